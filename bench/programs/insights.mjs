@@ -1,6 +1,6 @@
 /** Results of conversations published into a library on a Redis. */
 import pino from 'pino';
-import { library } from '../../dist/actors/library.js';
+import { library } from '../../dist/actors/insights/library.js';
 import { libraryId } from '../../dist/src/domain/ids.js';
 import { randomId } from '../../dist/src/random.js';
 import { actorsOf } from '../../dist/src/runtime/actors.js';

@@ -1,6 +1,6 @@
 /** Publications of windows on a Redis, and the same bytes written without any of it. */
 import pino from 'pino';
-import { transcript } from '../../dist/actors/transcript.js';
+import { transcript } from '../../dist/actors/transcripts/transcript.js';
 import { libraryId, turnId } from '../../dist/src/domain/ids.js';
 import { randomId } from '../../dist/src/random.js';
 import { actorsOf } from '../../dist/src/runtime/actors.js';

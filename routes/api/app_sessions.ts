@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { IssuedTokens } from '../../actors/app_session.js';
+import type { IssuedTokens } from '../../actors/accounts/app_session.js';
 import { accountOf, knownEmail, newAccountId } from '../../src/accounts/account_of_email.js';
 import { networkOf } from '../../src/admission/rate_limits.js';
 import { partitionOfId } from '../../src/domain/ids.js';

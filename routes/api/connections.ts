@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Grant, grantIndex, isLive } from '../../actors/grant.js';
+import { type Grant, grantIndex, isLive } from '../../actors/oauth/grant.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { CONTACTS_MEMBER } from '../../actors/announcing.js';
-import type { SeenContact } from '../../actors/contacts.js';
-import type { VoiceView } from '../../actors/contacts_state.js';
+import { CONTACTS_MEMBER } from '../../actors/transcripts/announcing.js';
+import type { SeenContact } from '../../actors/transcripts/contacts.js';
+import type { VoiceView } from '../../actors/transcripts/contacts_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';

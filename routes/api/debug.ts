@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultPipeline } from '../../actors/context.js';
+import { defaultPipeline } from '../../actors/insights/context.js';
 import { type DebugRun, debugRuns } from '../../src/content/debug_runs.js';
 import { NOBODY_LOOKS } from '../../src/content/insights/look_again.js';
 import { readableScene } from '../../src/content/transcript_reading.js';

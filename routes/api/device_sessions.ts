@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEVICE_SESSIONS, type DeviceSession, endOf, recorderOf } from '../../actors/device_session.js';
+import { DEVICE_SESSIONS, type DeviceSession, endOf, recorderOf } from '../../actors/devices/device_session.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';

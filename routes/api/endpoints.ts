@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Endpoint } from '../../actors/endpoint_state.js';
+import type { Endpoint } from '../../actors/webhooks/endpoint_state.js';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event_types.js';
 import { endpointOfDelivery, partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FileRecord, KeptFile } from '../../actors/files.js';
+import type { FileRecord, KeptFile } from '../../actors/accounts/files.js';
 import { fileKey } from '../../src/blobs/blob_keys.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';

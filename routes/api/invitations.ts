@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ListedInvitation } from '../../actors/email.js';
+import type { ListedInvitation } from '../../actors/accounts/email.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
 import { listLimit } from '../../src/http/request_schemas.js';

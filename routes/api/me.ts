@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Account } from '../../actors/account_state.js';
+import type { Account } from '../../actors/accounts/account_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Permission, permissionsOf } from '../../src/domain/permissions.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MEMORY_KINDS } from '../../actors/library_state.js';
+import { MEMORY_KINDS } from '../../actors/insights/library_state.js';
 import { hostRefusal } from '../../src/content/hosted_items.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from '../../src/content/insight_access.js';
 import { listItems } from '../../src/content/insight_lists.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
-import { isLiving } from '../../actors/account_tokens.js';
-import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
+import type { AccountMessage } from '../../actors/accounts/account.js';
+import { isLiving } from '../../actors/accounts/account_tokens.js';
+import type { PersonalAccessToken } from '../../actors/accounts/personal_access_token.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { PERMISSIONS, type Permission } from '../../src/domain/permissions.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { PipelineTerms } from '../../actors/context.js';
-import type { Pipeline } from '../../actors/context_state.js';
-import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../actors/library_state.js';
+import type { PipelineTerms } from '../../actors/insights/context.js';
+import type { Pipeline } from '../../actors/insights/context_state.js';
+import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../actors/insights/library_state.js';
 import { isDeveloper, NO_PIPELINE, ownPipeline, selectsPipelines } from '../../src/content/pipeline_access.js';
 import { runPipeline } from '../../src/content/pipeline_runs.js';
 import { pipelineId } from '../../src/domain/ids.js';

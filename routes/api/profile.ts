@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { KeptItem } from '../../actors/context.js';
-import type { Profile } from '../../actors/context_state.js';
+import type { KeptItem } from '../../actors/insights/context.js';
+import type { Profile } from '../../actors/insights/context_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';

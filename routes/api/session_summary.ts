@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { DeviceSession } from '../../actors/device_session.js';
-import { endOf, recorderOf } from '../../actors/device_session.js';
-import type { ItemKind, Items } from '../../actors/library_state.js';
-import { streamIndexOf } from '../../actors/stream.js';
+import type { DeviceSession } from '../../actors/devices/device_session.js';
+import { endOf, recorderOf } from '../../actors/devices/device_session.js';
+import type { ItemKind, Items } from '../../actors/insights/library_state.js';
+import { streamIndexOf } from '../../actors/recordings/stream.js';
 import { isAwaited } from '../../src/content/awaited_insights.js';
 import type { FoundItem, LibraryPlace } from '../../src/content/insight_access.js';
 import { InsightReading } from '../../src/content/insight_reading.js';

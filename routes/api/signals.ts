@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { type ListedSignal, type PostedSignal, payloadKey } from '../../actors/signals.js';
-import type { Stream } from '../../actors/stream_state.js';
+import { type ListedSignal, type PostedSignal, payloadKey } from '../../actors/recordings/signals.js';
+import type { Stream } from '../../actors/recordings/stream_state.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { listCursor, type Position, pageOf, writeCursor } from '../../src/http/cursors.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type KeptSource, NO_SOURCE, SOURCES } from '../../actors/source.js';
+import { type KeptSource, NO_SOURCE, SOURCES } from '../../actors/recordings/source.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';

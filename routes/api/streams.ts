@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { STREAMS, streamIndexOf } from '../../actors/stream.js';
-import { type Chunk, failureOf, hasExpired, type Stream, statusOf } from '../../actors/stream_state.js';
+import { STREAMS, streamIndexOf } from '../../actors/recordings/stream.js';
+import { type Chunk, failureOf, hasExpired, type Stream, statusOf } from '../../actors/recordings/stream_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';

@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import type { NumberedFeedback } from '../../actors/library_reading.js';
-import { RATINGS, type Roles, SUGGESTION_STATUSES, type Suggestion, VERDICTS } from '../../actors/library_state.js';
+import type { NumberedFeedback } from '../../actors/insights/library_reading.js';
+import {
+  RATINGS,
+  type Roles,
+  SUGGESTION_STATUSES,
+  type Suggestion,
+  VERDICTS,
+} from '../../actors/insights/library_state.js';
 import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from '../../src/content/insight_access.js';
 import { listItems } from '../../src/content/insight_lists.js';
 import { InsightReading } from '../../src/content/insight_reading.js';

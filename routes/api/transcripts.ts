@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { speakerNumber } from '../../actors/transcript_state.js';
+import { speakerNumber } from '../../actors/transcripts/transcript_state.js';
 import { readableScene, sceneAsked } from '../../src/content/transcript_reading.js';
 import { summarize } from '../../src/content/transcript_summary.js';
 import { TEXT_FORMATS, TEXT_TYPES, transcriptText } from '../../src/content/transcript_text.js';

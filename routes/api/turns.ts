@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { speakerNumber } from '../../actors/transcript_state.js';
+import { speakerNumber } from '../../actors/transcripts/transcript_state.js';
 import { sceneOfTurn, type TurnView, viewTurns } from '../../src/content/transcript_reading.js';
 import { TurnChanges } from '../../src/content/turn_changes.js';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invitationsAfter, type Member, type Workspace } from '../../actors/workspace.js';
+import { invitationsAfter, type Member, type Workspace } from '../../actors/workspaces/workspace.js';
 import { knownEmail } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';

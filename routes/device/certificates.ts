@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OfferedCertificate, Waiting } from '../../actors/device_certificates.js';
+import type { OfferedCertificate, Waiting } from '../../actors/devices/device_certificates.js';
 import { keyDigest, renewAfterMs } from '../../certs/renewal.js';
 import { readSigningRequest } from '../../certs/signing_request.js';
 import type { DeviceIdentity } from '../../src/devices/device_identity.js';
@@ -38,7 +38,7 @@ export const CERTIFICATE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** An interrupted request continues when the device asks again with the same key: see actors/device_certificates.ts. */
+/** An interrupted request continues when the device asks again with the same key: see actors/devices/device_certificates.ts. */
 async function renew(
   services: Services,
   who: DeviceIdentity,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
+import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/recordings/stream_state.js';
 import { BOUND_REFUSALS, boundBy, type Recording, refusedAs } from '../../src/devices/device_binding.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Claim, STILL_REDEEMED } from '../../actors/claim.js';
+import { type Claim, STILL_REDEEMED } from '../../actors/devices/claim.js';
 import {
   BOUND_REFUSALS,
   boundBy,

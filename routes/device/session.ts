@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endOf } from '../../actors/device_session.js';
+import { endOf } from '../../actors/devices/device_session.js';
 import { boundBy, openAccount, refusedAs } from '../../src/devices/device_binding.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
 import { bindingEpoch } from '../../src/http/request_schemas.js';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { StreamOf, StreamRef } from '../../actors/stream_refs.js';
-import { hasExpired, RECORDING_DELETED, type Stream } from '../../actors/stream_state.js';
+import type { StreamOf, StreamRef } from '../../actors/recordings/stream_refs.js';
+import { hasExpired, RECORDING_DELETED, type Stream } from '../../actors/recordings/stream_state.js';
 import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/devices/device_binding.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MEMORY_KINDS, RATINGS, SUGGESTION_STATUSES } from '../../actors/library_state.js';
+import { MEMORY_KINDS, RATINGS, SUGGESTION_STATUSES } from '../../actors/insights/library_state.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { otherCursor, writeCursor } from '../../src/http/cursors.js';

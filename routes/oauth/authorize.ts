@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Goal } from '../../actors/browser_sign_in.js';
+import type { Goal } from '../../actors/oauth/browser_sign_in.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { INVALID_SESSION } from '../../actors/auth_session.js';
+import { INVALID_SESSION } from '../../actors/oauth/auth_session.js';
 import { knownEmail } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { browserSessionEndMs } from '../../actors/browser_session.js';
-import type { BrowserSignIn, NewGrantSeed } from '../../actors/browser_sign_in.js';
+import { browserSessionEndMs } from '../../actors/oauth/browser_session.js';
+import type { BrowserSignIn, NewGrantSeed } from '../../actors/oauth/browser_sign_in.js';
 import { accountIdOf, knownEmail } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Grant, type IssuedGrant, type Narrowing, NO_CODE, NO_TOKEN } from '../../actors/grant.js';
+import { type Grant, type IssuedGrant, type Narrowing, NO_CODE, NO_TOKEN } from '../../actors/oauth/grant.js';
 import { audienceOf } from '../../src/domain/audiences.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';

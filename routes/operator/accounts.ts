@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Account, eraseAtMs } from '../../actors/account_state.js';
-import { isLiving } from '../../actors/account_tokens.js';
+import { type Account, eraseAtMs } from '../../actors/accounts/account_state.js';
+import { isLiving } from '../../actors/accounts/account_tokens.js';
 import { accountNamed } from '../../src/accounts/account_of_email.js';
 import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement, permissionsOf } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { StreamMessage } from '../../actors/stream.js';
-import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
-import { statusOf } from '../../actors/stream_state.js';
+import type { StreamMessage } from '../../actors/recordings/stream.js';
+import type { Chunk, ChunkResult, Stream } from '../../actors/recordings/stream_state.js';
+import { statusOf } from '../../actors/recordings/stream_state.js';
 import { withoutFormat } from '../../src/content/engines/plain_text.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
 import type { Interval } from '../../src/domain/intervals.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLIENT_INDEX, type ClientState } from '../../actors/client.js';
+import { CLIENT_INDEX, type ClientState } from '../../actors/oauth/client.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';

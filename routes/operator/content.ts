@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { INSIGHTS_INDEX } from '../../actors/library_state.js';
-import { TRANSCRIBING_INDEX } from '../../actors/transcript_state.js';
+import { INSIGHTS_INDEX } from '../../actors/insights/library_state.js';
+import { TRANSCRIBING_INDEX } from '../../actors/transcripts/transcript_state.js';
 import type { FailedLately, Failing } from '../../src/content/lately.js';
 import { waitingMembers } from '../../src/content/waiting_members.js';
 import { count, moment, serverNow } from '../../src/http/response_schemas.js';

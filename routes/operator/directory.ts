@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Account } from '../../actors/account_state.js';
-import { STREAMS } from '../../actors/stream.js';
-import type { Stream } from '../../actors/stream_state.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import { STREAMS } from '../../actors/recordings/stream.js';
+import type { Stream } from '../../actors/recordings/stream_state.js';
 import { accountNamed } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TROUBLES, type Trouble } from '../../actors/endpoint_state.js';
+import { TROUBLES, type Trouble } from '../../actors/webhooks/endpoint_state.js';
 import { accountNamed } from '../../src/accounts/account_of_email.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { listLimit } from '../../src/http/request_schemas.js';

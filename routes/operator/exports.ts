@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Account } from '../../actors/account_state.js';
-import { isOpen } from '../../actors/account_state.js';
-import { isUnderWay } from '../../actors/exports.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import { isOpen } from '../../actors/accounts/account_state.js';
+import { isUnderWay } from '../../actors/accounts/exports.js';
 import { accountNamed } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Account } from '../../actors/account_state.js';
+import type { Account } from '../../actors/accounts/account_state.js';
 import { accountNamed, accountOf, knownEmail, newAccountId } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';

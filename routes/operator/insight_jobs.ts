@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../actors/library_state.js';
+import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../actors/insights/library_state.js';
 import { RAW_INSIGHTS } from '../../src/content/insights/checked_insights.js';
 import type { InsightWork } from '../../src/content/insights/insight_jobs.js';
 import { count, id, moment } from '../../src/http/response_schemas.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Account, isOpen } from '../../actors/account_state.js';
+import { type Account, isOpen } from '../../actors/accounts/account_state.js';
 import { isId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isEnabled } from '../../src/domain/permissions.js';

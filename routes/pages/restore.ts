@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Account } from '../../actors/account_state.js';
+import type { Account } from '../../actors/accounts/account_state.js';
 import { isRefusal, unreachable } from '../../src/domain/refusals.js';
 import { type Answer, openRoute, type Route } from '../../src/http/route.js';
 import { utcText } from '../../src/mail/deletion_mail.js';

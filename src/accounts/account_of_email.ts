@@ -1,5 +1,5 @@
-import type { Account } from '../../actors/account_state.js';
-import type { NewAccountId } from '../../actors/email.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import type { NewAccountId } from '../../actors/accounts/email.js';
 import { isId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { pollUntil } from '../http/poll_until.js';

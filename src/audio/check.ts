@@ -1,4 +1,4 @@
-import type { ChunkResult } from '../../actors/stream_state.js';
+import type { ChunkResult } from '../../actors/recordings/stream_state.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { unreachable } from '../domain/refusals.js';
 import { type AnnouncedAudio, audioKindOf } from './kinds.js';

@@ -1,5 +1,10 @@
 import type { Logger } from 'pino';
-import { ANNOUNCING_INDEX, CONTACTS_MEMBER, TRANSCRIPT_MEMBER, transcriptsShowing } from '../../actors/announcing.js';
+import {
+  ANNOUNCING_INDEX,
+  CONTACTS_MEMBER,
+  TRANSCRIPT_MEMBER,
+  transcriptsShowing,
+} from '../../actors/transcripts/announcing.js';
 import { partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { randomBytes } from '../random.js';

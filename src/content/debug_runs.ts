@@ -1,7 +1,7 @@
-import { pipelineOf } from '../../actors/context_state.js';
-import type { InsightJob, InsightRun } from '../../actors/library_state.js';
-import type { TranscriptRun } from '../../actors/transcript_runs.js';
-import type { Transcript } from '../../actors/transcript_state.js';
+import { pipelineOf } from '../../actors/insights/context_state.js';
+import type { InsightJob, InsightRun } from '../../actors/insights/library_state.js';
+import type { TranscriptRun } from '../../actors/transcripts/transcript_runs.js';
+import type { Transcript } from '../../actors/transcripts/transcript_state.js';
 import { laneId, libraryId, pipelineId } from '../domain/ids.js';
 import { type Interval, subtract } from '../domain/intervals.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';

@@ -1,5 +1,5 @@
-import { LIBRARIES } from '../../actors/library.js';
-import type { ItemKind, Items } from '../../actors/library_state.js';
+import { LIBRARIES } from '../../actors/insights/library.js';
+import type { ItemKind, Items } from '../../actors/insights/library_state.js';
 import { libraryId, partitionOfId, placeOfInsight } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';

@@ -1,4 +1,4 @@
-import { type ItemKind, type Items, insightKey } from '../../actors/library_state.js';
+import { type ItemKind, type Items, insightKey } from '../../actors/insights/library_state.js';
 import { insightId, placeOfInsight } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';

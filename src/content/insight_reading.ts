@@ -1,6 +1,6 @@
-import { pipelineOf } from '../../actors/context_state.js';
-import type { Conversation, ItemKind, Memory, Span, Suggestion } from '../../actors/library_state.js';
-import { contactOf } from '../../actors/transcript_attribution.js';
+import { pipelineOf } from '../../actors/insights/context_state.js';
+import type { Conversation, ItemKind, Memory, Span, Suggestion } from '../../actors/insights/library_state.js';
+import { contactOf } from '../../actors/transcripts/transcript_attribution.js';
 import { insightId, turnId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';

@@ -1,4 +1,4 @@
-import type { ItemKind, Items } from '../../actors/library_state.js';
+import type { ItemKind, Items } from '../../actors/insights/library_state.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { type Position, pageOfAll } from '../http/cursors.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES, VERDICTS } from '../../actors/library_state.js';
+import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES, VERDICTS } from '../../actors/insights/library_state.js';
 import { count, id, moment } from '../http/response_schemas.js';
 
 /** What conversations, memories and suggestions look like. */

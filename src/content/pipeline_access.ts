@@ -1,5 +1,5 @@
-import { defaultPipeline } from '../../actors/context.js';
-import type { Pipeline } from '../../actors/context_state.js';
+import { defaultPipeline } from '../../actors/insights/context.js';
+import type { Pipeline } from '../../actors/insights/context_state.js';
 import { ownerOfPipeline } from '../domain/ids.js';
 import { isEnabled } from '../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';

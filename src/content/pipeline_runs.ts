@@ -1,5 +1,5 @@
-import { defaultPipeline } from '../../actors/context.js';
-import type { Context, Pipeline } from '../../actors/context_state.js';
+import { defaultPipeline } from '../../actors/insights/context.js';
+import type { Context, Pipeline } from '../../actors/insights/context_state.js';
 import { laneId, libraryId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Services } from '../services.js';

@@ -1,4 +1,4 @@
-import type { FailedAudio } from '../../actors/transcript_state.js';
+import type { FailedAudio } from '../../actors/transcripts/transcript_state.js';
 import { type BlobStore, BlobStoreUnavailable } from '../blobs/blob_store.js';
 import { LIMITS } from '../domain/limits.js';
 import { type Engine, EngineFailed, type EngineFailure, type Heard, type HeardSegment } from './engines/engine.js';

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { Stream } from '../../actors/stream_state.js';
-import { contactOf } from '../../actors/transcript_attribution.js';
-import type { Page, PageTurn } from '../../actors/transcript_page.js';
-import { pageKey } from '../../actors/transcript_page.js';
-import type { Lane, Speaker, Transcript } from '../../actors/transcript_state.js';
+import type { Stream } from '../../actors/recordings/stream_state.js';
+import { contactOf } from '../../actors/transcripts/transcript_attribution.js';
+import type { Page, PageTurn } from '../../actors/transcripts/transcript_page.js';
+import { pageKey } from '../../actors/transcripts/transcript_page.js';
+import type { Lane, Speaker, Transcript } from '../../actors/transcripts/transcript_state.js';
 import { laneId, ownerOfPipeline } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Actors } from '../runtime/actors.js';

@@ -1,7 +1,12 @@
-import type { Stream } from '../../actors/stream_state.js';
-import { type Attribution, attributionOf, contactOf, speakerShown } from '../../actors/transcript_attribution.js';
-import type { PageTurn } from '../../actors/transcript_page.js';
-import type { Word } from '../../actors/transcript_state.js';
+import type { Stream } from '../../actors/recordings/stream_state.js';
+import {
+  type Attribution,
+  attributionOf,
+  contactOf,
+  speakerShown,
+} from '../../actors/transcripts/transcript_attribution.js';
+import type { PageTurn } from '../../actors/transcripts/transcript_page.js';
+import type { Word } from '../../actors/transcripts/transcript_state.js';
 import { isLaneId, pipelineId, turnId } from '../domain/ids.js';
 import { shared } from '../domain/intervals.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';

@@ -1,6 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Attribution, attributionOf, contactOf, speakerShown } from '../../actors/transcript_attribution.js';
-import type { PageTurn } from '../../actors/transcript_page.js';
+import {
+  type Attribution,
+  attributionOf,
+  contactOf,
+  speakerShown,
+} from '../../actors/transcripts/transcript_attribution.js';
+import type { PageTurn } from '../../actors/transcripts/transcript_page.js';
 import { addInterval, type Interval } from '../domain/intervals.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';

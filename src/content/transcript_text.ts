@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { contactOf, speakerShown } from '../../actors/transcript_attribution.js';
-import type { PageTurn } from '../../actors/transcript_page.js';
+import { contactOf, speakerShown } from '../../actors/transcripts/transcript_attribution.js';
+import type { PageTurn } from '../../actors/transcripts/transcript_page.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Services } from '../services.js';

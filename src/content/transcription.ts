@@ -1,6 +1,6 @@
-import type { Chunk } from '../../actors/stream_state.js';
-import type { FailedAudio, PublishedTurn } from '../../actors/transcript_state.js';
-import type { StoppedHearing } from '../../actors/transcript_windows.js';
+import type { Chunk } from '../../actors/recordings/stream_state.js';
+import type { FailedAudio, PublishedTurn } from '../../actors/transcripts/transcript_state.js';
+import type { StoppedHearing } from '../../actors/transcripts/transcript_windows.js';
 
 /**
  * What goes to whoever transcribes a window of a recording, and what comes back. All times are ms of the stream's

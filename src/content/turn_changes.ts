@@ -1,5 +1,5 @@
-import { TRANSCRIPT_MEMBER } from '../../actors/announcing.js';
-import type { Page, PageTurn } from '../../actors/transcript_page.js';
+import { TRANSCRIPT_MEMBER } from '../../actors/transcripts/announcing.js';
+import type { Page, PageTurn } from '../../actors/transcripts/transcript_page.js';
 import { placeOfTurn } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';

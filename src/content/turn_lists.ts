@@ -1,6 +1,6 @@
-import { contactOf } from '../../actors/transcript_attribution.js';
-import { type PageTurn, pageOf as pageAt } from '../../actors/transcript_page.js';
-import { TRANSCRIPTS, transcriptIndexOf } from '../../actors/transcript_state.js';
+import { contactOf } from '../../actors/transcripts/transcript_attribution.js';
+import { type PageTurn, pageOf as pageAt } from '../../actors/transcripts/transcript_page.js';
+import { TRANSCRIPTS, transcriptIndexOf } from '../../actors/transcripts/transcript_state.js';
 import { isId, partitionOfId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';

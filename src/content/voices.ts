@@ -1,4 +1,4 @@
-import type { Transcript } from '../../actors/transcript_state.js';
+import type { Transcript } from '../../actors/transcripts/transcript_state.js';
 import { partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { randomId } from '../random.js';

@@ -1,7 +1,7 @@
-import type { Account } from '../../actors/account_state.js';
-import type { Binding } from '../../actors/binding.js';
-import type { SessionTerms } from '../../actors/device_session.js';
-import { UNBOUND } from '../../actors/stream_refs.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import type { Binding } from '../../actors/devices/binding.js';
+import type { SessionTerms } from '../../actors/devices/device_session.js';
+import { UNBOUND } from '../../actors/recordings/stream_refs.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { accountDeleted } from '../http/principal.js';
 import type { EntityOf } from '../runtime/actors.js';

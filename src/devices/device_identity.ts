@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
-import { REVOKED, SUPERSEDED } from '../../actors/device_certificates.js';
+import { REVOKED, SUPERSEDED } from '../../actors/devices/device_certificates.js';
 import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../certs/inspection.js';
 import { overBudget } from '../admission/device_budgets.js';
 import { LIMITS } from '../domain/limits.js';

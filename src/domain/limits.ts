@@ -162,7 +162,7 @@ export const LIMITS = {
   signals_per_stream_max: 100_000, // ours: more than one a second for a day
   signal_bytes_per_stream_max: 256 * 1024 * 1024, // ours: payloads of one stream, which lie in Redis
   signals_scanned_max: 4_000, // ours: looked at for one page; a rare type gets a short page and its cursor
-  signals_staged_bytes_max: 128 * 1024, // ours: payloads written by one commit, see actors/signals.ts
+  signals_staged_bytes_max: 128 * 1024, // ours: payloads written by one commit, see actors/recordings/signals.ts
   signals_staged_requests_max: 8, // ours: of one stream at once
   signals_staged_ms: 10 * MINUTE_MS, // ours: what a request that broke off has staged is swept after this
 

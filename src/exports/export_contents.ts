@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Export } from '../../actors/exports_state.js';
+import type { Export } from '../../actors/accounts/exports_state.js';
 import { blobKey, fileKey } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { streamOfChunk } from '../domain/ids.js';

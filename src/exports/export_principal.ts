@@ -1,5 +1,5 @@
-import type { Account } from '../../actors/account_state.js';
-import type { Export } from '../../actors/exports_state.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import type { Export } from '../../actors/accounts/exports_state.js';
 import { type Entitlement, isEnabled, type Layer, permissionsOf } from '../domain/permissions.js';
 import type { Principal } from '../http/principal.js';
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Readable as Stream } from 'node:stream';
 import { z } from 'zod';
-import type { Asker, Export, ExportStage } from '../../actors/exports_state.js';
+import type { Asker, Export, ExportStage } from '../../actors/accounts/exports_state.js';
 import { archiveKey } from '../blobs/blob_keys.js';
 import { type Refusal, refuse } from '../domain/refusals.js';
 import { type Download, savedAs } from '../http/byte_download.js';

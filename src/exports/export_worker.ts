@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import { isOpen } from '../../actors/account_state.js';
-import { type Archived, EXPORTS_INDEX, type RunningExport } from '../../actors/exports_state.js';
-import { isLive } from '../../actors/grant.js';
+import { isOpen } from '../../actors/accounts/account_state.js';
+import { type Archived, EXPORTS_INDEX, type RunningExport } from '../../actors/accounts/exports_state.js';
+import { isLive } from '../../actors/oauth/grant.js';
 import { accountFolder, archiveKey, placeOfAccountKey } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { JobLanes, persisting, prolonging } from '../content/job_lanes.js';

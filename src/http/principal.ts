@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { type Account, eraseAtMs, isOpen } from '../../actors/account_state.js';
-import type { AppSession } from '../../actors/app_session.js';
-import type { Grant } from '../../actors/grant.js';
+import { type Account, eraseAtMs, isOpen } from '../../actors/accounts/account_state.js';
+import type { AppSession } from '../../actors/accounts/app_session.js';
+import type { Grant } from '../../actors/oauth/grant.js';
 import { audienceUrl, type Issuer } from '../domain/audiences.js';
 import { type Permission, permissionsOf } from '../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Account } from '../../actors/account_state.js';
-import { type BrowserSession, browserSessionEndMs } from '../../actors/browser_session.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import { type BrowserSession, browserSessionEndMs } from '../../actors/oauth/browser_session.js';
 import { accountOf } from '../accounts/account_of_email.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { deriveToken, isGenuine, parseToken } from '../secrets/tokens.js';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AccountPage, Goal } from '../../actors/browser_sign_in.js';
+import type { AccountPage, Goal } from '../../actors/oauth/browser_sign_in.js';
 import { isRefusal } from '../domain/refusals.js';
 import type { Answer } from '../http/route.js';
 import { ACCOUNT_PAGES } from '../pages/account_pages.js';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Account } from '../../actors/account_state.js';
-import type { CodeToSend, TriedCode } from '../../actors/emailed_code.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import type { CodeToSend, TriedCode } from '../../actors/oauth/emailed_code.js';
 import { accountOf, newAccountId } from '../accounts/account_of_email.js';
 import { networkOf } from '../admission/rate_limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';

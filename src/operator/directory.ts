@@ -1,6 +1,6 @@
-import type { Account } from '../../actors/account_state.js';
-import type { Device } from '../../actors/device.js';
-import type { Email } from '../../actors/email.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import type { Email } from '../../actors/accounts/email.js';
+import type { Device } from '../../actors/devices/device.js';
 import { accountNamed } from '../accounts/account_of_email.js';
 import { isId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Account, isGone, isOpen } from '../../actors/account_state.js';
-import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
+import { type Account, isGone, isOpen } from '../../actors/accounts/account_state.js';
+import { type Endpoint, standingOf } from '../../actors/webhooks/endpoint_state.js';
 import type { EventType } from '../domain/event_types.js';
 import { deliveryId, partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';

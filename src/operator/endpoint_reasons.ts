@@ -1,5 +1,5 @@
-import type { Attempt, DeliveryStatus } from '../../actors/delivery.js';
-import { type Endpoint, isCircuitOpen } from '../../actors/endpoint_state.js';
+import type { Attempt, DeliveryStatus } from '../../actors/webhooks/delivery.js';
+import { type Endpoint, isCircuitOpen } from '../../actors/webhooks/endpoint_state.js';
 import type { EventType } from '../domain/event_types.js';
 import { LIMITS } from '../domain/limits.js';
 import { verdictOf } from '../domain/webhooks.js';

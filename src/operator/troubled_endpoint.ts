@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, isCircuitOpen, type Trouble } from '../../actors/endpoint_state.js';
+import { type Endpoint, isCircuitOpen, type Trouble } from '../../actors/webhooks/endpoint_state.js';
 import { count, id, moment, momentOrNull } from '../http/response_schemas.js';
 import type { Services } from '../services.js';
 import { StoreUnavailable } from '../store/store.js';

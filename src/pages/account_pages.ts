@@ -1,4 +1,4 @@
-import type { AccountPage } from '../../actors/browser_sign_in.js';
+import type { AccountPage } from '../../actors/oauth/browser_sign_in.js';
 
 /** Our own pages for people who have, or begin, an account. */
 export const ACCOUNT_PAGES: Record<

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply } from 'fastify';
-import type { AccountPage } from '../../actors/browser_sign_in.js';
+import type { AccountPage } from '../../actors/oauth/browser_sign_in.js';
 import { ACCOUNT_PAGES } from './account_pages.js';
 import { ASSETS } from './assets.js';
 import { abilitiesOf } from './scope_words.js';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { AccountPage } from '../../actors/browser_sign_in.js';
+import type { AccountPage } from '../../actors/oauth/browser_sign_in.js';
 import { isRefusal, refuse } from '../domain/refusals.js';
 import type { Answer } from '../http/route.js';
 import { browserSessionOf, endBrowserSession, type LiveBrowserSession } from '../oauth/browser_sessions.js';

@@ -6,7 +6,7 @@ import {
   type SigningKey,
   type SigningKeysState,
   signingKeyAt,
-} from '../../actors/signing_keys.js';
+} from '../../actors/oauth/signing_keys.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import type { Actors, EntityOf } from '../runtime/actors.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Chunk, type ChunkIntent, hasExpired } from '../../actors/stream_state.js';
+import { type Chunk, type ChunkIntent, hasExpired } from '../../actors/recordings/stream_state.js';
 import { audioKindOf } from '../audio/kinds.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import { LIMITS } from '../domain/limits.js';

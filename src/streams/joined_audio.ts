@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
-import type { Chunk, Stream } from '../../actors/stream_state.js';
+import type { Chunk, Stream } from '../../actors/recordings/stream_state.js';
 import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../audio/joined_file.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import type { ByteRange } from '../blobs/blob_store.js';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { Chunk } from '../../actors/stream_state.js';
+import type { Chunk } from '../../actors/recordings/stream_state.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import type { BlobStore, ByteRange } from '../blobs/blob_store.js';
 import { streamOfChunk } from '../domain/ids.js';

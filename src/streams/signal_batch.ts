@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import type { PostedSignal } from '../../actors/signals.js';
+import type { PostedSignal } from '../../actors/recordings/signals.js';
 import { signalId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { type Refusal, type RefusalDetail, refuse } from '../domain/refusals.js';

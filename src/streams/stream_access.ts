@@ -1,4 +1,4 @@
-import type { Chunk, Stream } from '../../actors/stream_state.js';
+import type { Chunk, Stream } from '../../actors/recordings/stream_state.js';
 import { streamOfChunk } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';

@@ -1,4 +1,4 @@
-import type { Stream } from '../../actors/stream_state.js';
+import type { Stream } from '../../actors/recordings/stream_state.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import type { Services } from '../services.js';
 

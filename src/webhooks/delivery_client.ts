@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type AttemptResult, type Claim, eventMs } from '../../actors/delivery.js';
+import { type AttemptResult, type Claim, eventMs } from '../../actors/webhooks/delivery.js';
 import { deliveryId } from '../domain/ids.js';
 import { retryAfterMs, verdictOf } from '../domain/webhooks.js';
 import type { Metrics } from '../runtime/metrics.js';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { AttemptResult } from '../../actors/delivery.js';
+import type { AttemptResult } from '../../actors/webhooks/delivery.js';
 
 const ENDPOINTS_MAX = 5_000;
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { AttemptResult, Claim } from '../../actors/delivery.js';
+import type { AttemptResult, Claim } from '../../actors/webhooks/delivery.js';
 import { LIMITS } from '../domain/limits.js';
 import { randomFraction } from '../random.js';
 import { StoreUnavailable } from '../store/store.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { QueuedDelivery } from '../../actors/actor.js';
-import { type Attempt, DELIVERY_STATUSES, eventMs, type FoundDelivery } from '../../actors/delivery.js';
-import type { Found } from '../../actors/endpoint.js';
-import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
+import { type Attempt, DELIVERY_STATUSES, eventMs, type FoundDelivery } from '../../actors/webhooks/delivery.js';
+import type { Found } from '../../actors/webhooks/endpoint.js';
+import { type Endpoint, standingOf } from '../../actors/webhooks/endpoint_state.js';
 import { deliveryId, partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { ENDPOINT_STATUSES } from '../domain/webhooks.js';

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { AttemptResult } from '../../actors/delivery.js';
-import type { MailNeeded, WorkDone, WorkInput } from '../../actors/endpoint_turn.js';
+import type { AttemptResult } from '../../actors/webhooks/delivery.js';
+import type { MailNeeded, WorkDone, WorkInput } from '../../actors/webhooks/endpoint_turn.js';
 import { partitionOfId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal } from '../domain/refusals.js';

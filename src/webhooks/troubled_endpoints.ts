@@ -1,5 +1,5 @@
-import { TROUBLES, type Trouble } from '../../actors/endpoint_state.js';
-import { troubleIndex } from '../../actors/endpoint_trouble.js';
+import { TROUBLES, type Trouble } from '../../actors/webhooks/endpoint_state.js';
+import { troubleIndex } from '../../actors/webhooks/endpoint_trouble.js';
 import { PARTITIONS } from '../domain/ids.js';
 import type { Store } from '../store/store.js';
 

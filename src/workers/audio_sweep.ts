@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Chunk, ChunkStatus, Stream } from '../../actors/stream_state.js';
+import type { Chunk, ChunkStatus, Stream } from '../../actors/recordings/stream_state.js';
 import { blobKey, partitionFolder, streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { chunkId, isId, PARTITIONS, streamOfChunk } from '../domain/ids.js';

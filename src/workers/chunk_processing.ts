@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { ClaimedChunk } from '../../actors/stream_processing.js';
-import { PROCESSING_INDEX } from '../../actors/stream_processing.js';
-import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
+import type { ClaimedChunk } from '../../actors/recordings/stream_processing.js';
+import { PROCESSING_INDEX } from '../../actors/recordings/stream_processing.js';
+import type { Chunk, ChunkResult, Stream } from '../../actors/recordings/stream_state.js';
 import { checkAudio } from '../audio/check.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';

@@ -1,6 +1,6 @@
-import { lacksBatches } from '../../actors/signals.js';
-import { lacksPlace } from '../../actors/stream_expiry.js';
-import type { Stream } from '../../actors/stream_state.js';
+import { lacksBatches } from '../../actors/recordings/signals.js';
+import { lacksPlace } from '../../actors/recordings/stream_expiry.js';
+import type { Stream } from '../../actors/recordings/stream_state.js';
 import { ownerOfPrivateWorkspace } from '../domain/ids.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import type { Actors } from '../runtime/actors.js';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { SweepJob } from '../../actors/actor.js';
-import type { Library, LibrarySweep } from '../../actors/library_state.js';
+import type { Library, LibrarySweep } from '../../actors/insights/library_state.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { chunkId, isLaneId, ownerOfPrivateWorkspace, partitionOfId } from '../domain/ids.js';

@@ -1,4 +1,4 @@
-import type { Stream } from '../../actors/stream_state.js';
+import type { Stream } from '../../actors/recordings/stream_state.js';
 import { laneId, libraryId } from '../domain/ids.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { WORDS_VERSION } from '../domain/search/words.js';

@@ -1,5 +1,5 @@
-import type { Joining } from '../../actors/account_state.js';
-import { HELD } from '../../actors/workspace.js';
+import type { Joining } from '../../actors/accounts/account_state.js';
+import { HELD } from '../../actors/workspaces/workspace.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { pollUntil } from '../http/poll_until.js';
 import type { EntityOf } from '../runtime/actors.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Account } from '../../actors/account_state.js';
-import type { Invitation, Member, Workspace } from '../../actors/workspace.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import type { Invitation, Member, Workspace } from '../../actors/workspaces/workspace.js';
 import { BUCKETS, type Bucket, GIVEN_ROLES } from '../domain/workspaces.js';
 import { count, id, moment } from '../http/response_schemas.js';
 

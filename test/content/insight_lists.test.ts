@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { RangeQuery } from '../../actors/actor.js';
-import { insightKey, type Memory } from '../../actors/library_state.js';
+import { insightKey, type Memory } from '../../actors/insights/library_state.js';
 import type { LibraryPlace } from '../../src/content/insight_access.js';
 import { listItems } from '../../src/content/insight_lists.js';
 import type { InsightReading } from '../../src/content/insight_reading.js';

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
-import { ANNOUNCING_INDEX } from '../../actors/announcing.js';
-import type { Library } from '../../actors/library_state.js';
-import type { Signals } from '../../actors/signals.js';
-import type { Stream } from '../../actors/stream_state.js';
-import { readPage } from '../../actors/transcript_page.js';
-import { TRANSCRIBING_INDEX, type Transcript } from '../../actors/transcript_state.js';
+import type { Library } from '../../actors/insights/library_state.js';
+import type { Signals } from '../../actors/recordings/signals.js';
+import type { Stream } from '../../actors/recordings/stream_state.js';
+import { ANNOUNCING_INDEX } from '../../actors/transcripts/announcing.js';
+import { readPage } from '../../actors/transcripts/transcript_page.js';
+import { TRANSCRIBING_INDEX, type Transcript } from '../../actors/transcripts/transcript_state.js';
 import { PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
 import { type DueList, dueIndex } from '../../src/domain/retention.js';
 import { decodeStored } from '../../src/store/codec.js';

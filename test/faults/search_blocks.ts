@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import type { Effect } from '../../actors/actor.js';
-import { itemBlock, blockEffects as itemEffects } from '../../actors/library_block.js';
-import { entryOf, ITEM_KINDS, ITEMS } from '../../actors/library_items.js';
-import type { Library } from '../../actors/library_state.js';
-import { blockEffects } from '../../actors/transcript_block.js';
-import { readPage } from '../../actors/transcript_page.js';
-import type { Transcript } from '../../actors/transcript_state.js';
+import { itemBlock, blockEffects as itemEffects } from '../../actors/insights/library_block.js';
+import { entryOf, ITEM_KINDS, ITEMS } from '../../actors/insights/library_items.js';
+import type { Library } from '../../actors/insights/library_state.js';
+import { blockEffects } from '../../actors/transcripts/transcript_block.js';
+import { readPage } from '../../actors/transcripts/transcript_page.js';
+import type { Transcript } from '../../actors/transcripts/transcript_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { BLOCKS, placeOfMember, SEARCH_INDEX } from '../../src/domain/search/places.js';
 import { decodeStored } from '../../src/store/codec.js';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { StreamMessage } from '../../actors/stream.js';
-import type { Stream } from '../../actors/stream_state.js';
+import type { StreamMessage } from '../../actors/recordings/stream.js';
+import type { Stream } from '../../actors/recordings/stream_state.js';
 import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { streamFolder } from '../../src/blobs/blob_keys.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { WorkspaceMessage } from '../../actors/workspace.js';
+import type { WorkspaceMessage } from '../../actors/workspaces/workspace.js';
 import { type InvitationView, TestAccount } from '../fixtures/account.js';
 import { TestSpool } from '../fixtures/spool.js';
 

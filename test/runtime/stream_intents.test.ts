@@ -1,6 +1,6 @@
 import t from 'tap';
-import { stream } from '../../actors/stream.js';
-import type { Chunk, ChunkIntent } from '../../actors/stream_state.js';
+import { stream } from '../../actors/recordings/stream.js';
+import type { Chunk, ChunkIntent } from '../../actors/recordings/stream_state.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { randomId } from '../../src/random.js';
 import { TestRedis } from '../fixtures/redis.js';

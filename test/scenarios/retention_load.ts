@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Test } from 'tap';
-import type { StreamMessage } from '../../actors/stream.js';
+import type { StreamMessage } from '../../actors/recordings/stream.js';
 import type { Event } from '../../kits/typescript/src/api.js';
 import { blobKey } from '../../src/blobs/blob_keys.js';
 import { chunkId, libraryId, partitionOfId } from '../../src/domain/ids.js';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import type { Test } from 'tap';
-import type { StreamMessage } from '../../actors/stream.js';
+import type { StreamMessage } from '../../actors/recordings/stream.js';
 import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { randomId } from '../../src/random.js';

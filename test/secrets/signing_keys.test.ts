@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type SigningKeysMessage, signingKeys } from '../../actors/signing_keys.js';
+import { type SigningKeysMessage, signingKeys } from '../../actors/oauth/signing_keys.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
 import { actorsOf } from '../../src/runtime/actors.js';

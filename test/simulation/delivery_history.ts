@@ -1,7 +1,7 @@
-import type { Account } from '../../actors/account_state.js';
+import type { Account } from '../../actors/accounts/account_state.js';
 import type { QueuedDelivery } from '../../actors/actor.js';
-import { type Claim, deadlineMs, type EndedDelivery, type WaitingDelivery } from '../../actors/delivery.js';
-import { batchOf, ENDED, type Endpoint } from '../../actors/endpoint_state.js';
+import { type Claim, deadlineMs, type EndedDelivery, type WaitingDelivery } from '../../actors/webhooks/delivery.js';
+import { batchOf, ENDED, type Endpoint } from '../../actors/webhooks/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { decodeStored } from '../../src/store/codec.js';

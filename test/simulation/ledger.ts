@@ -1,4 +1,4 @@
-import type { ChunkStatus } from '../../actors/stream_state.js';
+import type { ChunkStatus } from '../../actors/recordings/stream_state.js';
 
 /** One operation on an account's name; `returned` is null while its outcome is unknown. */
 export type NameOperation = { does: 'write' | 'read'; name: string | null; invoked: number; returned: number | null };

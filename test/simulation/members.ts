@@ -1,8 +1,8 @@
-import type { AccountMessage } from '../../actors/account.js';
-import { type Account, isOpen } from '../../actors/account_state.js';
+import type { AccountMessage } from '../../actors/accounts/account.js';
+import { type Account, isOpen } from '../../actors/accounts/account_state.js';
+import type { EmailMessage, ListedInvitation } from '../../actors/accounts/email.js';
 import type { Address } from '../../actors/actor.js';
-import type { EmailMessage, ListedInvitation } from '../../actors/email.js';
-import type { Invitation, Member, Workspace, WorkspaceMessage } from '../../actors/workspace.js';
+import type { Invitation, Member, Workspace, WorkspaceMessage } from '../../actors/workspaces/workspace.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import type { Role } from '../../src/domain/workspaces.js';

@@ -1,9 +1,9 @@
-import type { AccountMessage } from '../../actors/account.js';
-import type { Account } from '../../actors/account_state.js';
+import type { AccountMessage } from '../../actors/accounts/account.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import type { EmailMessage } from '../../actors/accounts/email.js';
 import type { Address } from '../../actors/actor.js';
-import type { AuthSession, AuthSessionMessage } from '../../actors/auth_session.js';
-import type { EmailMessage } from '../../actors/email.js';
-import type { Grant, GrantMessage, IssuedGrant } from '../../actors/grant.js';
+import type { AuthSession, AuthSessionMessage } from '../../actors/oauth/auth_session.js';
+import type { Grant, GrantMessage, IssuedGrant } from '../../actors/oauth/grant.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isOauthError, type OauthError } from '../../src/domain/oauth_errors.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';

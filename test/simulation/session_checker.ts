@@ -1,8 +1,8 @@
-import type { BoundDevice } from '../../actors/account_devices.js';
-import type { Account } from '../../actors/account_state.js';
-import type { BleAddress } from '../../actors/ble_address.js';
-import type { Device } from '../../actors/device.js';
-import { type DeviceSession, endOf, recorderOf, type SessionPhase } from '../../actors/device_session.js';
+import type { BoundDevice } from '../../actors/accounts/account_devices.js';
+import type { Account } from '../../actors/accounts/account_state.js';
+import type { BleAddress } from '../../actors/devices/ble_address.js';
+import type { Device } from '../../actors/devices/device.js';
+import { type DeviceSession, endOf, recorderOf, type SessionPhase } from '../../actors/devices/device_session.js';
 import { decodeStored } from '../../src/store/codec.js';
 import { decodeEvent } from '../../src/store/event_body.js';
 import type { Ledger } from './ledger.js';

@@ -1,9 +1,9 @@
-import type { AccountMessage } from '../../actors/account.js';
-import { type Account, isOpen } from '../../actors/account_state.js';
-import type { Claim, ClaimMessage } from '../../actors/claim.js';
-import type { DeviceMessage } from '../../actors/device.js';
-import { type DeviceSession, type DeviceSessionMessage, recorderOf } from '../../actors/device_session.js';
-import type { EmailMessage } from '../../actors/email.js';
+import type { AccountMessage } from '../../actors/accounts/account.js';
+import { type Account, isOpen } from '../../actors/accounts/account_state.js';
+import type { EmailMessage } from '../../actors/accounts/email.js';
+import type { Claim, ClaimMessage } from '../../actors/devices/claim.js';
+import type { DeviceMessage } from '../../actors/devices/device.js';
+import { type DeviceSession, type DeviceSessionMessage, recorderOf } from '../../actors/devices/device_session.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';

@@ -1,8 +1,8 @@
-import type { AccountMessage } from '../../actors/account.js';
-import { type Account, isOpen } from '../../actors/account_state.js';
-import type { EmailMessage } from '../../actors/email.js';
-import type { EndpointMessage } from '../../actors/endpoint.js';
-import type { Endpoint } from '../../actors/endpoint_state.js';
+import type { AccountMessage } from '../../actors/accounts/account.js';
+import { type Account, isOpen } from '../../actors/accounts/account_state.js';
+import type { EmailMessage } from '../../actors/accounts/email.js';
+import type { EndpointMessage } from '../../actors/webhooks/endpoint.js';
+import type { Endpoint } from '../../actors/webhooks/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { ENDPOINT_STATUSES } from '../../src/domain/webhooks.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { AttemptResult, Claim } from '../../actors/delivery.js';
+import type { AttemptResult, Claim } from '../../actors/webhooks/delivery.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ConcurrencyLimit } from '../../src/webhooks/concurrency_limit.js';
 import type { DeliveryClient } from '../../src/webhooks/delivery_client.js';

@@ -1,4 +1,4 @@
-import { OPERATORS_ENGINE } from '../../../actors/context_state.js';
+import { OPERATORS_ENGINE } from '../../../actors/insights/context_state.js';
 import type { Settings } from '../../settings.js';
 import { commandEngine, removeLeftBehind } from './command.js';
 import type { Engine } from './engine.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { EXTRACTIVE_ENGINE, OPERATORS_ENGINE } from '../../../actors/context_state.js';
+import { EXTRACTIVE_ENGINE, OPERATORS_ENGINE } from '../../../actors/insights/context_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import { AUDIO_WORD } from './command_words.js';
 

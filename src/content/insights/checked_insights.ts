@@ -8,7 +8,7 @@ import {
   type StoredParticipant,
   SUGGESTION_KINDS,
   type SuggestionOp,
-} from '../../../actors/library_state.js';
+} from '../../../actors/insights/library_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { ServerKeys } from '../../secrets/server_keys.js';
 import {

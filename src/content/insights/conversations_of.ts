@@ -1,4 +1,4 @@
-import type { FoundConversation, Span } from '../../../actors/library_state.js';
+import type { FoundConversation, Span } from '../../../actors/insights/library_state.js';
 import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 

@@ -1,7 +1,14 @@
-import type { Conversation, ItemKind, Items, Memory, Span, Suggestion } from '../../../actors/library_state.js';
-import { withoutSpeech } from '../../../actors/library_withdrawal.js';
-import { fits } from '../../../actors/transcript_merge.js';
-import { type Page, type PageTurn, pageOf } from '../../../actors/transcript_page.js';
+import type {
+  Conversation,
+  ItemKind,
+  Items,
+  Memory,
+  Span,
+  Suggestion,
+} from '../../../actors/insights/library_state.js';
+import { withoutSpeech } from '../../../actors/insights/library_withdrawal.js';
+import { fits } from '../../../actors/transcripts/transcript_merge.js';
+import { type Page, type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
 import { type Interval, shared } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, type Refusal } from '../../domain/refusals.js';

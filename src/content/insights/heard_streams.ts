@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Stream } from '../../../actors/stream_state.js';
-import { type Page, type PageTurn, pageOf } from '../../../actors/transcript_page.js';
-import { transcriptIndexOf } from '../../../actors/transcript_state.js';
+import type { Stream } from '../../../actors/recordings/stream_state.js';
+import { type Page, type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
+import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { addInterval, type Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';

@@ -1,4 +1,4 @@
-import type { InsightTally } from '../../../actors/library_state.js';
+import type { InsightTally } from '../../../actors/insights/library_state.js';
 import { type FailedLately, type Failing, Failures, Lately } from '../lately.js';
 
 export type InsightsLately = {

@@ -7,7 +7,7 @@ import type {
   StoredParticipant,
   Suggestion,
   SuggestionKind,
-} from '../../../actors/library_state.js';
+} from '../../../actors/insights/library_state.js';
 
 /** What an engine gets to look into a conversation. Everything that people said, or models wrote, is data to it. */
 export type InsightInput = {

@@ -1,8 +1,13 @@
-import { isOpen } from '../../../actors/account_state.js';
-import { defaultPipeline } from '../../../actors/context.js';
-import { pipelineOf } from '../../../actors/context_state.js';
-import type { ClaimedJob } from '../../../actors/library_jobs.js';
-import { INSIGHTS_INDEX, type InsightTally, type MadeBy, type Unsettled } from '../../../actors/library_state.js';
+import { isOpen } from '../../../actors/accounts/account_state.js';
+import { defaultPipeline } from '../../../actors/insights/context.js';
+import { pipelineOf } from '../../../actors/insights/context_state.js';
+import type { ClaimedJob } from '../../../actors/insights/library_jobs.js';
+import {
+  INSIGHTS_INDEX,
+  type InsightTally,
+  type MadeBy,
+  type Unsettled,
+} from '../../../actors/insights/library_state.js';
 import { insightId, isId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isEnabled } from '../../domain/permissions.js';

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { defaultPipeline } from '../../../actors/context.js';
-import type { Context, Pipeline } from '../../../actors/context_state.js';
-import type { ClaimedJob } from '../../../actors/library_jobs.js';
-import type { Span } from '../../../actors/library_state.js';
-import { contactOf } from '../../../actors/transcript_attribution.js';
-import { type PageTurn, pageOf } from '../../../actors/transcript_page.js';
+import { defaultPipeline } from '../../../actors/insights/context.js';
+import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
+import type { ClaimedJob } from '../../../actors/insights/library_jobs.js';
+import type { Span } from '../../../actors/insights/library_state.js';
+import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
+import { type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
 import { libraryId, ownerOfPipeline, ownerOfPrivateWorkspace } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal } from '../../domain/refusals.js';

@@ -1,5 +1,5 @@
-import type { InsightRun } from '../../../actors/library_state.js';
-import type { Stream } from '../../../actors/stream_state.js';
+import type { InsightRun } from '../../../actors/insights/library_state.js';
+import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { libraryId } from '../../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
 import type { Services } from '../../services.js';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { LIBRARIES } from '../../../actors/library.js';
-import { ITEM_KINDS } from '../../../actors/library_items.js';
+import { LIBRARIES } from '../../../actors/insights/library.js';
+import { ITEM_KINDS } from '../../../actors/insights/library_items.js';
 import type {
   Conversation,
   DeletedSpeech,
@@ -9,9 +9,9 @@ import type {
   Memory,
   Span,
   Suggestion,
-} from '../../../actors/library_state.js';
-import type { ForgottenItem } from '../../../actors/library_withdrawal.js';
-import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWING_INDEX } from '../../../actors/withdrawing.js';
+} from '../../../actors/insights/library_state.js';
+import type { ForgottenItem } from '../../../actors/insights/library_withdrawal.js';
+import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWING_INDEX } from '../../../actors/insights/withdrawing.js';
 import { libraryId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal } from '../../domain/refusals.js';

@@ -1,4 +1,4 @@
-import { defaultPipeline } from '../../../actors/context.js';
+import { defaultPipeline } from '../../../actors/insights/context.js';
 import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import type { Principal } from '../../http/principal.js';
 import type { Services } from '../../services.js';

@@ -1,4 +1,4 @@
-import type { ItemKind } from '../../../actors/library_state.js';
+import type { ItemKind } from '../../../actors/insights/library_state.js';
 import { laneId } from '../../domain/ids.js';
 import type { Block } from '../../domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, type QueryWord, VARIANT_WEIGHTS } from '../../domain/search/matching.js';

@@ -1,6 +1,6 @@
-import type { ItemKind, Items } from '../../../actors/library_state.js';
-import { contactOf } from '../../../actors/transcript_attribution.js';
-import type { Page, PageTurn } from '../../../actors/transcript_page.js';
+import type { ItemKind, Items } from '../../../actors/insights/library_state.js';
+import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
+import type { Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import { insightId, isLaneId } from '../../domain/ids.js';
 import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import type { Principal } from '../../http/principal.js';

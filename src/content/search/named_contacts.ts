@@ -1,4 +1,4 @@
-import { transcriptIndexOf } from '../../../actors/transcript_state.js';
+import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, type Refusal } from '../../domain/refusals.js';

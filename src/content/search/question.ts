@@ -1,4 +1,4 @@
-import type { SuggestionKind } from '../../../actors/library_state.js';
+import type { SuggestionKind } from '../../../actors/insights/library_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import { stemmerOf } from '../../domain/search/stemmers.js';
 import { kindTerm, wordsIn } from '../../domain/search/words.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../../actors/library_state.js';
+import { SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../../actors/insights/library_state.js';
 import { count, id, moment } from '../../http/response_schemas.js';
 import { turnShape } from '../turn_shape.js';
 

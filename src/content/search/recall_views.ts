@@ -1,6 +1,6 @@
-import { languageOf, saidAt, searchedText } from '../../../actors/library_block.js';
-import type { Suggestion } from '../../../actors/library_state.js';
-import { type PageTurn, pageOf } from '../../../actors/transcript_page.js';
+import { languageOf, saidAt, searchedText } from '../../../actors/insights/library_block.js';
+import type { Suggestion } from '../../../actors/insights/library_state.js';
+import { type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
 import { insightId } from '../../domain/ids.js';
 import { type Interval, shared } from '../../domain/intervals.js';
 import { isRefusal, type Refusal } from '../../domain/refusals.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { languageOf, saidAt, searchedText } from '../../../actors/library_block.js';
+import { languageOf, saidAt, searchedText } from '../../../actors/insights/library_block.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import { QueryWord } from '../../domain/search/matching.js';

@@ -1,5 +1,5 @@
-import type { ItemKind } from '../../../actors/library_state.js';
-import { DELETED_SOURCES } from '../../../actors/source.js';
+import type { ItemKind } from '../../../actors/insights/library_state.js';
+import { DELETED_SOURCES } from '../../../actors/recordings/source.js';
 import { libraryId, ownerOfPipeline, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type ClientSecret, type ClientState, isTouchDue } from '../../../actors/client.js';
+import { type ClientSecret, type ClientState, isTouchDue } from '../../../actors/oauth/client.js';
 import type { Clock } from '../../clock.js';
 import { isId } from '../../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';

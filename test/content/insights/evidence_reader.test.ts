@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { Suggestion } from '../../../actors/library_state.js';
-import type { Correction, Page, PageTurn } from '../../../actors/transcript_page.js';
+import type { Suggestion } from '../../../actors/insights/library_state.js';
+import type { Correction, Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import { EvidenceReader } from '../../../src/content/insights/evidence_reader.js';
 import type { Scene, TranscriptReader } from '../../../src/content/transcript_pages.js';
 import { isRefusal } from '../../../src/domain/refusals.js';

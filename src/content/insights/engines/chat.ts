@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { pageOf } from '../../../../actors/transcript_page.js';
+import { pageOf } from '../../../../actors/transcripts/transcript_page.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { type AskedOf, EngineServer } from '../../engines/engine_server.js';
 import type { InputTurn, InsightInput, RawInsights } from '../insight_input.js';

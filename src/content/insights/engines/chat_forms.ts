@@ -1,4 +1,4 @@
-import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../../../actors/library_state.js';
+import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../../../actors/insights/library_state.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { EngineFailed } from '../../engines/engine.js';
 import type { InsightInput, RawInsights } from '../insight_input.js';

@@ -1,4 +1,4 @@
-import { EXTRACTIVE_ENGINE, OPERATORS_ENGINE } from '../../../../actors/context_state.js';
+import { EXTRACTIVE_ENGINE, OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
 import type { Settings } from '../../../settings.js';
 import type { EnginesFile } from '../../engines/engines_file.js';
 import { Chat } from './chat.js';

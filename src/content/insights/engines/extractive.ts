@@ -1,5 +1,5 @@
 import { Chrono, casual } from 'chrono-node/en';
-import type { SuggestionKind } from '../../../../actors/library_state.js';
+import type { SuggestionKind } from '../../../../actors/insights/library_state.js';
 import { LIMITS } from '../../../domain/limits.js';
 import type { InputTurn, InsightInput, RawInsights, RawSuggestion } from '../insight_input.js';
 import { cleanText } from '../plain_words.js';

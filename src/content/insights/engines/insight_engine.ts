@@ -1,4 +1,4 @@
-import type { MadeBy } from '../../../../actors/library_state.js';
+import type { MadeBy } from '../../../../actors/insights/library_state.js';
 import type { InsightInput } from '../insight_input.js';
 
 /** What looks into a conversation: the built-in one, or a model that is asked over HTTP. */

@@ -1,0 +1,337 @@
+import { type Spent, spend } from '../../src/domain/budgets.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { refuse } from '../../src/domain/refusals.js';
+import {
+  type Decision,
+  defineActor,
+  type Effect,
+  type MessageOf,
+  type RangeQuery,
+  type RecordQuery,
+} from '../actor.js';
+
+/**
+ * An email address (normalised; the id is the address itself): the codes sent to it, the account behind it, and the
+ * invitations addressed to it, with or without an account.
+ * It draws the account, so that a second first sign-in finishes what a cut-off one began.
+ */
+export type Email = {
+  codes: Code[];
+  /**
+   * Sends in the present window, by network key; `total` is of networks that nobody had signed in from. A sign-in begins
+   * it anew.
+   */
+  window: { began_ms: number; sent: Record<string, number>; total: number };
+  account_id: string | null;
+  /** Wrong tries of the present day over all sign-ins: by network where somebody had signed in before, others together. */
+  day: { began_ms: number; wrong: Record<string, number> };
+  /** Network keys that sign-ins succeeded from, the latest last. */
+  networks: string[];
+  /** Those that are not answered. */
+  invitations: number;
+  /** Invitations sent to it in the present window, by whichever account. */
+  invitations_sent?: Spent;
+};
+
+/** Collection `invitations`, by invitation, in the order of coming. */
+export type AddressedInvitation = { workspace_id: string };
+
+/** `wrong` counts wrong tries by network key while this code lived. */
+type Code = { hash: string; key_id: string; sent_at_ms: number; wrong: Record<string, number>; wrong_total: number };
+
+export type EmailMessage = MessageOf<typeof email>;
+
+/** The id of an account that may have to be made. */
+export type NewAccountId = { account_id: string };
+
+export type ListedInvitation = AddressedInvitation & { id: string; order: number };
+
+/** Under it the wrong tries of all networks are counted that nobody had signed in from. No network's key. */
+const STRANGERS = 'strangers';
+const INVITATIONS_BUDGET = { max: LIMITS.invitations_to_email_max, window_ms: LIMITS.invitations_window_ms };
+const TOO_OFTEN_INVITED = `An address gets at most ${LIMITS.invitations_to_email_max} invitations a day.`;
+const WRONG = refuse('UNAUTHORIZED', 'The code is wrong, used or no longer valid.');
+
+export const email = defineActor<Email>()({
+  kind: 'email',
+  home: 'hash',
+  schema: 3,
+  upcast: {
+    1: (old: Omit<Email, 'day' | 'networks' | 'invitations'>) => ({
+      ...old,
+      day: { began_ms: 0, wrong: {} },
+      networks: [],
+    }),
+    2: (old: Omit<Email, 'invitations'>): Email => ({ ...old, invitations: 0 }),
+  },
+  messages: {
+    send_code(state, { code_hash, key_id, mail_id, sealed, ...asked }: Send & MailedCode, { now_ms }) {
+      const known = emailAt(state, now_ms);
+      const window = windowAfterSend(known, asked);
+      // Over the budget the answer is the same and no mail goes out: nobody learns anything from it.
+      if (window === null) return { reply: { sent: false } };
+      const code: Code = { hash: code_hash, key_id, sent_at_ms: now_ms, wrong: {}, wrong_total: 0 };
+      const give_up_at_ms = now_ms + LIMITS.code_life_ms;
+      return {
+        reply: { sent: true },
+        next: { ...known, codes: [code, ...known.codes].slice(0, LIMITS.codes_alive_max), window },
+        effects: [{ effect: 'enqueue_mail', mail_id, sealed, give_up_at_ms }, ...forgottenLater(known, now_ms)],
+      };
+    },
+
+    /** `hashes`: the tried code's hash under each key that codes were hashed with. */
+    verify_code(state, tried: ShownCode & { hashes: Record<string, string> }, { now_ms }) {
+      const known = emailAt(state, now_ms);
+      const network = networkKey(tried.network);
+      const alive = mayTry(known, network) ? known.codes.filter((code) => isAliveFor(code, network)) : [];
+      if (!alive.some((code) => code.hash === tried.hashes[code.key_id])) {
+        if (alive.length === 0) return { reply: WRONG };
+        const codes = known.codes.map((code) => (alive.includes(code) ? countWrong(code, network) : code));
+        return { reply: WRONG, next: { ...known, codes, day: countedOf(known, network) } };
+      }
+      // From here on it succeeds: the code that matches ends all of them.
+      return enter({ ...known, codes: [] }, tried, now_ms);
+    },
+
+    /** A sign-in that keeps its code itself asks whether the address may be sent one. */
+    take_send(state, asked: Send, { now_ms }) {
+      const known = emailAt(state, now_ms);
+      const window = windowAfterSend(known, asked);
+      if (window === null) return { reply: { sent: false } };
+      return { reply: { sent: true }, next: { ...known, window }, effects: forgottenLater(known, now_ms) };
+    },
+
+    /** Such a sign-in asks before it judges a code, and reports a wrong one. */
+    may_try: {
+      reads: true,
+      decide: (state, { network }: { network: string }, { now_ms }) => ({
+        reply: { allowed: mayTry(emailAt(state, now_ms), networkKey(network)) },
+      }),
+    },
+
+    wrong_try(state, tried: { network: string }, { now_ms }) {
+      const known = emailAt(state, now_ms);
+      const network = networkKey(tried.network);
+      const allowed = mayTry(known, network);
+      // A full count says all there is to say; and an address that was forgotten meanwhile stays so.
+      if (state === null || !allowed) return { reply: { allowed } };
+      return { reply: { allowed }, next: { ...known, day: countedOf(known, network) } };
+    },
+
+    /** After a right code there (or by staff, from no network): the account behind the address, made when there is none. */
+    enter: (state, shown: Omit<ShownCode, 'network'> & { network: string | null }, { now_ms }) =>
+      enter(emailAt(state, now_ms), shown, now_ms),
+
+    view: (state) => ({ reply: { account_id: state?.account_id ?? null } }),
+
+    /** A day after a code was sent to an address without an account. */
+    forget_unused(state, _: unknown, { now_ms }) {
+      const known = emailAt(state, now_ms);
+      const unused = isUnused(known);
+      const forgotten = unused && known.codes.length === 0;
+      if (forgotten) return { reply: { forgotten }, next: null };
+      return { reply: { forgotten }, effects: unused ? [forgetLater(now_ms)] : [] };
+    },
+
+    /** Counts an invitation that is about to be sent to it. */
+    take_invitation(state, _: unknown, { now_ms }): Decision<Email, { sent: true }> {
+      const known = emailAt(state, now_ms);
+      const sent = spend(known.invitations_sent, INVITATIONS_BUDGET, now_ms);
+      if ('wait_s' in sent)
+        return { reply: refuse('TOO_MANY_REQUESTS', TOO_OFTEN_INVITED, { retry_after_s: sent.wait_s }) };
+      return {
+        reply: { sent: true },
+        next: { ...known, invitations_sent: sent },
+        effects: forgottenLater(known, now_ms),
+      };
+    },
+
+    // From workspaces:
+    invited: {
+      records: invitationRecord,
+      decide(state, { invitation_id, workspace_id }: Invited & AddressedInvitation, turn) {
+        if (turn.record('invitations', invitation_id) !== undefined) return { reply: { sent: true } };
+        const { now_ms } = turn;
+        const known = emailAt(state, now_ms);
+        const value: AddressedInvitation = { workspace_id };
+        return {
+          reply: { sent: true },
+          next: { ...known, invitations: known.invitations + 1 },
+          effects: [{ effect: 'put_record', collection: 'invitations', id: invitation_id, value, order: now_ms }],
+        };
+      },
+    },
+
+    uninvited: {
+      records: invitationRecord,
+      decide(state, { invitation_id }: Invited, turn) {
+        if (turn.record('invitations', invitation_id) === undefined) return { reply: { sent: false } };
+        const known = emailAt(state, turn.now_ms);
+        const next = { ...known, invitations: known.invitations - 1 };
+        return {
+          reply: { sent: false },
+          next,
+          effects: [
+            { effect: 'delete_record', collection: 'invitations', id: invitation_id },
+            ...(isUnused(next) ? [forgetLater(turn.now_ms)] : []),
+          ],
+        };
+      },
+    },
+
+    invitation: {
+      records: invitationRecord,
+      decide(_, { invitation_id }: Invited, turn) {
+        const found = turn.record<AddressedInvitation>('invitations', invitation_id);
+        return { reply: found ?? refuse('NOT_FOUND', 'There is no such invitation.') };
+      },
+    },
+
+    list_invitations: {
+      records: ({ range }: { range: RangeQuery }) => [{ collection: 'invitations', range }],
+      decide(_, __: { range: RangeQuery }, turn) {
+        const rows = turn.range<AddressedInvitation>('invitations');
+        const invitations: ListedInvitation[] = rows.map(({ id, order, value }) => ({ id, order, ...value }));
+        return { reply: { invitations } };
+      },
+    },
+
+    /** The account behind the address is being erased: what is known of the person's whereabouts goes. */
+    forget_person(state, _: unknown, { now_ms }) {
+      if (state === null) return { reply: { forgotten: false } };
+      const next = {
+        ...emailAt(state, now_ms),
+        networks: [],
+        window: windowAt(null, now_ms),
+        day: dayAt(null, now_ms),
+      };
+      return { reply: { forgotten: true }, next };
+    },
+  },
+});
+
+/** Where it is not budgeted, nothing is counted either. */
+type Send = { network: string; budgeted: boolean };
+type MailedCode = { code_hash: string; key_id: string; mail_id: string; sealed: Uint8Array };
+type ShownCode = { network: string; email: string; account: NewAccountId };
+type Invited = { invitation_id: string };
+
+function invitationRecord({ invitation_id }: Invited): RecordQuery[] {
+  return [{ collection: 'invitations', id: invitation_id }];
+}
+
+/** As it is at a time: codes, windows and days that are over do not count. */
+function emailAt(state: Email | null, now_ms: number): Email {
+  return {
+    codes: (state?.codes ?? []).filter(({ sent_at_ms }) => now_ms < sent_at_ms + LIMITS.code_life_ms),
+    window: windowAt(state, now_ms),
+    account_id: state?.account_id ?? null,
+    day: dayAt(state, now_ms),
+    networks: state?.networks ?? [],
+    invitations: state?.invitations ?? 0,
+    ...(state?.invitations_sent !== undefined && { invitations_sent: state.invitations_sent }),
+  };
+}
+
+function isUnused({ account_id, invitations }: Email): boolean {
+  return account_id === null && invitations === 0;
+}
+
+/** Somebody has shown a code: the account behind the address, and the network is a known one from now on. */
+function enter(
+  known: Email,
+  { network, email: address, account }: { network: string | null; email: string; account: NewAccountId },
+  now_ms: number,
+): Decision<Email, { account_id: string; verified_at_ms: number }> {
+  const account_id = known.account_id ?? account.account_id;
+  const create: Effect = {
+    effect: 'notify',
+    to: { kind: 'account', id: account_id },
+    message: { type: 'create', email: address },
+  };
+  const from = network === null ? [] : [networkKey(network)];
+  const networks = [...known.networks.filter((other) => !from.includes(other)), ...from].slice(
+    -LIMITS.known_networks_max,
+  );
+  // Counts are kept of networks that are still known: a day of sign-ins from ever new ones must not pile them up.
+  const wrong = Object.entries(known.day.wrong).filter(([key]) => key === STRANGERS || networks.includes(key));
+  // Whoever signs in over and over is no flood: what was sent before counts no more.
+  const window = network === null ? known.window : windowAt(null, now_ms);
+  return {
+    reply: { account_id, verified_at_ms: now_ms },
+    next: { ...known, window, account_id, networks, day: { ...known.day, wrong: Object.fromEntries(wrong) } },
+    effects: known.account_id === null ? [create, { effect: 'cancel_reminder', name: 'unused' }] : [],
+  };
+}
+
+/** An address that nobody signs in with is not kept for ever. */
+function forgetLater(now_ms: number): Effect {
+  const at_ms = now_ms + LIMITS.email_unused_life_ms;
+  return { effect: 'schedule_reminder', name: 'unused', at_ms, message: { type: 'forget_unused' } };
+}
+
+function forgottenLater({ account_id }: Email, now_ms: number): Effect[] {
+  return account_id === null ? [forgetLater(now_ms)] : [];
+}
+
+function windowAt(state: Email | null, now_ms: number): Email['window'] {
+  const present = state?.window;
+  if (present !== undefined && now_ms < present.began_ms + LIMITS.codes_sent_window_ms) return present;
+  return { began_ms: now_ms, sent: {}, total: 0 };
+}
+
+function dayAt(state: Email | null, now_ms: number): Email['day'] {
+  const present = state?.day;
+  if (present !== undefined && now_ms < present.began_ms + LIMITS.code_wrong_window_ms) return present;
+  return { began_ms: now_ms, wrong: {} };
+}
+
+/**
+ * The window after one more send from this network, or null when its share or that of all strangers is used up. Known
+ * networks have only their own: strangers can't keep a person's code from them.
+ */
+function windowAfterSend(
+  { window, networks }: Email,
+  { network: name, budgeted }: { network: string; budgeted: boolean },
+): Email['window'] | null {
+  if (!budgeted) return window;
+  const network = networkKey(name);
+  const sent = window.sent[network] ?? 0;
+  const is_known = networks.includes(network);
+  if (sent >= LIMITS.codes_sent_per_network_max) return null;
+  if (!is_known && window.total >= LIMITS.codes_sent_per_email_max) return null;
+  const total = window.total + (is_known ? 0 : 1);
+  return { ...window, sent: { ...window.sent, [network]: sent + 1 }, total };
+}
+
+/**
+ * Guessing at many sign-ins at once is bounded by the day. Networks that somebody had signed in from have counts of
+ * their own: strangers can use up only what strangers share, and lock nobody out of a place where they are at home.
+ */
+function mayTry({ day, networks }: Email, network: string): boolean {
+  return (day.wrong[countedUnder(networks, network)] ?? 0) < LIMITS.code_wrong_per_day_max;
+}
+
+function countedOf({ day, networks }: Email, network: string): Email['day'] {
+  const key = countedUnder(networks, network);
+  return { ...day, wrong: { ...day.wrong, [key]: (day.wrong[key] ?? 0) + 1 } };
+}
+
+function countedUnder(networks: string[], network: string): string {
+  return networks.includes(network) ? network : STRANGERS;
+}
+
+/** Counts are kept under it: no name, not even `constructor` or `__proto__`, then finds what every object has. */
+function networkKey(network: string): string {
+  return `network ${network}`;
+}
+
+function isAliveFor(code: Code, network: string): boolean {
+  const wrong = code.wrong[network] ?? 0;
+  return wrong < LIMITS.code_wrong_per_network_max && code.wrong_total < LIMITS.code_wrong_total_max;
+}
+
+function countWrong(code: Code, network: string): Code {
+  const wrong = { ...code.wrong, [network]: (code.wrong[network] ?? 0) + 1 };
+  return { ...code, wrong, wrong_total: code.wrong_total + 1 };
+}

@@ -1,0 +1,293 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { type Refusal, refuse } from '../../src/domain/refusals.js';
+import { type Decision, defineActor, type Effect, type MessageOf, type Turn } from '../actor.js';
+import {
+  type Archived,
+  type Asker,
+  EXPORTS_INDEX,
+  type Export,
+  type ExportFailure,
+  type ExportProgress,
+  type ExportStage,
+  type Exports,
+  type RunningExport,
+} from './exports_state.js';
+
+export type ExportsMessage = MessageOf<typeof exports>;
+
+/** What a worker is to do next. */
+export type ExportWork =
+  | { work: 'make'; export: RunningExport }
+  /** The bytes of one that is gone. */
+  | { work: 'remove'; export_id: string }
+  | { work: 'none' };
+
+const DONE = { done: true } as const;
+const NEW: Exports = { items: [], asked_at_ms: [], removing: [] };
+const NO_EXPORT = refuse('NOT_FOUND', 'There is no such export.');
+const NOT_YOURS = refuse('CONFLICT', 'Somebody else makes this export, or it is made.');
+const ONE_AT_A_TIME = refuse('CONFLICT', 'An export is being made already; wait for it, or delete it.');
+const TOO_MANY = refuse(
+  'CONFLICT',
+  `At most ${LIMITS.exports_known_max} exports of an account are known; delete some.`,
+);
+const LOST: ExportFailure = { code: 'INTERRUPTED', message: 'It was begun several times and never came to its end.' };
+
+type ByWhom = Export['by'];
+type Requested = Pick<Export, 'by' | 'audio' | 'files'> & { export_id: string; asker: Asker };
+type Held = { export_id: string; claim: string };
+
+/** docs/choices.md, "Files and exports". */
+export const exports = defineActor<Exports>()({
+  kind: 'exports',
+  home: 'id',
+  schema: 1,
+  messages: {
+    /** Newest first. */
+    list: {
+      reads: true,
+      decide: (state, { by }: { by: ByWhom }, { now_ms }) => ({
+        reply: {
+          exports: standing(state, now_ms)
+            .items.filter((one) => one.by === by)
+            .reverse(),
+        },
+      }),
+    },
+
+    view: {
+      reads: true,
+      decide(state, { export_id, by }: { export_id: string; by: ByWhom }, { now_ms }): Decision<Exports, Export> {
+        const found = standing(state, now_ms).items.find((one) => one.id === export_id && one.by === by);
+        return { reply: found ?? NO_EXPORT };
+      },
+    },
+
+    /** All that bytes in the blob store may belong to. */
+    keeping: {
+      reads: true,
+      decide: (state, _: unknown, { now_ms }) => ({ reply: { kept: kept(standing(state, now_ms)) } }),
+    },
+
+    request(state, { export_id, by, audio, files, asker }: Requested, turn): Decision<Exports, Export> {
+      const before = standing(state, turn.now_ms);
+      const known = before.items.find(({ id }) => id === export_id);
+      if (known !== undefined) return { reply: known };
+      const refused = refusalOf(before, by, turn);
+      if (refused !== null) return { reply: refused };
+      // From here on it succeeds.
+      const stage: ExportStage = { status: 'pending', asker, attempt: 0, tries: 0 };
+      const made: Export = { id: export_id, by, audio, files, created_at_ms: turn.now_ms, stage };
+      const asked_at_ms = by === 'account' ? [...before.asked_at_ms, turn.now_ms] : before.asked_at_ms;
+      return { reply: made, ...changed({ ...before, items: [...before.items, made], asked_at_ms }, turn) };
+    },
+
+    delete(state, { export_id, by }: { export_id: string; by: ByWhom }, turn): Decision<Exports, typeof DONE> {
+      const before = standing(state, turn.now_ms);
+      const found = before.items.find((one) => one.id === export_id && one.by === by);
+      if (found === undefined) return { reply: NO_EXPORT };
+      const items = before.items.filter((one) => one !== found);
+      const removing = hasBytes(found) ? [...before.removing, export_id] : before.removing;
+      return { reply: DONE, ...changed({ ...before, items, removing }, turn) };
+    },
+
+    // From workers:
+
+    /** Takes what is due. */
+    claim(state, { claim }: { claim: string }, turn): Decision<Exports, ExportWork> {
+      const before = standing(state, turn.now_ms);
+      const [export_id] = before.removing;
+      if (export_id !== undefined) return { reply: { work: 'remove', export_id }, ...changed(before, turn) };
+      const pending = before.items.find(({ stage }) => stage.status === 'pending');
+      if (pending?.stage.status !== 'pending') {
+        // Only so that its place in the index is true again.
+        return { reply: { work: 'none' }, ...changed(before, turn) };
+      }
+      const { asker, attempt, tries } = pending.stage;
+      const begun = { asker, attempt: attempt + 1, tries: tries + 1 };
+      const lease_until_ms = turn.now_ms + LIMITS.export_lease_ms;
+      const progress = { records: 0, bytes: 0 };
+      const running: RunningExport = {
+        ...pending,
+        stage: { ...begun, status: 'running', claim, lease_until_ms, progress },
+      };
+      return { reply: { work: 'make', export: running }, ...changed(withItem(before, running), turn) };
+    },
+
+    /** It is still made. */
+    prolong(state, { progress, ...held }: Held & { progress: ExportProgress }, turn): Decision<Exports, typeof DONE> {
+      return ofHeld(state, held, turn, (running) => ({
+        ...running,
+        stage: { ...running.stage, progress, lease_until_ms: turn.now_ms + LIMITS.export_lease_ms },
+      }));
+    },
+
+    finish(state, { archived, ...held }: Held & { archived: Archived }, turn): Decision<Exports, typeof DONE> {
+      const { stage } = state?.items.find(({ id }) => id === held.export_id) ?? {};
+      if (stage?.status === 'ready' && stage.claim === held.claim) return { reply: DONE };
+      return ofHeld(state, held, turn, ({ stage: { attempt, claim }, ...running }) => {
+        const expires_at_ms = turn.now_ms + LIMITS.export_kept_ms;
+        return { ...running, stage: { status: 'ready', claim, attempt, expires_at_ms, ...archived } };
+      });
+    },
+
+    /** Gives it back: whoever had it stops. */
+    release: (state, held: Held, turn): Decision<Exports, typeof DONE> =>
+      ofHeld(state, held, turn, ({ stage: { asker, attempt, tries }, ...running }) => ({
+        ...running,
+        stage: { status: 'pending', asker, attempt, tries: tries - 1 },
+      })),
+
+    fail: (state, { failure, ...held }: Held & { failure: ExportFailure }, turn): Decision<Exports, typeof DONE> =>
+      ofHeld(state, held, turn, (running) => ({ ...running, stage: { status: 'failed', ...failure } })),
+
+    /** Its bytes are gone. */
+    removed(state, { export_id }: { export_id: string }, turn): Decision<Exports, typeof DONE> {
+      const before = standing(state, turn.now_ms);
+      const removing = before.removing.filter((id) => id !== export_id);
+      return { reply: DONE, ...changed({ ...before, removing }, turn) };
+    },
+
+    /** A reminder: something has had its time. */
+    look: (state, _: unknown, turn): Decision<Exports, typeof DONE> => ({
+      reply: DONE,
+      ...changed(standing(state, turn.now_ms), turn),
+    }),
+
+    /** With its account; the bytes go with their folder. */
+    erase(state, _: unknown, { self }): Decision<Exports, { left: boolean }> {
+      if (state === null) return { reply: { left: false } };
+      return { reply: { left: false }, next: null, effects: [...unscheduled(self), { effect: 'delete' }] };
+    },
+  },
+
+  invariant({ items }) {
+    if (items.length > LIMITS.exports_known_max) return 'too many exports';
+    for (const by of ['account', 'staff'] as const)
+      if (items.filter((one) => one.by === by && isUnderWay(one)).length > 1) return 'two exports are made at once';
+    return null;
+  },
+});
+
+function refusalOf({ items, asked_at_ms }: Exports, by: ByWhom, { now_ms }: Turn): Refusal | null {
+  if (items.some((one) => one.by === by && isUnderWay(one))) return ONE_AT_A_TIME;
+  const [oldest] = asked_at_ms;
+  if (by === 'account' && oldest !== undefined && asked_at_ms.length >= LIMITS.exports_per_day_max) {
+    const retry_after_s = Math.ceil((oldest + LIMITS.exports_window_ms - now_ms) / 1000);
+    return refuse('TOO_MANY_REQUESTS', `At most ${LIMITS.exports_per_day_max} exports a day are made.`, {
+      retry_after_s,
+    });
+  }
+  return items.length >= LIMITS.exports_known_max ? TOO_MANY : null;
+}
+
+/** How things stand at a time, whether or not anybody has noticed yet what that time has brought. */
+function standing(state: Exports | null, now_ms: number): Exports {
+  const { items, asked_at_ms, removing } = state ?? NEW;
+  const gone: string[] = [];
+  const next = items.flatMap((one): Export[] => {
+    const now = itemAt(one, now_ms);
+    if (now === null) return [];
+    if (hasBytes(one) && !hasBytes(now)) gone.push(one.id);
+    return [now];
+  });
+  return {
+    items: next,
+    asked_at_ms: asked_at_ms.filter((at_ms) => now_ms < at_ms + LIMITS.exports_window_ms),
+    removing: [...removing, ...gone],
+  };
+}
+
+/** Null for one that is not known any longer. */
+function itemAt(one: Export, now_ms: number): Export | null {
+  const { stage } = one;
+  if (stage.status === 'running' && now_ms >= stage.lease_until_ms) {
+    const { asker, attempt, tries } = stage;
+    const is_lost = tries >= LIMITS.export_tries_max;
+    return { ...one, stage: is_lost ? { status: 'failed', ...LOST } : { status: 'pending', asker, attempt, tries } };
+  }
+  if (stage.status === 'ready' && now_ms >= stage.expires_at_ms) return { ...one, stage: { status: 'expired' } };
+  const is_over = stage.status === 'failed' || stage.status === 'expired';
+  return is_over && now_ms >= one.created_at_ms + LIMITS.export_known_ms ? null : one;
+}
+
+/** Changes the export that somebody has in hand, and nobody else's. */
+function ofHeld(
+  state: Exports | null,
+  { export_id, claim }: Held,
+  turn: Turn,
+  change: (running: RunningExport) => Export,
+): Decision<Exports, typeof DONE> {
+  const before = standing(state, turn.now_ms);
+  const found = before.items.find(({ id }) => id === export_id);
+  if (found === undefined) return { reply: NO_EXPORT };
+  if (found.stage.status !== 'running' || found.stage.claim !== claim) return { reply: NOT_YOURS };
+  const after = change(found as RunningExport);
+  const removing = hasBytes(after) ? before.removing : [...before.removing, export_id];
+  return { reply: DONE, ...changed({ ...withItem(before, after), removing }, turn) };
+}
+
+function withItem(state: Exports, item: Export): Exports {
+  return { ...state, items: state.items.map((one) => (one.id === item.id ? item : one)) };
+}
+
+export function isUnderWay({ stage }: Export): boolean {
+  return stage.status === 'pending' || stage.status === 'running';
+}
+
+/** Whether something of it may lie in the blob store. */
+function hasBytes({ stage }: Export): boolean {
+  return stage.status === 'ready' || stage.status === 'running' || (stage.status === 'pending' && stage.attempt > 0);
+}
+
+/** By their ids, the attempts whose parts are needed: of one that waits, none. */
+function kept({ items }: Exports): Record<string, number> {
+  return Object.fromEntries(
+    items.flatMap(({ id, stage }) =>
+      stage.status === 'running' || stage.status === 'ready' ? [[id, stage.attempt]] : [],
+    ),
+  );
+}
+
+/** The next state, and when somebody is to look at it again: a worker, or itself. */
+function changed(next: Exports, { self, now_ms }: Turn): { next: Exports | null; effects: Effect[] } {
+  if (next.items.length === 0 && next.asked_at_ms.length === 0 && next.removing.length === 0)
+    return { next: null, effects: [...unscheduled(self), { effect: 'delete' }] };
+  const due_ms = Math.min(...next.items.map(dueAt), ...(next.removing.length > 0 ? [now_ms] : []));
+  const look_ms = Math.min(
+    ...next.items.map(overAt),
+    ...next.asked_at_ms.map((at_ms) => at_ms + LIMITS.exports_window_ms),
+  );
+  const [no_work, no_look] = unscheduled(self);
+  const message: ExportsMessage = { type: 'look' };
+  return {
+    next,
+    effects: [
+      due_ms === Number.POSITIVE_INFINITY
+        ? no_work
+        : { effect: 'add_to_index', ...EXPORTS_INDEX, member: self, order: due_ms },
+      look_ms === Number.POSITIVE_INFINITY
+        ? no_look
+        : { effect: 'schedule_reminder', name: 'look', at_ms: look_ms, message },
+    ],
+  };
+
+  function dueAt({ stage }: Export): number {
+    if (stage.status === 'pending') return now_ms;
+    return stage.status === 'running' ? stage.lease_until_ms : Number.POSITIVE_INFINITY;
+  }
+}
+
+/** When one that is made, or not made any more, is something else. */
+function overAt({ stage, created_at_ms }: Export): number {
+  if (stage.status === 'ready') return stage.expires_at_ms;
+  const is_over = stage.status === 'failed' || stage.status === 'expired';
+  return is_over ? created_at_ms + LIMITS.export_known_ms : Number.POSITIVE_INFINITY;
+}
+
+function unscheduled(member: string): [Effect, Effect] {
+  return [
+    { effect: 'remove_from_index', ...EXPORTS_INDEX, member },
+    { effect: 'cancel_reminder', name: 'look' },
+  ];
+}

@@ -1,0 +1,61 @@
+import type { Layer } from '../../src/domain/permissions.js';
+import type { EpochName } from '../actor.js';
+
+/** An account's exports; the id is the account's. */
+export type Exports = {
+  /** Oldest first. */
+  items: Export[];
+  /** When the account asked for one, in the present window. */
+  asked_at_ms: number[];
+  /** Exports whose bytes are to be removed. */
+  removing: string[];
+};
+
+export type Export = {
+  id: string;
+  /** What staff ask for is for them alone, and holds what the account's layers hide. */
+  by: 'account' | 'staff';
+  audio: boolean;
+  files: boolean;
+  created_at_ms: number;
+  stage: ExportStage;
+};
+
+export type ExportStage =
+  | (Begun & { status: 'pending' })
+  | (Begun & { status: 'running'; claim: string; lease_until_ms: number; progress: ExportProgress })
+  | ({ status: 'ready'; claim: string; attempt: number; expires_at_ms: number } & Archived)
+  | ({ status: 'failed' } & ExportFailure)
+  | { status: 'expired' };
+
+type Begun = {
+  asker: Asker;
+  /** Counts those who have begun with it, so that each has names of its own for what it stores. */
+  attempt: number;
+  /** Of these, those who were lost. */
+  tries: number;
+};
+
+/** What must hold as long as it is made: the credential that asked for it, and the epochs that this was issued under. */
+export type Asker = {
+  epochs: { epoch: EpochName; value: number }[];
+  credential: { kind: 'app_session' | 'oauth'; id: string } | null;
+};
+
+export type ExportProgress = { records: number; bytes: number };
+export type ExportFailure = { code: string; message: string };
+
+/** An archive in the blob store: its bytes lie in parts of one length, the last one aside. */
+export type Archived = {
+  bytes: number;
+  sha256: string;
+  part_bytes: number;
+  /** Layers of content that it holds. */
+  layers: Layer[];
+};
+
+/** What a worker has in hand. */
+export type RunningExport = Export & { stage: Extract<ExportStage, { status: 'running' }> };
+
+/** The index of a partition's accounts with something to do for a worker, by when it is due. */
+export const EXPORTS_INDEX = { owner: 'exports', index: 'due' } as const;

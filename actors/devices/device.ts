@@ -1,0 +1,168 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { refuse } from '../../src/domain/refusals.js';
+import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import type { BindTerms, ClaimMessage, RefusedOutcome } from './claim.js';
+import {
+  type CertificatesDecision,
+  type DeviceCertificates,
+  type DeviceCertificatesReply,
+  firstCertificate,
+  type Renewal,
+  renew,
+  revoke,
+  use,
+} from './device_certificates.js';
+
+/** A provisioned recording device and what it is bound to. Its home is its own, not the account's. */
+export type Device = {
+  kind: 'personal' | 'shared';
+  certificates: DeviceCertificates;
+  provisioned_at_ms: number;
+  last_seen_at_ms: number | null;
+  /** A shared one's epoch is its session; `draining` when that is over and only uploads continue. */
+  binding: { epoch: string; account_id: string; claim_id: string; draining?: true } | null;
+  /** The claim of a session that it is on its way into. */
+  redeeming?: string | undefined;
+};
+
+export type DeviceMessage = MessageOf<typeof device>;
+
+/** Sent to the account that it was bound to. */
+export type BoundNews = {
+  type: 'device_bound';
+  device_id: string;
+  binding_epoch: string;
+  source_id: string;
+  claim_id: string;
+  /** It was bound to this account already, by this epoch, which stays. */
+  again?: true;
+};
+
+/** Sent to a BLE address on its way into a session; the next steps need it as well. */
+type HoldRequest = { type: 'hold' } & Asker;
+export type Asker = { session_id: string; account_id: string; device_id: string; claim_id: string; source_id: string };
+
+const DONE = { done: true } as const;
+const UNKNOWN = refuse('NOT_FOUND', 'There is no such device.');
+
+const known = given((state: Device | null) => state ?? UNKNOWN);
+
+export const device = defineActor<Device>()({
+  kind: 'device',
+  home: 'id',
+  schema: 2,
+  upcast: {
+    1: ({ fingerprints, ...kept }: Omit<Device, 'certificates'> & { fingerprints: string[] }): Device => {
+      const live = fingerprints.map((fingerprint) => ({ status: 'in_use' as const, fingerprint, not_after_ms: null }));
+      return { ...kept, certificates: { live, revoked_at_ms: null, renewals: { began_ms: 0, count: 0 } } };
+    },
+  },
+  messages: {
+    provision(state, { kind, fingerprint, not_after_ms }: Provisioned, { now_ms }) {
+      // Its id is random and made for this message: a device that exists has had it before.
+      if (state !== null) return { reply: state };
+      const next: Device = {
+        kind,
+        certificates: firstCertificate(fingerprint, not_after_ms),
+        provisioned_at_ms: now_ms,
+        last_seen_at_ms: null,
+        binding: null,
+      };
+      return { reply: next, next };
+    },
+
+    view: { reads: true, decide: known((state) => ({ reply: state })) },
+
+    seen: known((state, _: unknown, { now_ms }): DeviceDecision => {
+      const recently = state.last_seen_at_ms !== null && now_ms < state.last_seen_at_ms + LIMITS.touch_every_ms;
+      return recently ? { reply: DONE } : { reply: DONE, next: { ...state, last_seen_at_ms: now_ms } };
+    }),
+
+    renew: known((state, renewal: Renewal, { now_ms }) =>
+      withCertificates(state, renew(state.certificates, renewal, now_ms)),
+    ),
+    /** The first request with a certificate that a renewal made. */
+    use_certificate: known((state, { fingerprint }: { fingerprint: string }) =>
+      withCertificates(state, use(state.certificates, fingerprint)),
+    ),
+    revoke: known((state, _: unknown, { now_ms }) => withCertificates(state, revoke(state.certificates, now_ms))),
+
+    // From a claim that this device redeems:
+    bind: known((state, { claim_id, account_id, binding_epoch, source_id }: BindTerms, turn): DeviceDecision => {
+      const { self, now_ms } = turn;
+      if (state.kind !== 'personal') return { reply: DONE, effects: [answer(turn, claim_id, 'wrong_kind')] };
+      if (state.binding !== null && state.binding.account_id !== account_id)
+        return { reply: DONE, effects: [answer(turn, claim_id, 'bound_elsewhere')] };
+      // The account is notified and opens the binding, which notifies the claim: whoever waits for the claim finds all of it.
+      const news = { type: 'device_bound' as const, device_id: self, source_id, claim_id };
+      // What was recorded under a binding that stands is still to come under it.
+      const message: BoundNews =
+        state.binding === null
+          ? { ...news, binding_epoch }
+          : { ...news, binding_epoch: state.binding.epoch, again: true };
+      const binding = state.binding ?? { epoch: binding_epoch, account_id, claim_id };
+      return {
+        reply: DONE,
+        next: { ...state, binding, last_seen_at_ms: now_ms },
+        effects: [{ effect: 'notify', to: { kind: 'account', id: account_id }, message }],
+      };
+    }),
+
+    bind_session: known((state, order: BindTerms & { ble_address: string }, turn): DeviceDecision => {
+      const { claim_id, account_id, binding_epoch: session_id, source_id, ble_address } = order;
+      const { self, now_ms } = turn;
+      if (state.kind !== 'shared') return { reply: DONE, effects: [answer(turn, claim_id, 'wrong_kind')] };
+      const is_busy = state.redeeming !== undefined || (state.binding !== null && !state.binding.draining);
+      if (is_busy) return { reply: DONE, effects: [answer(turn, claim_id, 'in_session')] };
+      // The address is asked first, then the host's account, then the session, and the claim is notified last.
+      const message: HoldRequest = { type: 'hold', session_id, account_id, device_id: self, claim_id, source_id };
+      return {
+        reply: DONE,
+        next: { ...state, redeeming: claim_id, last_seen_at_ms: now_ms },
+        effects: [{ effect: 'notify', to: { kind: 'ble_address', id: ble_address }, message }],
+      };
+    }),
+
+    // From its session. It has begun:
+    bound: known((state, { claim_id, account_id, binding_epoch: epoch }: SessionBegun, turn): DeviceDecision => {
+      const next = { ...state, binding: { epoch, account_id, claim_id }, redeeming: undefined };
+      return { reply: DONE, next, effects: [answer(turn, claim_id, 'bound')] };
+    }),
+
+    /** It has not, or the BLE address is taken. */
+    not_bound: known(
+      (state, { claim_id, outcome }: { claim_id: string; outcome: RefusedOutcome }, turn): DeviceDecision => ({
+        reply: DONE,
+        next: { ...state, redeeming: undefined },
+        effects: [answer(turn, claim_id, outcome)],
+      }),
+    ),
+
+    /** It is over, but for what is still to be uploaded. */
+    draining: known((state, { binding_epoch }: { binding_epoch: string }): DeviceDecision => {
+      if (state.binding?.epoch !== binding_epoch) return { reply: DONE };
+      return { reply: DONE, next: { ...state, binding: { ...state.binding, draining: true } } };
+    }),
+
+    unbind: known(
+      (state, { binding_epoch }: { binding_epoch: string }): DeviceDecision =>
+        state.binding?.epoch === binding_epoch ? { reply: DONE, next: { ...state, binding: null } } : { reply: DONE },
+    ),
+  },
+});
+
+type DeviceDecision = Decision<Device, typeof DONE>;
+type Provisioned = { kind: 'personal' | 'shared'; fingerprint: string; not_after_ms: number };
+type SessionBegun = { claim_id: string; account_id: string; binding_epoch: string };
+
+function answer({ self }: Turn, claim_id: string, outcome: 'bound' | RefusedOutcome): Effect {
+  const message: ClaimMessage = { type: 'answered', device_id: self, outcome };
+  return { effect: 'notify', to: { kind: 'claim', id: claim_id }, message };
+}
+
+function withCertificates(
+  state: Device,
+  { reply, next, effects = [] }: CertificatesDecision,
+): Decision<Device, DeviceCertificatesReply> {
+  return { reply, effects, ...(next === undefined ? {} : { next: { ...state, certificates: next } }) };
+}

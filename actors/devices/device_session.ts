@@ -1,0 +1,375 @@
+import type { EventType } from '../../src/domain/event_types.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import { type Erase, erased } from '../erase.js';
+import { type StreamOf, type StreamRef, streamOf, streamRefRecords, UNBOUND } from '../recordings/stream_refs.js';
+import type { AddressMessage } from './ble_address.js';
+import type { ClaimMessage } from './claim.js';
+import type { DeviceMessage } from './device.js';
+
+/**
+ * A time for which a shared recorder records for a host. It lies with its host's account, and its id is the
+ * `binding_epoch` that the recorder sends: what a recorder may do under it, it decides by its own state and the clock.
+ * docs/choices.md, "Devices".
+ */
+export type DeviceSession = {
+  id: string;
+  host_account_id: string;
+  workspace_id: string;
+  /** What the join code is derived from. */
+  join_seed: JoinSeed;
+  created_at_ms: number;
+  expires_at_ms: number;
+  /** In the order of joining; the host is none of them. */
+  participants: Participant[];
+  phase: SessionPhase;
+};
+
+/** A server key, by its id, and what it is applied to. */
+export type JoinSeed = { key_id: string; seed: Uint8Array };
+export type Participant = { account_id: string; joined_at_ms: number };
+export type Recorder = { device_id: string; source_id: string; ble_address: string; started_at_ms: number };
+export type EndReason = 'host' | 'recorder' | 'expired' | 'device_removed' | 'account_deleted' | 'never_started';
+
+export type SessionPhase =
+  /** Until a recorder redeems the claim, or the time for that is over. */
+  | { status: 'waiting'; until_ms: number }
+  | { status: 'open'; recorder: Recorder }
+  /** Over for everybody; its recorder still uploads what it has. */
+  | { status: 'draining'; recorder: Recorder; ended_at_ms: number; end_reason: EndReason; drain_until_ms: number }
+  | { status: 'ended'; recorder: Recorder | null; ended_at_ms: number; end_reason: EndReason };
+
+export type DeviceSessionMessage = MessageOf<typeof deviceSession>;
+
+/** Sent to the accounts that belong to it. */
+export type SessionNews =
+  /** To its host: nothing more comes of it. */
+  | { type: 'session_over'; session_id: string; device_id: string | null }
+  /** To who takes part: an event of theirs. */
+  | { type: 'session_news'; session_id: string; event: EventType; data: Record<string, unknown> }
+  /** To who takes part: the session, or their own part in it, is erased. */
+  | { type: 'session_gone'; session_id: string };
+
+/** What a recorder records under; `drain_until_ms` is the last moment at which it may upload, as things stand. */
+export type SessionTerms = {
+  account_id: string;
+  workspace_id: string;
+  device_id: string;
+  source_id: string;
+  expires_at_ms: number;
+  drain_until_ms: number;
+};
+
+/** The index of sessions that an account hosts or takes part in. */
+export const DEVICE_SESSIONS = 'device_sessions';
+
+const DONE = { done: true } as const;
+const NO_SESSION = refuse('NOT_FOUND', 'There is no such recorder session.');
+const ONLY_HOST = refuse('FORBIDDEN', 'Only its host may do this to a recorder session.');
+const OVER = refuse('CONFLICT', 'The recorder session is over.');
+const HOST_STAYS = refuse('CONFLICT', 'Its host can not leave a recorder session; end it instead.');
+const FULL = refuse(
+  'CONFLICT',
+  `A recorder session has at most ${LIMITS.session_participants_max} participants beside its host.`,
+);
+const EARLIER = refuse('CONFLICT', 'expires_at is earlier than it was; end the session instead.', {
+  details: [{ path: 'expires_at', message: 'must not be earlier than the present one' }],
+});
+
+/** `by`: the account that asks. Somebody who does not belong to it finds no session. */
+type By = { by: string };
+const known = given((state: DeviceSession | null) => state ?? NO_SESSION);
+const belonging = given((state: DeviceSession | null, _, { by }: By) =>
+  state !== null && belongs(state, by) ? state : NO_SESSION,
+);
+const hosted = given((state: DeviceSession | null, _, { by }: By) => {
+  if (state === null || !belongs(state, by)) return NO_SESSION;
+  return by === state.host_account_id ? state : ONLY_HOST;
+});
+
+export const deviceSession = defineActor<DeviceSession>()({
+  kind: 'device_session',
+  home: 'id',
+  schema: 1,
+  messages: {
+    // From its host's account; the claim is made with it.
+    create(state, { claim, ...made }: NewSession, { self, now_ms }) {
+      if (state !== null) return { reply: state };
+      const until_ms = Math.min(now_ms + LIMITS.session_wait_ms, made.expires_at_ms);
+      const phase = { status: 'waiting' as const, until_ms };
+      const next: DeviceSession = { id: self, ...made, created_at_ms: now_ms, participants: [], phase };
+      const { claim_id, ...terms } = claim;
+      const account_id = made.host_account_id;
+      const message: ClaimMessage = {
+        type: 'create_for_session',
+        ...{ account_id, binding_epoch: self, ...terms, expires_at_ms: until_ms },
+      };
+      return {
+        reply: next,
+        next,
+        effects: [
+          { effect: 'notify', to: { kind: 'claim', id: claim_id }, message },
+          { effect: 'add_to_index', owner: account_id, index: DEVICE_SESSIONS, member: self, order: now_ms },
+          tickAt(until_ms),
+        ],
+      };
+    },
+
+    /** The last step of a claim's redemption: the recorder is free for it, and so is the address. */
+    start(state, started: Started, { self, now_ms }): Done {
+      const { account_id, claim_id, device_id, source_id, ble_address } = started;
+      if (state === null || state.phase.status !== 'waiting' || now_ms >= state.phase.until_ms) {
+        // The account has entered the recorder for it already.
+        const over: SessionNews = { type: 'session_over', session_id: self, device_id };
+        return {
+          reply: DONE,
+          effects: [
+            notifyDevice(device_id, { type: 'not_bound', claim_id, outcome: 'gone' }),
+            notifyAddress(ble_address, { type: 'release', session_id: self }),
+            notifyAccount(account_id, over),
+          ],
+        };
+      }
+      const recorder: Recorder = { device_id, source_id, ble_address, started_at_ms: now_ms };
+      const next: DeviceSession = { ...state, phase: { status: 'open', recorder } };
+      return {
+        reply: DONE,
+        next,
+        effects: [
+          ...news(next, 'device_session.started', { source_id }),
+          notifyDevice(device_id, { type: 'bound', claim_id, account_id, binding_epoch: self }),
+          tickAt(next.expires_at_ms),
+        ],
+      };
+    },
+
+    view: { reads: true, decide: belonging((session, _: By) => ({ reply: session })) },
+
+    /** For somebody who does not belong to it: what the join code is derived from. */
+    join_seed: { reads: true, decide: known(({ join_seed }) => ({ reply: { join_seed } })) },
+
+    /** The caller has held the join code against `join_seed`. */
+    join: known((session, { by }: By, { now_ms }): Changed => {
+      if (belongs(session, by)) return { reply: session };
+      const { status } = session.phase;
+      if (status !== 'waiting' && status !== 'open') return { reply: OVER };
+      if (session.participants.length >= LIMITS.session_participants_max) return { reply: FULL };
+      const participants = [...session.participants, { account_id: by, joined_at_ms: now_ms }];
+      const next = { ...session, participants };
+      return { reply: next, next, effects: news(next, 'device_session.joined', { participant_id: by }) };
+    }),
+
+    leave: known((session, { by }: By): Done => {
+      if (by === session.host_account_id) return { reply: HOST_STAYS };
+      if (!belongs(session, by)) return { reply: NO_SESSION };
+      const participants = session.participants.filter(({ account_id }) => account_id !== by);
+      const effects = news(session, 'device_session.left', { participant_id: by });
+      return { reply: DONE, next: { ...session, participants }, effects };
+    }),
+
+    extend: hosted((session, { expires_at_ms }: By & { expires_at_ms: number }, { now_ms }): Changed => {
+      const { status } = session.phase;
+      if (status !== 'waiting' && status !== 'open') return { reply: OVER };
+      if (status === 'open' && now_ms >= session.expires_at_ms) return { reply: OVER };
+      if (expires_at_ms === session.expires_at_ms) return { reply: session };
+      if (expires_at_ms < session.expires_at_ms) return { reply: EARLIER };
+      const next = { ...session, expires_at_ms };
+      const updated = news(next, 'device_session.updated', { changed_fields: ['expires_at'] });
+      return { reply: next, next, effects: [...updated, ...(status === 'open' ? [tickAt(expires_at_ms)] : [])] };
+    }),
+
+    end: hosted((session, _: By, turn) => end(session, 'host', turn)),
+
+    // From its recorder; to any other device it binds nobody.
+    /** What a recorder may rely on. */
+    terms: {
+      reads: true,
+      decide: (state, { device_id }: { device_id: string }, { now_ms }) => ({
+        reply: termsOf(state, device_id, now_ms) ?? UNBOUND,
+      }),
+    },
+
+    stream_of: {
+      records: streamRefRecords,
+      decide(state, asked: StreamOf, turn): Decision<DeviceSession, StreamRef> {
+        if (state === null || termsOf(state, asked.device_id, turn.now_ms) === null) return { reply: UNBOUND };
+        const found = streamOf(turn, asked);
+        if (isRefusal(found)) return { reply: found };
+        const { found: reply, effects } = found;
+        return effects.length === 0 ? { reply } : { reply, next: { ...state }, effects };
+      },
+    },
+
+    end_by_recorder(state, { device_id }: { device_id: string }, turn): Changed {
+      if (state === null || recorderOf(state)?.device_id !== device_id) return { reply: UNBOUND };
+      return endForRecorder(state, 'recorder', turn);
+    },
+
+    // From others.
+    /** `binding_epoch`: under which the account had the recorder; what an earlier release has sent does not say it. */
+    device_removed: known((session, { device_id, binding_epoch }: Removed, turn): Changed | Done => {
+      if (recorderOf(session)?.device_id === device_id) return endForRecorder(session, 'device_removed', turn);
+      // The recorder is on its way here, and this may overtake it.
+      const is_expected = session.phase.status === 'waiting' && binding_epoch === session.id;
+      return is_expected ? end(session, 'device_removed', turn) : { reply: DONE };
+    }),
+
+    account_deleted: known((session, _: unknown, turn) => end(session, 'account_deleted', turn)),
+
+    /** Whether the address is still held. */
+    ask_hold(state, { ble_address }: { ble_address: string }, { self }): Done {
+      const { phase } = state ?? {};
+      // Of a waiting one the recorder may be on its way here, with the address in its hands.
+      const holds =
+        phase?.status === 'waiting' || (phase?.status === 'open' && phase.recorder.ble_address === ble_address);
+      return { reply: DONE, effects: [notifyAddress(ble_address, { type: 'hold_answered', session_id: self, holds })] };
+    },
+
+    tick: known((session, _: unknown, turn): Changed | Done => {
+      const { phase, expires_at_ms } = session;
+      const { now_ms } = turn;
+      if (phase.status === 'waiting' && now_ms >= phase.until_ms) return end(session, 'never_started', turn);
+      if (phase.status === 'open' && now_ms >= expires_at_ms) return end(session, 'expired', turn);
+      if (phase.status === 'draining' && now_ms >= phase.drain_until_ms) return close(session, phase);
+      return { reply: DONE };
+    }),
+
+    erase(state, input: Erase, { self }): Done {
+      const { account_id } = input;
+      if (state !== null && state.host_account_id !== account_id) {
+        // Somebody who took part: they leave, and the list on which they have it is their account's to change.
+        if (!belongs(state, account_id)) return { reply: DONE, effects: [notifyGone(self, account_id)] };
+        const participants = state.participants.filter((other) => other.account_id !== account_id);
+        const next = { ...state, participants };
+        const effects = news(next, 'device_session.left', { participant_id: account_id });
+        return { reply: DONE, next, effects: [...effects, notifyGone(self, account_id)] };
+      }
+      const gone = (state?.participants ?? []).map((participant) => notifyGone(self, participant.account_id));
+      const effects: Effect[] = [...gone, { effect: 'delete_collection', collection: 'streams' }, NO_TICK];
+      return erased(input, { member: self, effects });
+    },
+  },
+
+  invariant({ participants, host_account_id }) {
+    if (participants.length > LIMITS.session_participants_max) return 'too many participants';
+    return participants.some(({ account_id }) => account_id === host_account_id) ? 'the host takes part' : null;
+  },
+});
+
+type Done = Decision<DeviceSession, typeof DONE>;
+type Changed = Decision<DeviceSession, DeviceSession>;
+type NewSession = Pick<DeviceSession, 'host_account_id' | 'workspace_id' | 'join_seed' | 'expires_at_ms'> & {
+  claim: { claim_id: string; secret_hash: string; source_id: string };
+};
+type Started = { account_id: string; claim_id: string; device_id: string; source_id: string; ble_address: string };
+type Removed = { device_id: string; binding_epoch?: string };
+type Ended = { ended_at_ms: number; end_reason: EndReason };
+
+/** Over for everybody. The recorder still uploads for a while, unless it said itself that it is done, or was taken away. */
+function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Turn): Changed {
+  const { id, phase, expires_at_ms } = session;
+  if (phase.status === 'draining' || phase.status === 'ended') return { reply: session };
+  // One that ran out has ended then, however late that was noticed: the drain counts from its scheduled end.
+  const ended_at_ms = Math.min(now_ms, expires_at_ms);
+  const over = { ...session, expires_at_ms: ended_at_ms };
+  if (phase.status === 'waiting') {
+    const next: DeviceSession = { ...over, phase: { status: 'ended', recorder: null, ended_at_ms, end_reason } };
+    return { reply: next, next, effects: [...endNews(next), notifyOver(next), NO_TICK] };
+  }
+  const { recorder } = phase;
+  const released = notifyAddress(recorder.ble_address, { type: 'release', session_id: id });
+  const effects = [...endNews(over), released];
+  if (end_reason === 'recorder' || end_reason === 'device_removed') {
+    const closed = close(over, { recorder, ended_at_ms, end_reason });
+    return { ...closed, effects: [...effects, ...(closed.effects ?? [])] };
+  }
+  const drain_until_ms = ended_at_ms + LIMITS.session_drain_ms;
+  const draining = { status: 'draining' as const, recorder, ended_at_ms, end_reason, drain_until_ms };
+  const next: DeviceSession = { ...over, phase: draining };
+  const notice = notifyDevice(recorder.device_id, { type: 'draining', binding_epoch: id });
+  return { reply: next, next, effects: [...effects, notice, tickAt(drain_until_ms)] };
+}
+
+/** One that drains already keeps its reason. */
+function endForRecorder(session: DeviceSession, end_reason: EndReason, turn: Turn): Changed {
+  return session.phase.status === 'draining' ? close(session, session.phase) : end(session, end_reason, turn);
+}
+
+/** Nothing more comes from the recorder. */
+function close(session: DeviceSession, { recorder, ended_at_ms, end_reason }: Ended & { recorder: Recorder }): Changed {
+  const next: DeviceSession = { ...session, phase: { status: 'ended', recorder, ended_at_ms, end_reason } };
+  const unbound = notifyDevice(recorder.device_id, { type: 'unbind', binding_epoch: session.id });
+  return { reply: next, next, effects: [unbound, notifyOver(next), NO_TICK] };
+}
+
+/** Two events in this order, whoever ended it. Rule H-035. */
+function endNews(session: DeviceSession): Effect[] {
+  return [
+    ...news(session, 'device_session.updated', { changed_fields: ['end_reason', 'expires_at'] }),
+    ...news(session, 'device_session.ended', {}),
+  ];
+}
+
+/** An event to the host and to every participant. */
+function news(session: DeviceSession, type: EventType, data: Record<string, unknown>): Effect[] {
+  const { id, host_account_id, participants } = session;
+  const notice: SessionNews = { type: 'session_news', session_id: id, event: type, data };
+  return [
+    { effect: 'append_event', account_id: host_account_id, type, resource_id: id, data },
+    ...participants.map(({ account_id }): Effect => notifyAccount(account_id, notice)),
+  ];
+}
+
+function notifyGone(session_id: string, account_id: string): Effect {
+  return notifyAccount(account_id, { type: 'session_gone', session_id });
+}
+
+function notifyOver({ id, host_account_id, phase }: DeviceSession): Effect {
+  const device_id = phase.status === 'ended' ? (phase.recorder?.device_id ?? null) : null;
+  return notifyAccount(host_account_id, { type: 'session_over', session_id: id, device_id });
+}
+
+/** The recorder of a session that has begun. */
+export function recorderOf({ phase }: DeviceSession): Recorder | null {
+  return phase.status === 'waiting' ? null : phase.recorder;
+}
+
+/** When and why it was over, or null while it is not. */
+export function endOf({ phase }: DeviceSession): { ended_at_ms: number; end_reason: EndReason } | null {
+  return phase.status === 'draining' || phase.status === 'ended' ? phase : null;
+}
+
+/** Null for any other device, and when even the time to upload is over, whether or not that was noticed. */
+function termsOf(session: DeviceSession | null, device_id: string, now_ms: number): SessionTerms | null {
+  if (session === null) return null;
+  const { phase, host_account_id: account_id, workspace_id, expires_at_ms } = session;
+  if (phase.status !== 'open' && phase.status !== 'draining') return null;
+  if (phase.recorder.device_id !== device_id) return null;
+  const drain_until_ms = phase.status === 'open' ? expires_at_ms + LIMITS.session_drain_ms : phase.drain_until_ms;
+  if (now_ms >= drain_until_ms) return null;
+  const { source_id } = phase.recorder;
+  return { account_id, workspace_id, device_id, source_id, expires_at_ms, drain_until_ms };
+}
+
+function belongs({ host_account_id, participants }: DeviceSession, account_id: string): boolean {
+  return account_id === host_account_id || participants.some((other) => other.account_id === account_id);
+}
+
+const NO_TICK: Effect = { effect: 'cancel_reminder', name: 'tick' };
+
+function tickAt(at_ms: number): Effect {
+  return { effect: 'schedule_reminder', name: 'tick', at_ms, message: { type: 'tick' } };
+}
+
+function notifyDevice(id: string, message: DeviceMessage): Effect {
+  return { effect: 'notify', to: { kind: 'device', id }, message };
+}
+
+function notifyAddress(id: string, message: AddressMessage): Effect {
+  return { effect: 'notify', to: { kind: 'ble_address', id }, message };
+}
+
+function notifyAccount(id: string, message: SessionNews): Effect {
+  return { effect: 'notify', to: { kind: 'account', id }, message };
+}

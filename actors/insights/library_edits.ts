@@ -1,0 +1,183 @@
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { type Decision, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
+import { keptPipeline } from './context_state.js';
+import { groupRecords, leave } from './library_groups.js';
+import {
+  begin,
+  DONE,
+  type Done,
+  itemIn,
+  itemOr,
+  itemRecords,
+  NO_ITEM_HERE,
+  type Place,
+  suppressedOf,
+  Writing,
+} from './library_items.js';
+import { spansOf, withoutConversation } from './library_spans.js';
+import type { Conversation, ItemKind, Items, Library, Memory, MemoryKind, Span } from './library_state.js';
+
+/** What people do with conversations and memories, and what they delete. */
+
+const ofLibrary = given((state: Library | null) => state ?? NO_ITEM_HERE);
+
+/** `pipeline`: the number of the default one. */
+type NewMemory = Place & { text: string; kind: MemoryKind; stems: string[]; pipeline?: number };
+/** `stems`: of the text, where there is one. */
+type MemoryEdit = {
+  number: number;
+  text?: string | undefined;
+  stems?: string[] | undefined;
+  kind?: MemoryKind | undefined;
+};
+type Deletion = { kind: ItemKind; number: number };
+
+export const editMessages = messagesOf<Library>()({
+  edit_conversation: {
+    records: ({ number }: { number: number; title: string }) => itemRecords('conversation', number),
+    decide: ofLibrary(
+      (
+        state,
+        { number, title }: { number: number; title: string },
+        turn,
+      ): Decision<Library, { item: Conversation }> => {
+        const was = itemOr(turn, 'conversation', number);
+        if (isRefusal(was)) return { reply: was };
+        if (was.title === title) return { reply: { item: was } };
+        const writing = new Writing(state, turn);
+        const changed_fields = ['title'];
+        const protected_fields = [...new Set([...was.protected_fields, 'title'])];
+        const fields = { title, protected_fields };
+        const item = writing.change('conversation', number, { was, fields, by: 'person', changed_fields });
+        conversationEvent(writing, 'conversation.updated', { number, item, changed_fields });
+        return writing.done({ item });
+      },
+    ),
+  },
+
+  /** What a person wants to be known; the library begins with it where there is none. */
+  create_memory(
+    state,
+    { text, kind, stems, pipeline, ...place }: NewMemory,
+    turn,
+  ): Decision<Library, { number: number; item: Memory }> {
+    const { library, effects } = state === null ? begin(place, turn) : { library: state, effects: [] };
+    const writing = new Writing(library, turn);
+    writing.effects.push(...effects);
+    const number = writing.give('memory');
+    const item: Memory = {
+      ...{ pipeline_id: null, ...keptPipeline(pipeline), session_id: null, revision: 1 },
+      protected_fields: ['kind', 'text'],
+      ...{ created_at_ms: turn.now_ms, updated_at_ms: turn.now_ms, text, kind, contact_id: null },
+      ...{ state: 'active', superseded_by: null, origin: 'manual', protected: true, evidence: [], stems },
+    };
+    writing.create('memory', number, item);
+    writing.event('memory.created', number, { revision: 1 });
+    return writing.done({ number, item });
+  },
+
+  edit_memory: {
+    records: ({ number }: MemoryEdit) => itemRecords('memory', number),
+    decide: ofLibrary((state, { number, text, stems, kind }: MemoryEdit, turn): Decision<Library, { item: Memory }> => {
+      const was = itemOr(turn, 'memory', number);
+      if (isRefusal(was)) return { reply: was };
+      const fields: Partial<Memory> = { protected: true };
+      const changed_fields: string[] = [];
+      if (kind !== undefined && kind !== was.kind) {
+        fields.kind = kind;
+        changed_fields.push('kind');
+      }
+      if (text !== undefined && text !== was.text) {
+        Object.assign(fields, { text, stems: stems ?? [], made_stems: was.made_stems ?? was.stems });
+        changed_fields.push('text');
+      }
+      if (changed_fields.length === 0) return { reply: { item: was } };
+      fields.protected_fields = [...new Set([...was.protected_fields, ...changed_fields])];
+      const writing = new Writing(state, turn);
+      const item = writing.change('memory', number, { was, fields, by: 'person', changed_fields });
+      memoryEvent(writing, 'memory.updated', { number, item, changed_fields });
+      return writing.done({ item });
+    }),
+  },
+
+  /** It goes for good, and no run brings it back. */
+  delete: {
+    records: ({ kind, number }: Deletion) => itemRecords(kind, number),
+    further: ({ kind, number }: Deletion, _state, read: Read): RecordQuery[] => {
+      const spans = spansIn(itemIn(read, kind, number));
+      return [
+        ...suppressedOf(spans),
+        ...(kind === 'conversation' ? spansOf(spans) : []),
+        ...(kind === 'suggestion' ? groupRecords([number], null, read) : []),
+      ];
+    },
+    decide: ofLibrary((state, { kind, number }: Deletion, turn): Done => {
+      const item = itemOr(turn, kind, number);
+      if (isRefusal(item)) return { reply: item as Refusal };
+      // From here on it succeeds.
+      const writing = new Writing(state, turn);
+      const what = { kind, number, pipeline_id: item.pipeline_id };
+      const stems = 'stems' in item ? (item.made_stems ?? item.stems) : [];
+      writing.suppress(what, spansIn(item), stems);
+      takeAway(writing, { kind, number, item });
+      if ('group' in item && item.group !== null) leave(writing, item.group, [number]);
+      return writing.done(DONE);
+    }),
+  },
+});
+
+/**
+ * An item that is there no more, and what says so; `run_id`: of a conversation that no person took away. The spans of a
+ * conversation's streams were asked for.
+ */
+export function takeAway(
+  writing: Writing,
+  { kind, number, item, run_id }: { kind: ItemKind; number: number; item: Items[ItemKind]; run_id?: string },
+): void {
+  writing.remove(kind, number, item);
+  if ('parts' in item) {
+    withoutConversation(writing, number, item.parts);
+    conversationEvent(writing, 'conversation.deleted', { number, item, run_id });
+  } else if ('state_version' in item) writing.suggestionEvent('suggestion.deleted', number, { item });
+  else memoryEvent(writing, 'memory.deleted', { number, item });
+}
+
+/** Nothing is recorded of what a pipeline made that is not the default one. `run_id`: of the run that did it; a person has none. */
+export function conversationEvent(
+  writing: Writing,
+  type: 'conversation.created' | 'conversation.updated' | 'conversation.deleted',
+  {
+    number,
+    item: { pipeline_id, revision, parts },
+    changed_fields,
+    run_id,
+  }: {
+    number: number;
+    item: Pick<Conversation, 'pipeline_id' | 'revision' | 'parts'>;
+    changed_fields?: string[];
+    run_id?: string | undefined;
+  },
+): void {
+  if (pipeline_id !== null) return;
+  writing.event(type, number, {
+    ...(run_id !== undefined && { run_id }),
+    ...{ revision, source_id: parts[0]?.source_id },
+    ...(changed_fields !== undefined && { changed_fields }),
+  });
+}
+
+/** The same of memories. */
+export function memoryEvent(
+  writing: Writing,
+  type: 'memory.created' | 'memory.updated' | 'memory.deleted',
+  { number, item, changed_fields }: { number: number; item: Memory; changed_fields?: string[] },
+): void {
+  if (item.pipeline_id !== null) return;
+  const data = { revision: item.revision };
+  writing.event(type, number, changed_fields === undefined ? data : { ...data, changed_fields });
+}
+
+function spansIn(item: Items[ItemKind] | undefined): Span[] {
+  if (item === undefined) return [];
+  return 'parts' in item ? item.parts : item.evidence;
+}

@@ -1,0 +1,429 @@
+import type { EventType } from '../../src/domain/event_types.js';
+import { FIRST_INSIGHT_NUMBER, insightId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { type Refusal, refuse } from '../../src/domain/refusals.js';
+import { dueIndex } from '../../src/domain/retention.js';
+import { BLOCKS } from '../../src/domain/search/places.js';
+import { WORDS_VERSION } from '../../src/domain/search/words.js';
+import type { Decision, Effect, Read, RecordQuery, Turn } from '../actor.js';
+import { pipelineOf } from './context_state.js';
+import { blockEffects, itemBlock } from './library_block.js';
+import {
+  INSIGHTS_INDEX,
+  type Insights,
+  type ItemKind,
+  type Items,
+  insightKey,
+  type Library,
+  type Memory,
+  type Revision,
+  type Span,
+  type Suggestion,
+  type Suppressed,
+} from './library_state.js';
+import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawing.js';
+
+/** How a library keeps its items: what is written beside each, what else goes when it goes, and what events say of it. */
+
+export const DONE = { done: true } as const;
+export type Done = Decision<Library, typeof DONE>;
+export const NO_LIBRARY = refuse('NOT_FOUND', 'There is no such library.');
+/** Of an item of a library that there is not. */
+export const NO_ITEM_HERE = refuse('NOT_FOUND', 'There is nothing with this id.');
+/** The list of an account's libraries. */
+export const LIBRARIES = 'libraries';
+
+const NO_ITEM: Readonly<Record<ItemKind, Refusal>> = {
+  conversation: refuse('NOT_FOUND', 'There is no such conversation.'),
+  memory: refuse('NOT_FOUND', 'There is no such memory.'),
+  suggestion: refuse('NOT_FOUND', 'There is no such suggestion.'),
+};
+const EXPIRED_ITEM: Readonly<Record<ItemKind, Refusal>> = {
+  conversation: refuse('CONTENT_EXPIRED', 'The workspace does not keep this conversation any longer.'),
+  memory: refuse('CONTENT_EXPIRED', 'The workspace does not keep this memory any longer.'),
+  suggestion: refuse('CONTENT_EXPIRED', 'The workspace does not keep this suggestion any longer.'),
+};
+
+export const ITEM_KINDS = ['conversation', 'memory', 'suggestion'] as const satisfies ItemKind[];
+/** Of collections by kind. */
+export const ITEMS = { conversation: 'conversations', memory: 'memories', suggestion: 'suggestions' } as const;
+const OF_SESSION = {
+  conversation: 'session_conversations',
+  memory: 'session_memories',
+  suggestion: 'session_suggestions',
+} as const;
+const COLLECTIONS = [
+  ...Object.values(ITEMS),
+  ...Object.values(OF_SESSION),
+  ...['expired', 'revisions', 'feedback', 'texts', 'suppressed', 'spans', 'unsettled', 'jobs', 'runs'],
+  ...['groups', 'deleted_speech', BLOCKS],
+];
+/** So many numbers has each kind; an order that is an item's own is made of both. */
+const NUMBERS = 2 ** 30;
+/** Sorts behind all that an id may go on with. */
+const LAST = '~';
+const NO_INSIGHTS: Insights = {
+  given: { conversation: 0, memory: 0, suggestion: 0, group: 0 },
+  ...{ due_ms: null, oldest_ms: null, published: [], searchable: WORDS_VERSION },
+};
+
+export type Place = { account_id: string; workspace_id: string };
+
+/** A library that there is from here on. */
+export function begin(
+  { account_id, workspace_id }: Place,
+  { self, now_ms }: Turn,
+): { library: Library; effects: Effect[] } {
+  const listed = { owner: account_id, index: LIBRARIES, member: self, order: now_ms };
+  return { library: { account_id, workspace_id, sweep: null }, effects: [{ effect: 'add_to_index', ...listed }] };
+}
+
+/** All that was made of turns goes. */
+export function forgetInsights({ account_id, workspace_id }: Place, member: string): Effect[] {
+  return [
+    ...COLLECTIONS.map((collection): Effect => ({ effect: 'delete_collection', collection })),
+    { effect: 'remove_from_index', ...INSIGHTS_INDEX, member },
+    { effect: 'remove_from_index', ...WITHDRAWING_INDEX, member: LIBRARY_MEMBER + member },
+    { effect: 'remove_from_index', owner: account_id, index: dueIndex('insights', workspace_id), member },
+  ];
+}
+
+export function itemRecord(kind: ItemKind, number: number): RecordQuery {
+  return { collection: ITEMS[kind], id: insightKey(number) };
+}
+
+/** An item, or what says that it has expired. */
+export function itemRecords(kind: ItemKind, number: number): RecordQuery[] {
+  return [itemRecord(kind, number), { collection: 'expired', id: entryOf(kind, number) }];
+}
+
+export function itemIn<Kind extends ItemKind>(
+  turn: Pick<Read, 'record'>,
+  kind: Kind,
+  number: number,
+): Items[Kind] | undefined {
+  return turn.record<Items[Kind]>(ITEMS[kind], insightKey(number));
+}
+
+/** An item, or why there is none; `itemRecords` were asked for. */
+export function itemOr<Kind extends ItemKind>(turn: Turn, kind: Kind, number: number): Items[Kind] | Refusal {
+  const item = itemIn(turn, kind, number);
+  if (item !== undefined) return item;
+  return turn.record('expired', entryOf(kind, number)) === undefined ? NO_ITEM[kind] : EXPIRED_ITEM[kind];
+}
+
+/** The newest records of an item in a collection in which they have an order of their own. */
+export function recordsOf(
+  collection: 'revisions' | 'feedback',
+  { kind, number }: { kind: ItemKind; number: number },
+  { after, limit }: { after?: { order: number; id: string } | undefined; limit: number },
+): RecordQuery {
+  const first = { order: orderOf(kind, number), id: `${entryOf(kind, number)}.${LAST}` };
+  return { collection, range: { after: after ?? first, descending: true, limit } };
+}
+
+/** Which of its item's records it is, by its id. */
+export function numberIn(record_id: string): number {
+  return Number.parseInt(record_id.slice(record_id.lastIndexOf('.') + 1), 16);
+}
+
+export function isOf({ kind, number }: { kind: ItemKind; number: number }, { id }: { id: string }): boolean {
+  return id.startsWith(`${entryOf(kind, number)}.`);
+}
+
+/** What came of a recorder session, the newest of each kind first. */
+export function sessionRecords(session_id: string): RecordQuery[] {
+  const after = { order: sessionOrder(session_id), id: `${session_id}:${LAST}` };
+  return ITEM_KINDS.map((kind) => ({
+    collection: OF_SESSION[kind],
+    range: { after, descending: true, limit: LIMITS.session_items_max },
+  }));
+}
+
+export function numbersOfSession(read: Read, kind: ItemKind, session_id: string): number[] {
+  return read
+    .range(OF_SESSION[kind])
+    .flatMap(({ id }) => (id.startsWith(`${session_id}:`) ? [Number.parseInt(id.slice(-8), 16)] : []));
+}
+
+/** The same for texts with the same stems of one pipeline; other texts may have it by chance. */
+export function textKey(pipeline_id: string | null, stems: readonly string[]): string {
+  const text = [pipeline_id ?? '', ...new Set([...stems].sort())].join('\n');
+  let [low, high] = [0x811c9dc5, 0x01000193];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ code ^ (low >>> 13), 0x85ebca6b);
+  }
+  return `${insightKey(low >>> 0)}${insightKey(high >>> 0)}`;
+}
+
+/** What one decision writes: items with what lies beside them, and the library that is left. */
+export class Writing {
+  insights: Insights;
+  readonly effects: Effect[] = [];
+  readonly #written = new Map<string, unknown>();
+
+  readonly #silent: boolean;
+
+  /** `silent`: no event tells of it. */
+  constructor(
+    readonly library: Library,
+    readonly turn: Turn,
+    { silent = false }: { silent?: boolean } = {},
+  ) {
+    this.#silent = silent;
+    this.insights = library.insights ?? NO_INSIGHTS;
+  }
+
+  /** The number of what comes next of a kind. */
+  give(kind: keyof Insights['given']): number {
+    const number = Math.max(this.insights.given[kind] + 1, FIRST_INSIGHT_NUMBER);
+    this.insights = { ...this.insights, given: { ...this.insights.given, [kind]: number } };
+    return number;
+  }
+
+  create<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
+    this.#put(kind, number, item);
+    const { session_id } = item;
+    if (session_id !== null) {
+      const order = sessionOrder(session_id);
+      this.write(OF_SESSION[kind], `${session_id}:${insightKey(number)}`, { value: 1, order });
+    }
+    if (kind === 'memory') this.#index(number, item as Memory);
+  }
+
+  /** The item with its next revision; what it was is kept. */
+  change<Kind extends ItemKind>(kind: Kind, number: number, change: Change<Items[Kind]>): Items[Kind] {
+    const { was, by, changed_fields } = change;
+    const { now_ms } = this.turn;
+    const is = { ...was, ...change.fields, revision: was.revision + 1, updated_at_ms: now_ms } as Items[Kind];
+    const before: Revision = { revision: was.revision, at_ms: now_ms, by, changed_fields, item: was };
+    const entry = entryOf(kind, number);
+    const order = orderOf(kind, number);
+    this.write('revisions', `${entry}.${insightKey(was.revision)}`, { value: before, order });
+    const forgotten = was.revision - LIMITS.revisions_kept_max;
+    if (forgotten > 0) this.drop('revisions', `${entry}.${insightKey(forgotten)}`);
+    this.#put(kind, number, is);
+    if (kind === 'memory') {
+      const memory = was as Memory;
+      const became = is as Memory;
+      if (memory.stems !== became.stems || memory.state !== became.state) {
+        if (memory.state === 'active') this.drop('texts', textKey(memory.pipeline_id, memory.stems));
+        this.#index(number, became);
+      }
+    }
+    return is;
+  }
+
+  /** The item with its next revision, and nothing of what it was. */
+  replace<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): Items[Kind] {
+    const is = { ...item, revision: item.revision + 1, updated_at_ms: this.turn.now_ms };
+    this.forgetRevisions(kind, number, item);
+    this.#put(kind, number, is);
+    return is;
+  }
+
+  forgetRevisions(kind: ItemKind, number: number, item: { revision: number }): void {
+    const entry = entryOf(kind, number);
+    for (let at = oldestRevision(item); at < item.revision; at++) this.drop('revisions', `${entry}.${insightKey(at)}`);
+  }
+
+  /** An item whose clock moves, and no revision with it. */
+  touch<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): Items[Kind] {
+    const is = { ...item, updated_at_ms: this.turn.now_ms };
+    this.#put(kind, number, is);
+    return is;
+  }
+
+  /** An item goes with all that lies beside it. */
+  remove<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
+    const entry = entryOf(kind, number);
+    this.drop(ITEMS[kind], insightKey(number));
+    this.effects.push(...blockEffects(this.turn.self, entry, null));
+    this.forgetRevisions(kind, number, item);
+    if (kind === 'suggestion') {
+      const given = feedbackGiven(item as Suggestion);
+      for (let at = Math.max(1, given - LIMITS.feedback_kept_max + 1); at <= given; at++)
+        this.drop('feedback', `${entry}.${insightKey(at)}`);
+    }
+    if (kind === 'memory') {
+      const { pipeline_id, stems, state } = item as Memory;
+      if (state === 'active') this.drop('texts', textKey(pipeline_id, stems));
+    }
+    if (kind === 'conversation') this.drop('jobs', insightKey(number));
+    if (item.session_id !== null) this.drop(OF_SESSION[kind], `${item.session_id}:${insightKey(number)}`);
+  }
+
+  /** The same for retention: that it was there is kept. */
+  expire<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
+    this.remove(kind, number, item);
+    this.write('expired', entryOf(kind, number), { value: this.turn.now_ms });
+  }
+
+  addFeedback(number: number, item: Suggestion, value: unknown): void {
+    const entry = entryOf('suggestion', number);
+    const given = feedbackGiven(item);
+    this.write('feedback', `${entry}.${insightKey(given)}`, { value, order: orderOf('suggestion', number) });
+    const forgotten = given - LIMITS.feedback_kept_max;
+    if (forgotten > 0) this.drop('feedback', `${entry}.${insightKey(forgotten)}`);
+  }
+
+  /** No run brings this back; `suppressedOf` its spans was asked for. */
+  suppress(what: { kind: ItemKind; number: number; pipeline_id: string | null }, spans: Span[], stems: string[]): void {
+    for (const stream_id of new Set(spans.map((span) => span.stream_id))) {
+      const of_stream = spans
+        .filter((span) => span.stream_id === stream_id)
+        .map(({ start_ms, end_ms }) => ({ ...what, start_ms, end_ms, stems }));
+      const kept = this.#suppressedOn(stream_id).filter((one) => !isSameItem(one, what));
+      this.#putSuppressed(stream_id, [...kept, ...of_stream].slice(-LIMITS.suppressed_per_stream_max));
+    }
+  }
+
+  /** A person took it back. */
+  unsuppress(what: { kind: ItemKind; number: number }, spans: Span[]): void {
+    for (const stream_id of new Set(spans.map((span) => span.stream_id))) {
+      const before = this.#suppressedOn(stream_id);
+      const kept = before.filter((one) => !isSameItem(one, what));
+      if (kept.length < before.length) this.#putSuppressed(stream_id, kept);
+    }
+  }
+
+  event(type: EventType, number: number, data: Record<string, unknown>): void {
+    if (this.#silent) return;
+    const [kind] = type.split('.') as [ItemKind];
+    const { account_id } = this.library;
+    const resource_id = insightId(this.turn.self, kind, number);
+    this.effects.push({ effect: 'append_event', account_id, type, resource_id, data });
+  }
+
+  /** Events of suggestions name what made them; other items of a pipeline that is not the default one have none. */
+  suggestionEvent(
+    type: 'suggestion.created' | 'suggestion.updated' | 'suggestion.deleted',
+    number: number,
+    { item, data = {} }: { item: Pick<Suggestion, 'pipeline_id' | 'pipeline'>; data?: Record<string, unknown> },
+  ): void {
+    this.event(type, number, { ...data, pipeline_id: pipelineOf(item, this.library) });
+  }
+
+  /** Something is due for a worker at that time. */
+  due(at_ms: number): void {
+    const { due_ms } = this.insights;
+    if (due_ms === null || at_ms < due_ms) this.setDue(at_ms);
+  }
+
+  setDue(due_ms: number | null): void {
+    if (due_ms === this.insights.due_ms) return;
+    this.insights = { ...this.insights, due_ms };
+    const member = this.turn.self;
+    this.effects.push(
+      due_ms === null
+        ? { effect: 'remove_from_index', ...INSIGHTS_INDEX, member }
+        : { effect: 'add_to_index', ...INSIGHTS_INDEX, member, order: due_ms },
+    );
+  }
+
+  setOldest(oldest_ms: number | null): void {
+    if (oldest_ms === this.insights.oldest_ms) return;
+    this.insights = { ...this.insights, oldest_ms };
+    const { account_id, workspace_id } = this.library;
+    const place = { owner: account_id, index: dueIndex('insights', workspace_id), member: this.turn.self };
+    this.effects.push(
+      oldest_ms === null
+        ? { effect: 'remove_from_index', ...place }
+        : { effect: 'add_to_index', ...place, order: oldest_ms },
+    );
+  }
+
+  /** A record as it is after what was written so far. */
+  record<T>(collection: string, id: string): T | undefined {
+    const key = `${collection} ${id}`;
+    if (this.#written.has(key)) return this.#written.get(key) as T | undefined;
+    return this.turn.record<T>(collection, id);
+  }
+
+  write(collection: string, id: string, record: { value: unknown; order?: number }): void {
+    this.#written.set(`${collection} ${id}`, record.value);
+    this.effects.push({ effect: 'put_record', collection, id, ...record });
+  }
+
+  drop(collection: string, id: string): void {
+    this.#written.set(`${collection} ${id}`, undefined);
+    this.effects.push({ effect: 'delete_record', collection, id });
+  }
+
+  done<Reply>(reply: Reply): Decision<Library, Reply> {
+    return { reply, next: { ...this.library, insights: this.insights }, effects: this.effects };
+  }
+
+  #put<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
+    this.write(ITEMS[kind], insightKey(number), { value: item, order: item.updated_at_ms });
+    this.effects.push(...blockEffects(this.turn.self, entryOf(kind, number), itemBlock(kind, item)));
+    const { oldest_ms } = this.insights;
+    if (oldest_ms === null || item.updated_at_ms < oldest_ms) this.setOldest(item.updated_at_ms);
+  }
+
+  #index(number: number, { state, pipeline_id, stems }: Memory): void {
+    if (state === 'active') this.write('texts', textKey(pipeline_id, stems), { value: number });
+  }
+
+  #suppressedOn(stream_id: string): Suppressed[] {
+    return this.record<Suppressed[]>('suppressed', stream_id) ?? [];
+  }
+
+  #putSuppressed(stream_id: string, all: Suppressed[]): void {
+    if (all.length === 0) this.drop('suppressed', stream_id);
+    else this.write('suppressed', stream_id, { value: all });
+  }
+}
+
+export type Change<Item> = { was: Item; fields: Partial<Item>; by: Revision['by']; changed_fields: string[] };
+
+/** A person has done something with it, which is seen. */
+export function act(
+  writing: Writing,
+  number: number,
+  { was, fields, changed_fields }: { was: Suggestion; fields: Partial<Suggestion>; changed_fields: string[] },
+): Suggestion {
+  const state_version = was.state_version + 1;
+  const seen = { ...fields, touched: true, state_version };
+  const item = writing.change('suggestion', number, { was, fields: seen, by: 'person', changed_fields });
+  writing.suggestionEvent('suggestion.updated', number, { item, data: { changed_fields, state_version } });
+  return item;
+}
+
+export function suppressedOf(spans: readonly Pick<Span, 'stream_id'>[]): RecordQuery[] {
+  return [...new Set(spans.map(({ stream_id }) => stream_id))].map((id) => ({ collection: 'suppressed', id }));
+}
+
+/** How often feedback was given. */
+export function feedbackGiven({ feedback }: Pick<Suggestion, 'feedback'>): number {
+  return feedback.helpful + feedback.not_helpful + feedback.wrong;
+}
+
+/** How many records lie beside an item. */
+export function recordsBeside(item: Items[ItemKind]): number {
+  const feedback = 'feedback' in item ? Math.min(feedbackGiven(item), LIMITS.feedback_kept_max) : 0;
+  return item.revision - oldestRevision(item) + feedback;
+}
+
+function oldestRevision({ revision }: { revision: number }): number {
+  return Math.max(1, revision - LIMITS.revisions_kept_max);
+}
+
+function isSameItem(one: { kind: ItemKind; number: number }, other: { kind: ItemKind; number: number }): boolean {
+  return one.kind === other.kind && one.number === other.number;
+}
+
+export function entryOf(kind: ItemKind, number: number): string {
+  return `${kind.charAt(0)}${insightKey(number)}`;
+}
+
+function orderOf(kind: ItemKind, number: number): number {
+  return ITEM_KINDS.indexOf(kind) * NUMBERS + number;
+}
+
+/** Sessions have one of their own, but for those that began in the same millisecond. */
+function sessionOrder(session_id: string): number {
+  return Number.parseInt(session_id.slice(0, 8) + session_id.slice(9, 13), 16) || 0;
+}

@@ -1,0 +1,249 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { refuse } from '../../src/domain/refusals.js';
+import { type Decision, given, messagesOf, type Read, type RecordQuery, type Turn } from '../actor.js';
+import { keptPipeline } from './context_state.js';
+import { DONE, type Done, itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
+import { spansOf } from './library_spans.js';
+import {
+  type Conversation,
+  type ConversationSpan,
+  type InsightJob,
+  type InsightRun,
+  insightKey,
+  type Library,
+  type Span,
+  type Unsettled,
+} from './library_state.js';
+
+/** Conversations in workers' hands: each for a time, under a token, and a result counts only under the last claim. */
+
+export const NOT_HELD = refuse('CONFLICT', 'This job is not yours: its claim was lost, or it is done.');
+const NO_JOB = { job: null } as const;
+
+/** `pipeline`: the number of the default one. */
+type Claim = { token: string; run_id: string; lease_ms: number; pipeline?: number };
+type Held = { job: number; token: string };
+/** `rest_ms`: so long the engine asked to be left alone. */
+type FailedJob = Held & { code: string; retry: boolean; rest_ms?: number | undefined; engine: string | null };
+export type ClaimedJob = InsightJob & { conversation_item: Conversation | null };
+type ClaimReply = {
+  job: ClaimedJob | null;
+  library: Pick<Library, 'account_id' | 'workspace_id'>;
+};
+
+type HeldReply = { job: ClaimedJob; library: ClaimReply['library'] };
+
+export const ofLibrary = given((state: Library | null) => state ?? NO_LIBRARY);
+
+export const jobMessages = messagesOf<Library>()({
+  /** What is due for a worker at this moment. Whoever looks asks this first: it says when to look again, too. */
+  due_work: {
+    records: () => [
+      { collection: 'unsettled', range: { limit: LIMITS.unsettled_due_max + 1 } },
+      { collection: 'jobs', range: { limit: 1 } },
+    ],
+    decide(state, _: unknown, turn): Decision<Library, { unsettled: Unsettled[]; has_job: boolean }> {
+      if (state === null) return { reply: { unsettled: [], has_job: false } };
+      const unsettled = turn.range<Unsettled>('unsettled');
+      const [job] = turn.range<InsightJob>('jobs');
+      const due = unsettled.filter(({ order }) => order <= turn.now_ms).slice(0, LIMITS.unsettled_due_max);
+      const reply = {
+        unsettled: due.map(({ value }) => value),
+        has_job: job !== undefined && job.order <= turn.now_ms,
+      };
+      const orders = [unsettled[0], job].flatMap((row) => row?.order ?? []);
+      const writing = new Writing(state, turn);
+      writing.setDue(orders.length === 0 ? null : Math.min(...orders));
+      return writing.effects.length === 0 ? { reply } : writing.done(reply);
+    },
+  },
+
+  /** The conversation that waits for longest, if one may be had; `token` is random and made for this message. */
+  claim_job: {
+    records: (_: Claim) => [{ collection: 'jobs', range: { limit: 1 } }],
+    further: (_: Claim, _state, read: Read): RecordQuery[] =>
+      read
+        .range<InsightJob>('jobs')
+        .flatMap(({ value }) => [itemRecord('conversation', value.conversation), ...runsOf(value)]),
+    decide: ofLibrary((state, { token, run_id, lease_ms, pipeline }: Claim, turn): Decision<Library, ClaimReply> => {
+      const library = { account_id: state.account_id, workspace_id: state.workspace_id };
+      const [first] = turn.range<InsightJob>('jobs');
+      if (first === undefined || first.order > turn.now_ms) return { reply: { ...NO_JOB, library } };
+      const writing = new Writing(state, turn);
+      const { claim: lost, ...waiting } = first.value;
+      // A worker that says nothing when its lease ends has failed as well.
+      if (waiting.tries >= LIMITS.insight_job_tries_max) {
+        endJob(writing, waiting, {
+          ...{ status: 'failed', run_id: lost?.run_id ?? run_id, ...keptPipeline(lost?.pipeline) },
+          ...{ engine: null, failure: 'GIVEN_UP', dropped: NOTHING_DROPPED },
+        });
+        return writing.done({ ...NO_JOB, library });
+      }
+      const until_ms = turn.now_ms + lease_ms;
+      const by = waiting.pipeline_id === null ? keptPipeline(pipeline) : {};
+      const job: InsightJob = { ...waiting, tries: waiting.tries + 1, claim: { token, run_id, until_ms, ...by } };
+      putJob(writing, job, until_ms);
+      const conversation_item = itemIn(turn, 'conversation', job.conversation) ?? null;
+      return writing.done({ job: { ...job, conversation_item }, library });
+    }),
+  },
+
+  /** The job that a worker says it has. */
+  held_job: {
+    reads: true,
+    records: ({ job }: Held) => [jobRecord(job), itemRecord('conversation', job)],
+    decide: ofLibrary((state, held: Held, turn): { reply: HeldReply | typeof NOT_HELD } => {
+      const job = heldJob(held, turn);
+      if (job === null) return { reply: NOT_HELD };
+      const conversation_item = itemIn(turn, 'conversation', job.conversation) ?? null;
+      const { account_id, workspace_id } = state;
+      return { reply: { job: { ...job, conversation_item }, library: { account_id, workspace_id } } };
+    }),
+  },
+
+  /** Still at it: the claim holds for so long from now on. */
+  prolong_job: {
+    records: ({ job }: Held & { lease_ms: number }) => [jobRecord(job)],
+    decide: ofLibrary(
+      (state, { lease_ms, ...held }: Held & { lease_ms: number }, turn): Decision<Library, { until_ms: number }> => {
+        const job = heldJob(held, turn);
+        if (job === null || turn.now_ms >= job.claim.until_ms) return { reply: NOT_HELD };
+        const until_ms = turn.now_ms + lease_ms;
+        const writing = new Writing(state, turn);
+        putJob(writing, { ...job, claim: { ...job.claim, until_ms } }, until_ms);
+        return writing.done({ until_ms });
+      },
+    ),
+  },
+
+  /** No result: the job rests and comes again, or, after its last try, has failed. */
+  job_failed: {
+    records: ({ job }: FailedJob) => [jobRecord(job)],
+    further: (held: FailedJob, _state, read: Read): RecordQuery[] => runsOf(heldJob(held, read)),
+    decide: ofLibrary((state, failed: FailedJob, turn): Decision<Library, { again: boolean; tries: number }> => {
+      const held = heldJob(failed, turn);
+      if (held === null) return { reply: NOT_HELD };
+      const { claim, ...job } = held;
+      const { tries } = job;
+      const again = failed.retry && tries < LIMITS.insight_job_tries_max;
+      const writing = new Writing(state, turn);
+      const pause_ms = Math.max(failed.rest_ms ?? 0, LIMITS.insight_job_retries_ms[tries - 1] ?? 0);
+      if (again) putJob(writing, job, turn.now_ms + pause_ms);
+      else
+        endJob(writing, job, {
+          ...{ status: 'failed', run_id: claim.run_id, engine: failed.engine, ...keptPipeline(claim.pipeline) },
+          ...{ failure: failed.code, dropped: NOTHING_DROPPED },
+        });
+      return writing.done({ again, tries });
+    }),
+  },
+
+  /** Whoever has it stops before it was done: somebody else may have it at once, and it was no try. */
+  release_job: {
+    records: ({ job }: Held) => [jobRecord(job)],
+    decide: ofLibrary((state, held: Held, turn): Done => {
+      const job = heldJob(held, turn);
+      if (job === null) return { reply: DONE };
+      const { claim: _, ...waiting } = job;
+      const writing = new Writing(state, turn);
+      putJob(writing, { ...waiting, tries: waiting.tries - 1 }, turn.now_ms);
+      return writing.done(DONE);
+    }),
+  },
+
+  /** Whether something is still to be made of these streams. */
+  waiting: {
+    records: (_: { stream_ids: string[] }) => allWaiting(),
+    decide(_, { stream_ids }: { stream_ids: string[] }, turn) {
+      const are = (id: string) => stream_ids.includes(id);
+      const waiting =
+        turn.range<Unsettled>('unsettled').some(({ value }) => are(value.stream_id)) ||
+        turn.range<InsightJob>('jobs').some(({ value }) => value.parts.some((part) => are(part.stream_id)));
+      return { reply: { waiting } };
+    },
+  },
+
+  /** What became of the jobs of a stream, the newest first, and those that there are. */
+  runs: {
+    records: ({ stream_id }: { stream_id: string }) => [
+      { collection: 'runs', id: stream_id },
+      ...spansOf([{ stream_id }]),
+    ],
+    further: ({ stream_id }: { stream_id: string }, _state, read: Read): RecordQuery[] => jobsOn(stream_id, read),
+    decide(_, { stream_id }: { stream_id: string }, turn) {
+      const runs = turn.record<InsightRun[]>('runs', stream_id) ?? [];
+      const jobs = jobsOn(stream_id, turn).flatMap(({ id }) => turn.record<InsightJob>('jobs', id) ?? []);
+      return { reply: { runs: [...runs].reverse(), jobs } };
+    },
+  },
+
+  /** Nothing more is to be made here: its layer is off, or its account is gone. */
+  drop_work(state, _: unknown, turn): Done {
+    if (state === null || state.insights === undefined) return { reply: DONE };
+    const writing = new Writing(state, turn);
+    for (const collection of ['unsettled', 'jobs']) writing.effects.push({ effect: 'delete_collection', collection });
+    writing.setDue(null);
+    return writing.done(DONE);
+  },
+});
+
+const NOTHING_DROPPED: InsightRun['dropped'] = { unsupported: 0, duplicate: 0, protected: 0 };
+
+export function jobRecord(number: number): RecordQuery {
+  return { collection: 'jobs', id: insightKey(number) };
+}
+
+/** The job that a worker says it has; a lease that expired counts as long as nobody else has it. */
+export function heldJob(
+  { job: number, token }: Held,
+  turn: Pick<Turn, 'record'>,
+): (InsightJob & Required<Pick<InsightJob, 'claim'>>) | null {
+  const job = turn.record<InsightJob>('jobs', insightKey(number));
+  return job?.claim?.token === token ? { ...job, claim: job.claim } : null;
+}
+
+export function putJob(writing: Writing, job: InsightJob, at_ms: number): void {
+  writing.write('jobs', insightKey(job.number), { value: job, order: at_ms });
+  writing.due(at_ms);
+}
+
+/** What is needed where a job ends. */
+export function runsOf(job: { parts: Span[] } | null): RecordQuery[] {
+  return streamsOf(job?.parts ?? []).map((id) => ({ collection: 'runs', id }));
+}
+
+/** A job that is over, with what became of it. */
+export function endJob(
+  writing: Writing,
+  job: InsightJob,
+  ended: Pick<InsightRun, 'status' | 'run_id' | 'engine' | 'failure' | 'dropped' | 'pipeline'>,
+): void {
+  const { conversation, pipeline_id, tries, queued_at_ms, parts } = job;
+  writing.drop('jobs', insightKey(job.number));
+  for (const stream_id of streamsOf(parts)) {
+    const of_stream = parts.filter((part) => part.stream_id === stream_id);
+    const run: InsightRun = {
+      ...{ pipeline_id, conversation, tries, queued_at_ms, ended_at_ms: writing.turn.now_ms, ...ended },
+      from_ms: Math.min(...of_stream.map(({ start_ms }) => start_ms)),
+      to_ms: Math.max(...of_stream.map(({ end_ms }) => end_ms)),
+    };
+    const runs = [...(writing.record<InsightRun[]>('runs', stream_id) ?? []), run];
+    writing.write('runs', stream_id, { value: runs.slice(-LIMITS.runs_kept_max) });
+  }
+}
+
+function allWaiting(): RecordQuery[] {
+  return ['unsettled', 'jobs'].map((collection) => ({ collection, range: { limit: LIMITS.insights_waiting_max } }));
+}
+
+export function jobsOn(stream_id: string, read: Pick<Read, 'record'>): { collection: string; id: string }[] {
+  const spans = read.record<ConversationSpan[]>('spans', stream_id) ?? [];
+  const numbers = new Set(spans.map(({ conversation }) => conversation));
+  return [...numbers]
+    .slice(-LIMITS.insights_waiting_max)
+    .map((number) => ({ collection: 'jobs', id: insightKey(number) }));
+}
+
+function streamsOf(parts: readonly Span[]): string[] {
+  return [...new Set(parts.map(({ stream_id }) => stream_id))];
+}

@@ -1,0 +1,292 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { mayWithdraw } from '../../src/domain/suggestions.js';
+import { textKey } from './library_items.js';
+import { overlap, sharedMs } from './library_spans.js';
+import type {
+  CheckedInsights,
+  InsightTally,
+  Memory,
+  MemoryOp,
+  Span,
+  Suggestion,
+  SuggestionOp,
+  Suppressed,
+} from './library_state.js';
+
+/** What there is that a result may meet. */
+export type KnownInsights = {
+  /** The conversation that the result is of: its number, its pipeline, where it lies. */
+  of: { conversation: number; pipeline_id: string | null; parts: Span[] };
+  /** Suggestions of that conversation, and whatever else the result names, by number. */
+  suggestions: ReadonlyMap<number, Suggestion>;
+  /** Memories that came of it, that the result names, or that have the stems of one of its texts. */
+  memories: ReadonlyMap<number, Memory>;
+  /** Active memories by `textKey`. */
+  texts: ReadonlyMap<string, number>;
+  /** What people do not want to see again, on the streams of the result. */
+  suppressed: readonly (Suppressed & { stream_id: string })[];
+};
+
+type NewSuggestion = Extract<SuggestionOp, { op: 'new' }>;
+type NewMemory = Extract<MemoryOp, { op: 'new' }>;
+export type Changed<Item> = { number: number; fields: Partial<Item>; changed_fields: string[] };
+
+/** What becomes of a result; numbers are given to what is new by whoever writes it. */
+export type MergedInsights = {
+  suggestions: { created: NewSuggestion[]; changed: Changed<Suggestion>[] };
+  /** `supersedes`: the memory whose place a new one takes. */
+  memories: { created: NewMemory[]; changed: Changed<Memory>[]; removed: number[] };
+  tally: InsightTally;
+};
+
+const SUGGESTION_FIELDS = {
+  kind: 'kind',
+  text: 'text',
+  status: 'status',
+  due_at: 'due_at_ms',
+  evidence: 'evidence',
+} as const satisfies Record<string, keyof Suggestion>;
+const MEMORY_FIELDS = { kind: 'kind', text: 'text', evidence: 'evidence' } as const satisfies Record<
+  string,
+  keyof Memory
+>;
+
+/**
+ * Makes one of a result and of what people have done with what there is. What a person set is never changed, and what a
+ * person has deleted, dismissed or touched neither comes back nor goes. Rule K-010; docs/architecture.md, "Insights".
+ */
+export function mergeInsights(known: KnownInsights, result: CheckedInsights): MergedInsights {
+  const dropped = { unsupported: result.unsupported, duplicate: 0, protected: 0 };
+  const suggestions = mergeSuggestions(known, result.suggestions, dropped);
+  const memories = mergeMemories(known, result.memories, dropped);
+  const tally: InsightTally = {
+    suggestions: suggestions.created.length + suggestions.revised,
+    memories: memories.created.length + memories.changed.length,
+    withdrawn: suggestions.withdrawn + memories.withdrawn,
+    dropped,
+  };
+  return { suggestions, memories, tally };
+}
+
+type Dropped = InsightTally['dropped'];
+
+function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dropped: Dropped) {
+  const after = new Map(known.suggestions);
+  const created: NewSuggestion[] = [];
+  let withdrawn = 0;
+  const of_conversation = [...known.suggestions.values()].filter((one) => isOwn(known, one));
+  const room = LIMITS.suggestions_per_conversation_max - of_conversation.length;
+  const taken_back = new Set(ops.flatMap((op) => (op.op === 'withdraw' ? [op.number] : [])));
+  for (const op of ops.map((one) => replacing(one, { known, taken_back }))) {
+    if (op.op === 'new') {
+      const is_known = of_conversation.some((one) => !isWithdrawn(one) && isSame(op, one));
+      if (isSuppressed(known, 'suggestion', op)) dropped.protected += 1;
+      else if (is_known || created.some((one) => isSame(op, one)) || created.length >= room) dropped.duplicate += 1;
+      else created.push({ ...op, evidence: op.evidence.slice(0, LIMITS.evidence_spans_max) });
+      continue;
+    }
+    const was = after.get(op.number);
+    if (was === undefined || !isOwn(known, was)) {
+      dropped.unsupported += 1;
+      continue;
+    }
+    if (op.op === 'withdraw') {
+      if (!taken_back.has(op.number)) continue;
+      if (mayWithdraw(was)) {
+        after.set(op.number, { ...was, status: 'withdrawn' });
+        withdrawn += 1;
+      } else if (was.touched) dropped.protected += 1;
+      continue;
+    }
+    const { fields, is_protected } = revisionOf(was, op);
+    if (is_protected) dropped.protected += 1;
+    after.set(op.number, { ...was, ...fields });
+  }
+  const changed = changesOf(known.suggestions, after, SUGGESTION_FIELDS);
+  const revised = changed.filter(({ fields }) => fields.status === undefined).length;
+  return { created, changed, revised, withdrawn };
+}
+
+/** What a result takes back and says anew, in nearly the same words, is said otherwise: it keeps its number. */
+function replacing(
+  op: SuggestionOp,
+  { known, taken_back }: { known: KnownInsights; taken_back: Set<number> },
+): SuggestionOp {
+  if (op.op !== 'new') return op;
+  const same = [...known.suggestions].find(
+    ([number, one]) => taken_back.has(number) && isOwn(known, one) && mayWithdraw(one) && isSame(op, one),
+  );
+  if (same === undefined) return op;
+  const [number] = same;
+  taken_back.delete(number);
+  const { kind, text, stems, due_at_ms, evidence } = op;
+  return { op: 'revise', number, kind, text, stems, due_at_ms, evidence };
+}
+
+/** Field by field; what a person set stays. */
+function revisionOf(
+  was: Suggestion,
+  { kind, text, stems, due_at_ms, evidence }: Extract<SuggestionOp, { op: 'revise' }>,
+): { fields: Partial<Suggestion>; is_protected: boolean } {
+  const fields: Partial<Suggestion> = {};
+  let is_protected = false;
+  if (kind !== undefined) fields.kind = kind;
+  if (text !== undefined && text !== was.text) {
+    if (was.protected_fields.includes('text')) is_protected = true;
+    else Object.assign(fields, { text, stems: stems ?? [] });
+  }
+  if (due_at_ms !== undefined && due_at_ms !== was.due_at_ms) {
+    if (was.protected_fields.includes('due_at')) is_protected = true;
+    else fields.due_at_ms = due_at_ms;
+  }
+  if (evidence.length > 0) fields.evidence = evidence.slice(0, LIMITS.evidence_spans_max);
+  return { fields, is_protected };
+}
+
+function mergeMemories(known: KnownInsights, ops: readonly MemoryOp[], dropped: Dropped) {
+  const { of, texts } = known;
+  const after = new Map(known.memories);
+  const created: NewMemory[] = [];
+  const removed: number[] = [];
+  let withdrawn = 0;
+  const of_conversation = [...known.memories.values()].filter(({ evidence }) => overlap(evidence, of.parts));
+  const room = LIMITS.memories_per_conversation_max - of_conversation.length;
+  for (const op of ops) {
+    if (op.op === 'new') {
+      const equal = texts.get(textKey(of.pipeline_id, op.stems));
+      const was = equal === undefined ? undefined : after.get(equal);
+      if (equal !== undefined && was !== undefined && isActive(was) && sameStems(was.stems, op.stems)) {
+        const evidence = withEvidence(was.evidence, op.evidence);
+        if (was.protected || evidence.length === was.evidence.length) dropped.duplicate += 1;
+        else after.set(equal, { ...was, evidence });
+      } else if (isSuppressed(known, 'memory', op)) dropped.protected += 1;
+      else if (
+        of_conversation.some((one) => one.pipeline_id === of.pipeline_id && isSame(op, one)) ||
+        created.some((one) => isSame(op, one)) ||
+        created.length >= room
+      )
+        dropped.duplicate += 1;
+      else {
+        const { supersedes, ...body } = op;
+        const memory = { ...body, evidence: op.evidence.slice(0, LIMITS.evidence_spans_max) };
+        const old = supersedes === undefined ? undefined : after.get(supersedes);
+        const gives_way = old !== undefined && isOwnMemory(known, old) && isActive(old) && !old.protected;
+        const is_first = !created.some((one) => one.supersedes === supersedes);
+        // What a person has set stays beside what contradicts it.
+        created.push(gives_way && is_first && supersedes !== undefined ? { ...memory, supersedes } : memory);
+      }
+      continue;
+    }
+    const was = after.get(op.number);
+    if (was === undefined || !isOwnMemory(known, was) || !isActive(was)) {
+      dropped.unsupported += 1;
+      continue;
+    }
+    if (was.protected) {
+      dropped.protected += 1;
+      continue;
+    }
+    if (op.op === 'revise') {
+      const evidence = withEvidence(elsewhere(was.evidence, of.parts), op.evidence);
+      const text = op.text === undefined ? {} : { text: op.text, stems: op.stems ?? [] };
+      after.set(op.number, { ...was, ...text, kind: op.kind ?? was.kind, evidence });
+      continue;
+    }
+    withdrawn += 1;
+    const evidence = elsewhere(was.evidence, of.parts);
+    if (evidence.length > 0) after.set(op.number, { ...was, evidence });
+    else {
+      after.delete(op.number);
+      removed.push(op.number);
+    }
+  }
+  const gone = new Set([...removed, ...created.flatMap(({ supersedes }) => supersedes ?? [])]);
+  const changed = changesOf(known.memories, after, MEMORY_FIELDS).filter(({ number }) => !gone.has(number));
+  // A memory that was withdrawn later has nothing to give way.
+  const standing = created.map(
+    ({ supersedes, ...body }): NewMemory =>
+      supersedes === undefined || removed.includes(supersedes) ? body : { ...body, supersedes },
+  );
+  return { created: standing, changed, removed, withdrawn };
+}
+
+/** What is another value than before, by the names that are shown. */
+function changesOf<Item extends object>(
+  before: ReadonlyMap<number, Item>,
+  after: ReadonlyMap<number, Item>,
+  names: Record<string, keyof Item>,
+): Changed<Item>[] {
+  return [...after].flatMap(([number, is]) => {
+    const was = before.get(number);
+    if (was === undefined || was === is) return [];
+    const changed_fields = Object.entries(names)
+      .filter(([, name]) => JSON.stringify(was[name]) !== JSON.stringify(is[name]))
+      .map(([shown]) => shown)
+      .sort();
+    if (changed_fields.length === 0) return [];
+    const fields = Object.fromEntries(
+      Object.entries(is).filter(([name, value]) => (was as Record<string, unknown>)[name] !== value),
+    );
+    return [{ number, fields: fields as Partial<Item>, changed_fields }];
+  });
+}
+
+function isOwn({ of }: KnownInsights, { conversation, pipeline_id }: Suggestion): boolean {
+  return conversation === of.conversation && pipeline_id === of.pipeline_id;
+}
+
+function isOwnMemory({ of }: KnownInsights, { pipeline_id }: Memory): boolean {
+  return pipeline_id === of.pipeline_id;
+}
+
+function isActive({ state }: Memory): boolean {
+  return state === 'active';
+}
+
+/** What a run withdrew itself may come again. */
+function isWithdrawn({ status, touched }: Suggestion): boolean {
+  return status === 'withdrawn' && !touched;
+}
+
+type Found = { stems: readonly string[]; evidence: readonly Span[] };
+
+/** The same thing, said in the same place; what a person has put in other words is known by its former ones too. */
+function isSame(found: Found, one: Found & { made_stems?: readonly string[] }): boolean {
+  if (!overlap(found.evidence, one.evidence)) return false;
+  return (
+    sharesStems(found.stems, one.stems) || (one.made_stems !== undefined && sharesStems(found.stems, one.made_stems))
+  );
+}
+
+function isSuppressed({ suppressed, of }: KnownInsights, kind: 'memory' | 'suggestion', found: Found): boolean {
+  return suppressed.some(
+    (one) =>
+      one.kind === kind &&
+      one.pipeline_id === of.pipeline_id &&
+      found.evidence.some((span) => sharedMs(span, one) > 0) &&
+      sharesStems(found.stems, one.stems),
+  );
+}
+
+function sharesStems(found: readonly string[], others: readonly string[]): boolean {
+  const own = new Set(found);
+  if (own.size === 0) return others.length === 0;
+  const known = new Set(others);
+  return [...own].filter((stem) => known.has(stem)).length >= LIMITS.same_stems_min * own.size;
+}
+
+function sameStems(some: readonly string[], others: readonly string[]): boolean {
+  const [one, other] = [new Set(some), new Set(others)];
+  return one.size === other.size && [...one].every((stem) => other.has(stem));
+}
+
+/** With what it does not have yet, as much as there is room for. */
+function withEvidence(known: readonly Span[], more: readonly Span[]): Span[] {
+  const fresh = more.filter((span) => !known.some((one) => sharedMs(one, span) > 0));
+  return [...known, ...fresh].slice(0, LIMITS.evidence_spans_max);
+}
+
+/** Evidence outside of a conversation. */
+function elsewhere(evidence: readonly Span[], parts: readonly Span[]): Span[] {
+  return evidence.filter((span) => !parts.some((part) => sharedMs(part, span) > 0));
+}

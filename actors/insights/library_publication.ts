@@ -1,0 +1,314 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { type Decision, messagesOf, type Read, type RecordQuery } from '../actor.js';
+import { keptPipeline } from './context_state.js';
+import { conversationEvent, memoryEvent, takeAway } from './library_edits.js';
+import { itemIn, itemRecord, suppressedOf, textKey, Writing } from './library_items.js';
+import { endJob, heldJob, jobRecord, NOT_HELD, ofLibrary, runsOf } from './library_jobs.js';
+import { type KnownInsights, type MergedInsights, mergeInsights } from './library_merge.js';
+import type {
+  CheckedInsights,
+  Conversation,
+  InsightJob,
+  InsightTally,
+  Library,
+  Memory,
+  Said,
+  Span,
+  Suggestion,
+  Suppressed,
+} from './library_state.js';
+
+/**
+ * A worker's result for a job that it has claimed. `digest`: over all that the worker said, by which a repeat is known.
+ */
+type InsightPublication = {
+  job: number;
+  token: string;
+  digest: string;
+  engine: string | null;
+  result: CheckedInsights;
+};
+
+const OTHER_CONTENT = refuse('CONFLICT', 'Something else was published under this claim.');
+const TOO_MUCH = refuse(
+  'BAD_REQUEST',
+  `A result has at most ${LIMITS.suggestions_per_result_max} suggestions and ${LIMITS.memories_per_result_max} memories.`,
+);
+/** What a run says of a conversation, by the names that are shown. */
+const CONVERSATION_FIELDS = {
+  title: 'title',
+  summary: 'summary',
+  topics: 'topics',
+  participants: 'participants',
+  language: 'language',
+  parts: 'parts',
+  started_at: 'started_at_ms',
+  ended_at: 'ended_at_ms',
+  session_id: 'session_id',
+  made_by: 'made_by',
+} as const satisfies Record<string, keyof Conversation>;
+
+type Told = Pick<InsightPublication, 'token' | 'digest'>;
+
+export const publicationMessages = messagesOf<Library>()({
+  /** What came of a result, for whoever says it once more. */
+  published: {
+    reads: true,
+    decide: ofLibrary((state, told: Told): { reply: { tally: InsightTally } | Refusal } => ({
+      reply: toldBefore(state, told) ?? NOT_HELD,
+    })),
+  },
+
+  /** All of a result is one commit, merged with what people have done. */
+  publish: {
+    records: ({ job, result }: InsightPublication) => [
+      jobRecord(job),
+      itemRecord('conversation', job),
+      ...result.suggestions.flatMap((op) => (op.op === 'new' ? [] : [itemRecord('suggestion', op.number)])),
+      ...result.memories.flatMap((op) => {
+        const number = op.op === 'new' ? op.supersedes : op.number;
+        return number === undefined ? [] : [itemRecord('memory', number)];
+      }),
+    ],
+    further: ({ job: number, token, result }: InsightPublication, _state, read: Read): RecordQuery[] => {
+      const job = heldJob({ job: number, token }, read);
+      if (job === null) return [];
+      const conversation = itemIn(read, 'conversation', number);
+      const texts = textsOf(job, result);
+      const equal = texts.flatMap((id) => read.record<number>('texts', id) ?? []);
+      return [
+        ...(conversation?.suggestions ?? []).map((one) => itemRecord('suggestion', one)),
+        ...[...(conversation?.memories ?? []), ...equal].map((one) => itemRecord('memory', one)),
+        ...texts.map((id) => ({ collection: 'texts', id })),
+        ...suppressedOf(streamsOf(job, result)),
+        ...runsOf(job),
+      ];
+    },
+    decide: ofLibrary((state, publication: InsightPublication, turn): Decision<Library, { tally: InsightTally }> => {
+      const { job: number, token, digest, engine, result } = publication;
+      const before = toldBefore(state, publication);
+      if (before !== null) return { reply: before };
+      const held = heldJob({ job: number, token }, turn);
+      if (held === null) return { reply: NOT_HELD };
+      const wrong = wrongIn(result);
+      if (isRefusal(wrong)) return { reply: wrong };
+      // From here on it succeeds.
+      const { claim, ...job } = held;
+      const was = itemIn(turn, 'conversation', number);
+      const merged = mergeInsights(knownTo(publication, job, turn), result);
+      const writing = new Writing(state, turn);
+      const { language } = result.conversation;
+      const run = { job, run_id: claim.run_id, by: keptPipeline(claim.pipeline), was, language };
+      // Whoever hears of what came of it has heard of the conversation.
+      if (was === undefined) {
+        const { run_id } = claim;
+        conversationEvent(writing, 'conversation.created', { number, item: { ...job, revision: 1 }, run_id });
+      }
+      const made = writeItems(writing, merged, { ...run, made_by: result.made_by });
+      writeConversation(writing, { ...run, result, made });
+      const ended = { status: 'published' as const, run_id: claim.run_id, engine, failure: null, ...run.by };
+      endJob(writing, job, { ...ended, dropped: merged.tally.dropped });
+      const published = [...writing.insights.published, { token, digest, tally: merged.tally }];
+      writing.insights = { ...writing.insights, published: published.slice(-LIMITS.publications_kept_max) };
+      return writing.done({ tally: merged.tally });
+    }),
+  },
+});
+
+type WaitingJob = Omit<InsightJob, 'claim'>;
+/** Numbers of what a conversation has. */
+type Made = { suggestions: number[]; memories: number[] };
+
+/** Null where nothing was published under this claim. */
+function toldBefore({ insights }: Library, { token, digest }: Told): { tally: InsightTally } | Refusal | null {
+  const before = insights?.published.find((one) => one.token === token);
+  if (before === undefined) return null;
+  return before.digest === digest ? { tally: before.tally } : OTHER_CONTENT;
+}
+
+function wrongIn({ suggestions, memories }: CheckedInsights): Refusal | null {
+  const is_too_much =
+    suggestions.length > LIMITS.suggestions_per_result_max || memories.length > LIMITS.memories_per_result_max;
+  return is_too_much ? TOO_MUCH : null;
+}
+
+function textsOf({ pipeline_id }: Pick<InsightJob, 'pipeline_id'>, { memories }: CheckedInsights): string[] {
+  return [...new Set(memories.flatMap((op) => (op.op === 'new' ? [textKey(pipeline_id, op.stems)] : [])))];
+}
+
+function streamsOf({ parts }: Pick<InsightJob, 'parts'>, { suggestions, memories }: CheckedInsights): Span[] {
+  return [...parts, ...[...suggestions, ...memories].flatMap((op) => (op.op === 'withdraw' ? [] : op.evidence))];
+}
+
+function knownTo({ job: number, result }: InsightPublication, job: WaitingJob, turn: Read): KnownInsights {
+  const conversation = itemIn(turn, 'conversation', number);
+  const texts = textsOf(job, result).flatMap((id): [string, number][] => {
+    const memory = turn.record<number>('texts', id);
+    return memory === undefined ? [] : [[id, memory]];
+  });
+  const named = result.suggestions.flatMap((op) => (op.op === 'new' ? [] : [op.number]));
+  const remembered = result.memories.flatMap((op) => (op.op === 'new' ? (op.supersedes ?? []) : [op.number]));
+  const suppressed = [...new Set(streamsOf(job, result).map(({ stream_id }) => stream_id))].flatMap((stream_id) =>
+    (turn.record<Suppressed[]>('suppressed', stream_id) ?? []).map((one) => ({ ...one, stream_id })),
+  );
+  const memories = [...(conversation?.memories ?? []), ...texts.map(([, memory]) => memory), ...remembered];
+  return {
+    of: { conversation: number, pipeline_id: job.pipeline_id, parts: job.parts },
+    suggestions: itemsBy('suggestion', [...(conversation?.suggestions ?? []), ...named], turn),
+    memories: itemsBy('memory', memories, turn),
+    ...{ texts: new Map(texts), suppressed },
+  };
+}
+
+function itemsBy<Kind extends 'suggestion' | 'memory'>(kind: Kind, numbers: number[], turn: Read) {
+  return new Map(
+    [...new Set(numbers)].flatMap((number) => {
+      const item = itemIn(turn, kind, number);
+      return item === undefined ? [] : [[number, item] as const];
+    }),
+  );
+}
+
+/** `by`: what is kept of the pipeline that made it. */
+type Run = {
+  job: WaitingJob;
+  run_id: string;
+  by: { pipeline?: number };
+  made_by: CheckedInsights['made_by'];
+  was: Conversation | undefined;
+  language: string | null;
+};
+
+/** Writes what became of suggestions and memories; gives what the conversation has now. */
+function writeItems(
+  writing: Writing,
+  { suggestions, memories }: MergedInsights,
+  { job, run_id, by, made_by, was, language }: Run,
+): Made {
+  const { turn } = writing;
+  const { pipeline_id, session_id, parts } = job;
+  const { now_ms } = turn;
+  const begun = {
+    ...{ pipeline_id, ...by, session_id, revision: 1, protected_fields: [] as string[] },
+    ...{ created_at_ms: now_ms, updated_at_ms: now_ms },
+  };
+  const kept = (was?.suggestions ?? []).filter((one) => itemIn(turn, 'suggestion', one) !== undefined);
+  for (const { number, fields, changed_fields } of suggestions.changed) {
+    const before = itemIn(turn, 'suggestion', number) as Suggestion;
+    const state_version = before.state_version + 1;
+    const change = { was: before, fields: { ...fields, state_version }, by: 'pipeline' as const, changed_fields };
+    const item = writing.change('suggestion', number, change);
+    writing.suggestionEvent('suggestion.updated', number, { item, data: { changed_fields, state_version } });
+  }
+  for (const { op: _, ...body } of suggestions.created) {
+    const number = writing.give('suggestion');
+    const item: Suggestion = {
+      ...{
+        ...begun,
+        ...body,
+        said: saidIn(job, body.evidence, language),
+        conversation: job.conversation,
+        status: 'open',
+        group: null,
+        review: null,
+      },
+      ...{ feedback: { helpful: 0, not_helpful: 0, wrong: 0 }, state_version: 1, touched: false, made_by },
+    };
+    writing.create('suggestion', number, item);
+    const source_id = body.evidence[0]?.source_id ?? parts[0]?.source_id;
+    const data = { run_id, state_version: 1, ...(source_id === undefined ? {} : { source_id }) };
+    writing.suggestionEvent('suggestion.created', number, { item, data });
+    kept.push(number);
+  }
+  return { suggestions: kept, memories: writeMemories(writing, memories, { begun, was, job, language }) };
+}
+
+/** When the first of it was said: exact on the recording with which the conversation begins. */
+function saidIn({ parts, started_at_ms }: WaitingJob, [first]: readonly Span[], language: string | null): Said {
+  const [begin] = parts;
+  const is_there = first !== undefined && begin !== undefined && first.stream_id === begin.stream_id;
+  return { at_ms: started_at_ms + (is_there ? first.start_ms - begin.start_ms : 0), language };
+}
+
+type Begun = Pick<
+  Memory,
+  'pipeline_id' | 'pipeline' | 'session_id' | 'revision' | 'protected_fields' | 'created_at_ms' | 'updated_at_ms'
+>;
+
+function writeMemories(
+  writing: Writing,
+  { created, changed, removed }: MergedInsights['memories'],
+  { begun, was, job, language }: Pick<Run, 'job' | 'was' | 'language'> & { begun: Begun },
+): number[] {
+  const { turn } = writing;
+  const change = (number: number, fields: Partial<Memory>, changed_fields: string[]) => {
+    const before = itemIn(turn, 'memory', number) as Memory;
+    const item = writing.change('memory', number, { was: before, fields, by: 'pipeline', changed_fields });
+    memoryEvent(writing, 'memory.updated', { number, item, changed_fields });
+  };
+  const kept = new Set((was?.memories ?? []).filter((one) => itemIn(turn, 'memory', one) !== undefined));
+  for (const { number, fields, changed_fields } of changed) {
+    change(number, fields, changed_fields);
+    kept.add(number);
+  }
+  for (const number of removed) {
+    takeAway(writing, { kind: 'memory', number, item: itemIn(turn, 'memory', number) as Memory });
+    kept.delete(number);
+  }
+  for (const { op: _, supersedes, ...body } of created) {
+    const number = writing.give('memory');
+    if (supersedes !== undefined)
+      change(supersedes, { state: 'superseded', superseded_by: number }, ['state', 'superseded_by']);
+    const item: Memory = {
+      ...{ ...begun, ...body, said: saidIn(job, body.evidence, language) },
+      ...{ state: 'active', superseded_by: null, origin: 'pipeline', protected: false },
+    };
+    writing.create('memory', number, item);
+    memoryEvent(writing, 'memory.created', { number, item });
+    kept.add(number);
+  }
+  return [...kept];
+}
+
+/** Creates the conversation, or changes it where it is another now; a title that a person gave stays. */
+function writeConversation(
+  writing: Writing,
+  {
+    job,
+    run_id,
+    by,
+    result: { conversation, made_by },
+    made,
+    was,
+  }: Omit<Run, 'made_by'> & { result: CheckedInsights; made: Made },
+): void {
+  const { now_ms } = writing.turn;
+  const { parts, session_id, started_at_ms, ended_at_ms, pipeline_id } = job;
+  const number = job.conversation;
+  const said = { ...conversation, parts, session_id, started_at_ms, ended_at_ms, made_by };
+  if (was === undefined) {
+    const item: Conversation = {
+      ...{ pipeline_id, ...by, revision: 1, protected_fields: [], created_at_ms: now_ms, updated_at_ms: now_ms },
+      ...{ ...said, ...made, run_id },
+    };
+    writing.create('conversation', number, item);
+    return;
+  }
+  const title = was.protected_fields.includes('title') ? was.title : said.title;
+  const is: Conversation = { ...was, ...said, title };
+  const changed_fields = Object.entries(CONVERSATION_FIELDS)
+    .filter(([, name]) => JSON.stringify(was[name]) !== JSON.stringify(is[name]))
+    .map(([shown]) => shown)
+    .sort();
+  const is_same_made =
+    JSON.stringify([was.suggestions, was.memories]) === JSON.stringify([made.suggestions, made.memories]);
+  if (changed_fields.length === 0) {
+    // What came of it is no change of its own.
+    if (!is_same_made) writing.touch('conversation', number, { ...was, ...made });
+    return;
+  }
+  const fields = { ...said, title, ...made, run_id };
+  const item = writing.change('conversation', number, { was, fields, by: 'pipeline', changed_fields });
+  conversationEvent(writing, 'conversation.updated', { number, item, changed_fields, run_id });
+}

@@ -1,0 +1,132 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import type { Refusal } from '../../src/domain/refusals.js';
+import { type Decision, messagesOf, type RangeQuery, type RecordQuery } from '../actor.js';
+import {
+  ITEM_KINDS,
+  ITEMS,
+  isOf,
+  itemIn,
+  itemOr,
+  itemRecord,
+  itemRecords,
+  numberIn,
+  numbersOfSession,
+  recordsOf,
+  sessionRecords,
+} from './library_items.js';
+import type { Feedback, ItemKind, Items, Library, Revision } from './library_state.js';
+
+/** An item whose kind says of which sort it is. */
+export type AnyItem = { [Kind in ItemKind]: { kind: Kind; item: Items[Kind] } }[ItemKind];
+type Last = { order: number; id: string } | null;
+
+export type NumberedFeedback = Feedback & { number: number };
+type Numbered = { kind: ItemKind; number: number };
+type Listing = { kind: ItemKind; range: RangeQuery };
+
+/** What is read of a library. */
+export const readingMessages = messagesOf<Library>()({
+  item: {
+    reads: true,
+    records: ({ kind, number }: Numbered) => itemRecords(kind, number),
+    decide(_, { kind, number }: Numbered, turn): { reply: AnyItem | Refusal } {
+      const item = itemOr(turn, kind, number);
+      return { reply: 'refused' in item ? item : ({ kind, item } as AnyItem) };
+    },
+  },
+
+  /** Several of one kind, in the order in which they were asked for; missing ones are left out. */
+  items_of: {
+    reads: true,
+    records: ({ kind, numbers }: { kind: ItemKind; numbers: number[] }) =>
+      first(numbers).map((number) => itemRecord(kind, number)),
+    decide: (_, { kind, numbers }: { kind: ItemKind; numbers: number[] }, turn) => ({
+      reply: { items: found(turn, kind, first(numbers)) },
+    }),
+  },
+
+  /** A run of one kind, by their last change. `looked`: how many the run had. */
+  list: {
+    records: ({ kind, range }: Listing) => [{ collection: ITEMS[kind], range }],
+    decide(_, { kind }: Listing, turn) {
+      const rows = turn.range<Items[ItemKind]>(ITEMS[kind]);
+      const last = rows.at(-1);
+      return {
+        reply: {
+          items: rows.map(({ id, order, value }) => ({ number: Number.parseInt(id, 16), order, item: value })),
+          last: (last === undefined ? null : { order: last.order, id: last.id }) as Last,
+          looked: rows.length,
+        },
+      };
+    },
+  },
+
+  /** What an item was, the newest revision first. */
+  revisions: {
+    records: ({ kind, number, range }: Numbered & { range: RangeQuery }) => [
+      ...itemRecords(kind, number),
+      recordsOf('revisions', { kind, number }, range),
+    ],
+    decide(
+      _,
+      { kind, number }: Numbered & { range: RangeQuery },
+      turn,
+    ): Decision<Library, { revisions: Revision[]; last: Last }> {
+      const item = itemOr(turn, kind, number);
+      if ('refused' in item) return { reply: item };
+      const rows = turn.range<Revision>('revisions').filter((row) => isOf({ kind, number }, row));
+      const last = rows.at(-1);
+      return {
+        reply: {
+          revisions: rows.map(({ value }) => value),
+          last: last === undefined ? null : { order: last.order, id: last.id },
+        },
+      };
+    },
+  },
+
+  /** What people have said of a suggestion, the newest first. */
+  feedback_given: {
+    records: ({ number }: { number: number }) => [
+      ...itemRecords('suggestion', number),
+      recordsOf('feedback', { kind: 'suggestion', number }, { limit: LIMITS.feedback_kept_max }),
+    ],
+    decide(_, { number }: { number: number }, turn): Decision<Library, { feedback: NumberedFeedback[] }> {
+      const item = itemOr(turn, 'suggestion', number);
+      if ('refused' in item) return { reply: item };
+      const rows = turn.range<Feedback>('feedback').filter((row) => isOf({ kind: 'suggestion', number }, row));
+      return { reply: { feedback: rows.map(({ id, value }) => ({ number: numberIn(id), ...value })) } };
+    },
+  },
+
+  /** What came of a recorder session, the newest change first. */
+  session_items: {
+    records: ({ session_id }: { session_id: string }) => sessionRecords(session_id),
+    further: ({ session_id }: { session_id: string }, _state, read): RecordQuery[] =>
+      ITEM_KINDS.flatMap((kind) => numbersOfSession(read, kind, session_id).map((number) => itemRecord(kind, number))),
+    decide(_, { session_id }: { session_id: string }, turn) {
+      const of = <Kind extends ItemKind>(kind: Kind) =>
+        found(turn, kind, numbersOfSession(turn, kind, session_id)).sort(
+          (a, b) => b.item.updated_at_ms - a.item.updated_at_ms || b.number - a.number,
+        );
+      return {
+        reply: { conversations: of('conversation'), memories: of('memory'), suggestions: of('suggestion') },
+      };
+    },
+  },
+});
+
+function first(numbers: number[]): number[] {
+  return numbers.slice(0, LIMITS.items_read_max);
+}
+
+function found<Kind extends ItemKind>(
+  turn: Parameters<typeof itemIn>[0],
+  kind: Kind,
+  numbers: number[],
+): { number: number; item: Items[Kind] }[] {
+  return numbers.flatMap((number) => {
+    const item = itemIn(turn, kind, number);
+    return item === undefined ? [] : [{ number, item }];
+  });
+}

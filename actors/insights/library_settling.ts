@@ -1,0 +1,462 @@
+import { addInterval, type Interval, shared } from '../../src/domain/intervals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { mayWithdraw } from '../../src/domain/suggestions.js';
+import { type Decision, messagesOf, type Read, type RecordQuery } from '../actor.js';
+import { takeAway } from './library_edits.js';
+import {
+  begin,
+  DONE,
+  type Done,
+  ITEMS,
+  itemIn,
+  itemRecord,
+  type Place,
+  suppressedOf,
+  Writing,
+} from './library_items.js';
+import { jobRecord, jobsOn, ofLibrary, putJob } from './library_jobs.js';
+import { putSpans, sharedMs, spansOf, spansOn, withoutConversation } from './library_spans.js';
+import {
+  type Conversation,
+  type ConversationSpan,
+  type FoundConversation,
+  type InsightJob,
+  insightKey,
+  type Library,
+  type Span,
+  type Suppressed,
+  type Unsettled,
+} from './library_state.js';
+import { deletedSpeechOf, noteDeleted, untell } from './library_withdrawal.js';
+
+/** Where conversations are to be looked for, and what comes of looking. */
+
+/** `pipeline_id`: of one with a transcript of its own; absent for the default one. */
+type Heard = Place & {
+  stream_id: string;
+  source_id: string;
+  from_ms: number;
+  to_ms: number;
+  is_new: boolean;
+  /** A person deleted a turn there. */
+  is_deleted?: boolean;
+  pipeline_id?: string | null;
+};
+type RunRequest = Place & {
+  stream_id: string;
+  source_id: string;
+  from_ms: number;
+  to_ms: number;
+  pipeline_id: string | null;
+};
+/**
+ * `found`: conversations that have ended, in their order; `expired`: where retention removed turns; `left`: where one may
+ * still go on, to be looked at again then.
+ */
+type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> & {
+  found: FoundConversation[];
+  expired: Part[];
+  left: { from_ms: number; to_ms: number } | null;
+  look_again_ms: number | null;
+};
+
+export const settlingMessages = messagesOf<Library>()({
+  /**
+   * From a transcript: turns were published, or (where `is_new` is false) what had been published is something else now;
+   * that matters only where a conversation lies there. So does what is heard inside of one that was made already. Of a
+   * turn that a person deleted nothing is told from here on, and no worker publishes what it read before.
+   */
+  heard: {
+    records: ({ stream_id, pipeline_id = null }: Heard) => [
+      ...[false, true].map((again) => ({
+        ...{ collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id, again }) },
+      })),
+      ...spansOf([{ stream_id }]),
+      ...deletedSpeechOf(stream_id),
+    ],
+    further: ({ is_deleted = false, ...heard }: Heard, _state, read: Read): RecordQuery[] =>
+      is_deleted
+        ? conversationsIn(heard, read).flatMap((one) => [itemRecord('conversation', one), jobRecord(one)])
+        : [],
+    decide(
+      state,
+      { is_new, is_deleted = false, account_id, workspace_id, pipeline_id = null, ...heard }: Heard,
+      turn,
+    ): Done {
+      if (state === null && !is_new) return { reply: DONE };
+      const { library, effects } =
+        state === null ? begin({ account_id, workspace_id }, turn) : { library: state, effects: [] };
+      const writing = new Writing(library, turn);
+      writing.effects.push(...effects);
+      const touched = spansOn(writing, heard.stream_id).filter(
+        (span) => span.pipeline_id === pipeline_id && reaches(span, heard),
+      );
+      const again = touched.length > 0;
+      const untold = is_deleted && library.insights !== undefined ? forgetTurn(writing, heard) : false;
+      if (is_new || again) {
+        const lane = { ...heard, pipeline_id, again };
+        // Nobody corrects what another pipeline hears: it was asked for.
+        const is_quiet = again && pipeline_id === null && !untold;
+        const due_ms = is_quiet ? quietAt(writing, lane, touched) : turn.now_ms + LIMITS.settle_ms;
+        unsettle(writing, lane, { touched, due_ms });
+      }
+      return writing.effects.length === 0 ? { reply: DONE } : writing.done(DONE);
+    },
+  },
+
+  /** Somebody wants it made anew, or by another pipeline: at once. */
+  request_run: {
+    records: ({ stream_id, pipeline_id }: RunRequest) => [
+      { collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id, again: true }) },
+      ...spansOf([{ stream_id }]),
+    ],
+    decide(state, { account_id, workspace_id, ...asked }: RunRequest, turn): Done {
+      const { library, effects } =
+        state === null ? begin({ account_id, workspace_id }, turn) : { library: state, effects: [] };
+      const writing = new Writing(library, turn);
+      writing.effects.push(...effects);
+      const touched = spansOn(writing, asked.stream_id).filter(
+        (span) => span.pipeline_id === asked.pipeline_id && reaches(span, asked),
+      );
+      unsettle(writing, { ...asked, again: true }, { touched, due_ms: turn.now_ms });
+      return writing.done(DONE);
+    },
+  },
+
+  /**
+   * What a worker has found where something was unsettled. A conversation that was known keeps its number. One that is
+   * there no more is deleted, with what nobody has touched of it. One of which retention removed turns stays as it is.
+   */
+  settled: {
+    records: (input: Settled) => [
+      { collection: 'unsettled', id: unsettledKey(input) },
+      ...spansOf(streamsIn(input)),
+      ...suppressedOf(streamsIn(input)),
+    ],
+    further: (input: Settled, _state, read: Read): RecordQuery[] => {
+      const settling = settlingOf(input, read);
+      const gone = settling?.gone ?? [];
+      return [
+        ...thinned(input, read).map((number) => itemRecord('conversation', number)),
+        ...gone.flatMap((number) => [
+          itemRecord('conversation', number),
+          jobRecord(number),
+          ...(itemIn(read, 'conversation', number)?.suggestions ?? []).map((one) => itemRecord('suggestion', one)),
+          ...spansOf(partsOf(number, read)),
+        ]),
+      ];
+    },
+    decide: ofLibrary((state, input: Settled, turn): Decision<Library, typeof DONE> => {
+      const settling = settlingOf(input, turn);
+      // Something was said meanwhile: it is looked at once more.
+      if (settling === null) return { reply: DONE };
+      const { unsettled, known, gone } = settling;
+      const writing = new Writing(state, turn);
+      for (const { found, number, is_same } of known) {
+        const is_changed = number === null || !is_same || (unsettled.again && isIn(unsettled, found));
+        if (is_changed) queue(writing, { found, number, pipeline_id: input.pipeline_id });
+      }
+      for (const number of gone) vanish(writing, number);
+      const key = unsettledKey(input);
+      const { left } = settling;
+      const look_again_ms = left === input.left ? input.look_again_ms : turn.now_ms;
+      if (left === null) writing.drop('unsettled', key);
+      else {
+        const due_ms = look_again_ms ?? turn.now_ms + LIMITS.settle_ms;
+        const changed = unsettled.changed.filter(([from, to]) => shared([from, to], [left.from_ms, left.to_ms]) > 0);
+        writing.write('unsettled', key, { value: { ...unsettled, ...left, changed, due_ms }, order: due_ms });
+        writing.due(due_ms);
+      }
+      return writing.done(DONE);
+    }),
+  },
+  /**
+   * A recording is gone: nothing is made of it any more. Conversations that lie on others too are looked for there anew,
+   * so that nothing that was said there is lost, and nothing said here is told.
+   */
+  forget_stream: {
+    records: ({ stream_id }: { stream_id: string }) => [
+      ...spansOf([{ stream_id }]),
+      ...deletedSpeechOf(stream_id),
+      { collection: 'unsettled', range: { limit: LIMITS.insights_waiting_max } },
+    ],
+    further: ({ stream_id }: { stream_id: string }, _state, read: Read): RecordQuery[] => [
+      ...jobsOn(stream_id, read).flatMap((job) => [job, { ...job, collection: ITEMS.conversation }]),
+      ...partsElsewhere(stream_id, read).flatMap((part) => [
+        { collection: 'unsettled', id: unsettledKey({ ...part, again: true }) },
+        ...spansOf([part]),
+      ]),
+    ],
+    decide(state, { stream_id }: { stream_id: string }, turn): Done {
+      if (state === null) return { reply: DONE };
+      const writing = new Writing(state, turn);
+      for (const { conversation, ...part } of partsElsewhere(stream_id, turn)) {
+        const touched = spansOn(writing, part.stream_id).filter((span) => span.conversation === conversation);
+        const { start_ms: from_ms, end_ms: to_ms, ...lane } = part;
+        unsettle(
+          writing,
+          { ...lane, from_ms, to_ms, again: true },
+          { touched, due_ms: turn.now_ms + LIMITS.settle_ms },
+        );
+      }
+      for (const { id } of jobsOn(stream_id, turn)) if (turn.record('jobs', id) !== undefined) writing.drop('jobs', id);
+      for (const { id, value } of turn.range<Unsettled>('unsettled'))
+        if (value.stream_id === stream_id) writing.drop('unsettled', id);
+      for (const collection of ['spans', 'suppressed', 'runs']) writing.drop(collection, stream_id);
+      if (state.insights !== undefined) noteDeleted(writing, { of: 'stream', id: stream_id });
+      return writing.done(DONE);
+    },
+  },
+});
+
+/** Numbers of the conversations of all pipelines that lie there. */
+function conversationsIn(heard: Pick<Heard, 'stream_id' | 'from_ms' | 'to_ms'>, read: Pick<Read, 'record'>): number[] {
+  const spans = read.record<ConversationSpan[]>('spans', heard.stream_id) ?? [];
+  return [...new Set(spans.filter((span) => reaches(span, heard)).map(({ conversation }) => conversation))];
+}
+
+/**
+ * A person deleted a turn: whoever has a conversation in hand that it was a part of has lost it, and what the built-in
+ * engine repeated of that conversation is not told any more. Whether something of it was told.
+ */
+function forgetTurn(writing: Writing, heard: Pick<Heard, 'stream_id' | 'from_ms' | 'to_ms'>): boolean {
+  const { turn } = writing;
+  noteDeleted(writing, { of: 'stream', id: heard.stream_id });
+  let was_told = false;
+  for (const number of conversationsIn(heard, turn)) {
+    const job = turn.record<InsightJob>('jobs', insightKey(number));
+    if (job?.claim !== undefined) {
+      const { claim: _, ...waiting } = job;
+      putJob(writing, { ...waiting, tries: waiting.tries - 1 }, turn.now_ms);
+    }
+    was_told = untell(writing, number) || was_told;
+  }
+  return was_told;
+}
+
+type Lane = Pick<Unsettled, 'stream_id' | 'source_id' | 'pipeline_id' | 'again' | 'from_ms' | 'to_ms'>;
+
+function unsettledKey({
+  stream_id,
+  pipeline_id,
+  again,
+}: Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'again'>): string {
+  return [stream_id, ...(pipeline_id === null ? [] : [pipeline_id]), ...(again ? ['again'] : [])].join(':');
+}
+
+/** When corrections are looked at: ten quiet minutes after the last or an hour after the first, at most once an hour. */
+function quietAt({ turn }: Writing, lane: Lane, touched: ConversationSpan[]): number {
+  const before = turn.record<Unsettled>('unsettled', unsettledKey(lane));
+  const quiet_ms = turn.now_ms + LIMITS.correction_quiet_ms;
+  const late_ms = (before?.since_ms ?? turn.now_ms) + LIMITS.insights_again_ms;
+  const next_ms = touched.map(({ looked_at_ms }) => looked_at_ms + LIMITS.insights_again_ms);
+  return Math.max(Math.min(quiet_ms, late_ms), before?.due_ms ?? 0, ...next_ms);
+}
+
+/** Adds what is to be looked through; conversations that it touches are looked at as a whole. */
+function unsettle(
+  writing: Writing,
+  { from_ms, to_ms, ...lane }: Lane,
+  { touched, due_ms }: { touched: ConversationSpan[]; due_ms: number },
+): void {
+  const { now_ms } = writing.turn;
+  const key = unsettledKey(lane);
+  const before = writing.record<Unsettled>('unsettled', key);
+  const unsettled: Unsettled = {
+    ...lane,
+    from_ms: Math.min(from_ms, before?.from_ms ?? from_ms, ...touched.map(({ start_ms }) => start_ms)),
+    to_ms: Math.max(to_ms, before?.to_ms ?? to_ms, ...touched.map(({ end_ms }) => end_ms)),
+    heard: (before?.heard ?? 0) + 1,
+    changed: addInterval(before?.changed ?? [], [from_ms, Math.max(to_ms, from_ms + 1)], LIMITS.changed_spans_max),
+    since_ms: before?.since_ms ?? now_ms,
+    changed_at_ms: now_ms,
+    due_ms,
+  };
+  writing.write('unsettled', key, { value: unsettled, order: due_ms });
+  writing.due(due_ms);
+}
+
+type Settling = {
+  unsettled: Unsettled;
+  /** `number`: of the conversation that it is, or null; `is_same`: it lies where that lay. */
+  known: { found: FoundConversation; number: number | null; is_same: boolean }[];
+  /** Conversations that were not found again. */
+  gone: number[];
+  /** What is still to be looked through. */
+  left: Settled['left'];
+};
+
+/** Null where what was looked at is not what there is. */
+function settlingOf(input: Settled, read: Pick<Read, 'record'>): Settling | null {
+  const unsettled = read.record<Unsettled>('unsettled', unsettledKey(input));
+  if (unsettled === undefined || unsettled.heard !== input.heard) return null;
+  const { pipeline_id, stream_id } = input;
+  const left = leftOf(input, unsettled);
+  const all = conversationsOn(streamsIn(input), pipeline_id, read);
+  // What was made of turns that are not there any more can't be made better of those that are.
+  const kept = new Set(thinned(input, read).filter((number) => itemIn(read, 'conversation', number) !== undefined));
+  const lying = new Map([...all].filter(([number]) => !kept.has(number)));
+  const isKept = ({ parts }: FoundConversation) =>
+    [...kept].some((number) => shareOf(parts, all.get(number) ?? []) >= LIMITS.same_conversation_min);
+  const taken = new Set<number>();
+  const known = input.found.slice(0, LIMITS.found_conversations_max).flatMap((found): Settling['known'] => {
+    if (isSuppressed(found, pipeline_id, read) || isKept(found)) return [];
+    const [best] = [...lying]
+      .filter(([number]) => !taken.has(number))
+      .map(([number, parts]) => ({ number, parts, share: shareOf(found.parts, parts) }))
+      .filter(({ share }) => share >= LIMITS.same_conversation_min)
+      .sort((a, b) => b.share - a.share || a.number - b.number);
+    if (best === undefined) return [{ found, number: null, is_same: false }];
+    taken.add(best.number);
+    const is_same = sameParts(best.parts, found.parts);
+    return [{ found, number: best.number, is_same }];
+  });
+  const until_ms = left?.from_ms ?? unsettled.to_ms;
+  const gone = [...lying].flatMap(([number, parts]) => {
+    const here = parts.filter((part) => part.stream_id === stream_id);
+    const was_looked_at = here.some(({ start_ms, end_ms }) => start_ms >= unsettled.from_ms && end_ms <= until_ms);
+    return was_looked_at && !taken.has(number) ? [number] : [];
+  });
+  return { unsettled, known, gone, left };
+}
+
+/** Conversations that have lost turns to retention. */
+function thinned(input: Settled, read: Pick<Read, 'record'>): number[] {
+  const lying = input.expired.length === 0 ? [] : conversationsOn(streamsIn(input), input.pipeline_id, read);
+  return [...lying].flatMap(([number, parts]) =>
+    input.expired.some((gone) => parts.some((part) => sharedMs(gone, part) > 0)) ? [number] : [],
+  );
+}
+
+/** Of more than one commit takes, the rest is looked through once more. */
+function leftOf({ found, left, stream_id }: Settled, { to_ms }: Unsettled): Settled['left'] {
+  const [next] = found.slice(LIMITS.found_conversations_max);
+  if (next === undefined) return left;
+  const here = next.parts.filter((part) => part.stream_id === stream_id).map(({ start_ms }) => start_ms);
+  return here.length === 0 ? left : { from_ms: Math.min(...here), to_ms };
+}
+
+type Part = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;
+
+/** Where conversations of a pipeline lie on these streams, by number. */
+function conversationsOn(
+  streams: { stream_id: string }[],
+  pipeline_id: string | null,
+  read: Pick<Read, 'record'>,
+): Map<number, Part[]> {
+  const parts = new Map<number, Part[]>();
+  for (const stream_id of new Set(streams.map((one) => one.stream_id)))
+    for (const span of read.record<ConversationSpan[]>('spans', stream_id) ?? []) {
+      if (span.pipeline_id !== pipeline_id) continue;
+      const { conversation, start_ms, end_ms } = span;
+      parts.set(conversation, [...(parts.get(conversation) ?? []), { stream_id, start_ms, end_ms }]);
+    }
+  return parts;
+}
+
+/** How much of the shorter one's time both share. */
+function shareOf(some: readonly Part[], others: readonly Part[]): number {
+  const lengthOf = (parts: readonly Part[]) => parts.reduce((sum, { start_ms, end_ms }) => sum + end_ms - start_ms, 0);
+  const both = some.flatMap((one) => others.map((other) => sharedMs(one, other))).reduce((sum, ms) => sum + ms, 0);
+  return both / Math.max(1, Math.min(lengthOf(some), lengthOf(others)));
+}
+
+function sameParts(some: readonly Part[], others: readonly Part[]): boolean {
+  const textOf = (parts: readonly Part[]) =>
+    parts
+      .map(({ stream_id, start_ms, end_ms }) => `${stream_id} ${start_ms} ${end_ms}`)
+      .sort()
+      .join();
+  return textOf(some) === textOf(others);
+}
+
+/** A person has deleted the conversation that it is. */
+function isSuppressed({ parts }: FoundConversation, pipeline_id: string | null, read: Pick<Read, 'record'>): boolean {
+  const deleted = new Map<number, Part[]>();
+  for (const stream_id of new Set(parts.map((part) => part.stream_id)))
+    for (const one of read.record<Suppressed[]>('suppressed', stream_id) ?? []) {
+      if (one.kind !== 'conversation' || one.pipeline_id !== pipeline_id) continue;
+      deleted.set(one.number, [...(deleted.get(one.number) ?? []), { stream_id, ...one }]);
+    }
+  return [...deleted.values()].some((spans) => shareOf(parts, spans) >= LIMITS.same_conversation_min);
+}
+
+/** A job for what was found; one that somebody has in hand begins anew. */
+function queue(
+  writing: Writing,
+  {
+    found,
+    number: known,
+    pipeline_id,
+  }: { found: FoundConversation; number: number | null; pipeline_id: string | null },
+): void {
+  const { now_ms } = writing.turn;
+  const number = known ?? writing.give('conversation');
+  const { parts, session_id, started_at_ms, ended_at_ms } = found;
+  const job = { number, conversation: number, pipeline_id, parts, session_id, started_at_ms, ended_at_ms };
+  putJob(writing, { ...job, queued_at_ms: now_ms, tries: 0 }, now_ms);
+  for (const stream_id of new Set(parts.map((part) => part.stream_id))) {
+    const here = parts
+      .filter((part) => part.stream_id === stream_id)
+      .map(({ start_ms, end_ms }) => ({ conversation: number, pipeline_id, start_ms, end_ms, looked_at_ms: now_ms }));
+    const others = spansOn(writing, stream_id).filter(({ conversation }) => conversation !== number);
+    putSpans(writing, stream_id, [...others, ...here]);
+  }
+}
+
+/** Nothing is left of a conversation; what a person has set stays. */
+function vanish(writing: Writing, number: number): void {
+  const item = itemIn(writing.turn, 'conversation', number);
+  const parts = partsOf(number, writing.turn);
+  writing.drop('jobs', insightKey(number));
+  if (item === undefined) {
+    withoutConversation(writing, number, parts);
+    return;
+  }
+  if (item.protected_fields.length > 0) return;
+  for (const one of item.suggestions) {
+    const suggestion = itemIn(writing.turn, 'suggestion', one);
+    if (suggestion === undefined || !mayWithdraw(suggestion)) continue;
+    const changed_fields = ['status'];
+    const state_version = suggestion.state_version + 1;
+    const fields = { status: 'withdrawn' as const, state_version };
+    const is = writing.change('suggestion', one, { was: suggestion, fields, by: 'pipeline', changed_fields });
+    writing.suggestionEvent('suggestion.updated', one, { item: is, data: { changed_fields, state_version } });
+  }
+  takeAway(writing, { kind: 'conversation', number, item, run_id: item.run_id });
+}
+
+/** Of a conversation that was made, or is to be made. */
+function partsOf(number: number, read: Pick<Read, 'record'>): Span[] {
+  const job = read.record<InsightJob>('jobs', insightKey(number));
+  return [...(itemIn(read, 'conversation', number)?.parts ?? []), ...(job?.parts ?? [])];
+}
+
+/** Where conversations that lie on a stream lie besides. */
+function partsElsewhere(
+  stream_id: string,
+  read: Pick<Read, 'record'>,
+): (Span & Pick<ConversationSpan, 'conversation' | 'pipeline_id'>)[] {
+  return jobsOn(stream_id, read).flatMap(({ id }) => {
+    const of = read.record<InsightJob>('jobs', id) ?? read.record<Conversation>(ITEMS.conversation, id);
+    const elsewhere = (of?.parts ?? []).filter((part) => part.stream_id !== stream_id);
+    const conversation = Number.parseInt(id, 16);
+    return elsewhere.map((part) => ({ ...part, conversation, pipeline_id: of?.pipeline_id ?? null }));
+  });
+}
+
+function streamsIn({ stream_id, found, expired }: Settled): { stream_id: string }[] {
+  return [{ stream_id }, ...found.slice(0, LIMITS.found_conversations_max).flatMap(({ parts }) => parts), ...expired];
+}
+
+function reaches(span: ConversationSpan, { from_ms, to_ms }: { from_ms: number; to_ms: number }): boolean {
+  return shared([span.start_ms, span.end_ms], [from_ms, Math.max(to_ms, from_ms + 1)]) > 0;
+}
+
+/** Whether what was changed lies in it. */
+function isIn({ stream_id, changed }: Unsettled, { parts }: FoundConversation): boolean {
+  const within = parts
+    .filter((part) => part.stream_id === stream_id)
+    .map(({ start_ms, end_ms }): Interval => [start_ms, end_ms]);
+  return changed.some(([from, to]) => within.some((part) => shared(part, [from, to]) > 0));
+}

@@ -1,0 +1,44 @@
+import { type Interval, shared } from '../../src/domain/intervals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import type { RecordQuery } from '../actor.js';
+import type { Writing } from './library_items.js';
+import type { ConversationSpan, Span } from './library_state.js';
+
+/** Which conversations lie where: records by stream, of those made and those still to be made. */
+
+export function spansOf(spans: readonly Pick<Span, 'stream_id'>[]): RecordQuery[] {
+  return [...new Set(spans.map(({ stream_id }) => stream_id))].map((id) => ({ collection: 'spans', id }));
+}
+
+export function spansOn(writing: Pick<Writing, 'record'>, stream_id: string): ConversationSpan[] {
+  return writing.record<ConversationSpan[]>('spans', stream_id) ?? [];
+}
+
+export function putSpans(writing: Writing, stream_id: string, spans: ConversationSpan[]): void {
+  const kept = [...spans].sort((a, b) => a.start_ms - b.start_ms).slice(-LIMITS.conversations_per_stream_max);
+  if (kept.length === 0) writing.drop('spans', stream_id);
+  else writing.write('spans', stream_id, { value: kept });
+}
+
+export function withoutConversation(writing: Writing, number: number, parts: readonly Span[]): void {
+  for (const stream_id of new Set(parts.map((part) => part.stream_id))) {
+    const before = spansOn(writing, stream_id);
+    const kept = before.filter(({ conversation }) => conversation !== number);
+    if (kept.length < before.length) putSpans(writing, stream_id, kept);
+  }
+}
+
+type Part = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;
+
+/** How many ms two parts of timelines share; what has no length counts as one. */
+export function sharedMs(one: Part, other: Part): number {
+  return one.stream_id === other.stream_id ? shared(intervalOf(one), intervalOf(other)) : 0;
+}
+
+function intervalOf({ start_ms, end_ms }: Part): Interval {
+  return [start_ms, Math.max(end_ms, start_ms + 1)];
+}
+
+export function overlap(some: readonly Span[], others: readonly Span[]): boolean {
+  return some.some((one) => others.some((other) => sharedMs(one, other) > 0));
+}

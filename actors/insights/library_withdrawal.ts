@@ -1,0 +1,158 @@
+import { type Decision, type Effect, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
+import { conversationEvent, takeAway } from './library_edits.js';
+import { DONE, type Done, itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
+import { spansOf } from './library_spans.js';
+import type { Conversation, DeletedSpeech, ItemKind, Items, Library, Memory, Suggestion } from './library_state.js';
+import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawing.js';
+
+/**
+ * What becomes of items whose speech people have deleted (docs/architecture.md, "Deleted speech"). What a person accepted
+ * or edited is that person's own and stays.
+ */
+
+/** One that rests on deleted speech, as it was when a worker saw that. `is_left`: of a conversation, a part stands. */
+export type ForgottenItem = { kind: ItemKind; number: number; revision: number; is_left?: boolean };
+/** `silent`: its source is deleted, and no event follows that. */
+type Withdrawal = { items: ForgottenItem[]; silent: boolean };
+
+const ofLibrary = given((state: Library | null) => state ?? NO_LIBRARY);
+/** Fields of a suggestion that make it a person's own once that person sets them. */
+const EDITED_FIELDS: ReadonlySet<string> = new Set(['text', 'due_at', 'roles']);
+
+/** The item without what was taken from speech, or as it is where it is a person's own; null where nothing is left. */
+export function withoutSpeech<Kind extends ItemKind>(
+  kind: Kind,
+  item: Items[Kind],
+  { is_left }: { is_left: boolean },
+): Items[Kind] | null {
+  if (kind === 'suggestion') return withoutText(item as Suggestion) as Items[Kind];
+  if (kind === 'memory') return (item as Memory).protected ? item : null;
+  const conversation = item as Conversation;
+  return is_left || conversation.protected_fields.length > 0 ? (untold(conversation) as Items[Kind]) : null;
+}
+
+function withoutText(item: Suggestion): Suggestion {
+  const is_own =
+    item.status === 'accepted' ||
+    item.status === 'completed' ||
+    item.protected_fields.some((field) => EDITED_FIELDS.has(field));
+  if (is_own || (item.status === 'withdrawn' && item.text === '')) return item;
+  return { ...item, status: 'withdrawn', text: '', due_at_ms: null, stems: [] };
+}
+
+/** A conversation without what was said; a title that a person gave stays. */
+function untold(item: Conversation): Conversation {
+  const title = item.protected_fields.includes('title') ? item.title : null;
+  const is_untold = item.title === title && item.summary === null && item.topics.length === 0;
+  return is_untold ? item : { ...item, title, summary: null, topics: [] };
+}
+
+export const withdrawalMessages = messagesOf<Library>()({
+  /** Takes what was said out of these items. One that has changed since the worker read it is left for its next look. */
+  withdraw: {
+    records: ({ items }: Withdrawal) => items.map(({ kind, number }) => itemRecord(kind, number)),
+    further: ({ items }: Withdrawal, _state, read: Read): RecordQuery[] =>
+      items.flatMap(({ kind, number }) =>
+        kind === 'conversation' ? spansOf(itemIn(read, kind, number)?.parts ?? []) : [],
+      ),
+    decide: ofLibrary((state, { items, silent }: Withdrawal, turn): Done => {
+      const writing = new Writing(state, turn, { silent });
+      for (const forgotten of items) {
+        const item = itemIn(turn, forgotten.kind, forgotten.number);
+        if (item?.revision === forgotten.revision) withdraw(writing, forgotten);
+      }
+      return writing.effects.length === 0 ? { reply: DONE } : writing.done(DONE);
+    }),
+  },
+
+  /** A source is deleted: what rests on its recordings is to be withdrawn. */
+  forget_source: {
+    records: ({ source_id }: { source_id: string }) => deletedSpeechOf(source_id),
+    decide(state, { source_id }: { source_id: string }, turn): Done {
+      if (state?.insights === undefined) return { reply: DONE };
+      const writing = new Writing(state, turn);
+      noteDeleted(writing, { of: 'source', id: source_id });
+      return writing.done(DONE);
+    },
+  },
+
+  /** The speech whose deletion came first and is still to be seen to. */
+  deleted_speech: {
+    records: () => [{ collection: 'deleted_speech', range: { limit: 1 } }],
+    decide(state, _: unknown, turn): Decision<Library, { next: DeletedSpeech | null }> {
+      const [first] = turn.range<DeletedSpeech>('deleted_speech');
+      const gone: Effect = { effect: 'remove_from_index', ...WITHDRAWING_INDEX, member: LIBRARY_MEMBER + turn.self };
+      if (first === undefined) return { reply: { next: null }, effects: state === null ? [] : [gone] };
+      return { reply: { next: first.value } };
+    },
+  },
+
+  /** All that rests on it is withdrawn, but for what was deleted since. */
+  withdrawn: {
+    records: ({ id }: DeletedSpeech) => deletedSpeechOf(id),
+    decide: ofLibrary((state, { id, count }: DeletedSpeech, turn): Done => {
+      if (turn.record<DeletedSpeech>('deleted_speech', id)?.count !== count) return { reply: DONE };
+      const writing = new Writing(state, turn);
+      writing.drop('deleted_speech', id);
+      return writing.done(DONE);
+    }),
+  },
+});
+
+export function deletedSpeechOf(id: string): RecordQuery[] {
+  return [{ collection: 'deleted_speech', id }];
+}
+
+/** A worker is to see to what rests on it; `deletedSpeechOf` it was asked for. */
+export function noteDeleted(writing: Writing, { of, id }: Pick<DeletedSpeech, 'of' | 'id'>): void {
+  const { now_ms, self } = writing.turn;
+  const count = (writing.record<DeletedSpeech>('deleted_speech', id)?.count ?? 0) + 1;
+  writing.write('deleted_speech', id, { value: { of, id, count }, order: now_ms });
+  writing.effects.push({
+    ...{ effect: 'add_to_index', ...WITHDRAWING_INDEX, member: LIBRARY_MEMBER + self },
+    order: now_ms,
+  });
+}
+
+/** A conversation in which the built-in engine repeats turns says nothing until it is made anew. Whether it is one. */
+export function untell(writing: Writing, number: number): boolean {
+  if (itemIn(writing.turn, 'conversation', number)?.made_by !== 'extractive') return false;
+  withdraw(writing, { kind: 'conversation', number, is_left: true });
+  return true;
+}
+
+function withdraw(writing: Writing, { kind, number, is_left = false }: Omit<ForgottenItem, 'revision'>): void {
+  const was = itemIn(writing.turn, kind, number);
+  if (was === undefined) return;
+  const is = withoutSpeech(kind, was, { is_left });
+  if (is === null) {
+    takeAway(writing, { kind, number, item: was });
+    return;
+  }
+  if (is === was) {
+    writing.forgetRevisions(kind, number, was);
+    return;
+  }
+  const changed_fields = changedFields(was, is);
+  if ('state_version' in is) {
+    const state_version = is.state_version + 1;
+    const item = writing.replace('suggestion', number, { ...is, state_version });
+    writing.suggestionEvent('suggestion.updated', number, { item, data: { changed_fields, state_version } });
+  } else {
+    const item = writing.replace('conversation', number, is as Conversation);
+    conversationEvent(writing, 'conversation.updated', { number, item, changed_fields });
+  }
+}
+
+const SHOWN: Readonly<Record<string, string>> = {
+  due_at_ms: 'due_at',
+  ...Object.fromEntries(['status', 'text', 'title', 'summary', 'topics'].map((name) => [name, name])),
+};
+
+function changedFields(was: Items[ItemKind], is: Items[ItemKind]): string[] {
+  const before = was as unknown as Record<string, unknown>;
+  return Object.entries(is)
+    .filter(([name, value]) => name in SHOWN && before[name] !== value)
+    .map(([name]) => SHOWN[name] as string)
+    .sort();
+}

@@ -1,0 +1,102 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
+import { refuse } from '../../src/domain/refusals.js';
+import { type Decision, defineActor, given, type MessageOf } from '../actor.js';
+import { scheduleExpiry } from '../expiry.js';
+import {
+  type CodeToSend,
+  codeMailed,
+  type EmailedCode,
+  emailedCode,
+  isRight,
+  type TriedCode,
+  wrongTry,
+} from './emailed_code.js';
+import type { GrantMessage, NewGrant } from './grant.js';
+
+/** A native sign-in in progress. Rules C-088 to C-096. */
+export type AuthSession = NewAuthSession & {
+  created_at_ms: number;
+  wrong: number;
+  code: EmailedCode | null;
+  step: { status: 'asked' } | { status: 'verified'; at_ms: number } | { status: 'used' } | { status: 'ended' };
+};
+
+type NewAuthSession = {
+  email: string;
+  /** What the grant will be, but for the account that turns out to be behind the email. */
+  request: Pick<NewGrant, 'client_id' | 'name' | 'scopes' | 'audience' | 'issuer' | 'code'>;
+  /** What the value of `auth_session` is derived from. */
+  seed: Uint8Array;
+  key_id: string;
+};
+
+export type AuthSessionMessage = MessageOf<typeof authSession>;
+
+/** What of a grant is known only when somebody has signed in. */
+export type GrantOwner = Pick<NewGrant, 'account_id' | 'born' | 'seed' | 'key_id'>;
+
+const DONE = { done: true } as const;
+export const INVALID_SESSION = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');
+const WRONG = oauthError('insufficient_authorization', 'The code is wrong or has expired; enter the emailed code.');
+
+/** One that waits for its code, or for what follows a right one. */
+const open = given((state: AuthSession | null, { now_ms }) => {
+  if (state === null || now_ms >= state.created_at_ms + LIMITS.auth_session_life_ms) return INVALID_SESSION;
+  return state.step.status === 'used' || state.step.status === 'ended' ? INVALID_SESSION : state;
+});
+
+export const authSession = defineActor<AuthSession>()({
+  kind: 'auth_session',
+  home: 'id',
+  schema: 1,
+  messages: {
+    open(state, { session, code }: { session: NewAuthSession; code: CodeToSend }, { now_ms }) {
+      if (state !== null) throw new Error('an auth_session is opened once');
+      const next: AuthSession = {
+        ...session,
+        created_at_ms: now_ms,
+        wrong: 0,
+        code: emailedCode(code, now_ms),
+        step: { status: 'asked' },
+      };
+      const effects = [...codeMailed(code, now_ms), scheduleExpiry(now_ms + LIMITS.auth_session_life_ms)];
+      return { reply: next, next, effects };
+    },
+
+    view: {
+      reads: true,
+      decide: (state) => ({ reply: state ?? refuse('NOT_FOUND', 'There is no such auth_session.') }),
+    },
+
+    try_code: open(
+      (session, { tried, client_id }: { tried: TriedCode; client_id: string | null }, { now_ms }): AuthDecision => {
+        if (client_id !== null && client_id !== session.request.client_id) return { reply: INVALID_SESSION };
+        if (!isRight(session.code, tried, now_ms)) {
+          const wrong = session.wrong + 1;
+          const effects = [wrongTry(session.email, tried)];
+          if (wrong < LIMITS.sign_in_tries_max) return { reply: WRONG, next: { ...session, wrong }, effects };
+          return { reply: INVALID_SESSION, next: { ...session, wrong, step: { status: 'ended' } }, effects };
+        }
+        // The same again before it is completed: whoever got no answer continues from there.
+        if (session.step.status === 'verified') return { reply: session };
+        const next: AuthSession = { ...session, step: { status: 'verified', at_ms: now_ms } };
+        return { reply: next, next };
+      },
+    ),
+
+    /** After a right code: opens the grant for the account behind the email, once. */
+    complete: open((session, { grant_id, owner }: { grant_id: string; owner: GrantOwner }): AuthDecision => {
+      const { step } = session;
+      if (step.status !== 'verified') return { reply: INVALID_SESSION };
+      const grant: NewGrant = { ...session.request, ...owner, verified_at_ms: step.at_ms };
+      const message: GrantMessage = { type: 'open', grant };
+      const next: AuthSession = { ...session, step: { status: 'used' } };
+      return { reply: next, next, effects: [{ effect: 'notify', to: { kind: 'grant', id: grant_id }, message }] };
+    }),
+
+    run_out: () => ({ reply: DONE, next: null }),
+  },
+});
+
+type AuthDecision = Decision<AuthSession, AuthSession | OauthError>;

@@ -1,0 +1,83 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { refuse } from '../../src/domain/refusals.js';
+import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import { type Erase, erased } from '../erase.js';
+import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
+
+/** A person signed in at our pages: other first-party browser apps need no new code. Rules C-036 to C-042. */
+export type BrowserSession = NewBrowserSession & { last_used_at_ms: number };
+
+export type NewBrowserSession = {
+  account_id: string;
+  email: string;
+  /** What the cookie is derived from. */
+  seed: Uint8Array;
+  key_id: string;
+  /** Signing out everywhere ends it together with all grants. */
+  born: { account: number; grants: number };
+  verified_at_ms: number;
+};
+
+export type BrowserSessionMessage = MessageOf<typeof browserSession>;
+
+const DONE = { done: true } as const;
+const ENDED = refuse('UNAUTHORIZED', 'The browser session has ended.');
+
+const live = given((state: BrowserSession | null, { now_ms }) =>
+  state === null || now_ms >= browserSessionEndMs(state) ? ENDED : state,
+);
+
+export const browserSession = defineActor<BrowserSession>()({
+  kind: 'browser_session',
+  home: 'id',
+  schema: 1,
+  messages: {
+    open(state, { session }: { session: NewBrowserSession }, { self, now_ms }) {
+      if (state !== null) return { reply: state };
+      const next = { ...session, last_used_at_ms: now_ms };
+      const index = browserSessionIndex(session.born.grants);
+      return {
+        reply: next,
+        next,
+        effects: [
+          { effect: 'add_to_index', owner: session.account_id, index, member: self, order: now_ms },
+          scheduleExpiry(browserSessionEndMs(next)),
+        ],
+      };
+    },
+
+    /** The session, without extending it. */
+    view: { reads: true, decide: live((session) => ({ reply: session })) },
+
+    /** The session; it now counts as used. */
+    use: {
+      reads: true,
+      decide: live((session, _: unknown, { now_ms }) => {
+        if (now_ms < session.last_used_at_ms + LIMITS.touch_every_ms) return { reply: session };
+        const next = { ...session, last_used_at_ms: now_ms };
+        return { reply: next, next, effects: [scheduleExpiry(browserSessionEndMs(next))] };
+      }),
+    },
+
+    end: finish,
+    run_out: finish,
+    erase: (_, input: Erase, { self }) => erased(input, { member: self, effects: [CANCEL_EXPIRY] }),
+  },
+});
+
+function finish(state: BrowserSession | null, _: unknown, { self }: Turn): Decision<BrowserSession, typeof DONE> {
+  if (state === null) return { reply: DONE };
+  const index = browserSessionIndex(state.born.grants);
+  const unlisted: Effect = { effect: 'remove_from_index', owner: state.account_id, index, member: self };
+  return { reply: DONE, next: null, effects: [unlisted, CANCEL_EXPIRY] };
+}
+
+/** When it ends if it is not used again. */
+export function browserSessionEndMs({ last_used_at_ms, verified_at_ms }: BrowserSession): number {
+  return Math.min(last_used_at_ms + LIMITS.browser_session_idle_ms, verified_at_ms + LIMITS.browser_session_life_ms);
+}
+
+/** The index of an account's browser sessions under a credential epoch of its grants. */
+export function browserSessionIndex(grants_life: number): string {
+  return `browser_sessions:${grants_life}`;
+}

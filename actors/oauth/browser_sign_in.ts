@@ -1,0 +1,241 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { refuse } from '../../src/domain/refusals.js';
+import { type Decision, defineActor, type Effect, given, type MessageOf } from '../actor.js';
+import { scheduleExpiry } from '../expiry.js';
+import type { GrantOwner } from './auth_session.js';
+import type { BrowserSessionMessage, NewBrowserSession } from './browser_session.js';
+import {
+  type CodeToSend,
+  codeMailed,
+  type EmailedCode,
+  emailedCode,
+  isRight,
+  type TriedCode,
+  wrongTry,
+} from './emailed_code.js';
+import type { GrantMessage, NewGrant } from './grant.js';
+
+/**
+ * One way through our pages, from /oauth/authorize to the redirect back, or from a page for account holders back to it.
+ * It holds the whole request, so that nothing a form sends can change what is consented to.
+ */
+export type BrowserSignIn = NewBrowserSignIn & {
+  created_at_ms: number;
+  wrong: number;
+  /** The browser session that the last right code began. */
+  session: NewSessionSeed | null;
+  step: Step;
+};
+
+export type NewBrowserSignIn = {
+  goal: Goal;
+  /** Where it may be finished: a keyed hash of that browser's cookie. */
+  browser: string;
+  /** What the form token is derived from. */
+  seed: Uint8Array;
+  key_id: string;
+};
+
+export type Goal = ({ to: 'client' } & ClientGoal) | { to: 'page'; page: AccountPage };
+
+/** Back to a client, with a grant. */
+export type ClientGoal = {
+  /** What the grant will be, but for the account. */
+  request: Pick<NewGrant, 'client_id' | 'name' | 'scopes' | 'audience' | 'issuer'> & {
+    code: { challenge: string; redirect_uri: string };
+  };
+  client_name: string;
+  /** Sent back with the answer, as the client gave it. */
+  state: string | null;
+  /** Third-party clients: the person is asked. */
+  needs_consent: boolean;
+};
+
+/** Our own pages for people who have, or begin, an account: their browser session is all that such a sign-in makes. */
+export type AccountPage = 'restore' | 'invitations';
+
+type Step =
+  | { at: 'email' }
+  /** Signed in already: continue as this account or with another email. */
+  | { at: 'accounts'; email: string; session_id: string }
+  /** The latest codes count, the newest first: mails may come late, or twice. */
+  | { at: 'code'; email: string; codes: EmailedCode[]; last_send: LastSend }
+  | { at: 'verified'; email: string; codes: EmailedCode[]; verified_at_ms: number }
+  | { at: 'consent'; email: string; owner: SignedInAccount }
+  /** A right code, on a page that makes no accounts, for an address that none is behind. */
+  | { at: 'no_account'; email: string }
+  | { at: 'done'; answer: SignInAnswer; at_ms: number }
+  /** Too many wrong codes. */
+  | { at: 'ended' };
+
+/** What came of the last wish for a code: the first one went out, another one, or none, since the address had its share. */
+type LastSend = 'first' | 'again' | 'none';
+
+export type SignedInAccount = Pick<NewGrant, 'account_id' | 'born' | 'verified_at_ms'>;
+
+/** What the client gets; a grant's code is derived from its id, seed and key. A page has only to be gone to. */
+export type SignInAnswer =
+  | { granted: Pick<NewGrant, 'seed' | 'key_id'> & { grant_id: string } }
+  | { denied: true }
+  | { entered: true };
+
+/** A browser session that may begin in this turn. */
+export type NewSessionSeed = { id: string; seed: Uint8Array; key_id: string };
+
+/** A grant that may be opened in this turn. */
+export type NewGrantSeed = { grant_id: string; seed: Uint8Array; key_id: string };
+
+export type BrowserSignInMessage = MessageOf<typeof browserSignIn>;
+
+const DONE = { done: true } as const;
+const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
+
+/** One that is not over. Whatever does not fit its step changes nothing: the reply shows where it stands, and the page follows. */
+const present = given((state: BrowserSignIn | null, { now_ms }) =>
+  state === null || now_ms >= state.created_at_ms + LIMITS.browser_sign_in_life_ms ? GONE : state,
+);
+
+export const browserSignIn = defineActor<BrowserSignIn>()({
+  kind: 'browser_sign_in',
+  home: 'id',
+  schema: 3,
+  upcast: {
+    1: ({
+      request,
+      client_name,
+      state,
+      needs_consent,
+      ...rest
+    }: Omit<BrowserSignIn, 'goal'> & ClientGoal): BrowserSignIn => ({
+      ...rest,
+      goal: { to: 'client', request, client_name, state, needs_consent },
+    }),
+    2: ({ step, ...rest }: Omit<BrowserSignIn, 'step'> & { step: Step & { resent?: boolean } }): BrowserSignIn => {
+      const { resent, ...kept } = step;
+      return { ...rest, step: kept.at === 'code' ? { ...kept, last_send: resent ? 'again' : 'first' } : kept };
+    },
+  },
+  messages: {
+    open(state, { sign_in, signed_in }: OpenedSignIn, { now_ms }) {
+      if (state !== null) throw new Error('a sign-in is opened once');
+      const step: Step = signed_in === null ? { at: 'email' } : { at: 'accounts', ...signed_in };
+      return to({ ...sign_in, created_at_ms: now_ms, wrong: 0, session: null, step }, step, [
+        scheduleExpiry(now_ms + LIMITS.browser_sign_in_life_ms),
+      ]);
+    },
+
+    view: { reads: true, decide: present((state) => ({ reply: state })) },
+
+    send_code: present((state, { email, code }: { email: string; code: CodeToSend }, { now_ms }): SignInDecision => {
+      const { step } = state;
+      if (step.at === 'done' || step.at === 'ended') return { reply: state };
+      const is_again = step.at === 'code' && step.email === email;
+      // Over the address's budget nothing goes out, and what came before stays good: strangers use up that budget.
+      const codes = [emailedCode(code, now_ms), ...(is_again ? step.codes : [])].filter((kept) => kept !== null);
+      const good = codes.slice(0, LIMITS.codes_alive_max);
+      const last_send = code === null ? 'none' : is_again ? 'again' : 'first';
+      return to(state, { at: 'code', email, codes: good, last_send }, codeMailed(code, now_ms));
+    }),
+
+    other_email: present((state): SignInDecision => {
+      const { at } = state.step;
+      return at === 'done' || at === 'ended' ? { reply: state } : to(state, { at: 'email' });
+    }),
+
+    try_code: present((state, { tried }: { tried: TriedCode }, { now_ms }): SignInDecision => {
+      const { step } = state;
+      if (step.at !== 'code' && step.at !== 'verified') return { reply: state };
+      const { email, codes } = step;
+      if (codes.some((code) => isRight(code, tried, now_ms))) {
+        // The same again before the account is known: whoever got no answer continues from there.
+        if (step.at === 'verified') return { reply: state };
+        return to(state, { at: 'verified', email, codes, verified_at_ms: now_ms });
+      }
+      const wrong = state.wrong + 1;
+      // Also after a right one: a wrong code is never answered with "verified".
+      const asked: Step = step.at === 'code' ? step : { at: 'code', email, codes, last_send: 'first' };
+      const next: Step = wrong < LIMITS.sign_in_tries_max ? asked : { at: 'ended' };
+      return to({ ...state, wrong }, next, [wrongTry(email, tried)]);
+    }),
+
+    /** After a right code: the account behind that email. Its browser session begins. */
+    enter: present((state, { email, account, session, grant }: Entered, { now_ms }): SignInDecision => {
+      const { step, goal } = state;
+      // The account was looked up before this turn: meanwhile another email may have been verified.
+      if (step.at !== 'verified' || step.email !== email) return { reply: state };
+      const { verified_at_ms } = step;
+      const { id, ...cookie } = session;
+      const begun: NewBrowserSession = { ...account, ...cookie, email, verified_at_ms };
+      const message: BrowserSessionMessage = { type: 'open', session: begun };
+      const opened: Effect = { effect: 'notify', to: { kind: 'browser_session', id }, message };
+      const owner: SignedInAccount = { ...account, verified_at_ms };
+      const entered: BrowserSignIn = { ...state, session };
+      if (goal.to === 'page') return to(entered, { at: 'done', answer: { entered: true }, at_ms: now_ms }, [opened]);
+      if (goal.needs_consent) return to(entered, { at: 'consent', email, owner }, [opened]);
+      return granted(entered, { goal, owner, grant }, now_ms, [opened]);
+    }),
+
+    /** After a right code: there is no account behind that email, and none is to be made. */
+    no_account: present((state, { email }: { email: string }): SignInDecision => {
+      if (state.step.at !== 'verified' || state.step.email !== email) return { reply: state };
+      return to(state, { at: 'no_account', email });
+    }),
+
+    /** As the account of the live session that was offered; the caller has looked it up. */
+    continue: present(
+      (state, { owner, grant }: { owner: SignedInAccount; grant: NewGrantSeed }, { now_ms }): SignInDecision => {
+        const { goal, step } = state;
+        if (step.at !== 'accounts' || goal.to !== 'client') return { reply: state };
+        // Whoever must be asked is asked, however they signed in.
+        if (goal.needs_consent) return to(state, { at: 'consent', email: step.email, owner });
+        return granted(state, { goal, owner, grant }, now_ms);
+      },
+    ),
+
+    approve: present((state, { grant }: { grant: NewGrantSeed }, { now_ms }): SignInDecision => {
+      const { goal, step } = state;
+      if (step.at !== 'consent' || goal.to !== 'client') return { reply: state };
+      return granted(state, { goal, owner: step.owner, grant }, now_ms);
+    }),
+
+    deny: present(
+      (state, _: unknown, { now_ms }): SignInDecision =>
+        state.step.at === 'done'
+          ? { reply: state }
+          : to(state, { at: 'done', answer: { denied: true }, at_ms: now_ms }),
+    ),
+
+    run_out: () => ({ reply: DONE, next: null }),
+  },
+});
+
+type SignInDecision = Decision<BrowserSignIn, BrowserSignIn>;
+type OpenedSignIn = { sign_in: NewBrowserSignIn; signed_in: { session_id: string; email: string } | null };
+type Entered = {
+  email: string;
+  account: Pick<NewBrowserSession, 'account_id' | 'born'>;
+  session: NewSessionSeed;
+  grant: NewGrantSeed;
+};
+
+function to(state: BrowserSignIn, step: Step, effects: Effect[] = []): SignInDecision {
+  const next = { ...state, step };
+  return { reply: next, next, effects };
+}
+
+/** Opens the grant and finishes; the same form sent twice then finds the same answer. */
+function granted(
+  state: BrowserSignIn,
+  { goal, owner, grant }: { goal: ClientGoal; owner: SignedInAccount; grant: NewGrantSeed },
+  now_ms: number,
+  effects: Effect[] = [],
+): SignInDecision {
+  const { grant_id, seed, key_id } = grant;
+  const whose: GrantOwner & SignedInAccount = { ...owner, seed, key_id };
+  const open: GrantMessage = { type: 'open', grant: { ...goal.request, ...whose } };
+  const opened: Effect = { effect: 'notify', to: { kind: 'grant', id: grant_id }, message: open };
+  return to(state, { at: 'done', answer: { granted: { grant_id, seed, key_id } }, at_ms: now_ms }, [
+    ...effects,
+    opened,
+  ]);
+}

@@ -1,0 +1,458 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { dueIndex, type Expire, type Expired, isBefore } from '../../src/domain/retention.js';
+import {
+  type Decision,
+  defineActor,
+  type Effect,
+  type MessageOf,
+  type RangeQuery,
+  type RecordQuery,
+  type Turn,
+} from '../actor.js';
+import { countRemoved } from '../insights/library.js';
+
+/**
+ * The signals on a stream's timeline; its id is the stream's. An actor of their own, so that large batches do not hold
+ * up the stream's chunks.
+ *
+ * A request is one commit: what it posts is there from then on, all of it or nothing. Its payloads may be too many to
+ * write at once without holding up everybody else's commits; then they are staged before, piece by piece, under keys
+ * that nothing names yet, and the commit that makes them signals is a light one. What a request that broke off has
+ * staged is swept.
+ */
+export type Signals = {
+  count: number;
+  /** Of payloads, staged ones too. */
+  payload_bytes: number;
+  /** The longest signal there ever was: where a search for what ends after a time must begin. */
+  longest_ms: number;
+  staged: Staged[];
+  /** Those in the collection `batches`, all of them since there is one, and when the first of these were posted. */
+  kept?: { account_id: string; workspace_id: string; signals: number; oldest_ms: number | null };
+  /** How many have lost their payload. */
+  expired?: number;
+};
+
+/**
+ * Collection `batches`: the ids of signals that came together and keep their payloads, in the order of their
+ * `created_at_ms`. One for a request, so that posting many signals costs little more.
+ */
+type Batch = string[];
+
+/** `parts`: indices of the request's signals whose payloads are written. */
+type Staged = { request: string; parts: number[]; bytes: number; began_ms: number };
+
+/** Collection `signals`, by id, in the order of `start_ms`: everything but the payload, which it names and outlives. */
+export type Signal = {
+  ref: string;
+  type: string;
+  start_ms: number;
+  end_ms: number | null;
+  /** A digest over the content, by which a repeat is known. */
+  content: string;
+  created_at_ms: number;
+  payload: SignalPayload;
+};
+
+/** `key`: its record in the collection `payloads`, or null for `{}`. */
+export type SignalPayload =
+  | { state: 'available'; key: string | null; bytes: number }
+  | { state: 'expired'; removed_at_ms: number };
+
+/** A signal as posted. Its id follows from its ref. `payload`: its JSON text, or null when it is `{}`. */
+export type PostedSignal = Pick<Signal, 'ref' | 'type' | 'start_ms' | 'end_ms' | 'content'> & {
+  id: string;
+  payload: string | null;
+  payload_bytes: number;
+};
+
+export type SignalsMessage = MessageOf<typeof signals>;
+
+export type ListedSignal = Signal & { id: string; order: number };
+
+const DONE = { done: true } as const;
+const OTHER_CONTENT = (ref: string) =>
+  refuse('CONFLICT', `A signal of this stream has the ref ${JSON.stringify(ref)} and other content.`);
+const TOO_MANY = refuse('CONFLICT', `A stream holds at most ${LIMITS.signals_per_stream_max} signals.`);
+const TOO_LARGE = refuse(
+  'CONFLICT',
+  `A stream holds at most ${LIMITS.signal_bytes_per_stream_max} bytes of payloads of signals.`,
+);
+const BUSY = refuse('TOO_MANY_REQUESTS', 'Too many large batches are being posted to this stream.', {
+  retry_after_s: 1,
+});
+const SWEPT = refuse('UNAVAILABLE', 'The request took too long; post it again.', { retry_after_s: 1 });
+const NONE: Signals = { count: 0, payload_bytes: 0, longest_ms: 0, staged: [] };
+
+/** The record of a payload that a request brought. */
+export function payloadKey(request: string, part: number): string {
+  return `${request}.${part}`;
+}
+
+export const signals = defineActor<Signals>()({
+  kind: 'signals',
+  home: 'id',
+  schema: 1,
+  // A turn that took several large requests would be one large commit.
+  batch_max: 1,
+  messages: {
+    /** Which of these are there already. */
+    compare: {
+      records: signalRecords,
+      decide(_, { signals }: { signals: Pick<PostedSignal, 'id' | 'ref' | 'content'>[] }, turn) {
+        const known: string[] = [];
+        for (const { id, ref, content } of signals) {
+          const found = turn.record<Signal>('signals', id);
+          if (found !== undefined && !isSame(found, { ref, content })) return { reply: OTHER_CONTENT(ref) };
+          if (found !== undefined) known.push(id);
+        }
+        return { reply: { known } };
+      },
+    },
+
+    /** Writes payloads of a request ahead. */
+    stage: (state, request: StageRequest, { now_ms }) => stage(state ?? NONE, request, now_ms),
+
+    post: {
+      records: signalRecords,
+      decide: (state, request: PostRequest, turn) => post(state ?? NONE, request, turn),
+    },
+
+    /** The request has failed. */
+    unstage(state, { request }: { request: string }) {
+      const staged = state?.staged.find((other) => other.request === request);
+      return state === null || staged === undefined ? { reply: DONE } : { reply: DONE, ...swept(state, [staged]) };
+    },
+
+    sweep_staged(state, _: unknown, { now_ms }) {
+      if (state === null) return { reply: DONE };
+      const old = state.staged.filter(({ began_ms }) => now_ms >= began_ms + LIMITS.signals_staged_ms);
+      return { reply: DONE, ...swept(state, old) };
+    },
+
+    list: {
+      records: ({ range }: { range: RangeQuery }) => [{ collection: 'signals', range }],
+      decide(_, __: { range: RangeQuery }, turn) {
+        const rows = turn.range<Signal>('signals');
+        const signals: ListedSignal[] = rows.map(({ id, order, value }) => ({ ...value, id, order }));
+        return { reply: { signals } };
+      },
+    },
+
+    /** How long signals are at most: where a search for what ends after a time must begin. */
+    extent: (state) => ({ reply: { longest_ms: state?.longest_ms ?? 0 } }),
+
+    payloads: {
+      records: ({ keys }: { keys: string[] }) => keys.map((id) => ({ collection: 'payloads', id })),
+      decide(_, { keys }: { keys: string[] }, turn) {
+        const found = keys.flatMap((key): [string, string][] => {
+          const text = turn.record<string>('payloads', key);
+          return text === undefined ? [] : [[key, text]];
+        });
+        return { reply: { payloads: Object.fromEntries(found) } };
+      },
+    },
+
+    view: { reads: true, decide: (state) => ({ reply: state ?? NONE }) },
+
+    /** Ids of batches whose clock is before that time, the oldest first, with as many of their signals as go at once. */
+    due_signals: {
+      records: (_: DueSignals) => [oldestBatches(LIMITS.expired_batches_max)],
+      decide(_, { before_ms, limit }: DueSignals, turn): Decision<Signals, { batches: DueBatch[] }> {
+        const batches: DueBatch[] = [];
+        let room = limit;
+        for (const { id, order, value } of turn.range<Batch>('batches')) {
+          if (!isBefore(order, before_ms) || room === 0) break;
+          const ids = value.slice(0, room);
+          batches.push({ id, ids });
+          room -= ids.length;
+        }
+        return { reply: { batches } };
+      },
+    },
+
+    /** Takes the payloads of these signals away, of those whose clock is before the cutoff. The signals stay. */
+    expire: {
+      records: ({ batches }: ExpireSignals) => [
+        oldestBatches(batches.length + 1),
+        ...batches.flatMap(({ ids }) => ids.map((id) => ({ collection: 'signals', id }))),
+      ],
+      decide: (state, input: ExpireSignals, turn) =>
+        state?.kept === undefined ? { reply: NOTHING_LEFT } : expire({ ...state, kept: state.kept }, input, turn),
+    },
+
+    /**
+     * Puts the signals of one page into batches, of a stream that an earlier release has written to; with the last page
+     * it takes its place on the due list.
+     */
+    take_place: {
+      records: ({ after }: TakePlace) => [
+        { collection: 'signals', range: { after: after ?? undefined, limit: LIMITS.expired_per_commit_max } },
+        oldestBatches(1),
+      ],
+      decide: (state, input: TakePlace, turn) =>
+        state === null ? { reply: { next: null } } : takePlace(state, input, turn),
+    },
+
+    erase: (state, _: unknown, { self }) =>
+      state === null
+        ? { reply: DONE }
+        : {
+            reply: DONE,
+            next: null,
+            effects: [
+              ...['signals', 'payloads', 'batches'].map(
+                (collection): Effect => ({
+                  ...{ effect: 'delete_collection', collection },
+                }),
+              ),
+              { effect: 'cancel_reminder', name: 'sweep_staged' },
+              ...retentionEffects(state, NONE, self),
+              { effect: 'delete' },
+            ],
+          },
+  },
+
+  invariant(state) {
+    if (state.payload_bytes < 0) return 'payloads of less than no bytes';
+    return state.staged.length > LIMITS.signals_staged_requests_max ? 'too many staged requests' : null;
+  },
+});
+
+/** `part`: the index of the payload's signal in the request. */
+type StageRequest = { request: string; payloads: { part: number; text: string; bytes: number }[] };
+/** `staged`: payloads of new signals were, and do not come again. Account and workspace are the stream's. */
+type PostRequest = Owner & { request: string; signals: PostedSignal[]; staged: boolean };
+type Owner = { account_id: string; workspace_id: string };
+type Place = { order: number; id: string };
+/** `limit`: at most `expired_per_commit_max`. */
+type DueSignals = { before_ms: number | null; limit: number };
+type DueBatch = { id: string; ids: string[] };
+type ExpireSignals = Expire & { batches: DueBatch[] };
+type TakePlace = Owner & { after: Place | null };
+type Kept = NonNullable<Signals['kept']>;
+const NOTHING_LEFT: Expired = { removed: 0, left: false };
+
+function signalRecords({ signals }: { signals: { id: string }[] }): RecordQuery[] {
+  return signals.map(({ id }) => ({ collection: 'signals', id }));
+}
+
+function post(before: Signals, request: PostRequest, turn: Turn): Decision<Signals, { signals: ListedSignal[] }> {
+  const own = before.staged.find((other) => other.request === request.request);
+  const read = readPosted(request, own, turn);
+  if (isRefusal(read)) return { reply: read };
+  const { listed, fresh, used, effects } = read;
+  if (before.count + fresh.size > LIMITS.signals_per_stream_max) return { reply: TOO_MANY };
+  // What was staged is counted already; of that, what somebody else has posted meanwhile is deleted.
+  const fresh_bytes = [...fresh.values()].reduce((sum, { payload }) => sum + bytesOf(payload), 0);
+  const payload_bytes = before.payload_bytes - (own?.bytes ?? 0) + fresh_bytes;
+  if (payload_bytes > LIMITS.signal_bytes_per_stream_max) return { reply: TOO_LARGE };
+  // From here on it succeeds.
+  if (fresh.size === 0 && own === undefined) return { reply: { signals: listed } };
+  const idle = (own?.parts ?? []).filter((part) => !used.has(part));
+  effects.push(...idle.map((part) => dropPayload(request.request, part)));
+  const left = before.staged.filter((other) => other !== own);
+  if (own !== undefined && left.length === 0) effects.push({ effect: 'cancel_reminder', name: 'sweep_staged' });
+  const lengths = [...fresh.values()].map(({ start_ms, end_ms }) => (end_ms ?? start_ms) - start_ms);
+  const next: Signals = {
+    ...before,
+    count: before.count + fresh.size,
+    payload_bytes,
+    longest_ms: Math.max(before.longest_ms, ...lengths),
+    staged: left,
+  };
+  if (fresh.size === 0) return { reply: { signals: listed }, next, effects };
+  const { account_id, workspace_id } = request;
+  const known = before.kept ?? { account_id, workspace_id, signals: 0, oldest_ms: null };
+  const { now_ms } = turn;
+  const kept = {
+    ...known,
+    signals: known.signals + fresh.size,
+    oldest_ms: Math.min(known.oldest_ms ?? now_ms, now_ms),
+  };
+  return {
+    reply: { signals: listed },
+    next: { ...next, kept },
+    effects: [
+      ...effects,
+      { effect: 'put_record', collection: 'batches', id: request.request, value: [...fresh.keys()], order: now_ms },
+      ...retentionEffects(before, { ...next, kept }, turn.self),
+    ],
+  };
+}
+
+function expire(
+  state: Signals & { kept: Kept },
+  { batches, ...input }: ExpireSignals,
+  turn: Turn,
+): Decision<Signals, Expired> {
+  const due = new Map(batches.map(({ id, ids }) => [id, new Set(ids)]));
+  const effects: Effect[] = [];
+  const clocks_left: number[] = [];
+  let [removed, bytes] = [0, 0];
+  for (const { id, order, value } of turn.range<Batch>('batches')) {
+    const goes = isBefore(order, input.before_ms) ? due.get(id) : undefined;
+    const stays = goes === undefined ? value : value.filter((signal_id) => !goes.has(signal_id));
+    if (stays.length > 0) clocks_left.push(order);
+    if (goes === undefined) continue;
+    effects.push(
+      stays.length > 0
+        ? { effect: 'put_record', collection: 'batches', id, value: stays, order }
+        : { effect: 'delete_record', collection: 'batches', id },
+    );
+    for (const signal_id of value.filter((one) => goes.has(one))) {
+      const signal = turn.record<Signal>('signals', signal_id);
+      if (signal?.payload.state !== 'available') continue;
+      removed += 1;
+      bytes += signal.payload.bytes;
+      effects.push(...withoutPayload(signal_id, signal, signal.payload.key, turn.now_ms));
+    }
+  }
+  const oldest_ms = clocks_left[0] ?? null;
+  const reply = { removed, left: oldest_ms !== null && isBefore(oldest_ms, input.before_ms) };
+  if (effects.length === 0) return { reply };
+  const next = {
+    ...state,
+    payload_bytes: state.payload_bytes - bytes,
+    expired: (state.expired ?? 0) + removed,
+    kept: { ...state.kept, signals: state.kept.signals - removed, oldest_ms },
+  };
+  if (removed > 0) effects.push(countRemoved(input, 'transcripts', removed));
+  return { reply, next, effects: [...effects, ...retentionEffects(state, next, turn.self)] };
+}
+
+function withoutPayload(id: string, signal: Signal, key: string | null, removed_at_ms: number): Effect[] {
+  const value: Signal = { ...signal, payload: { state: 'expired', removed_at_ms } };
+  return [
+    { effect: 'put_record', collection: 'signals', id, value, order: signal.start_ms },
+    ...(key === null ? [] : [{ effect: 'delete_record' as const, collection: 'payloads', id: key }]),
+  ];
+}
+
+function takePlace(
+  state: Signals,
+  { account_id, workspace_id }: TakePlace,
+  turn: Turn,
+): Decision<Signals, { next: Place | null }> {
+  const rows = turn.range<Signal>('signals');
+  const by_time = new Map<number, string[]>();
+  for (const { id, value } of rows.filter(({ value: { payload } }) => payload.state === 'available'))
+    by_time.set(value.created_at_ms, [...(by_time.get(value.created_at_ms) ?? []), id]);
+  const effects = [...by_time].map(([order, ids]): Effect => {
+    return { effect: 'put_record', collection: 'batches', id: `placed.${order}.${ids[0]}`, value: ids, order };
+  });
+  const last = rows.at(-1);
+  if (rows.length === LIMITS.expired_per_commit_max && last !== undefined)
+    return { reply: { next: { order: last.order, id: last.id } }, effects };
+  const clocks = [...turn.range('batches').map(({ order }) => order), ...by_time.keys()];
+  const oldest_ms = clocks.length === 0 ? null : Math.min(...clocks);
+  const signals = state.count - (state.expired ?? 0);
+  const next = { ...state, kept: { account_id, workspace_id, signals, oldest_ms } };
+  return { reply: { next: null }, next, effects: [...effects, ...retentionEffects(state, next, turn.self)] };
+}
+
+/** Whether some of its signals are in no batch, as an earlier release leaves them. */
+export function lacksBatches({ count, kept, expired = 0 }: Signals): boolean {
+  return (kept?.signals ?? 0) + expired !== count;
+}
+
+/** Keeps the due list true, on which the signals of a stream stand at the oldest that have their payloads. */
+function retentionEffects({ kept: was }: Signals, { kept: is }: Signals, member: string): Effect[] {
+  const of = is ?? was;
+  if (of === undefined || was?.oldest_ms === is?.oldest_ms) return [];
+  const due = { owner: of.account_id, index: dueIndex('signals', of.workspace_id), member };
+  const order = is?.oldest_ms ?? null;
+  return order === null ? [{ effect: 'remove_from_index', ...due }] : [{ effect: 'add_to_index', ...due, order }];
+}
+
+function oldestBatches(limit: number) {
+  return { collection: 'batches', range: { limit } };
+}
+
+/** What a request posts: all of it in its order, what is new of it, and which of its staged payloads that uses. */
+type Posted = { listed: ListedSignal[]; fresh: Map<string, Signal>; used: Set<number>; effects: Effect[] };
+
+function readPosted({ request, signals: posted, staged }: PostRequest, own: Staged | undefined, turn: Turn) {
+  const fresh = new Map<string, Signal>();
+  const read: Posted = { listed: [], fresh, used: new Set(), effects: [] };
+  for (const [part, { id, payload, payload_bytes: bytes, ...light }] of posted.entries()) {
+    const known = fresh.get(id) ?? turn.record<Signal>('signals', id);
+    if (known !== undefined && !isSame(known, light)) return OTHER_CONTENT(light.ref);
+    if (known !== undefined) {
+      read.listed.push({ ...known, id, order: known.start_ms });
+      continue;
+    }
+    const is_written = staged && payload !== null;
+    if (is_written && own?.parts.includes(part) !== true) return SWEPT;
+    const key = payload === null ? null : payloadKey(request, part);
+    const signal: Signal = { ...light, created_at_ms: turn.now_ms, payload: { state: 'available', key, bytes } };
+    fresh.set(id, signal);
+    read.listed.push({ ...signal, id, order: signal.start_ms });
+    read.effects.push({ effect: 'put_record', collection: 'signals', id, value: signal, order: signal.start_ms });
+    if (is_written) read.used.add(part);
+    else if (key !== null) read.effects.push({ effect: 'put_record', collection: 'payloads', id: key, value: payload });
+  }
+  return read;
+}
+
+function stage(before: Signals, { request, payloads }: StageRequest, now_ms: number): Decision<Signals, typeof DONE> {
+  const own = before.staged.find((other) => other.request === request);
+  const fresh = payloads.filter(({ part }) => own?.parts.includes(part) !== true);
+  if (fresh.length === 0) return { reply: DONE };
+  if (own === undefined && before.staged.length >= LIMITS.signals_staged_requests_max) return { reply: BUSY };
+  const bytes = fresh.reduce((sum, payload) => sum + payload.bytes, 0);
+  if (before.payload_bytes + bytes > LIMITS.signal_bytes_per_stream_max) return { reply: TOO_LARGE };
+  const staged: Staged = {
+    request,
+    parts: [...(own?.parts ?? []), ...fresh.map(({ part }) => part)],
+    bytes: (own?.bytes ?? 0) + bytes,
+    began_ms: own?.began_ms ?? now_ms,
+  };
+  const effects: Effect[] = fresh.map(({ part, text }) => ({
+    effect: 'put_record',
+    collection: 'payloads',
+    id: payloadKey(request, part),
+    value: text,
+  }));
+  if (before.staged.length === 0) effects.push(sweepAt(now_ms + LIMITS.signals_staged_ms));
+  return {
+    reply: DONE,
+    next: {
+      ...before,
+      payload_bytes: before.payload_bytes + bytes,
+      staged: [...before.staged.filter((other) => other !== own), staged],
+    },
+    effects,
+  };
+}
+
+/** Without what these requests have staged; the sweep comes again for the oldest that is left. */
+function swept(before: Signals, gone: Staged[]): { next: Signals; effects: Effect[] } {
+  const left = before.staged.filter((staged) => !gone.includes(staged));
+  const oldest_ms = Math.min(...left.map(({ began_ms }) => began_ms));
+  const effects = gone.flatMap(({ request, parts }) => parts.map((part) => dropPayload(request, part)));
+  effects.push(
+    left.length > 0
+      ? sweepAt(oldest_ms + LIMITS.signals_staged_ms)
+      : { effect: 'cancel_reminder', name: 'sweep_staged' },
+  );
+  const bytes = gone.reduce((sum, staged) => sum + staged.bytes, 0);
+  return { next: { ...before, staged: left, payload_bytes: before.payload_bytes - bytes }, effects };
+}
+
+function isSame(known: Signal, { ref, content }: { ref: string; content: string }): boolean {
+  return known.ref === ref && known.content === content;
+}
+
+function bytesOf(payload: SignalPayload): number {
+  return payload.state === 'available' ? payload.bytes : 0;
+}
+
+function dropPayload(request: string, part: number): Effect {
+  return { effect: 'delete_record', collection: 'payloads', id: payloadKey(request, part) };
+}
+
+function sweepAt(at_ms: number): Effect {
+  return { effect: 'schedule_reminder', name: 'sweep_staged', at_ms, message: { type: 'sweep_staged' } };
+}

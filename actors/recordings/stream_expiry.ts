@@ -1,0 +1,207 @@
+import { addInterval, type Interval, shared } from '../../src/domain/intervals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { dueIndex, type Expire, isBefore } from '../../src/domain/retention.js';
+import { type Decision, type Effect, messagesOf, type Turn } from '../actor.js';
+import { countRemoved } from '../insights/library.js';
+import { dueEffects } from './stream_processing.js';
+import { type Chunk, chunkKey, keptStream, putChunk, type Stream } from './stream_state.js';
+
+/**
+ * How a stream's audio expires. Each stored chunk stands in the collection `kept`, by number, in the order in which their
+ * uploads began, and the stream on its account's due list at the first of them. docs/architecture.md, "The retention
+ * sweep".
+ */
+const KEPT = 'kept';
+
+type Place = { order: number; id: string };
+
+export const expiryMessages = messagesOf<Stream>()({
+  /** Chunks whose clock is before that time, from the oldest on. */
+  due_audio: {
+    records: ({ after, limit }: DueInput) => [keptAfter(after, limit)],
+    decide: keptStream((_, { before_ms, limit }: DueInput, turn): Decision<Stream, DueAudio> => {
+      const rows = turn.range(KEPT);
+      const due = rows.filter(({ order }) => isBefore(order, before_ms));
+      const is_last = due.length < limit;
+      return { reply: { due: due.map(({ id }) => numberOf(id)), next: is_last ? null : placeOf(due) } };
+    }),
+  },
+
+  /** Of these chunks those go whose clock is before the cutoff. With the last audio of a stream its title goes. */
+  expire_audio: {
+    records: ({ numbers }: ExpireAudio) => [
+      ...numbers.flatMap((number) =>
+        ['chunks', 'unprocessed'].map((collection) => ({ collection, id: chunkKey(number) })),
+      ),
+      keptAfter(null, numbers.length + 1),
+    ],
+    decide: keptStream((state, input: ExpireAudio, turn): Decision<Stream, { gone: number[] }> => {
+      const gone = input.numbers.flatMap((number): Gone => {
+        const chunk = turn.record<Chunk>('chunks', chunkKey(number));
+        return chunk !== undefined && expires(chunk, input, turn) ? [{ number, chunk }] : [];
+      });
+      const next = titleExpired(audioExpired(state, gone, turn), input);
+      const count = gone.length + (next.title === state.title ? 0 : 1);
+      if (count === 0) return { reply: { gone: [] } };
+      return {
+        reply: { gone: gone.map(({ number }) => number) },
+        next,
+        effects: [
+          ...gone.flatMap(expired),
+          countRemoved(input, 'audio', count),
+          ...dueEffects(state, next, turn.self),
+          ...retentionEffects(state, next),
+        ],
+      };
+    }),
+  },
+
+  /**
+   * Puts the chunks of one page into `kept`, of a stream that an earlier release has stored or written to; with the last
+   * page the stream takes its place on the due list.
+   */
+  take_place: {
+    records: ({ after }: { after: Place | null }) => [
+      { collection: 'chunks', range: { after: after ?? undefined, limit: LIMITS.expired_per_commit_max } },
+      keptAfter(null, 1),
+    ],
+    decide: keptStream((state, _: { after: Place | null }, turn): Decision<Stream, { next: Place | null }> => {
+      const rows = turn.range<Chunk>('chunks');
+      const stored = rows.filter(({ value }) => value.status === 'stored');
+      const effects = stored.map(({ id, value }) => keep(id, clockOf(value)));
+      if (rows.length === LIMITS.expired_per_commit_max) return { reply: { next: placeOf(rows) }, effects };
+      const clocks = [...turn.range(KEPT).map(({ order }) => order), ...stored.map(({ value }) => clockOf(value))];
+      const oldest_ms = clocks.length === 0 ? null : Math.min(...clocks);
+      const next = { ...state, kept: { chunks: state.stored_chunks, oldest_ms } };
+      return { reply: { next: null }, next, effects: [...effects, ...retentionEffects(state, next)] };
+    }),
+  },
+});
+
+/** `limit`: at most `expired_per_commit_max`. */
+type DueInput = { before_ms: number | null; after: Place | null; limit: number };
+type DueAudio = { due: number[]; next: Place | null };
+type Gone = { number: number; chunk: Chunk }[];
+
+/**
+ * `spared`: where a transcript is awaited, for audio that is not kept. There, and while it is not processed, a chunk stays
+ * for a day. Null spares nothing.
+ */
+export type ExpireAudio = Expire & { numbers: number[]; spared: Interval[] | null };
+
+/** Whether some of its stored chunks are not in `kept`, as an earlier release leaves them. */
+export function lacksPlace({ kept, stored_chunks }: Stream): boolean {
+  return (kept?.chunks ?? 0) !== stored_chunks;
+}
+
+/** The stream with one more stored chunk and what else that changes, and what keeps it to be found. */
+export function keptChunk(
+  stream: Stream,
+  chunk: Chunk,
+  number: number,
+  changes: Partial<Stream>,
+): { next: Stream; effects: Effect[] } {
+  const clock_ms = clockOf(chunk);
+  const { chunks, oldest_ms } = stream.kept ?? { chunks: 0, oldest_ms: null };
+  const kept = { chunks: chunks + 1, oldest_ms: Math.min(oldest_ms ?? clock_ms, clock_ms) };
+  const next = { ...stream, ...changes, kept };
+  return { next, effects: [keep(chunkKey(number), clock_ms), ...retentionEffects(stream, next)] };
+}
+
+/** Keeps the due list true, on which the stream stands at its oldest audio, or at its start for the sake of its title. */
+export function retentionEffects(was: Stream, is: Stream): Effect[] {
+  const [before_ms, due_ms] = [dueAt(was), dueAt(is)];
+  if (before_ms === due_ms) return [];
+  return due_ms === null ? [noLongerDue(is)] : [{ effect: 'add_to_index', ...dueMember(is), order: due_ms }];
+}
+
+export function noLongerDue(stream: Stream): Effect {
+  return { effect: 'remove_from_index', ...dueMember(stream) };
+}
+
+function dueMember({ id: member, account_id: owner, workspace_id }: Stream) {
+  return { owner, index: dueIndex('audio', workspace_id), member };
+}
+
+function dueAt(stream: Stream): number | null {
+  const { kept, stored_chunks } = stream;
+  if (stored_chunks > 0) return kept?.oldest_ms ?? null;
+  return hasIdleTitle(stream) ? startedAt(stream) : null;
+}
+
+/** A title whose audio is gone; one of a stream that had none yet stays. */
+function hasIdleTitle({ title, stored_chunks, stored_until_ms }: Stream): boolean {
+  return title !== null && stored_chunks === 0 && stored_until_ms > 0;
+}
+
+function startedAt({ captured_at }: Stream): number {
+  return Date.parse(captured_at);
+}
+
+/** When its upload began. */
+function clockOf({ upload_started_at_ms, stored_at_ms, registered_at_ms }: Chunk): number {
+  return upload_started_at_ms ?? stored_at_ms ?? registered_at_ms;
+}
+
+function expires(chunk: Chunk, { before_ms, spared }: ExpireAudio, { now_ms }: Turn): boolean {
+  const clock_ms = clockOf(chunk);
+  if (chunk.status !== 'stored' || !isBefore(clock_ms, before_ms)) return false;
+  if (spared === null || now_ms >= clock_ms + LIMITS.spared_ms_max) return true;
+  const span = spanOf(chunk);
+  return chunk.result !== undefined && !spared.some((interval) => shared(interval, span) > 0);
+}
+
+function audioExpired(stream: Stream, gone: Gone, turn: Turn): Stream {
+  if (gone.length === 0) return stream;
+  const numbers = new Set(gone.map(({ number }) => number));
+  const left = turn.range(KEPT).find(({ id }) => !numbers.has(numberOf(id)));
+  const unprocessed = gone.filter(({ number }) => turn.record('unprocessed', chunkKey(number)) !== undefined);
+  return {
+    ...stream,
+    stored_chunks: stream.stored_chunks - gone.length,
+    stored_bytes: stream.stored_bytes - gone.reduce((sum, { chunk }) => sum + chunk.size_bytes, 0),
+    unprocessed: stream.unprocessed - unprocessed.length,
+    claims: stream.claims.filter(({ number }) => !numbers.has(number)),
+    kept: { chunks: (stream.kept?.chunks ?? 0) - gone.length, oldest_ms: left?.order ?? null },
+    expired_chunks: (stream.expired_chunks ?? 0) + gone.length,
+    audio_expired: gone.reduce(
+      (spans, { chunk }) => addInterval(spans, spanOf(chunk), LIMITS.expired_spans_max),
+      stream.audio_expired ?? [],
+    ),
+  };
+}
+
+/** Rule I-021. While a chunk awaits its upload, not all of the audio is gone. */
+function titleExpired(stream: Stream, { before_ms }: Expire): Stream {
+  const goes = hasIdleTitle(stream) && stream.open.length === 0 && isBefore(startedAt(stream), before_ms);
+  return goes ? { ...stream, title: null } : stream;
+}
+
+function expired({ number, chunk: { result: _, processed_by: __, ...chunk } }: Gone[number]): Effect[] {
+  return [
+    putChunk(number, { ...chunk, status: 'expired' }),
+    { effect: 'delete_record', collection: KEPT, id: chunkKey(number) },
+    { effect: 'delete_record', collection: 'unprocessed', id: chunkKey(number) },
+  ];
+}
+
+function spanOf({ source_start_ms, source_end_ms }: Chunk): Interval {
+  return [source_start_ms, source_end_ms];
+}
+
+function numberOf(key: string): number {
+  return Number.parseInt(key, 16);
+}
+
+function keep(id: string, clock_ms: number): Effect {
+  return { effect: 'put_record', collection: KEPT, id, value: true, order: clock_ms };
+}
+
+function keptAfter(after: Place | null, limit: number) {
+  return { collection: KEPT, range: { after: after ?? undefined, limit } };
+}
+
+function placeOf(rows: readonly Place[]): Place | null {
+  const last = rows.at(-1);
+  return last === undefined ? null : { order: last.order, id: last.id };
+}

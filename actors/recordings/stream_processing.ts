@@ -1,0 +1,185 @@
+import type { Interval } from '../../src/domain/intervals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { refuse } from '../../src/domain/refusals.js';
+import { type Decision, type Effect, messagesOf, type RangeQuery } from '../actor.js';
+import type { TranscriptMessage } from '../transcripts/transcript.js';
+import { type Chunk, type ChunkResult, chunkKey, keptStream, putChunk, type Stream } from './stream_state.js';
+
+/** `tries` counts this one. */
+export type ClaimedChunk = { number: number; tries: number; until_ms: number };
+
+/** Collection `unprocessed`, by number, in the order in which they were stored. */
+type Waiting = { tries: number };
+
+const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the chunk may be in other hands.');
+const DUE_LIST = 'due';
+
+/** The index of a partition's streams that have something to process, each at the time when it has. */
+export const PROCESSING_INDEX = { owner: 'processing', index: DUE_LIST } as const;
+
+/**
+ * How stored chunks come to be processed: each waits in its stream until a worker claims it, for a time and under a
+ * token, and a result counts only under the token of the claim that was the last. The stream decides all of it, so
+ * that no chunk is in two hands at once and none is forgotten. `left`: how many more could be claimed.
+ */
+export const processingMessages = messagesOf<Stream>()({
+  /** The oldest that nobody has claimed; `token` is random and made for this message. */
+  claim_chunks: {
+    records: ({ limit }: ClaimInput, state) => [
+      { collection: 'unprocessed', range: { limit: limit + (state?.claims.length ?? 0) } },
+    ],
+    decide: keptStream((state, { token, limit, lease_ms }: ClaimInput, turn): Decision<Stream, Claimed> => {
+      const { self, now_ms } = turn;
+      const held = state.claims.filter(({ until_ms }) => now_ms < until_ms);
+      const free = turn
+        .range<Waiting>('unprocessed')
+        .filter(({ id }) => !held.some(({ number }) => chunkKey(number) === id))
+        .slice(0, Math.min(limit, LIMITS.claims_per_stream_max - held.length));
+      if (free.length === 0) return { reply: { claimed: [], left: 0 } };
+      const until_ms = now_ms + lease_ms;
+      const claimed = free.map(({ id, value }) => ({
+        number: Number.parseInt(id, 16),
+        tries: value.tries + 1,
+        until_ms,
+      }));
+      const next = { ...state, claims: [...held, ...claimed.map(({ number }) => ({ number, token, until_ms }))] };
+      const counted = free.map(({ id, order, value: { tries } }): Effect => {
+        return { effect: 'put_record', collection: 'unprocessed', id, order, value: { tries: tries + 1 } };
+      });
+      return {
+        reply: { claimed, left: unclaimed(next, now_ms) },
+        next,
+        effects: [...counted, ...dueEffects(state, next, self)],
+      };
+    }),
+  },
+
+  /** Still at it: the claim holds for so long from now on. */
+  prolong_claim: keptStream(
+    (
+      state,
+      { number, token, lease_ms }: { number: number; token: string; lease_ms: number },
+      { self, now_ms },
+    ): Decision<Stream, { until_ms: number }> => {
+      const held = state.claims.find((claim) => claim.number === number && claim.token === token);
+      if (held === undefined || now_ms >= held.until_ms) return { reply: NOT_HELD };
+      const until_ms = now_ms + lease_ms;
+      const next = { ...state, claims: state.claims.map((claim) => (claim === held ? { ...held, until_ms } : claim)) };
+      return { reply: { until_ms }, next, effects: dueEffects(state, next, self) };
+    },
+  ),
+
+  /** Of chunks that were claimed with this token. `taken`: those whose claim still held, or that had this result already. */
+  chunk_results: {
+    records: ({ results }: ChunkResults) =>
+      results.map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })),
+    decide: keptStream((state, { token, results, transcribes }: ChunkResults, turn): Decision<Stream, TakenResults> => {
+      const { self, now_ms } = turn;
+      const effects: Effect[] = [];
+      const taken: number[] = [];
+      const audio: Interval[] = [];
+      let { claims, unprocessed } = state;
+      for (const { number, result } of results) {
+        const chunk = turn.record<Chunk>('chunks', chunkKey(number));
+        if (chunk?.processed_by === token && isSame(chunk.result, result)) taken.push(number);
+        // A lease that expired counts as long as nobody else has taken the chunk.
+        const held = claims.find((claim) => claim.number === number && claim.token === token);
+        if (chunk === undefined || held === undefined) continue;
+        taken.push(number);
+        claims = claims.filter((claim) => claim !== held);
+        unprocessed -= 1;
+        if (result.status === 'processed') audio.push([chunk.source_start_ms, chunk.source_end_ms]);
+        effects.push(putChunk(number, { ...chunk, result, processed_by: token }), {
+          effect: 'delete_record',
+          collection: 'unprocessed',
+          id: chunkKey(number),
+        });
+      }
+      if (effects.length === 0) return { reply: { taken, left: unclaimed(state, now_ms) } };
+      const next = toldOf({ ...state, claims, unprocessed }, audio, transcribes);
+      const told = transcribes === undefined || audio.length === 0 ? [] : [tellTranscript(next, audio, transcribes)];
+      return {
+        reply: { taken, left: unclaimed(next, now_ms) },
+        next,
+        effects: [...effects, ...told, ...dueEffects(state, next, self)],
+      };
+    }),
+  },
+
+  /** Tells the transcript of chunks that were processed while nobody transcribed, some at a time; `after`: null at the end. */
+  tell_transcript: {
+    records: ({ after }: Backlog) => [{ collection: 'chunks', range: { after, limit: LIMITS.chunks_told_max } }],
+    decide: keptStream(
+      (state, { transcribes }: Backlog, turn): Decision<Stream, { after: RangeQuery['after'] | null }> => {
+        const rows = turn.range<Chunk>('chunks');
+        const audio = rows.flatMap(({ value: chunk }): Interval[] =>
+          chunk.result?.status === 'processed' && chunk.status === 'stored'
+            ? [[chunk.source_start_ms, chunk.source_end_ms]]
+            : [],
+        );
+        const last = rows.length < LIMITS.chunks_told_max ? undefined : rows.at(-1);
+        const after = last === undefined ? null : { order: last.order, id: last.id };
+        const { untold: _, ...rest } = state;
+        const told: Stream = after === null ? rest : state;
+        const next: Stream = audio.length > 0 ? { ...told, transcribed: true } : told;
+        return { reply: { after }, next, effects: audio.length > 0 ? [tellTranscript(next, audio, transcribes)] : [] };
+      },
+    ),
+  },
+});
+
+/** Absent: nobody transcribes at present. */
+type Transcribes = { window_ms: number };
+type Backlog = { after?: RangeQuery['after']; transcribes: Transcribes };
+
+type ClaimInput = { token: string; limit: number; lease_ms: number };
+type Claimed = { claimed: ClaimedChunk[]; left: number };
+type ChunkResults = {
+  token: string;
+  results: { number: number; result: ChunkResult }[];
+  transcribes?: Transcribes | undefined;
+};
+type TakenResults = { taken: number[]; left: number };
+
+function toldOf(state: Stream, audio: Interval[], transcribes: Transcribes | undefined): Stream {
+  if (audio.length === 0) return state;
+  return transcribes === undefined
+    ? { ...state, untold: (state.untold ?? 0) + audio.length }
+    : { ...state, transcribed: true };
+}
+
+function tellTranscript(stream: Stream, intervals: Interval[], { window_ms }: Transcribes): Effect {
+  const { id, account_id, workspace_id, source_id, captured_at, end_ms } = stream;
+  const of = { account_id, workspace_id, source_id, captured_at_ms: Date.parse(captured_at), end_ms };
+  const message: TranscriptMessage = { type: 'audio', stream: of, window_ms, intervals };
+  return { effect: 'notify', to: { kind: 'transcript', id }, message };
+}
+
+/** Keeps the partition's index true: where the stream has something to claim, and from when on. */
+export function dueEffects(was: Stream, is: Stream, member: string): Effect[] {
+  const [before_ms, due_ms] = [dueAt(was), dueAt(is)];
+  if (before_ms === due_ms) return [];
+  return due_ms === null
+    ? [{ effect: 'remove_from_index', ...PROCESSING_INDEX, member }]
+    : [{ effect: 'add_to_index', ...PROCESSING_INDEX, member, order: due_ms }];
+}
+
+/**
+ * Null while nothing waits; 0 for what nobody has in hand, so that one more of it changes nothing. Where as many are in
+ * hands as may be, the rest waits for the first of these: until then nobody queries in vain.
+ */
+function dueAt({ unprocessed, claims }: Stream): number | null {
+  if (unprocessed === 0) return null;
+  const may_claim = unprocessed > claims.length && claims.length < LIMITS.claims_per_stream_max;
+  return may_claim ? 0 : Math.min(...claims.map(({ until_ms }) => until_ms));
+}
+
+function isSame(known: ChunkResult | undefined, result: ChunkResult): boolean {
+  if (known?.status === 'failed' && result.status === 'failed')
+    return known.failure.code === result.failure.code && known.failure.message === result.failure.message;
+  return known?.status === 'processed' && result.status === 'processed' && known.checked === result.checked;
+}
+
+function unclaimed({ unprocessed, claims }: Stream, now_ms: number): number {
+  return unprocessed - claims.filter(({ until_ms }) => now_ms < until_ms).length;
+}

@@ -1,0 +1,138 @@
+import { streamOfChunk } from '../../src/domain/ids.js';
+import type { Interval } from '../../src/domain/intervals.js';
+import { type Refusal, refuse } from '../../src/domain/refusals.js';
+import { type Effect, given } from '../actor.js';
+
+/** A recording's timeline: its chunks, and where it ends, which is set once. All times in it are ms since its start. */
+export type Stream = {
+  /** `going`: it is deleted or its workspace is, and what lies with it goes; to everybody it is not there any more. */
+  status: 'kept' | 'going';
+  /** Its owner deleted it. Of one that a device registered so much stays that its reference begins no other. */
+  deleted?: true;
+  id: string;
+  account_id: string;
+  workspace_id: string;
+  source_id: string;
+  /** Who uploads it; null for an app. */
+  recorder: StreamRecorder | null;
+  captured_at: string;
+  /** How far the clocks where it was recorded were ahead of UTC, in minutes; absent where nobody said so. */
+  utc_offset_min?: number;
+  transcript_revision: number;
+  title: string | null;
+  created_at_ms: number;
+  end_ms: number | null;
+  /** Chunks ever registered; the last one's number. */
+  chunks: number;
+  stored_chunks: number;
+  stored_bytes: number;
+  /** The latest end among stored chunks: with the open intents, all that a new end must respect. */
+  stored_until_ms: number;
+  /** Intents whose bytes have not come. */
+  open: OpenIntent[];
+  /** Stored chunks that no worker has processed, and those of them that one has in hand. */
+  unprocessed: number;
+  claims: ChunkClaim[];
+  /** Chunks in the collection `kept`, all stored ones since there is one, and when the first of these uploads began. */
+  kept?: { chunks: number; oldest_ms: number | null };
+  /** Chunks whose audio retention has removed, and where they lay on the timeline. */
+  expired_chunks?: number;
+  audio_expired?: Interval[];
+  /** Its transcript knows of it. */
+  transcribed?: true;
+  /** Processed chunks that its transcript was not told of, since nobody transcribed then. */
+  untold?: number;
+};
+
+/** The device under a binding epoch, by whose own reference it knows the stream. */
+export type StreamRecorder = {
+  device_id: string;
+  binding_epoch: string;
+  source_stream_ref: string;
+  clock_uncertainty_ms: number;
+};
+
+/** A chunk in a worker's hands, until the time is over. */
+export type ChunkClaim = { number: number; token: string; until_ms: number };
+
+export type OpenIntent = { number: number; end_ms: number; asked_at_ms: number };
+
+/** What the uploader says of a chunk before it uploads it. */
+export type ChunkIntent = {
+  source_chunk_ref: string;
+  sequence: number;
+  source_start_ms: number;
+  publication_start_ms: number;
+  source_end_ms: number;
+  codec: string;
+  container: string;
+  /** Of raw samples, which do not say it themselves; absent where it was not said. */
+  sample_rate_hz?: number | undefined;
+  channels?: number | undefined;
+  size_bytes: number;
+  sha256: string;
+};
+
+/** How far its bytes have come. `expired`: they never came, or they were stored and the workspace does not keep them. */
+export type ChunkStatus = 'awaiting_upload' | 'stored' | 'expired';
+
+/** Collection `chunks`, by number in hexadecimal, in the order of `source_start_ms`. */
+export type Chunk = ChunkIntent & {
+  chunk_id: string;
+  status: ChunkStatus;
+  registered_at_ms: number;
+  upload_started_at_ms: number | null;
+  stored_at_ms: number | null;
+  /** What processing made of it, and the token of the claim that said so; absent until then. */
+  result?: ChunkResult;
+  processed_by?: string;
+};
+
+/** `checked`: its header and duration were held against its intent. */
+export type ChunkResult =
+  | { status: 'processed'; checked: boolean }
+  | { status: 'failed'; failure: { code: string; message: string } };
+
+/** What most messages of a stream presuppose: one that is there, and stays. */
+export const keptStream = given((state: Stream | null) => (state?.status === 'kept' ? state : noStream(state)));
+const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
+export const RECORDING_DELETED = refuse('NOT_FOUND', 'This recording was deleted; nothing of it is taken any more.');
+
+export function noStream(state: Stream | null): Refusal {
+  return state?.deleted ? RECORDING_DELETED : NO_STREAM;
+}
+
+/** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */
+export function chunkKey(number: number): string {
+  return number.toString(16).padStart(8, '0');
+}
+
+export function putChunk(number: number, chunk: Chunk): Effect {
+  return {
+    effect: 'put_record',
+    collection: 'chunks',
+    id: chunkKey(number),
+    value: chunk,
+    order: chunk.source_start_ms,
+  };
+}
+
+/** How a chunk stands to whoever asks: what processing says goes before what storing says. */
+export function statusOf(chunk: Chunk, { claims }: Stream, now_ms: number): ChunkStanding {
+  if (chunk.result !== undefined) return chunk.result.status;
+  const number = streamOfChunk(chunk.chunk_id)?.number;
+  const is_claimed = claims.some((claim) => claim.number === number && now_ms < claim.until_ms);
+  return is_claimed ? 'processing' : chunk.status;
+}
+
+export type ChunkStanding = ChunkStatus | 'processing' | ChunkResult['status'];
+
+/** Whether its bytes were here, and retention has removed them. */
+export function hasExpired({ status, stored_at_ms }: Chunk): boolean {
+  return status === 'expired' && stored_at_ms !== null;
+}
+
+/** Why processing failed, or null. */
+export function failureOf({ result }: Chunk): { code: string; message: string } | null {
+  return result?.status === 'failed' ? result.failure : null;
+}

@@ -1,0 +1,412 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { dueIndex } from '../../src/domain/retention.js';
+import {
+  type Decision,
+  defineActor,
+  type Effect,
+  type MessageOf,
+  type RangeQuery,
+  type RecordQuery,
+  type Turn,
+} from '../actor.js';
+import { ANNOUNCING_INDEX, CONTACTS_MEMBER } from './announcing.js';
+import {
+  type Contact,
+  type ContactChange,
+  type Contacts,
+  contactRecord,
+  DONE,
+  dropVoices,
+  heardIn,
+  knownIn,
+  type MergedContact,
+  NO_CONTACT,
+  NONE,
+  newContact,
+  putContact,
+  putOwnVoice,
+  putVoice,
+  updated,
+  type Voice,
+  type VoiceRow,
+  type VoiceView,
+  voicesOf,
+  voiceView,
+} from './contacts_state.js';
+import { voiceMessages } from './contacts_voices.js';
+
+export type ContactsMessage = MessageOf<typeof contacts>;
+
+/** A contact as it is shown. */
+export type SeenContact = Pick<Contact, 'name' | 'created_at_ms' | 'updated_at_ms'> & {
+  id: string;
+  is_self: boolean;
+  merged_into: string | null;
+  voice: VoiceView;
+};
+
+const TOO_MANY = refuse('CONFLICT', `An account has at most ${LIMITS.contacts_per_account_max} contacts.`);
+const IS_MERGED = refuse('CONFLICT', 'The contact was merged into another: change that one.');
+const INTO_ITSELF = refuse('CONFLICT', 'A contact can not be merged into itself.');
+const INTO_MERGED = refuse('CONFLICT', 'That contact was merged into another: merge into that one.');
+const TOO_MANY_MERGED = refuse('CONFLICT', `At most ${LIMITS.contact_aliases_max} contacts can be merged into one.`);
+const BUSY = refuse('TOO_MANY_REQUESTS', 'Turns are still being told of earlier merges and deletions.', {
+  retry_after_s: 1,
+});
+/** Somebody merged it between looking and deleting. */
+const CHANGED = refuse('UNAVAILABLE', 'The contact changes at this moment; try again.', { retry_after_s: 1 });
+
+/** Rule K-006; docs/architecture.md, "Contacts and voices". */
+export const contacts = defineActor<Contacts>()({
+  kind: 'contacts',
+  home: 'id',
+  schema: 1,
+  messages: {
+    view: {
+      reads: true,
+      records: ({ contact_id }: { contact_id: string }) => wholeContact(contact_id),
+      decide: (state, { contact_id }: { contact_id: string }, turn) => ({
+        reply: seen(state ?? NONE, contact_id, turn) ?? NO_CONTACT,
+      }),
+    },
+
+    /** A run of contacts, merged ones left out, without their voices. `looked`: how many the run had. */
+    list: {
+      records: ({ range }: { range: RangeQuery }) => [{ collection: 'contacts', range }],
+      decide(state, _: { range: RangeQuery }, turn) {
+        const rows = turn.range<Contact>('contacts');
+        const last = rows.at(-1);
+        const listed = rows.flatMap(({ id, order, value }) =>
+          value.merged ? [] : [{ ...shown(state ?? NONE, id, value), order, member: id }],
+        );
+        return {
+          reply: { contacts: listed, looked: rows.length, last: last && { order: last.order, id: last.id } },
+        };
+      },
+    },
+
+    /** What those say of their voices. */
+    voice_views: {
+      reads: true,
+      records: ({ ids }: { ids: string[] }) => ids.map(ownVoices),
+      decide: (_, { ids }: { ids: string[] }, turn) => ({
+        reply: { voices: Object.fromEntries(ids.map((id) => [id, voiceView(turn.range<Voice>(voicesOf(id)))])) },
+      }),
+    },
+
+    /** Who those are today: a contact that became a part of another is that one, and one that is gone is null. */
+    resolve: {
+      reads: true,
+      records: ({ ids }: { ids: string[] }) =>
+        ids.slice(0, LIMITS.contacts_resolved_max).flatMap((id) => [contactRecord(id), mergedRecord(id)]),
+      decide(_, { ids }: { ids: string[] }, turn) {
+        const found = ids.slice(0, LIMITS.contacts_resolved_max).map((id): [string, ResolvedContact | null] => {
+          const contact = turn.record<Contact>('contacts', id);
+          const merged = turn.record<MergedContact>('merged', id);
+          if (contact === undefined) return [id, null];
+          return [id, merged === undefined ? { id, name: contact.name } : { id: merged.into, name: merged.name }];
+        });
+        return { reply: { contacts: Object.fromEntries(found) } };
+      },
+    },
+
+    create: {
+      records: ({ contact_id, is_self }: NewContact, state) => [
+        contactRecord(contact_id),
+        ...formerSelf(state, is_self),
+      ],
+      decide(state, input: NewContact, turn): Decision<Contacts, SeenContact> {
+        const before = state ?? NONE;
+        const { contact_id, name, is_self } = input;
+        const known = turn.record<Contact>('contacts', contact_id);
+        if (known !== undefined) return { reply: shown(before, contact_id, known) };
+        if (before.count >= LIMITS.contacts_per_account_max) return { reply: TOO_MANY };
+        const { contact, effects } = newContact(contact_id, name, turn);
+        const moved = is_self ? moveSelf(before, contact_id, turn) : { state: before, effects: [] };
+        const next = { ...moved.state, count: before.count + 1 };
+        return { reply: shown(next, contact_id, contact), next, effects: [...effects, ...moved.effects] };
+      },
+    },
+
+    change: {
+      records: ({ contact_id, is_self }: ContactEdit, state) => [
+        ...wholeContact(contact_id),
+        ...formerSelf(state, is_self === true),
+      ],
+      decide(state, { contact_id, name, is_self }: ContactEdit, turn): Decision<Contacts, SeenContact> {
+        const contact = turn.record<Contact>('contacts', contact_id);
+        if (state === null || contact === undefined) return { reply: NO_CONTACT };
+        if (contact.merged) return { reply: IS_MERGED };
+        const was_self = state.self_id === contact_id;
+        const changed_fields = [
+          ...(name === undefined || name === contact.name ? [] : ['name']),
+          ...(is_self === undefined || is_self === was_self ? [] : ['is_self']),
+        ];
+        if (changed_fields.length === 0) return { reply: seen(state, contact_id, turn) ?? NO_CONTACT };
+        const changed: Contact = { ...contact, name: name ?? contact.name, updated_at_ms: turn.now_ms };
+        const moved =
+          is_self === true && !was_self
+            ? moveSelf(state, contact_id, turn)
+            : { state: is_self === false && was_self ? { ...state, self_id: null } : state, effects: [] };
+        return {
+          reply: { ...shown(moved.state, contact_id, changed), voice: voiceView(turn.range(voicesOf(contact_id))) },
+          next: { ...moved.state },
+          effects: [
+            putContact(contact_id, changed),
+            ...(changed_fields.includes('name') ? renameAliases(contact_id, changed) : []),
+            updated(turn.self, contact_id, changed_fields),
+            ...moved.effects,
+          ],
+        };
+      },
+    },
+
+    /** Makes a contact a part of another: its turns show that one from here on, which gets its voices. */
+    merge: {
+      records: ({ contact_id, into }: Merge) => [...wholeContact(contact_id), ...wholeContact(into)],
+      decide: (state, input: Merge, turn): Decision<Contacts, SeenContact> => merge(state ?? NONE, input, turn),
+    },
+
+    /** Its turns show nobody from here on. `merged_into`: as it was seen; absent for what was merged into nothing. */
+    delete: {
+      records: ({ contact_id, merged_into }: Deletion) => [
+        ...wholeContact(contact_id),
+        ...(merged_into === null ? [] : [contactRecord(merged_into)]),
+      ],
+      decide: (state, input: Deletion, turn): Decision<Contacts, typeof DONE> => remove(state ?? NONE, input, turn),
+    },
+
+    /** The first change that transcripts have not heard of, for whoever takes it and comes back with `announced`. */
+    take_change(state, { holder }: { holder: string }, turn): Decision<Contacts, { change: ContactChange | null }> {
+      const [change = null] = state?.announcing ?? [];
+      const { held } = state ?? {};
+      const is_held = held !== undefined && held.holder !== holder && turn.now_ms < held.until_ms;
+      if (state === null || change === null || is_held) return { reply: { change: null } };
+      return { reply: { change }, ...hold({ ...state, held: { holder, until_ms: 0 } }, turn) };
+    },
+
+    /** Transcripts know of a change, all of them or (`after`) up to there. */
+    announced(
+      state,
+      { number, after }: Pick<ContactChange, 'number' | 'after'>,
+      turn,
+    ): Decision<Contacts, typeof DONE> {
+      const [first, ...others] = state?.announcing ?? [];
+      // Where it began anew meanwhile, what was told was something else.
+      if (state === null || first === undefined || first.number !== number) return { reply: DONE };
+      const announcing = after === null ? others : [{ ...first, after }, ...others];
+      return { reply: DONE, ...hold({ ...state, announcing }, turn) };
+    },
+
+    ...voiceMessages,
+
+    /** Of an account that is erased, a part with each message, until nothing is left. */
+    erase: {
+      records: () => [{ collection: 'contacts', range: { limit: LIMITS.contacts_erased_per_commit_max } }],
+      decide(state, _: unknown, turn): Decision<Contacts, Left> {
+        if (state === null) return { reply: { left: false } };
+        const rows = turn.range<Contact>('contacts');
+        const effects = rows.flatMap(({ id }): Effect[] => [
+          { effect: 'delete_record', collection: 'contacts', id },
+          { effect: 'delete_collection', collection: voicesOf(id) },
+        ]);
+        if (rows.length === LIMITS.contacts_erased_per_commit_max)
+          return { reply: { left: true }, next: { ...state, count: state.count - rows.length }, effects };
+        return { reply: { left: false }, next: null, effects: [...effects, ...eraseRest(state, turn.self)] };
+      },
+    },
+  },
+
+  invariant({ count, voices, announcing }) {
+    if (count < 0) return 'fewer than no contacts';
+    if (Object.keys(voices).length > LIMITS.voice_workspaces_max) return 'voices of too many workspaces';
+    return announcing.length > LIMITS.contact_changes_max ? 'too many changes to announce' : null;
+  },
+});
+
+type Left = { left: boolean };
+type ResolvedContact = { id: string; name: string | null };
+type NewContact = { contact_id: string; name: string; is_self: boolean };
+type ContactEdit = { contact_id: string; name?: string | undefined; is_self?: boolean | undefined };
+type Merge = { contact_id: string; into: string };
+type Deletion = { contact_id: string; merged_into: string | null };
+
+function mergedRecord(id: string): RecordQuery {
+  return { collection: 'merged', id };
+}
+
+function ownVoices(contact_id: string): RecordQuery {
+  return { collection: voicesOf(contact_id), range: { limit: LIMITS.voices_per_contact_max } };
+}
+
+function wholeContact(id: string): RecordQuery[] {
+  return [contactRecord(id), mergedRecord(id), ownVoices(id)];
+}
+
+/** The contact that is no longer the account's own person when another becomes it. */
+function formerSelf(state: Contacts | null, is_self: boolean): RecordQuery[] {
+  return is_self && state !== null && state.self_id !== null ? [contactRecord(state.self_id)] : [];
+}
+
+function shown({ self_id }: Contacts, id: string, { name, created_at_ms, updated_at_ms }: Contact): SeenContact {
+  const voice = { state: 'none' } as const;
+  return { id, name, is_self: self_id === id, merged_into: null, voice, created_at_ms, updated_at_ms };
+}
+
+function seen(state: Contacts, id: string, turn: Turn): SeenContact | null {
+  const contact = turn.record<Contact>('contacts', id);
+  if (contact === undefined) return null;
+  const merged_into = turn.record<MergedContact>('merged', id)?.into ?? null;
+  return { ...shown(state, id, contact), merged_into, voice: voiceView(turn.range<Voice>(voicesOf(id))) };
+}
+
+/** Makes a contact the account's own person, which another was until now. */
+function moveSelf(state: Contacts, contact_id: string, turn: Turn): { state: Contacts; effects: Effect[] } {
+  const next = { ...state, self_id: contact_id };
+  if (state.self_id === null) return { state: next, effects: [] };
+  const former = turn.record<Contact>('contacts', state.self_id);
+  if (former === undefined) return { state: next, effects: [] };
+  const effects = [
+    putContact(state.self_id, { ...former, updated_at_ms: turn.now_ms }),
+    updated(turn.self, state.self_id, ['is_self']),
+  ];
+  return { state: next, effects };
+}
+
+/** What became a part of a contact is shown by its name. */
+function renameAliases(into: string, { aliases, name }: Contact): Effect[] {
+  const value: MergedContact = { into, name };
+  return aliases.map((id): Effect => ({ effect: 'put_record', collection: 'merged', id, value }));
+}
+
+function merge(state: Contacts, { contact_id, into }: Merge, turn: Turn): Decision<Contacts, SeenContact> {
+  const contact = turn.record<Contact>('contacts', contact_id);
+  const target = turn.record<Contact>('contacts', into);
+  const merged_into = turn.record<MergedContact>('merged', contact_id)?.into;
+  if (contact === undefined) return { reply: NO_CONTACT };
+  if (contact_id === into) return { reply: INTO_ITSELF };
+  if (target === undefined) return { reply: refuse('NOT_FOUND', 'There is no contact to merge into.') };
+  if (merged_into === into) return { reply: seen(state, contact_id, turn) ?? NO_CONTACT };
+  if (contact.merged) return { reply: IS_MERGED };
+  if (target.merged) return { reply: INTO_MERGED };
+  const moved = [contact_id, ...contact.aliases];
+  if (target.aliases.length + moved.length > LIMITS.contact_aliases_max) return { reply: TOO_MANY_MERGED };
+  const announced = announce(state, moved, turn);
+  if (isRefusal(announced)) return { reply: announced };
+  // From here on it succeeds.
+  const { now_ms, self } = turn;
+  const was_self = state.self_id === contact_id;
+  const voices = mergeVoices(announced.state, { contact_id, into }, turn);
+  const name = target.name ?? contact.name;
+  const next: Contacts = { ...announced.state, voices: voices.voices, self_id: was_self ? into : state.self_id };
+  const after: Contact = { ...contact, merged: true, aliases: [], updated_at_ms: now_ms };
+  const grown: Contact = { ...target, name, aliases: [...target.aliases, ...moved], updated_at_ms: now_ms };
+  const of_target = [
+    ...(name === target.name ? [] : ['name']),
+    ...(was_self ? ['is_self'] : []),
+    ...(voices.is_seen ? ['voice'] : []),
+  ];
+  const effects: Effect[] = [
+    putContact(contact_id, after),
+    putContact(into, grown),
+    ...renameAliases(into, grown),
+    ...voices.effects,
+    ...moved.map((id) =>
+      updated(self, id, was_self && id === contact_id ? ['is_self', 'merged_into'] : ['merged_into']),
+    ),
+    ...(of_target.length === 0 ? [] : [updated(self, into, of_target)]),
+    ...announced.effects,
+  ];
+  return { reply: { ...shown(next, contact_id, after), merged_into: into }, next, effects };
+}
+
+/** Gives a contact's voices to another; what is too many goes, the longest unheard first. */
+function mergeVoices(
+  state: Contacts,
+  { contact_id, into }: Merge,
+  turn: Turn,
+): { voices: Contacts['voices']; effects: Effect[]; is_seen: boolean } {
+  const given = turn.range<Voice>(voicesOf(contact_id));
+  const kept = turn.range<Voice>(voicesOf(into));
+  const all: VoiceRow[] = [...given, ...kept].sort((a, b) => a.order - b.order);
+  const gone = all.slice(0, Math.max(0, all.length - LIMITS.voices_per_contact_max));
+  const dropped = dropVoices(state.voices, gone, turn);
+  const effects = [...dropped.effects];
+  for (const { id } of gone.filter((row) => kept.includes(row)))
+    effects.push({ effect: 'delete_record', collection: voicesOf(into), id });
+  for (const { id, value } of given.filter((row) => !gone.includes(row))) {
+    const voice = { ...value, contact_id: into };
+    effects.push(...(voice.removed_at_ms === undefined ? putVoice(id, voice) : [putOwnVoice(into, id, voice)]));
+  }
+  if (given.length > 0) effects.push({ effect: 'delete_collection', collection: voicesOf(contact_id) });
+  return { voices: dropped.voices, effects, is_seen: given.length > 0 };
+}
+
+function remove(state: Contacts, { contact_id, merged_into }: Deletion, turn: Turn): Decision<Contacts, typeof DONE> {
+  const contact = turn.record<Contact>('contacts', contact_id);
+  if (contact === undefined) return { reply: NO_CONTACT };
+  if ((turn.record<MergedContact>('merged', contact_id)?.into ?? null) !== merged_into) return { reply: CHANGED };
+  const gone = [contact_id, ...contact.aliases];
+  const announced = announce(state, gone, turn);
+  if (isRefusal(announced)) return { reply: announced };
+  // From here on it succeeds.
+  const dropped = dropVoices(announced.state.voices, turn.range<Voice>(voicesOf(contact_id)), turn);
+  const whole = merged_into === null ? undefined : turn.record<Contact>('contacts', merged_into);
+  const effects: Effect[] = gone.flatMap((id): Effect[] => [
+    { effect: 'delete_record', collection: 'contacts', id },
+    { effect: 'delete_record', collection: 'merged', id },
+    { effect: 'append_event', account_id: turn.self, type: 'contact.deleted', resource_id: id },
+  ]);
+  if (merged_into !== null && whole !== undefined)
+    effects.push(putContact(merged_into, { ...whole, aliases: whole.aliases.filter((id) => id !== contact_id) }));
+  effects.push({ effect: 'delete_collection', collection: voicesOf(contact_id) });
+  const next: Contacts = {
+    ...announced.state,
+    count: state.count - gone.length,
+    self_id: state.self_id === contact_id ? null : state.self_id,
+    voices: dropped.voices,
+  };
+  return { reply: DONE, next, effects: [...effects, ...dropped.effects, ...announced.effects] };
+}
+
+/** Has the turns that show these contacts announced; refused where too many changes wait already. */
+function announce(state: Contacts, ids: string[], turn: Turn): { state: Contacts; effects: Effect[] } | Refusal {
+  const before = state.announcing.filter(({ contact_id }) => !ids.includes(contact_id));
+  if (before.length + ids.length > LIMITS.contact_changes_max) return BUSY;
+  const added = ids.map((contact_id, index) => ({ number: state.changes + index + 1, contact_id, after: null }));
+  const next = { ...state, changes: state.changes + ids.length, announcing: [...before, ...added] };
+  const is_listed = state.announcing.length > 0;
+  const effects: Effect[] = is_listed ? [] : [{ ...announcing(turn.self), effect: 'add_to_index', order: turn.now_ms }];
+  return { state: next, effects };
+}
+
+/** Whoever tells changes keeps them while that gets on; nobody else takes them up before that time is over. */
+function hold({ held, ...state }: Contacts, { self, now_ms }: Turn): { next: Contacts; effects: Effect[] } {
+  if (state.announcing.length === 0)
+    return { next: state, effects: [{ ...announcing(self), effect: 'remove_from_index' }] };
+  const until_ms = now_ms + LIMITS.announcing_lease_ms;
+  return {
+    next: held === undefined ? state : { ...state, held: { ...held, until_ms } },
+    effects: [{ ...announcing(self), effect: 'add_to_index', order: until_ms }],
+  };
+}
+
+function announcing(account_id: string) {
+  return { ...ANNOUNCING_INDEX, member: `${CONTACTS_MEMBER}${account_id}` };
+}
+
+function eraseRest({ voices }: Contacts, account_id: string): Effect[] {
+  const of_workspaces = Object.keys(voices).flatMap((workspace_id): Effect[] => [
+    { effect: 'delete_collection', collection: knownIn(workspace_id) },
+    { effect: 'delete_collection', collection: heardIn(workspace_id) },
+    { effect: 'remove_from_index', owner: account_id, index: dueIndex('voices', workspace_id), member: account_id },
+  ]);
+  const collections = ['contacts', 'merged', 'embeddings'];
+  return [
+    ...of_workspaces,
+    ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
+    { ...announcing(account_id), effect: 'remove_from_index' },
+    { effect: 'delete' },
+  ];
+}

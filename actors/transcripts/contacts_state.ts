@@ -1,0 +1,170 @@
+import { refuse } from '../../src/domain/refusals.js';
+import { dueIndex } from '../../src/domain/retention.js';
+import type { Effect, RecordQuery, Turn } from '../actor.js';
+
+/**
+ * The people that an account's recordings hear; its id is the account's. Records:
+ *
+ *   contacts           by id, in the order in which they were made
+ *   merged             of each contact that became a part of another: which one, and that one's name
+ *   voices:<contact>   its voices, expired ones too, in the order of their clocks
+ *   known:<workspace>  voices that were learned there and are a contact's, in the order of their clocks
+ *   heard:<workspace>  those that are nobody's yet
+ *   embeddings         by voice
+ *
+ * A voice's clock is when it was last matched, or learned if it never was. What a voice says of itself lies twice, so
+ * that those of a contact and those of a workspace are each one run of records.
+ */
+export type Contacts = {
+  /** Merged ones too. */
+  count: number;
+  /** Which of them is the account's own person. */
+  self_id: string | null;
+  /** How often a contact became another or went. */
+  changes: number;
+  /** Changes that transcripts have not heard of yet. */
+  announcing: ContactChange[];
+  /** Who tells them; nobody else does before that time. */
+  held?: { holder: string; until_ms: number };
+  /** How many voices each workspace has, where it has any. */
+  voices: Record<string, number>;
+};
+
+/** Turns that show the contact show somebody else now. `after`: up to where the transcripts that show it know. */
+export type ContactChange = {
+  number: number;
+  contact_id: string;
+  after: { order: number; member: string } | null;
+};
+
+export type Contact = {
+  name: string | null;
+  /** It became a part of another; `merged` says of which. */
+  merged?: true;
+  /** Those that became a part of this one. */
+  aliases: string[];
+  created_at_ms: number;
+  updated_at_ms: number;
+};
+
+export type MergedContact = { into: string; name: string | null };
+
+export type Voice = {
+  workspace_id: string;
+  contact_id: string | null;
+  model: string;
+  created_at_ms: number;
+  last_matched_at_ms: number | null;
+  /** When retention took it away. */
+  removed_at_ms?: number;
+};
+
+export type VoiceRow = { id: string; order: number; value: Voice };
+
+export type VoiceView =
+  | { state: 'none' }
+  | { state: 'recognized'; last_matched_at_ms: number | null }
+  | { state: 'expired'; last_matched_at_ms: number | null; removed_at_ms: number };
+
+export const NONE: Contacts = { count: 0, self_id: null, changes: 0, announcing: [], voices: {} };
+export const DONE = { done: true } as const;
+export const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
+
+export const voicesOf = (contact_id: string) => `voices:${contact_id}`;
+export const knownIn = (workspace_id: string) => `known:${workspace_id}`;
+export const heardIn = (workspace_id: string) => `heard:${workspace_id}`;
+
+export function clockOf({ created_at_ms, last_matched_at_ms }: Voice): number {
+  return last_matched_at_ms ?? created_at_ms;
+}
+
+/** A contact's first record and event. */
+export function newContact(
+  id: string,
+  name: string | null,
+  { self, now_ms }: Turn,
+): { contact: Contact; effects: Effect[] } {
+  const contact: Contact = { name, aliases: [], created_at_ms: now_ms, updated_at_ms: now_ms };
+  const created: Effect = { effect: 'append_event', account_id: self, type: 'contact.created', resource_id: id };
+  return { contact, effects: [putContact(id, contact), created] };
+}
+
+export function updated(account_id: string, resource_id: string, changed_fields: string[]): Effect {
+  return { effect: 'append_event', account_id, type: 'contact.updated', resource_id, data: { changed_fields } };
+}
+
+export function contactRecord(id: string): RecordQuery {
+  return { collection: 'contacts', id };
+}
+
+export function putContact(id: string, value: Contact): Effect {
+  return { effect: 'put_record', collection: 'contacts', id, value, order: value.created_at_ms };
+}
+
+/** Writes a voice where it belongs now; where it was before, nothing must be left of it. */
+export function putVoice(id: string, voice: Voice): Effect[] {
+  const { workspace_id, contact_id } = voice;
+  const order = clockOf(voice);
+  const of_workspace = contact_id === null ? heardIn(workspace_id) : knownIn(workspace_id);
+  return [
+    { effect: 'put_record', collection: of_workspace, id, value: voice, order },
+    ...(contact_id === null ? [] : [putOwnVoice(contact_id, id, voice)]),
+  ];
+}
+
+export function putOwnVoice(contact_id: string, id: string, value: Voice): Effect {
+  return { effect: 'put_record', collection: voicesOf(contact_id), id, value, order: clockOf(value) };
+}
+
+/** Takes a voice out of its workspace, so that nothing is recognised by it any more. */
+export function dropVoice(id: string, { workspace_id, contact_id }: Voice): Effect[] {
+  const collection = contact_id === null ? heardIn(workspace_id) : knownIn(workspace_id);
+  return [
+    { effect: 'delete_record', collection, id },
+    { effect: 'delete_record', collection: 'embeddings', id },
+  ];
+}
+
+/** Counts voices that came to a workspace or left it; the first and the last change the list of what may expire. */
+export function countVoices(
+  voices: Contacts['voices'],
+  change: { workspace_id: string; by: number },
+  { self, now_ms }: Pick<Turn, 'self' | 'now_ms'>,
+): { voices: Contacts['voices']; effects: Effect[] } {
+  const { [change.workspace_id]: before = 0, ...others } = voices;
+  const count = before + change.by;
+  const place = { owner: self, index: dueIndex('voices', change.workspace_id), member: self };
+  if (count <= 0) return { voices: others, effects: [{ effect: 'remove_from_index', ...place }] };
+  const effects: Effect[] = before === 0 ? [{ effect: 'add_to_index', ...place, order: now_ms }] : [];
+  return { voices: { ...others, [change.workspace_id]: count }, effects };
+}
+
+/** Takes living voices of contacts away, wherever they were learned. */
+export function dropVoices(
+  voices: Contacts['voices'],
+  rows: VoiceRow[],
+  turn: Pick<Turn, 'self' | 'now_ms'>,
+): { voices: Contacts['voices']; effects: Effect[] } {
+  const effects: Effect[] = [];
+  let left = voices;
+  for (const { id, value } of rows) {
+    if (value.removed_at_ms !== undefined) continue;
+    const counted = countVoices(left, { workspace_id: value.workspace_id, by: -1 }, turn);
+    left = counted.voices;
+    effects.push(...dropVoice(id, value), ...counted.effects);
+  }
+  return { voices: left, effects };
+}
+
+/** What a contact says of its voices. */
+export function voiceView(rows: readonly VoiceRow[]): VoiceView {
+  const living = rows.filter(({ value }) => value.removed_at_ms === undefined);
+  const latest = (of: readonly VoiceRow[]) => {
+    const matched = of.flatMap(({ value }) => value.last_matched_at_ms ?? []);
+    return matched.length === 0 ? null : Math.max(...matched);
+  };
+  if (living.length > 0) return { state: 'recognized', last_matched_at_ms: latest(living) };
+  if (rows.length === 0) return { state: 'none' };
+  const removed_at_ms = Math.max(...rows.map(({ value }) => value.removed_at_ms ?? 0));
+  return { state: 'expired', last_matched_at_ms: latest(rows), removed_at_ms };
+}

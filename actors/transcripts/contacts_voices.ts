@@ -1,0 +1,294 @@
+import { voiceId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { dueIndex, type Expire, type Expired, isBefore, type Swept } from '../../src/domain/retention.js';
+import { type Decision, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
+import {
+  type Contact,
+  type Contacts,
+  contactRecord,
+  countVoices,
+  DONE,
+  dropVoice,
+  dropVoices,
+  heardIn,
+  knownIn,
+  NO_CONTACT,
+  NONE,
+  newContact,
+  putContact,
+  putOwnVoice,
+  putVoice,
+  updated,
+  type Voice,
+  type VoiceRow,
+  voicesOf,
+} from './contacts_state.js';
+
+/** Of one run of a workspace's voices that expire or are forgotten. */
+const STEP = LIMITS.voices_expired_per_commit_max;
+
+/**
+ * The voices by which an account's recordings recognise people again. A voice belongs to the workspace in which it was
+ * learned, and expires with it. An embedding goes to workers alone.
+ */
+export const voiceMessages = messagesOf<Contacts>()({
+  /**
+   * What a speaker of a stream sounds like; the same speaker again takes the place of what was known. Where a workspace
+   * is full, the voice that was not heard for longest of those that are nobody's gives way.
+   */
+  learn_voice: {
+    records: (input: LearntVoice, state) => {
+      const id = voiceOf(input);
+      const is_full = (state?.voices[input.workspace_id] ?? 0) >= LIMITS.voices_per_workspace_max;
+      const oldest: RecordQuery = { collection: heardIn(input.workspace_id), range: { limit: 1 } };
+      return [...voiceRecords(input.workspace_id, id), ...(is_full ? [oldest] : [])];
+    },
+    decide(state, input: LearntVoice, turn): Decision<Contacts, { kept: boolean }> {
+      const { workspace_id, model, embedding } = input;
+      if (embedding.length > LIMITS.voice_embedding_bytes_max || model.length > LIMITS.voice_model_chars_max)
+        return { reply: { kept: false } };
+      const before = state ?? NONE;
+      const id = voiceOf(input);
+      const put: Effect = { effect: 'put_record', collection: 'embeddings', id, value: embedding };
+      const known = voiceIn(workspace_id, id, turn);
+      if (known !== undefined) return { reply: { kept: true }, effects: [put, ...putVoice(id, { ...known, model })] };
+      const count = before.voices[workspace_id] ?? 0;
+      const evicted = count < LIMITS.voices_per_workspace_max ? [] : turn.range<Voice>(heardIn(workspace_id));
+      const has_room = count === 0 ? Object.keys(before.voices).length < LIMITS.voice_workspaces_max : true;
+      if (!has_room || (count >= LIMITS.voices_per_workspace_max && evicted.length === 0))
+        return { reply: { kept: false } };
+      const dropped = dropVoices(before.voices, evicted, turn);
+      const counted = countVoices(dropped.voices, { workspace_id, by: 1 }, turn);
+      const voice: Voice = {
+        ...{ workspace_id, contact_id: null, model },
+        ...{ created_at_ms: turn.now_ms, last_matched_at_ms: null },
+      };
+      return {
+        reply: { kept: true },
+        next: { ...before, voices: counted.voices },
+        effects: [...dropped.effects, put, ...putVoice(id, voice), ...counted.effects],
+      };
+    },
+  },
+
+  /** A voice was heard again. Whose it is; one that was nobody's is a contact without a name from here on. */
+  match_voice: {
+    records: ({ workspace_id, voice_id, contact_id }: MatchedVoice) => [
+      ...voiceRecords(workspace_id, voice_id),
+      contactRecord(contact_id),
+    ],
+    decide(state, input: MatchedVoice, turn): Decision<Contacts, { contact_id: string | null }> {
+      const { workspace_id, voice_id, contact_id } = input;
+      const known = voiceIn(workspace_id, voice_id, turn);
+      if (state === null || known === undefined) return { reply: { contact_id: null } };
+      const matched: Voice = { ...known, last_matched_at_ms: turn.now_ms };
+      if (known.contact_id !== null)
+        return { reply: { contact_id: known.contact_id }, effects: putVoice(voice_id, matched) };
+      const is_taken = turn.record<Contact>('contacts', contact_id) !== undefined;
+      if (is_taken || state.count >= LIMITS.contacts_per_account_max)
+        return { reply: { contact_id: null }, effects: putVoice(voice_id, matched) };
+      return {
+        reply: { contact_id },
+        next: { ...state, count: state.count + 1 },
+        effects: [
+          ...newContact(contact_id, null, turn).effects,
+          { effect: 'delete_record', collection: heardIn(workspace_id), id: voice_id },
+          ...putVoice(voice_id, { ...matched, contact_id }),
+        ],
+      };
+    },
+  },
+
+  /** A person said who a speaker is, or (null) that it is nobody known; the voice that was learned of it is theirs. */
+  name_voice: {
+    records: (input: NamedVoice) => [
+      ...voiceRecords(input.workspace_id, voiceOf(input)),
+      ...(input.contact_id === null
+        ? []
+        : [
+            contactRecord(input.contact_id),
+            { collection: voicesOf(input.contact_id), range: { limit: LIMITS.voices_per_contact_max } },
+          ]),
+    ],
+    decide(state, input: NamedVoice, turn): Decision<Contacts, typeof DONE> {
+      const { workspace_id, contact_id } = input;
+      const id = voiceOf(input);
+      const known = voiceIn(workspace_id, id, turn);
+      if (state === null || known === undefined || known.contact_id === contact_id) return { reply: DONE };
+      const contact = contact_id === null ? null : turn.record<Contact>('contacts', contact_id);
+      if (contact === undefined || contact?.merged) return { reply: NO_CONTACT };
+      const own = contact_id === null ? [] : turn.range<Voice>(voicesOf(contact_id));
+      const is_full = own.length >= LIMITS.voices_per_contact_max;
+      const dropped = dropVoices(state.voices, is_full ? own.slice(0, 1) : [], turn);
+      const effects = [...dropped.effects, ...takeFrom(known, { id, self: turn.self })];
+      for (const gone of is_full ? own.slice(0, 1) : [])
+        effects.push({ effect: 'delete_record', collection: voicesOf(contact_id as string), id: gone.id });
+      effects.push(...putVoice(id, { ...known, contact_id }));
+      if (contact_id !== null && contact !== null)
+        effects.push(
+          putContact(contact_id, { ...contact, updated_at_ms: turn.now_ms }),
+          updated(turn.self, contact_id, ['voice']),
+        );
+      return { reply: DONE, next: { ...state, voices: dropped.voices }, effects };
+    },
+  },
+
+  /** The contact is not recognised by its voice any more, until one is learned again. */
+  delete_voice: {
+    records: ({ contact_id }: { contact_id: string }) => [
+      contactRecord(contact_id),
+      { collection: voicesOf(contact_id), range: { limit: LIMITS.voices_per_contact_max } },
+    ],
+    decide(state, { contact_id }: { contact_id: string }, turn): Decision<Contacts, typeof DONE> {
+      const contact = turn.record<Contact>('contacts', contact_id);
+      if (state === null || contact === undefined) return { reply: NO_CONTACT };
+      const rows = turn.range<Voice>(voicesOf(contact_id));
+      if (!rows.some(({ value }) => value.removed_at_ms === undefined)) return { reply: DONE };
+      const dropped = dropVoices(state.voices, rows, turn);
+      return {
+        reply: DONE,
+        next: { ...state, voices: dropped.voices },
+        effects: [
+          ...dropped.effects,
+          { effect: 'delete_collection', collection: voicesOf(contact_id) },
+          putContact(contact_id, { ...contact, updated_at_ms: turn.now_ms }),
+          updated(turn.self, contact_id, ['voice']),
+        ],
+      };
+    },
+  },
+
+  /** Voices of a workspace that may be heard again, those heard last: of contacts, and of nobody yet. */
+  voices: {
+    records: ({ workspace_id }: { workspace_id: string }) =>
+      bothOf(workspace_id, { descending: true, limit: LIMITS.voices_told_max }),
+    decide(_, { workspace_id }: { workspace_id: string }, turn) {
+      const rows = [knownIn(workspace_id), heardIn(workspace_id)].flatMap((name) => turn.range<Voice>(name));
+      const voices = rows.map(({ id, value: { contact_id, model } }) => ({ id, contact_id, model }));
+      return { reply: { voices } };
+    },
+  },
+
+  embeddings: {
+    records: ({ ids }: { ids: string[] }) => ids.map((id) => ({ collection: 'embeddings', id })),
+    decide(_, { ids }: { ids: string[] }, turn) {
+      const found = ids.flatMap((id): [string, Uint8Array][] => {
+        const embedding = turn.record<Uint8Array>('embeddings', id);
+        return embedding === undefined ? [] : [[id, embedding]];
+      });
+      return { reply: { embeddings: Object.fromEntries(found) } };
+    },
+  },
+
+  /** Removes voices of a workspace that were not matched since; contacts stay. Nothing is recorded of it. Rule I-020. */
+  expire_voices: {
+    records: ({ workspace_id }: ExpireVoices) => bothOf(workspace_id, { limit: STEP + 1 }),
+    decide(state, { workspace_id, sweep_id, before_ms, library_id }: ExpireVoices, turn): Decision<Contacts, Expired> {
+      if (state === null) return { reply: { removed: 0, left: false } };
+      const { old, oldest_ms } = oldVoices(workspace_id, before_ms, turn);
+      const gone = takeOut(state, { workspace_id, rows: old, oldest_ms }, turn);
+      for (const { id, value } of old)
+        if (value.contact_id !== null)
+          gone.effects.push(putOwnVoice(value.contact_id, id, { ...value, removed_at_ms: turn.now_ms }));
+      const swept: Swept = { type: 'swept', sweep_id, bucket: 'voice', count: old.length };
+      if (old.length > 0)
+        gone.effects.push({ effect: 'notify', to: { kind: 'library', id: library_id }, message: swept });
+      const left = oldest_ms !== null && isBefore(oldest_ms, before_ms);
+      return { reply: { removed: old.length, left }, next: gone.next, effects: gone.effects };
+    },
+  },
+
+  /** Of a workspace that is deleted; as often as `left` says. */
+  forget_voices: {
+    records: ({ workspace_id }: { workspace_id: string }) => bothOf(workspace_id, { limit: STEP + 1 }),
+    decide(state, { workspace_id }: { workspace_id: string }, turn): Decision<Contacts, { left: boolean }> {
+      if (state?.voices[workspace_id] === undefined) return { reply: { left: false } };
+      const { old, oldest_ms } = oldVoices(workspace_id, null, turn);
+      const { next, effects } = takeOut(state, { workspace_id, rows: old, oldest_ms }, turn);
+      for (const { id, value } of old)
+        if (value.contact_id !== null)
+          effects.push({ effect: 'delete_record', collection: voicesOf(value.contact_id), id });
+      return { reply: { left: oldest_ms !== null }, next, effects };
+    },
+  },
+});
+
+type LearntVoice = {
+  workspace_id: string;
+  stream_id: string;
+  speaker: number;
+  model: string;
+  embedding: Uint8Array;
+};
+/** `contact_id`: for a contact without a name, where the voice is nobody's. */
+type MatchedVoice = { workspace_id: string; voice_id: string; contact_id: string };
+type NamedVoice = { workspace_id: string; stream_id: string; speaker: number; contact_id: string | null };
+type ExpireVoices = Expire & { workspace_id: string };
+
+/** The id of the voice that is learned of a speaker. */
+function voiceOf({ stream_id, speaker }: { stream_id: string; speaker: number }): string {
+  return voiceId(stream_id, speaker);
+}
+
+function voiceRecords(workspace_id: string, id: string): RecordQuery[] {
+  return [
+    { collection: knownIn(workspace_id), id },
+    { collection: heardIn(workspace_id), id },
+  ];
+}
+
+function voiceIn(workspace_id: string, id: string, turn: Turn): Voice | undefined {
+  return turn.record<Voice>(knownIn(workspace_id), id) ?? turn.record<Voice>(heardIn(workspace_id), id);
+}
+
+function bothOf(workspace_id: string, range: { descending?: boolean; limit: number }): RecordQuery[] {
+  return [
+    { collection: knownIn(workspace_id), range },
+    { collection: heardIn(workspace_id), range },
+  ];
+}
+
+/** What a voice that gets another contact leaves behind. */
+function takeFrom({ workspace_id, contact_id }: Voice, { id, self }: { id: string; self: string }): Effect[] {
+  if (contact_id === null) return [{ effect: 'delete_record', collection: heardIn(workspace_id), id }];
+  return [
+    { effect: 'delete_record', collection: knownIn(workspace_id), id },
+    { effect: 'delete_record', collection: voicesOf(contact_id), id },
+    updated(self, contact_id, ['voice']),
+  ];
+}
+
+/** As many as one commit takes of those whose clock is before that, and the clock of the oldest that stays. */
+function oldVoices(
+  workspace_id: string,
+  before_ms: number | null,
+  turn: Turn,
+): { old: VoiceRow[]; oldest_ms: number | null } {
+  const old: VoiceRow[] = [];
+  const staying: number[] = [];
+  for (const name of [knownIn(workspace_id), heardIn(workspace_id)]) {
+    const rows = turn.range<Voice>(name);
+    const due = rows.filter(({ order }) => isBefore(order, before_ms)).slice(0, STEP);
+    old.push(...due);
+    const next = rows[due.length];
+    if (next !== undefined) staying.push(next.order);
+  }
+  return { old, oldest_ms: staying.length === 0 ? null : Math.min(...staying) };
+}
+
+/** Takes voices of a workspace out of it, and puts it where its oldest voice belongs on the list of what may expire. */
+function takeOut(
+  state: Contacts,
+  { workspace_id, rows, oldest_ms }: { workspace_id: string; rows: VoiceRow[]; oldest_ms: number | null },
+  turn: Turn,
+): { next: Contacts; effects: Effect[] } {
+  const effects = rows.flatMap(({ id, value }) => dropVoice(id, value));
+  const counted = countVoices(state.voices, { workspace_id, by: -rows.length }, turn);
+  const place = { owner: turn.self, index: dueIndex('voices', workspace_id), member: turn.self };
+  effects.push(
+    oldest_ms === null
+      ? { effect: 'remove_from_index', ...place }
+      : { effect: 'add_to_index', ...place, order: oldest_ms },
+  );
+  return { next: { ...state, voices: counted.voices }, effects };
+}

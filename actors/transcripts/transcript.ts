@@ -1,0 +1,102 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { BLOCKS } from '../../src/domain/search/places.js';
+import { defineActor, type Effect, type MessageOf, type RangeQuery } from '../actor.js';
+import { ANNOUNCING_INDEX } from './announcing.js';
+import { allSpeakers, announcingMember, announcingMessages, contactLists } from './transcript_announcing.js';
+import { correctionMessages, type PlacedTurn, pageRecords, speakersIn, turnAt } from './transcript_corrections.js';
+import { expiryMessages } from './transcript_expiry.js';
+import { laneMessages } from './transcript_lanes.js';
+import { type Page, pageKey, readPage, readWords } from './transcript_page.js';
+import { dueEffect, listed, publicationMessages } from './transcript_publication.js';
+import { runMessages } from './transcript_runs.js';
+import { notFoundAnyMore, searchedPages, searchMessages } from './transcript_search.js';
+import { NO_TURN, ofTranscript, TRANSCRIBING_INDEX, type Transcript } from './transcript_state.js';
+import { windowMessages } from './transcript_windows.js';
+
+export type TranscriptMessage = MessageOf<typeof transcript>;
+
+const DONE = { done: true } as const;
+
+/** Rules K-004, K-005 and K-011; docs/architecture.md, "Transcripts". */
+export const transcript = defineActor<Transcript>()({
+  kind: 'transcript',
+  home: 'id',
+  schema: 1,
+  messages: {
+    ...windowMessages,
+    ...publicationMessages,
+    ...correctionMessages,
+    ...announcingMessages,
+    ...expiryMessages,
+    ...runMessages,
+    ...laneMessages,
+    ...searchMessages,
+
+    view: { reads: true, decide: ofTranscript((state) => ({ reply: state })) },
+
+    /** How often it has changed; 0 for what there is nothing of. */
+    revision: { reads: true, decide: (state) => ({ reply: { revision: state?.revision ?? 0 } }) },
+
+    /** A run of pages. */
+    pages: {
+      records: ({ range }: { range: RangeQuery }) => [{ collection: 'pages', range }],
+      decide(state, _: { range: RangeQuery }, turn) {
+        const pages = turn.range<unknown>('pages').map(({ order, value }): Page => readPage(order, value));
+        return { reply: { pages, revision: state?.revision ?? 0 } };
+      },
+    },
+
+    turn: {
+      reads: true,
+      records: pageRecords,
+      decide: (state, place: PlacedTurn, turn) => {
+        const found = state === null ? NO_TURN : turnAt(place, turn);
+        if ('refused' in found) return { reply: found };
+        return { reply: { turn: found.said, words: found.words.get(place.serial) ?? null } };
+      },
+    },
+
+    /** The words of a page's turns. */
+    words: {
+      reads: true,
+      records: pageRecords,
+      decide: (_, { page }: { page: number }, turn) => ({
+        reply: { words: readWords(page, turn.record('words', pageKey(page))) },
+      }),
+    },
+
+    /** What is known of speakers, by number. */
+    speakers: {
+      records: allSpeakers,
+      decide: (state, _: unknown, turn) => ({
+        reply: { speakers: speakersIn(turn), revision: state?.revision ?? 0 },
+      }),
+    },
+
+    erase: {
+      records: () => searchedPages,
+      decide(state, _: unknown, turn) {
+        if (state === null) return { reply: DONE };
+        const { self } = turn;
+        const collections = ['pages', 'words', BLOCKS, 'published', 'runs', 'speakers'];
+        const effects: Effect[] = [
+          ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
+          { effect: 'remove_from_index', ...TRANSCRIBING_INDEX, member: self },
+          { effect: 'remove_from_index', ...ANNOUNCING_INDEX, member: announcingMember(self) },
+          ...notFoundAnyMore(state, turn),
+          ...listed({ ...state, turns: 0 }, self),
+          ...contactLists(state, self),
+          dueEffect(state, null, self),
+          { effect: 'delete' },
+        ];
+        return { reply: DONE, next: null, effects };
+      },
+    },
+  },
+
+  invariant({ turns, waiting, speakers }) {
+    if (turns < 0) return 'less than no turns';
+    if (waiting.length > LIMITS.transcript_intervals_max) return 'too much waits';
+    return speakers > LIMITS.speakers_per_stream_max ? 'too many speakers' : null;
+  },
+});

@@ -1,0 +1,327 @@
+import { turnId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { type Decision, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
+import { allSpeakers, announce, showContact } from './transcript_announcing.js';
+import { attributionOf, contactOf, type Speakers, speakerShown } from './transcript_attribution.js';
+import { writePage } from './transcript_block.js';
+import { splitWords, withCorrection, withTurns } from './transcript_merge.js';
+import {
+  type Correction,
+  isExpired,
+  type Page,
+  type PageTurn,
+  type PageWords,
+  pageKey,
+  putWords,
+  readPage,
+  readWords,
+} from './transcript_page.js';
+import { placePage } from './transcript_publication.js';
+import {
+  NO_TURN,
+  ofTranscript,
+  putBlock,
+  type Speaker,
+  type SpeakerBlock,
+  speakerBlockOf,
+  type Transcript,
+  tellLibrary,
+} from './transcript_state.js';
+
+/**
+ * What people correct in a transcript: who said a turn, where one ends and the next begins, that it is not to be there,
+ * and who a speaker is. Each outlives every later run (transcript_merge.ts).
+ */
+
+/** A turn by its place in the stream. */
+export type PlacedTurn = { page: number; serial: number };
+
+const DONE = { done: true } as const;
+const EXPIRED_TURN = refuse('CONTENT_EXPIRED', 'The workspace does not keep this turn any longer.');
+const NO_SPEAKER = refuse('NOT_FOUND', 'There is no such speaker in this stream.');
+const NO_WORDS = refuse('CONFLICT', 'When the words of this turn were said is not known; it can not be split.');
+const NOT_INSIDE = refuse('CONFLICT', 'No words of the turn lie on both sides of at_ms.');
+const TOO_MANY = refuse(
+  'CONFLICT',
+  `Ten minutes of a transcript hold at most ${LIMITS.page_corrections_max} corrections.`,
+);
+const FULL = refuse('CONFLICT', `Ten minutes of a transcript hold at most ${LIMITS.page_turns_max} turns.`);
+const TOO_MANY_CONTACTS = refuse(
+  'CONFLICT',
+  `The turns of a stream show at most ${LIMITS.contacts_per_transcript_max} contacts.`,
+);
+const ITSELF = refuse('CONFLICT', 'A speaker can not be merged into itself.');
+const TOO_MANY_MERGED = refuse('CONFLICT', `At most ${LIMITS.speaker_merges_max} speakers can be one.`);
+
+export const correctionMessages = messagesOf<Transcript>()({
+  /** Says whose words a turn holds, or which speaker's; both for this turn alone. */
+  change_turn: {
+    records: (change: TurnChange) => [...pageRecords(change), ...allSpeakers()],
+    decide: ofTranscript((state, change: TurnChange, turn): Decision<Transcript, TurnReply> => {
+      const found = turnAt(change, turn);
+      if (isRefusal(found)) return { reply: found };
+      const { page, said } = found;
+      const { contact_id, speaker } = change;
+      const is_same =
+        speaker === undefined ? contact_id === said.contact_id : said.speaker_is_manual && speaker === said.speaker;
+      if (is_same) return { reply: replyOf(found) };
+      if (speaker !== undefined && (speaker < 1 || speaker > state.speakers)) return { reply: NO_SPEAKER };
+      const shown = contact_id == null ? { state, effects: [] } : showContact(state, contact_id, turn.self);
+      if (shown === null) return { reply: TOO_MANY_CONTACTS };
+      const { start_ms, end_ms } = said;
+      const span = { start_ms, end_ms, at_ms: turn.now_ms };
+      const corrections = withCorrection(
+        page.corrections,
+        speaker === undefined
+          ? { ...span, kind: 'contact', contact_id: contact_id ?? null }
+          : { ...span, kind: 'speaker', speaker },
+      );
+      if (corrections.length > LIMITS.page_corrections_max) return { reply: TOO_MANY };
+      // From here on it succeeds.
+      const changed: PageTurn =
+        speaker === undefined
+          ? { ...said, contact_id: contact_id ?? null }
+          : { ...said, speaker, speaker_is_manual: true };
+      const turns = page.turns.map((other) => (other === said ? changed : other));
+      const next_page = withTurns({ ...page, corrections }, turns);
+      const changed_fields = changedFields(speakersIn(turn), said, changed);
+      return {
+        reply: replyOf({ page: next_page, said: changed }),
+        next: { ...shown.state, revision: state.revision + 1 },
+        effects: [
+          ...writePage(state, next_page, turn.self),
+          ...shown.effects,
+          ...(changed_fields.length > 0 ? [updated(state, { place: change, changed_fields }, turn)] : []),
+          corrected(state, said, turn),
+        ],
+      };
+    }),
+  },
+
+  /** Makes two turns of one, at the first word that begins by `at_ms` or later. */
+  split_turn: {
+    records: pageRecords,
+    decide: ofTranscript(
+      (state, { at_ms, ...place }: PlacedTurn & { at_ms: number }, turn): Decision<Transcript, Split> => {
+        const found = turnAt(place, turn);
+        if (isRefusal(found)) return { reply: found };
+        const { page, words, said } = found;
+        const of_turn = words.get(said.serial);
+        if (of_turn === undefined) return { reply: NO_WORDS };
+        const parts = at_ms <= said.start_ms || at_ms >= said.end_ms ? null : splitWords(said.text, of_turn, at_ms);
+        if (parts === null) return { reply: NOT_INSIDE };
+        if (page.turns.length >= LIMITS.page_turns_max || page.next_serial >= LIMITS.page_serials_max)
+          return { reply: FULL };
+        const { start_ms, end_ms } = said;
+        const split: Correction = { start_ms, end_ms, at_ms: turn.now_ms, kind: 'split', split_at_ms: at_ms };
+        const [first, second] = parts;
+        const halves = [
+          { ...said, text: first.text, end_ms: first.end_ms },
+          { ...said, serial: page.next_serial, text: second.text, start_ms: second.start_ms },
+        ] as const;
+        const corrections = halves.reduce(
+          (all, half) => alsoFor(all, { of: said, half }),
+          withCorrection(page.corrections, split),
+        );
+        if (corrections.length > LIMITS.page_corrections_max) return { reply: TOO_MANY };
+        // From here on it succeeds.
+        const turns = [...page.turns.filter((other) => other !== said), ...halves];
+        const next_page = withTurns({ ...page, next_serial: page.next_serial + 1, corrections }, turns);
+        const next_words = new Map(words).set(said.serial, first.words).set(halves[1].serial, second.words);
+        const created = turnId(turn.self, { page: page.number, serial: halves[1].serial });
+        const { account_id, source_id } = state;
+        return {
+          reply: { page: next_page, turns: [...halves] },
+          next: { ...state, revision: state.revision + 1, turns: state.turns + 1 },
+          effects: [
+            ...writePage(state, next_page, turn.self),
+            putWords(next_page, next_words),
+            updated(state, { place, changed_fields: ['end_ms', 'text'] }, turn),
+            { effect: 'append_event', account_id, type: 'turn.created', resource_id: created, data: { source_id } },
+            corrected(state, said, turn),
+          ],
+        };
+      },
+    ),
+  },
+
+  delete_turn: {
+    records: pageRecords,
+    decide: ofTranscript((state, place: PlacedTurn, turn): Decision<Transcript, typeof DONE> => {
+      const found = turnAt(place, turn);
+      if (isRefusal(found)) return { reply: found };
+      const { page, words, said } = found;
+      const { start_ms, end_ms } = said;
+      const deleted: Correction = { start_ms, end_ms, at_ms: turn.now_ms, kind: 'deleted' };
+      const corrections = withCorrection(page.corrections, deleted);
+      if (corrections.length > LIMITS.page_corrections_max) return { reply: TOO_MANY };
+      // From here on it succeeds.
+      const next_page = withTurns(
+        { ...page, corrections },
+        page.turns.filter((other) => other !== said),
+      );
+      const placed = placePage(
+        { ...state, revision: state.revision + 1, turns: state.turns - 1 },
+        { page: next_page, was: page, self: turn.self },
+      );
+      const { account_id, source_id } = state;
+      const resource_id = turnId(turn.self, place);
+      return {
+        reply: DONE,
+        next: placed.state,
+        effects: [
+          ...writePage(state, next_page, turn.self),
+          ...(words.size > 0 ? [putWords(next_page, words)] : []),
+          ...placed.effects,
+          { effect: 'append_event', account_id, type: 'turn.deleted', resource_id, data: { source_id } },
+          corrected(state, said, turn, { is_deleted: true }),
+        ],
+      };
+    }),
+  },
+
+  /** Says who a speaker is: all turns show it at once, but those of which a person said something else. */
+  assign_speaker: {
+    records: allSpeakers,
+    decide: ofTranscript((state, { speaker, contact_id }: Assigned, turn): Decision<Transcript, typeof DONE> => {
+      const known = speakersIn(turn);
+      const before = known.get(speaker);
+      if (speaker < 1 || speaker > state.speakers || before?.into !== undefined) return { reply: NO_SPEAKER };
+      if (before?.by === 'manual' && before.contact_id === contact_id) return { reply: DONE };
+      const shown = contact_id === null ? { state, effects: [] } : showContact(state, contact_id, turn.self);
+      if (shown === null) return { reply: TOO_MANY_CONTACTS };
+      const merged = before?.merged ?? [];
+      const announced = announce(shown.state, { speakers: [speaker, ...merged] }, turn);
+      if (isRefusal(announced)) return { reply: announced };
+      const is_seen = (before?.contact_id ?? null) !== contact_id;
+      const assigned: Speaker = { contact_id, by: 'manual', ...(merged.length > 0 ? { merged } : {}) };
+      known.set(speaker, assigned);
+      const after = is_seen ? announced : { state: shown.state, effects: [] };
+      return {
+        reply: DONE,
+        next: { ...after.state, revision: state.revision + 1 },
+        effects: [
+          ...putSpeakers(known, [speaker]),
+          ...shown.effects,
+          ...after.effects,
+          ...(is_seen ? [corrected(state, wholeOf(state), turn)] : []),
+        ],
+      };
+    }),
+  },
+
+  /** Two speakers are the same: the turns of the first show the second from now on. */
+  merge_speaker: {
+    records: allSpeakers,
+    decide: ofTranscript(
+      (state, { speaker, into }: { speaker: number; into: number }, turn): Decision<Transcript, typeof DONE> => {
+        const known = speakersIn(turn);
+        const [from, to] = [known.get(speaker), known.get(into)];
+        if ([speaker, into].some((number) => number < 1 || number > state.speakers)) return { reply: NO_SPEAKER };
+        if (from?.into === into) return { reply: DONE };
+        if (from?.into !== undefined || to?.into !== undefined) return { reply: NO_SPEAKER };
+        if (speaker === into) return { reply: ITSELF };
+        const moved = [speaker, ...(from?.merged ?? [])];
+        const merged = [...(to?.merged ?? []), ...moved];
+        if (merged.length > LIMITS.speaker_merges_max) return { reply: TOO_MANY_MERGED };
+        const announced = announce(state, { speakers: moved, field: 'speaker' }, turn);
+        if (isRefusal(announced)) return { reply: announced };
+        for (const number of moved) known.set(number, { contact_id: null, by: 'manual', into });
+        known.set(into, { contact_id: to?.contact_id ?? null, by: to?.by ?? 'recognized', merged });
+        return {
+          reply: DONE,
+          next: { ...announced.state, revision: state.revision + 1 },
+          effects: [
+            ...putSpeakers(known, [...moved, into]),
+            ...announced.effects,
+            corrected(state, wholeOf(state), turn),
+          ],
+        };
+      },
+    ),
+  },
+});
+
+/** One of both. */
+type TurnChange = PlacedTurn & { contact_id?: string | null; speaker?: number };
+type TurnReply = { page: Page; turn: PageTurn };
+type Split = { page: Page; turns: PageTurn[] };
+type Assigned = { speaker: number; contact_id: string | null };
+type FoundTurn = { page: Page; words: PageWords; said: PageTurn };
+
+function replyOf({ page, said }: Pick<FoundTurn, 'page' | 'said'>): TurnReply {
+  return { page, turn: said };
+}
+
+export function pageRecords({ page }: { page: number }): RecordQuery[] {
+  return [
+    { collection: 'pages', id: pageKey(page) },
+    { collection: 'words', id: pageKey(page) },
+  ];
+}
+
+/** A turn that can be read, or why there is none. */
+export function turnAt({ page: number, serial }: PlacedTurn, turn: Turn): FoundTurn | Refusal {
+  const page = readPage(number, turn.record('pages', pageKey(number)));
+  const said = page.turns.find((one) => one.serial === serial);
+  if (said === undefined) return isExpired(page, serial) ? EXPIRED_TURN : NO_TURN;
+  return { page, words: readWords(number, turn.record('words', pageKey(number))), said };
+}
+
+/** What was said of a turn holds for a half of it as well. */
+function alsoFor(corrections: Correction[], { of, half }: { of: PageTurn; half: PageTurn }): Correction[] {
+  const meant = corrections.filter(
+    ({ kind, start_ms, end_ms }) =>
+      (kind === 'contact' || kind === 'speaker') && start_ms === of.start_ms && end_ms === of.end_ms,
+  );
+  return meant.reduce(
+    (all, one) => withCorrection(all, { ...one, start_ms: half.start_ms, end_ms: half.end_ms }),
+    corrections,
+  );
+}
+
+/** What a person has changed for whoever reads the turn; where it shows the same as before, only who said so. */
+function changedFields(speakers: Speakers, was: PageTurn, is: PageTurn): string[] {
+  if (speakerShown(speakers, was) !== speakerShown(speakers, is)) return ['speaker'];
+  if (contactOf(speakers, was) !== contactOf(speakers, is)) return ['contact_id'];
+  return attributionOf(speakers, was) === attributionOf(speakers, is) ? [] : ['attribution'];
+}
+
+function updated(
+  { account_id, source_id }: Transcript,
+  { place: { page, serial }, changed_fields }: { place: PlacedTurn; changed_fields: string[] },
+  { self }: Turn,
+): Effect {
+  const resource_id = turnId(self, { page, serial });
+  return { effect: 'append_event', account_id, type: 'turn.updated', resource_id, data: { changed_fields, source_id } };
+}
+
+/** What was made of the turns there may be something else now. */
+function corrected(
+  state: Transcript,
+  { start_ms, end_ms }: Pick<PageTurn, 'start_ms' | 'end_ms'>,
+  { self }: Turn,
+  deleted: { is_deleted?: true } = {},
+): Effect {
+  return tellLibrary(state, { stream_id: self, from_ms: start_ms, to_ms: end_ms, is_new: false, ...deleted });
+}
+
+function wholeOf({ covered }: Transcript): Pick<PageTurn, 'start_ms' | 'end_ms'> {
+  return { start_ms: 0, end_ms: covered.at(-1)?.[1] ?? 0 };
+}
+
+export function speakersIn(turn: Turn): Map<number, Speaker> {
+  const blocks = turn.range<SpeakerBlock>('speakers');
+  return new Map(
+    blocks.flatMap(({ value }) => Object.entries(value).map(([number, one]) => [Number(number), one] as const)),
+  );
+}
+
+/** Writes the blocks of these speakers. */
+function putSpeakers(known: Map<number, Speaker>, changed: number[]): Effect[] {
+  const blocks = new Set(changed.map(speakerBlockOf));
+  return [...blocks].map((id) =>
+    putBlock(id, Object.fromEntries([...known].filter(([number]) => speakerBlockOf(number) === id))),
+  );
+}

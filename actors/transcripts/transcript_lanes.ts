@@ -1,0 +1,73 @@
+import type { Interval } from '../../src/domain/intervals.js';
+import { subtract } from '../../src/domain/intervals.js';
+import { refuse } from '../../src/domain/refusals.js';
+import { type Decision, messagesOf } from '../actor.js';
+import type { Lane, Transcript, WaitingAudio } from './transcript_state.js';
+import { begin, clip, dueEffects, inOrder, isWorthIt, type StreamAudio, spanOf } from './transcript_windows.js';
+
+/**
+ * What another pipeline than the default one hears in a recording: a transcript of its own under `laneId`. It shares the
+ * audio with the stream's transcript and nothing else: it records no event, and stands on no list but that of retention.
+ */
+export const laneMessages = messagesOf<Transcript>()({
+  /** Of the stream's own transcript: notes that there is such a lane, and tells of what audio. */
+  open_lane(state, { number, from_ms, to_ms }: OpenLane): Decision<Transcript, OpenedLane> {
+    if (state === null || state.lane !== undefined) return { reply: NO_AUDIO };
+    const { waiting, failed, covered, window_ms, longest_ms, end_ms } = state;
+    const all = [...covered, ...waiting.map(spanOf), ...failed.map(spanOf)].sort((a, b) => a[0] - b[0]);
+    const intervals = disjoint(all).flatMap((span) => clip(span, [from_ms, to_ms]));
+    if (intervals.length === 0) return { reply: NO_AUDIO };
+    const { account_id, workspace_id, source_id, captured_at_ms, lanes = [] } = state;
+    const stream = { account_id, workspace_id, source_id, captured_at_ms, end_ms };
+    const reply = { stream, window_ms, longest_ms, intervals };
+    return lanes.includes(number) ? { reply } : { reply, next: { ...state, lanes: [...lanes, number] } };
+  },
+
+  /** Of a lane: this audio is to be transcribed, and what was is transcribed again. */
+  run_lane(state, { lane, stream, window_ms, longest_ms, intervals }: RunLane, turn): Decision<Transcript, RanLane> {
+    if (state !== null && !isSameLane(state.lane, lane)) return { reply: OTHER_LANE };
+    const before = state ?? { ...begin(stream), lane };
+    const again = before.covered.flatMap((span) => intervals.flatMap((within) => clip(span, within)));
+    const known = [...before.covered, ...before.waiting.map(spanOf)].sort((a, b) => a[0] - b[0]);
+    const fresh = subtract(intervals, disjoint(known)).filter(isWorthIt);
+    const wait = ([from_ms, to_ms]: Interval): WaitingAudio => ({ from_ms, to_ms, at_ms: turn.now_ms });
+    const waiting = [
+      ...before.waiting,
+      ...fresh.map(wait),
+      ...again.map((span): WaitingAudio => ({ ...wait(span), again: 'reprocess' })),
+    ];
+    const next: Transcript = {
+      ...before,
+      ...{ end_ms: stream.end_ms, window_ms, longest_ms: Math.max(before.longest_ms, longest_ms), retry: null },
+      waiting: inOrder(waiting),
+      covered: subtract(before.covered, again),
+      failed: before.failed.filter((one) => intervals.every((span) => clip(spanOf(one), span).length === 0)),
+    };
+    return { reply: { turns: before.turns }, next, effects: dueEffects(state, next, turn.self) };
+  },
+});
+
+const NO_AUDIO = refuse('CONFLICT', 'There is no audio of the stream there that could be transcribed.');
+const OTHER_LANE = refuse('CONFLICT', 'The transcript of another recording stands there.');
+
+type Share = Pick<StreamAudio, 'stream' | 'window_ms' | 'intervals'> & { longest_ms: number };
+type OpenLane = { number: number; from_ms: number; to_ms: number };
+type OpenedLane = Share;
+type RunLane = Share & { lane: Lane };
+/** `turns`: that there are already. */
+type RanLane = { turns: number };
+
+function isSameLane(one: Lane | undefined, other: Lane): boolean {
+  return one?.stream_id === other.stream_id && one.pipeline_id === other.pipeline_id;
+}
+
+/** Sorted ones that may overlap, as fewer that do not. */
+function disjoint(sorted: readonly Interval[]): Interval[] {
+  const joined: Interval[] = [];
+  for (const [from, to] of sorted) {
+    const last = joined.at(-1);
+    if (last !== undefined && last[1] >= from) joined[joined.length - 1] = [last[0], Math.max(last[1], to)];
+    else joined.push([from, to]);
+  }
+  return joined;
+}

@@ -1,0 +1,203 @@
+import type { Interval } from '../../src/domain/intervals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import type { Effect } from '../actor.js';
+import type { Word } from './transcript_state.js';
+
+/**
+ * Ten minutes of a transcript: the unit that is stored, replaced and expired. A turn lies in the page in which it
+ * starts; its serial number there is never given again.
+ */
+export type Page = {
+  number: number;
+  next_serial: number;
+  /** By start, then serial. */
+  turns: PageTurn[];
+  /** Publications of these turns. */
+  runs: Run[];
+  /** What people have changed, which outlives every run. */
+  corrections: Correction[];
+  /** Serials of turns that retention removed, and where they were. */
+  expired: { serials: Interval[]; spans: Interval[] };
+};
+
+/** `pipeline`: the number of the one that made it; absent for the first. */
+export type Run = { id: string; published_at_ms: number; pipeline?: number };
+
+export type PageTurn = {
+  serial: number;
+  start_ms: number;
+  end_ms: number;
+  text: string;
+  language: string | null;
+  /** 0 to 1. */
+  confidence: number | null;
+  /** 0 for nobody. */
+  speaker: number;
+  /** A person said whose words these are, whatever is known of the speaker; null: nobody's. Absent: nobody said so. */
+  contact_id?: string | null;
+  /** A person said which speaker it is. */
+  speaker_is_manual?: true;
+  run: Run;
+};
+
+/** What a person changed within a span: it holds for whatever a later run hears there. */
+export type Correction = { start_ms: number; end_ms: number; at_ms: number } & (
+  | { kind: 'contact'; contact_id: string | null }
+  | { kind: 'speaker'; speaker: number }
+  | { kind: 'split'; split_at_ms: number }
+  | { kind: 'deleted' }
+);
+
+/** Words by the serial of their turn. */
+export type PageWords = Map<number, Word[]>;
+
+/** Rows instead of objects, times as differences: pages are read and written whole, and there are many. */
+type StoredPage = {
+  n: number;
+  r: StoredRun[];
+  t: StoredTurn[];
+  c?: Correction[];
+  xs?: Interval[];
+  xt?: Interval[];
+};
+type StoredRun = [id: string, published_at_ms: number, pipeline?: number];
+type StoredTurn = [
+  serial: number,
+  start: number,
+  length: number,
+  text: string,
+  speaker: number,
+  run: number,
+  language: string | 0,
+  /** In hundredths; -1 for none. */
+  confidence: number,
+  manual?: { c?: string | null; s?: 1 },
+];
+type StoredWords = [serial: number, words: [text: string, start: number, length: number, confidence: number][]][];
+
+export function pageOf(start_ms: number): number {
+  return Math.floor(start_ms / LIMITS.transcript_page_ms);
+}
+
+/** A page's number as the id of its record: fixed width, so that ids sort as numbers. */
+export function pageKey(page: number): string {
+  return page.toString(16).padStart(4, '0');
+}
+
+function emptyPage(number: number): Page {
+  return { number, next_serial: 0, turns: [], runs: [], corrections: [], expired: { serials: [], spans: [] } };
+}
+
+export function readPage(number: number, stored: unknown): Page {
+  if (stored === undefined) return emptyPage(number);
+  const { n, r, t, c = [], xs = [], xt = [] } = stored as StoredPage;
+  const runs = r.map(
+    ([id, published_at_ms, pipeline]): Run => ({
+      id,
+      published_at_ms,
+      ...(pipeline === undefined ? {} : { pipeline }),
+    }),
+  );
+  let at_ms = number * LIMITS.transcript_page_ms;
+  // Pages are read whole for each result: no object here is made that is not kept.
+  const turns = t.map(([serial, start, length, text, speaker, run, language, confidence, manual]): PageTurn => {
+    at_ms += start;
+    const turn: PageTurn = {
+      serial,
+      start_ms: at_ms,
+      end_ms: at_ms + length,
+      text,
+      language: language === 0 ? null : language,
+      confidence: confidence < 0 ? null : confidence / 100,
+      speaker,
+      run: runs[run] as Run,
+    };
+    if (manual?.c !== undefined) turn.contact_id = manual.c;
+    if (manual?.s !== undefined) turn.speaker_is_manual = true;
+    return turn;
+  });
+  return { number, next_serial: n, turns, runs, corrections: c, expired: { serials: xs, spans: xt } };
+}
+
+/** What was said last before that; null where nothing was. */
+export function textBefore(number: number, stored: unknown, from_ms: number): string | null {
+  let at_ms = number * LIMITS.transcript_page_ms;
+  let said: string | null = null;
+  for (const [, start, , text] of (stored as StoredPage | undefined)?.t ?? []) {
+    at_ms += start;
+    if (at_ms >= from_ms) break;
+    said = text;
+  }
+  return said;
+}
+
+export function putPage(page: Page): Effect {
+  const { number, next_serial, turns, corrections, expired } = page;
+  const runs = [...new Set(turns.map(({ run }) => run))];
+  let at_ms = number * LIMITS.transcript_page_ms;
+  const numbers = new Map(runs.map((run, at) => [run, at]));
+  const rows = turns.map((turn): StoredTurn => {
+    const { serial, start_ms, end_ms, text, speaker, run, language, confidence, contact_id, speaker_is_manual } = turn;
+    const start = start_ms - at_ms;
+    at_ms = start_ms;
+    const sureness = confidence === null ? -1 : Math.round(confidence * 100);
+    const place = numbers.get(run) as number;
+    const row: StoredTurn = [serial, start, end_ms - start_ms, text, speaker, place, language ?? 0, sureness];
+    if (contact_id !== undefined || speaker_is_manual)
+      row.push({ ...(contact_id === undefined ? {} : { c: contact_id }), ...(speaker_is_manual ? { s: 1 } : {}) });
+    return row;
+  });
+  const value: StoredPage = {
+    ...{ n: next_serial, r: runs.map(storedRun), t: rows },
+    ...(corrections.length === 0 ? {} : { c: corrections }),
+    ...(expired.serials.length === 0 ? {} : { xs: expired.serials, xt: expired.spans }),
+  };
+  return { effect: 'put_record', collection: 'pages', id: pageKey(number), value, order: number, packed: true };
+}
+
+function storedRun({ id, published_at_ms, pipeline }: Run): StoredRun {
+  return pipeline === undefined ? [id, published_at_ms] : [id, published_at_ms, pipeline];
+}
+
+export function readWords(page: number, stored: unknown): PageWords {
+  const begins_ms = page * LIMITS.transcript_page_ms;
+  return new Map(
+    ((stored as StoredWords | undefined) ?? []).map(([serial, words]) => {
+      let at_ms = begins_ms;
+      const read = words.map(([text, start, length, confidence]): Word => {
+        at_ms += start;
+        return [text, at_ms, at_ms + length, confidence < 0 ? null : confidence / 100];
+      });
+      return [serial, read];
+    }),
+  );
+}
+
+/** Of the turns that are still there. */
+export function putWords({ number, turns }: Page, words: PageWords): Effect {
+  const begins_ms = number * LIMITS.transcript_page_ms;
+  const value: StoredWords = turns.flatMap(({ serial }) => {
+    const of_turn = words.get(serial);
+    if (of_turn === undefined || of_turn.length === 0) return [];
+    let at_ms = begins_ms;
+    const rows = of_turn.map(([text, start_ms, end_ms, confidence]): StoredWords[number][1][number] => {
+      const start = start_ms - at_ms;
+      at_ms = start_ms;
+      return [text, start, end_ms - start_ms, confidence === null ? -1 : Math.round(confidence * 100)];
+    });
+    return [[serial, rows]];
+  });
+  const record = { collection: 'words', id: pageKey(number) };
+  return value.length === 0
+    ? { effect: 'delete_record', ...record }
+    : { effect: 'put_record', ...record, value, packed: true };
+}
+
+/** When its oldest turn was published; null where it has none. */
+export function oldestIn({ turns }: Page): number | null {
+  return turns.length === 0 ? null : Math.min(...turns.map(({ run }) => run.published_at_ms));
+}
+
+export function isExpired({ expired }: Page, serial: number): boolean {
+  return expired.serials.some(([from, to]) => serial >= from && serial < to);
+}

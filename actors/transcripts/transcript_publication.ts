@@ -1,0 +1,400 @@
+import type { EventType } from '../../src/domain/event_types.js';
+import { turnId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { dueIndex } from '../../src/domain/retention.js';
+import { type Decision, type Effect, messagesOf, type Turn } from '../actor.js';
+import { keptPipeline } from '../insights/context_state.js';
+import { announce, showContact } from './transcript_announcing.js';
+import { writePage } from './transcript_block.js';
+import { attributeRun, type HeardRun, mergeRun, type SpeakerNumbers } from './transcript_merge.js';
+import {
+  oldestIn,
+  type Page,
+  type PageTurn,
+  type PageWords,
+  pageKey,
+  pageOf,
+  putWords,
+  readPage,
+  readWords,
+} from './transcript_page.js';
+import { noteRun } from './transcript_runs.js';
+import {
+  type FailedAudio,
+  ofTranscript,
+  type PublicationTally,
+  type PublishedTurn,
+  putBlock,
+  type SpeakerBlock,
+  speakerBlockOf,
+  TRANSCRIPTS,
+  type Transcript,
+  tellLibrary,
+  transcriptIndexOf,
+  type Window,
+  type Word,
+} from './transcript_state.js';
+import {
+  beginFinalPass,
+  consumed,
+  dueEffects,
+  heldWindow,
+  NOT_HELD,
+  resting,
+  type StoppedHearing,
+  spanOf,
+  unheard,
+} from './transcript_windows.js';
+
+/** A worker's result for a window that it has claimed. `digest`: over all that the worker said, by which a repeat is known. */
+export type Publication = {
+  number: number;
+  token: string;
+  digest: string;
+  consumed_to_ms?: number | undefined;
+  speaker_scope: 'window' | 'stream';
+  mode: 'replace' | 'attribute';
+  turns: PublishedTurn[];
+  /** Parts of the window that could not be heard. What stood there stays. */
+  failed?: FailedAudio[] | undefined;
+  /** Why nothing behind `consumed_to_ms` was heard; that waits for another try, also of a final window. */
+  stopped?: StoppedHearing | undefined;
+  /** Contacts whose voices were recognised, by label. */
+  recognized: Record<string, string>;
+  /** Whether a recording is run once more after its end. */
+  final_pass: boolean;
+  /** Who heard it, and how many segments it left out by itself; absent where nobody said. */
+  engine?: string | undefined;
+  dropped?: number | undefined;
+  /** Whether somebody makes conversations of what is said. */
+  insights?: boolean;
+};
+
+/** `speakers`: the numbers of the result's labels. `came_at_ms`: when the first of its audio came, by the clock. */
+type Published = { tally: PublicationTally; speakers: SpeakerNumbers; came_at_ms: number | null };
+
+const OTHER_CONTENT = refuse('CONFLICT', 'Something else was published under this claim.');
+const FULL = refuse('CONFLICT', `Ten minutes of a transcript hold at most ${LIMITS.page_turns_max} turns.`);
+const NO_MORE = refuse('CONFLICT', 'These ten minutes of the transcript were run too often.');
+const NOTHING: PublicationTally = { turns: 0, replaced: 0, protected: 0, suppressed: 0 };
+
+export const publicationMessages = messagesOf<Transcript>()({
+  /** All of a result is one commit, merged with what people have corrected. */
+  publish: {
+    records: (_: Publication, state) => {
+      if (state?.window == null) return [];
+      const id = pageKey(pageOf(state.window.from_ms));
+      return [
+        { collection: 'pages', id },
+        { collection: 'words', id },
+        ...blocksFrom(state).map((block) => ({ collection: 'speakers', id: block })),
+      ];
+    },
+    decide: ofTranscript((state, publication: Publication, turn): Decision<Transcript, Published> => {
+      const { published } = state;
+      if (published?.token === publication.token && published.digest === publication.digest)
+        return { reply: { tally: published.tally, speakers: new Map(), came_at_ms: null } };
+      const window = windowFor(state, publication);
+      if (isRefusal(window)) return { reply: window };
+      return publication.mode === 'attribute'
+        ? attribute(state, { window, publication }, turn)
+        : replace(state, { window, publication }, turn);
+    }),
+  },
+});
+
+/** The window that a result is for, or why it can not be published. Texts were looked at before. */
+export function windowFor(
+  state: Transcript,
+  publication: Pick<Publication, 'number' | 'token' | 'turns' | 'consumed_to_ms' | 'failed' | 'stopped'>,
+): Window | Refusal {
+  if (state.published?.token === publication.token) return OTHER_CONTENT;
+  const window = heldWindow(state, publication);
+  return window === null ? NOT_HELD : (wrongIn(window, publication) ?? window);
+}
+
+/** Null for a result that lies in its window, in order. */
+function wrongIn(
+  { from_ms, to_ms, final }: Window,
+  { turns, consumed_to_ms = to_ms, failed = [], stopped }: Omit<Parameters<typeof windowFor>[1], 'number' | 'token'>,
+): Refusal | null {
+  const wrong = (path: string, message: string) =>
+    refuse('BAD_REQUEST', `${path} ${message}.`, { details: [{ path, message }] });
+  if (consumed_to_ms <= from_ms || consumed_to_ms > to_ms)
+    return wrong('consumed_to_ms', `must lie behind ${from_ms} and be at most ${to_ms}`);
+  if (final && consumed_to_ms < to_ms && stopped === undefined)
+    return wrong('consumed_to_ms', `must be ${to_ms}: the window is final`);
+  for (const [index, part] of failed.entries())
+    if (part.from_ms < from_ms || part.to_ms > consumed_to_ms || part.from_ms >= part.to_ms)
+      return wrong(`failed.${index}`, `must lie between ${from_ms} and ${consumed_to_ms}`);
+  const latest_ms = consumed_to_ms + LIMITS.window_tolerance_ms;
+  let before_ms = from_ms - LIMITS.window_tolerance_ms;
+  for (const [index, { start_ms, end_ms, words = [] }] of turns.entries()) {
+    if (start_ms < before_ms)
+      return wrong(`turns.${index}.start_ms`, `must be at least ${before_ms}: turns come in order`);
+    if (end_ms > latest_ms)
+      return wrong(`turns.${index}.end_ms`, `must be at most ${latest_ms}: what is published ends there`);
+    before_ms = start_ms;
+    let word_before_ms = start_ms - LIMITS.window_tolerance_ms;
+    for (const [at, [, word_start_ms, word_end_ms]] of words.entries()) {
+      const path = `turns.${index}.words.${at}`;
+      if (word_start_ms < word_before_ms)
+        return wrong(path, `must not begin before ${word_before_ms}: words come in order`);
+      if (word_end_ms < word_start_ms) return wrong(path, 'must not end before it begins');
+      if (word_end_ms > end_ms + LIMITS.window_tolerance_ms)
+        return wrong(path, `must be over by ${end_ms + LIMITS.window_tolerance_ms}: its turn ends there`);
+      word_before_ms = word_start_ms;
+    }
+  }
+  return null;
+}
+
+type Asked = { window: Window; publication: Publication };
+
+function replace(state: Transcript, { window, publication }: Asked, turn: Turn): Decision<Transcript, Published> {
+  const { now_ms, self } = turn;
+  const { page, words } = pageIn(window, turn);
+  const heard = heardRun(state, { window, publication }, now_ms);
+  const merged = mergeRun(page, words, heard);
+  if (merged.page.turns.length > LIMITS.page_turns_max) return { reply: FULL };
+  if (merged.page.next_serial > LIMITS.page_serials_max) return { reply: NO_MORE };
+  // From here on it succeeds.
+  const { created, attributed, tally, numbers } = merged;
+  const is_changed = created.length + attributed.length + tally.replaced > 0;
+  const known = withLabels(state, publication, numbers);
+  const after = passed({ ...known, speakers: merged.speakers }, { window, publication }, now_ms);
+  const recognized = recognize(after, { numbers, before: state, publication }, turn);
+  const kept: Transcript = {
+    ...recognized.state,
+    published: { token: window.token, digest: publication.digest, tally },
+    revision: state.revision + (is_changed || recognized.effects.length > 0 ? 1 : 0),
+    turns: state.turns + merged.page.turns.length - page.turns.length,
+  };
+  const placed = placePage(kept, { page: merged.page, was: page, self });
+  const effects: Effect[] = [
+    ...(is_changed ? [...writePage(state, merged.page, self), ...wordEffects(merged.page, words, merged.words)] : []),
+    ...recognized.effects,
+    ...placed.effects,
+    ...newsOf(state, { window, created, attributed, replaced: tally.replaced }, self),
+    publishedRun(state, { window, publication }, now_ms),
+    ...(is_changed ? heardIn(state, { window, publication, created, replaced: tally.replaced }, self) : []),
+    ...dueEffects(state, placed.state, self),
+  ];
+  return { reply: { tally, speakers: numbers, came_at_ms: cameAt(state, window) }, next: placed.state, effects };
+}
+
+/** Who spoke the turns that there are; the audio stays as it is. */
+function attribute(state: Transcript, { window, publication }: Asked, turn: Turn): Decision<Transcript, Published> {
+  const { now_ms, self } = turn;
+  const { page } = pageIn(window, turn);
+  const {
+    page: changed,
+    speakers,
+    numbers,
+    attributed,
+  } = attributeRun(page, heardRun(state, { window, publication }, now_ms));
+  const known = withLabels(state, publication, numbers);
+  const after = passed({ ...known, speakers }, { window, publication }, now_ms);
+  const recognized = recognize(after, { numbers, before: state, publication }, turn);
+  const tally = { ...NOTHING, turns: attributed.length };
+  const next: Transcript = {
+    ...recognized.state,
+    published: { token: window.token, digest: publication.digest, tally },
+    revision: state.revision + (attributed.length + recognized.effects.length > 0 ? 1 : 0),
+  };
+  const effects: Effect[] = [
+    ...(attributed.length > 0 ? writePage(state, changed, self) : []),
+    ...recognized.effects,
+    ...newsOf(state, { window, created: [], attributed, replaced: 0 }, self),
+    publishedRun(state, { window, publication }, now_ms),
+    ...(attributed.length > 0 ? heardIn(state, { window, publication, created: [], replaced: 0 }, self) : []),
+    ...dueEffects(state, next, self),
+  ];
+  return { reply: { tally, speakers: numbers, came_at_ms: cameAt(state, window) }, next, effects };
+}
+
+function publishedRun(state: Transcript, { window, publication }: Asked, ended_at_ms: number): Effect {
+  const { engine = null, dropped = 0, failed = [], stopped } = publication;
+  const failure = failed[0]?.code ?? stopped?.code ?? null;
+  return noteRun(state, { window, status: 'published', engine, failure, dropped, ended_at_ms });
+}
+
+function cameAt({ waiting }: Transcript, { from_ms, pass }: Window): number | null {
+  const audio = waiting.find((one) => one.from_ms <= from_ms && one.to_ms > from_ms);
+  return pass === 'first' ? (audio?.at_ms ?? null) : null;
+}
+
+function pageIn({ from_ms }: Window, turn: Turn): { page: Page; words: PageWords } {
+  const number = pageOf(from_ms);
+  const key = pageKey(number);
+  return {
+    page: readPage(number, turn.record('pages', key)),
+    words: readWords(number, turn.record('words', key)),
+  };
+}
+
+/**
+ * Turns begin within what they replace, whatever a worker's clock says, and words lie in their turn. Words begin there
+ * too: one of them may become the start of a turn.
+ */
+function heardRun({ labels, speakers }: Transcript, { window, publication }: Asked, now_ms: number): HeardRun {
+  const { from_ms, run_id, pipeline } = window;
+  const { turns, consumed_to_ms: to_ms = window.to_ms, speaker_scope, failed = [] } = publication;
+  const within = turns.map((turn) => {
+    const start_ms = clamp(turn.start_ms, from_ms, to_ms - 1);
+    const end_ms = Math.max(turn.end_ms, start_ms);
+    const words = turn.words?.map(([text, word_start_ms, word_end_ms, confidence]): Word => {
+      const begins_ms = clamp(word_start_ms, start_ms, Math.min(end_ms, to_ms - 1));
+      return [text, begins_ms, clamp(word_end_ms, begins_ms, end_ms), confidence];
+    });
+    return { ...turn, start_ms, end_ms, words };
+  });
+  return {
+    ...{ from_ms, to_ms, unheard: failed.map(spanOf), turns: within, speakers },
+    run: { id: run_id, published_at_ms: now_ms, ...keptPipeline(pipeline) },
+    labels: speaker_scope === 'stream' ? labels : {},
+  };
+}
+
+function clamp(ms: number, from_ms: number, to_ms: number): number {
+  return Math.min(Math.max(ms, from_ms), to_ms);
+}
+
+/** No storage keeps a member that is called `__proto__`. */
+function withLabels(state: Transcript, { speaker_scope }: Publication, numbers: SpeakerNumbers): Transcript {
+  if (speaker_scope === 'window') return state;
+  const fresh = [...numbers].filter(
+    ([label, number]) => number > 0 && !Object.hasOwn(state.labels, label) && label !== '__proto__',
+  );
+  const room = LIMITS.speaker_labels_max - Object.keys(state.labels).length;
+  return { ...state, labels: { ...state.labels, ...Object.fromEntries(fresh.slice(0, Math.max(0, room))) } };
+}
+
+function passed(state: Transcript, { window, publication }: Asked, now_ms: number): Transcript {
+  const { consumed_to_ms = window.to_ms, failed = [], stopped } = publication;
+  const heard = unheard(consumed(state, window, consumed_to_ms, now_ms), { before: state, failed });
+  const after = stopped === undefined ? heard : resting(heard, { window, stopped, now_ms });
+  return publication.final_pass ? beginFinalPass(after, now_ms) : after;
+}
+
+/** Where speakers stand that a publication may name: those of the stream's labels, the latest and the next ones. */
+function blocksFrom({ speakers, labels }: Transcript): string[] {
+  const near = [Math.max(0, speakers - LIMITS.speakers_per_block), speakers, speakers + LIMITS.speakers_per_block];
+  return [...new Set([...Object.values(labels), ...near].map(speakerBlockOf))];
+}
+
+type Recognized = { numbers: SpeakerNumbers; before: Transcript; publication: Publication };
+
+/** Speakers whose voices were recognised are those contacts, unless something is known of them. */
+function recognize(
+  state: Transcript,
+  { numbers, before, publication }: Recognized,
+  turn: Turn,
+): { state: Transcript; effects: Effect[] } {
+  let next = state;
+  const blocks = new Map<string, SpeakerBlock>();
+  const effects: Effect[] = [];
+  for (const [label, contact_id] of Object.entries(publication.recognized)) {
+    const number = numbers.get(label) ?? 0;
+    const id = speakerBlockOf(number);
+    if (number === 0 || !blocksFrom(before).includes(id)) continue;
+    const block = blocks.get(id) ?? turn.record<SpeakerBlock>('speakers', id) ?? {};
+    const shown = block[number] === undefined ? showContact(next, contact_id, turn.self) : null;
+    if (shown === null) continue;
+    // Of turns that were there before, an event says that they have a contact now.
+    const announced = number <= before.speakers ? announce(shown.state, { speakers: [number] }, turn) : null;
+    next = announced === null || isRefusal(announced) ? shown.state : announced.state;
+    effects.push(...shown.effects, ...(announced === null || isRefusal(announced) ? [] : announced.effects));
+    blocks.set(id, { ...block, [number]: { contact_id, by: 'recognized' } });
+  }
+  return { state: next, effects: [...effects, ...[...blocks].map(([id, block]) => putBlock(id, block))] };
+}
+
+/** Where the page stands among those that retention looks at, and the transcript among those with turns. */
+export function placePage(
+  state: Transcript,
+  { page, was, self }: { page: Page; was: Page; self: string },
+): { state: Transcript; effects: Effect[] } {
+  const effects: Effect[] = [];
+  const [before_ms, oldest_ms] = [oldestIn(was), oldestIn(page)];
+  const record = { collection: 'published', id: pageKey(page.number) };
+  if (oldest_ms === null && before_ms !== null) effects.push({ effect: 'delete_record', ...record });
+  else if (oldest_ms !== null && oldest_ms !== before_ms)
+    effects.push({ effect: 'put_record', ...record, value: 1, order: oldest_ms });
+  const had_turns = state.turns - (page.turns.length - was.turns.length) > 0;
+  const is_oldest = oldest_ms !== null && (state.oldest === null || oldest_ms < state.oldest.published_at_ms);
+  const oldest =
+    state.turns === 0 ? null : is_oldest ? { page: page.number, published_at_ms: oldest_ms } : state.oldest;
+  if (oldest?.published_at_ms !== state.oldest?.published_at_ms) effects.push(dueEffect(state, oldest, self));
+  if (had_turns !== state.turns > 0) effects.push(...listed(state, self));
+  return { state: { ...state, oldest }, effects };
+}
+
+export function dueEffect(
+  { account_id, workspace_id }: Transcript,
+  oldest: Transcript['oldest'],
+  self: string,
+): Effect {
+  const place = { owner: account_id, index: dueIndex('transcripts', workspace_id), member: self };
+  return oldest === null
+    ? { effect: 'remove_from_index', ...place }
+    : { effect: 'add_to_index', ...place, order: oldest.published_at_ms };
+}
+
+/** The lists that a transcript stands on while it has turns; a pipeline's own is read by its id alone. */
+export function listed(
+  { account_id: owner, source_id, workspace_id, captured_at_ms, turns, lane }: Transcript,
+  member: string,
+): Effect[] {
+  if (lane !== undefined) return [];
+  return [TRANSCRIPTS, transcriptIndexOf(source_id), transcriptIndexOf(workspace_id)].map(
+    (index): Effect =>
+      turns > 0
+        ? { effect: 'add_to_index', owner, index, member, order: captured_at_ms }
+        : { effect: 'remove_from_index', owner, index, member },
+  );
+}
+
+function wordEffects(page: Page, before: PageWords, after: PageWords): Effect[] {
+  return before.size + after.size === 0 ? [] : [putWords(page, after)];
+}
+
+/** Tells the library of what a run has heard for the first time, or differently. */
+function heardIn(
+  state: Transcript,
+  { window, publication, created, replaced }: Asked & { created: PageTurn[]; replaced: number },
+  self: string,
+): Effect[] {
+  if (publication.insights !== true) return [];
+  const { from_ms, to_ms, pass } = window;
+  const is_new = created.length > 0 && (pass === 'first' || replaced === 0);
+  const span = is_new
+    ? {
+        from_ms: Math.min(...created.map(({ start_ms }) => start_ms)),
+        to_ms: Math.max(...created.map(({ end_ms }) => end_ms)),
+      }
+    : { from_ms, to_ms: publication.consumed_to_ms ?? to_ms };
+  return [tellLibrary(state, { stream_id: self, ...span, is_new })];
+}
+
+type News = { window: Window; created: PageTurn[]; attributed: PageTurn[]; replaced: number };
+
+/** Rule K-011: turns that replace others are reported together, and those of another pipeline are not reported at all. */
+function newsOf(
+  { account_id, source_id, lane }: Transcript,
+  { window: { run_id, from_ms }, created, attributed, replaced }: News,
+  self: string,
+): Effect[] {
+  if (lane !== undefined) return [];
+  const event = (type: EventType, resource_id: string, more: Record<string, unknown> = {}): Effect => ({
+    ...{ effect: 'append_event', account_id, type, resource_id },
+    data: { ...more, source_id, run_id },
+  });
+  if (replaced > 0) return [event('run.published', run_id)];
+  const idOf = ({ serial }: PageTurn) => turnId(self, { page: pageOf(from_ms), serial });
+  return [
+    ...created.map((turn) => event('turn.created', idOf(turn))),
+    ...attributed.map((turn) => event('turn.updated', idOf(turn), { changed_fields: ['speaker'] })),
+  ];
+}

@@ -1,0 +1,68 @@
+import { LIMITS } from '../../src/domain/limits.js';
+import { type Effect, messagesOf } from '../actor.js';
+import { keptPipeline } from '../insights/context_state.js';
+import type { Transcript, Window } from './transcript_state.js';
+
+/**
+ * What became of windows, for debugging. Collection `runs`: the newest of them, each in the place of the one that is as
+ * many numbers older as are kept.
+ */
+export type TranscriptRun = {
+  run_id: string;
+  from_ms: number;
+  to_ms: number;
+  pass: Window['pass'];
+  status: 'published' | 'failed';
+  tries: number;
+  /** Null where nobody said. */
+  engine: string | null;
+  /** When its audio came, and when this was the end of it, by the clock. */
+  queued_at_ms: number;
+  ended_at_ms: number;
+  /** The code of a failure. */
+  failure: string | null;
+  /** Segments that the engine itself doubted. */
+  dropped: number;
+  /** The number of the pipeline that wanted it; absent for the first. */
+  pipeline?: number;
+};
+
+type Ended = Pick<TranscriptRun, 'status' | 'engine' | 'failure' | 'dropped' | 'ended_at_ms'> & { window: Window };
+
+export const runMessages = messagesOf<Transcript>()({
+  /** The newest first. */
+  runs: {
+    reads: true,
+    records: () => [{ collection: 'runs', range: { descending: true, limit: LIMITS.runs_kept_per_stream } }],
+    decide: (_state, _: unknown, turn) => ({
+      reply: { runs: turn.range<TranscriptRun>('runs').map(({ value }) => value) },
+    }),
+  },
+});
+
+/** Notes how a window ended; a try that is followed by another is no end. */
+export function noteRun(
+  state: Transcript,
+  { window: { number, run_id, from_ms, to_ms, pass, tries, pipeline }, ended_at_ms, ...ended }: Ended,
+): Effect {
+  const audio = state.waiting.find((one) => one.from_ms < to_ms && one.to_ms > from_ms);
+  const queued_at_ms = audio?.at_ms ?? ended_at_ms;
+  const value: TranscriptRun = {
+    run_id,
+    from_ms,
+    to_ms,
+    pass,
+    tries,
+    queued_at_ms,
+    ended_at_ms,
+    ...ended,
+    ...keptPipeline(pipeline),
+  };
+  return {
+    effect: 'put_record',
+    collection: 'runs',
+    id: String(number % LIMITS.runs_kept_per_stream),
+    value,
+    order: number,
+  };
+}

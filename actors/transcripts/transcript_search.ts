@@ -1,0 +1,42 @@
+import { libraryId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { pageMember, SEARCH_INDEX } from '../../src/domain/search/places.js';
+import { WORDS_VERSION } from '../../src/domain/search/words.js';
+import { type Decision, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
+import { blockEffects } from './transcript_block.js';
+import { readPage } from './transcript_page.js';
+import type { Transcript } from './transcript_state.js';
+
+/** How what an earlier release has stored is found by the words of this one, and how nothing is found any more. */
+
+type Place = { order: number; id: string };
+
+export const searchMessages = messagesOf<Transcript>()({
+  /** Makes some of its pages known to search, from a place on; `next` is where it goes on. */
+  make_searchable: {
+    records: ({ after }: { after: Place | null }) => [
+      { collection: 'pages', range: { ...(after === null ? {} : { after }), limit: LIMITS.pages_made_searchable_max } },
+    ],
+    decide(state, _: { after: Place | null }, turn): Decision<Transcript, { next: Place | null }> {
+      if (state === null || state.searchable === WORDS_VERSION) return { reply: { next: null } };
+      const rows = turn.range<unknown>('pages');
+      const effects = rows.flatMap(({ order, value }) => blockEffects(state, readPage(order, value), turn.self));
+      const last = rows.length < LIMITS.pages_made_searchable_max ? undefined : rows.at(-1);
+      if (last !== undefined) return { reply: { next: { order: last.order, id: last.id } }, effects };
+      return { reply: { next: null }, next: { ...state, searchable: WORDS_VERSION }, effects };
+    },
+  },
+});
+
+/** Pages with turns, each of which search knows. */
+export const searchedPages: RecordQuery[] = [
+  { collection: 'published', range: { limit: LIMITS.transcript_pages_max } },
+];
+
+/** Of what is erased; the blocks go as records of the transcript. */
+export function notFoundAnyMore({ account_id, workspace_id }: Transcript, turn: Turn): Effect[] {
+  const owner = libraryId(account_id, workspace_id);
+  return turn.range('published').map(({ id }) => ({
+    ...{ effect: 'remove_from_index', owner, index: SEARCH_INDEX, member: pageMember(turn.self, id) },
+  }));
+}

@@ -1,0 +1,408 @@
+import { addInterval, type Interval, subtract } from '../../src/domain/intervals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { refuse } from '../../src/domain/refusals.js';
+import { WORDS_VERSION } from '../../src/domain/search/words.js';
+import { type Decision, type Effect, messagesOf } from '../actor.js';
+import { keptPipeline } from '../insights/context_state.js';
+import { pageKey, pageOf, textBefore } from './transcript_page.js';
+import { noteRun } from './transcript_runs.js';
+import {
+  type FailedAudio,
+  ofTranscript,
+  type Retry,
+  TRANSCRIBING_INDEX,
+  type Transcript,
+  type WaitingAudio,
+  type Window,
+} from './transcript_state.js';
+
+/**
+ * How audio comes to be transcribed: it waits here until a worker claims a window of it, for a time and under a token.
+ * One window is in hands at a time, and the next begins where its result ends. A result counts only under the token of
+ * the claim that was the last; audio stays until a result covers it.
+ */
+
+export const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the window may be in other hands.');
+const NO_WINDOW = { window: null } as const;
+
+/** Sent by the stream: what was told of it, and audio that can be transcribed. */
+export type StreamAudio = {
+  stream: Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id' | 'captured_at_ms' | 'end_ms'>;
+  /** How long windows are, as the server is set. */
+  window_ms: number;
+  intervals: Interval[];
+};
+
+/** What follows in the transcript, as far as it is known; `until_ms`: from when on it may be claimed. */
+type NextWindow = Pick<Window, 'from_ms' | 'to_ms' | 'final' | 'pass'> & { until_ms: number };
+
+export const windowMessages = messagesOf<Transcript>()({
+  /** From its stream: there is more audio. What was transcribed is not transcribed again. */
+  audio(state, { stream, window_ms, intervals }: StreamAudio, { self, now_ms }): Done {
+    const before = state ?? begin(stream);
+    const known = [...before.covered, ...before.waiting.map(spanOf)].sort((a, b) => a[0] - b[0]);
+    const fresh = subtract(
+      [...intervals].sort((a, b) => a[0] - b[0]),
+      known,
+    ).filter(isWorthIt);
+    const added = fresh.map(([from_ms, to_ms]): WaitingAudio => ({ from_ms, to_ms, at_ms: now_ms }));
+    const longest_ms = Math.max(before.longest_ms, ...intervals.map(([from, to]) => to - from));
+    const next: Transcript = {
+      ...before,
+      end_ms: before.end_ms ?? stream.end_ms,
+      ...{ window_ms, longest_ms },
+      waiting: inOrder([...before.waiting, ...added]),
+    };
+    return { reply: DONE, next, effects: dueEffects(state, next, self) };
+  },
+
+  /** From its stream: nothing follows behind this. */
+  ended(state, { end_ms }: { end_ms: number }, { self }): Done {
+    if (state === null) return { reply: DONE };
+    const next = { ...state, end_ms };
+    return { reply: DONE, next, effects: dueEffects(state, next, self) };
+  },
+
+  /** The window that comes next, if it is due and nobody has it; `token` is random and made for this message. */
+  claim_window: {
+    // What was said before it.
+    records: (_: ClaimInput, state) => {
+      const [first] = state?.waiting ?? [];
+      return first === undefined ? [] : [{ collection: 'pages', id: pageKey(pageOf(first.from_ms)) }];
+    },
+    decide(
+      state,
+      { token, run_id, lease_ms, window_ms, pipeline }: ClaimInput,
+      turn,
+    ): Decision<Transcript, ClaimedWindow> {
+      const { now_ms, self } = turn;
+      if (state === null || (state.window !== null && now_ms < state.window.until_ms)) return { reply: NO_WINDOW };
+      const found = nextWindow({ ...state, window_ms });
+      const tries = found === null ? 0 : triesAt(state, found.from_ms) + 1;
+      if (found === null || now_ms < found.until_ms || tries > LIMITS.window_tries_max) {
+        const lost = found !== null && tries > LIMITS.window_tries_max;
+        const next = { ...(lost ? givenUp(state, { ...found, code: 'GIVEN_UP' }) : state), window_ms };
+        const noted =
+          lost && state.window !== null ? [failedRun(state, { window: state.window, code: 'GIVEN_UP' }, now_ms)] : [];
+        return { reply: NO_WINDOW, next, effects: [...noted, ...dueEffects(null, next, self)] };
+      }
+      const { until_ms: _, ...cut } = found;
+      const { from_ms } = cut;
+      const claim = { run_id, token, until_ms: now_ms + lease_ms, tries, ...keptPipeline(pipeline) };
+      const window: Window = { number: state.windows + 1, ...cut, ...claim };
+      const next = { ...state, windows: window.number, window_ms, window };
+      const page = pageOf(from_ms);
+      const said = textBefore(page, turn.record('pages', pageKey(page)), from_ms);
+      return {
+        reply: { window, transcript: next, previous_text: said },
+        next,
+        effects: dueEffects(state, next, self),
+      };
+    },
+  },
+
+  /** Still at it: the claim holds for so long from now on. */
+  prolong_window: ofTranscript(
+    (
+      state,
+      { number, token, lease_ms }: Held & { lease_ms: number },
+      { self, now_ms },
+    ): Decision<Transcript, Lease> => {
+      const held = heldWindow(state, { number, token });
+      if (held === null || now_ms >= held.until_ms) return { reply: NOT_HELD };
+      const until_ms = now_ms + lease_ms;
+      const next = { ...state, window: { ...held, until_ms } };
+      return { reply: { until_ms }, next, effects: dueEffects(state, next, self) };
+    },
+  ),
+
+  /** No result: the window rests and comes again, or, after its last try, counts as failed. */
+  window_failed: ofTranscript(
+    (
+      state,
+      { number, token, code, retry, rest_ms, engine }: FailedWindow,
+      { self, now_ms },
+    ): Decision<Transcript, Failure> => {
+      const held = heldWindow(state, { number, token });
+      if (held === null) return { reply: NOT_HELD };
+      const { from_ms, to_ms, tries } = held;
+      const again = retry && tries < LIMITS.window_tries_max;
+      const next: Transcript = again
+        ? { ...state, window: null, retry: restOf({ from_ms, tries, rest_ms, now_ms }) }
+        : givenUp(state, { from_ms, to_ms, code });
+      const noted = again ? [] : [failedRun(state, { window: held, code, engine }, now_ms)];
+      return { reply: { again, tries }, next, effects: [...noted, ...dueEffects(state, next, self)] };
+    },
+  ),
+
+  /** Whoever has it stops before it was done: somebody else may have it at once. */
+  release_window: ofTranscript((state, held: Held, { self }): Done => {
+    if (heldWindow(state, held) === null) return { reply: DONE };
+    const next = { ...state, window: null };
+    return { reply: DONE, next, effects: dueEffects(state, next, self) };
+  }),
+
+  /** Audio that was transcribed is transcribed again, and what failed is tried again. */
+  reprocess: ofTranscript((state, { from_ms, to_ms, only_failed }: ReprocessInput, { self, now_ms }): Done => {
+    const within: Interval = [from_ms, to_ms];
+    const cut = (intervals: Interval[]) => intervals.flatMap(([from, to]) => clip([from, to], within));
+    const failed = state.failed.flatMap((one) => clip(spanOf(one), within));
+    const again = only_failed ? [] : cut(state.covered);
+    const waiting = [
+      ...state.waiting,
+      ...failed.map(([from, to]): WaitingAudio => ({ from_ms: from, to_ms: to, at_ms: now_ms })),
+      ...again.map(([from, to]): WaitingAudio => ({ from_ms: from, to_ms: to, at_ms: now_ms, again: 'reprocess' })),
+    ];
+    if (failed.length + again.length === 0) return { reply: DONE };
+    const next: Transcript = {
+      ...state,
+      waiting: inOrder(waiting),
+      covered: subtract(state.covered, again),
+      failed: state.failed.flatMap((one) =>
+        subtract([spanOf(one)], [within]).map(([from_ms, to_ms]) => ({ ...one, from_ms, to_ms })),
+      ),
+      retry: null,
+    };
+    return { reply: DONE, next, effects: dueEffects(state, next, self) };
+  }),
+
+  /** Nothing of it can be transcribed any more: its source or its layer is gone. */
+  stop_transcribing(state, _: unknown, { self }): Done {
+    if (state === null || (state.waiting.length === 0 && state.window === null)) return { reply: DONE };
+    const next = { ...state, waiting: [], window: null, retry: null };
+    return { reply: DONE, next, effects: dueEffects(state, next, self) };
+  },
+});
+
+const DONE = { done: true } as const;
+type Done = Decision<Transcript, typeof DONE>;
+type Held = { number: number; token: string };
+/** `pipeline`: the number of the one that wants it. */
+type ClaimInput = { token: string; run_id: string; lease_ms: number; window_ms: number; pipeline?: number };
+type ClaimedWindow = { window: null } | { window: Window; transcript: Transcript; previous_text: string | null };
+type Lease = { until_ms: number };
+/** `rest_ms`: so long the engine asked to be left alone. */
+type FailedWindow = Held & { code: string; retry: boolean; rest_ms?: number; engine?: string | undefined };
+type Failure = { again: boolean; tries: number };
+type ReprocessInput = { from_ms: number; to_ms: number; only_failed: boolean };
+
+/** The window that a result is for; a lease that expired counts as long as nobody else has it. */
+export function heldWindow({ window }: Transcript, { number, token }: Held): Window | null {
+  return window?.number === number && window.token === token ? window : null;
+}
+
+/** The transcript after a result that covers a window up to `to_ms`; `tail_at_ms`: when the rest of it was left over. */
+export function consumed(
+  state: Transcript,
+  { from_ms, to_ms }: Window,
+  until_ms: number,
+  tail_at_ms: number,
+): Transcript {
+  const covered_audio = state.waiting.flatMap((one) => clip(spanOf(one), [from_ms, until_ms]));
+  // Only what the window left is a tail: what follows it was in no window yet.
+  const waiting = state.waiting.flatMap((one) => {
+    const left = subtract([spanOf(one)], [[from_ms, until_ms]]);
+    const later = subtract(left, [[from_ms, to_ms]]).map(([from, to]): WaitingAudio => {
+      return { ...one, from_ms: from, to_ms: to };
+    });
+    const tail = left
+      .flatMap((span) => clip(span, [until_ms, to_ms]))
+      .map(([from, to]): WaitingAudio => ({ ...one, from_ms: from, to_ms: to, at_ms: tail_at_ms, tail: true }));
+    return [...tail, ...later];
+  });
+  let { covered } = state;
+  for (const span of covered_audio) covered = addInterval(covered, span, LIMITS.transcript_intervals_max);
+  return { ...state, waiting, covered, window: null, retry: null };
+}
+
+/** Why the rest of a window was not heard. `rest_ms`: so long the engine asked to be left alone. */
+export type StoppedHearing = { code: string; rest_ms?: number | undefined };
+
+/** The transcript after a result that could not hear some of its window: `before` says what of that waited. */
+export function unheard(
+  state: Transcript,
+  { before, failed }: { before: Transcript; failed: FailedAudio[] },
+): Transcript {
+  const parts = failed.flatMap((part) =>
+    before.waiting.flatMap((one) =>
+      clip(spanOf(one), spanOf(part)).map(([from_ms, to_ms]) => ({ from_ms, to_ms, code: part.code })),
+    ),
+  );
+  return { ...state, covered: subtract(state.covered, parts.map(spanOf)), failed: withFailed(state.failed, parts) };
+}
+
+/** The rest of a window waits for its next try. After a last try that is audio which nobody has tried. */
+export function resting(
+  state: Transcript,
+  { window, stopped, now_ms }: { window: Window; stopped: StoppedHearing; now_ms: number },
+): Transcript {
+  const [first] = state.waiting;
+  if (first === undefined) return state;
+  const tries = window.tries < LIMITS.window_tries_max ? 1 : 0;
+  return { ...state, retry: restOf({ from_ms: first.from_ms, tries, rest_ms: stopped.rest_ms, now_ms }) };
+}
+
+function restOf(of: { from_ms: number; tries: number; rest_ms: number | undefined; now_ms: number }): Retry {
+  const { from_ms, tries, rest_ms = 0, now_ms } = of;
+  return { from_ms, tries, not_before_ms: now_ms + Math.max(rest_ms, LIMITS.window_retries_ms[tries - 1] ?? 0) };
+}
+
+/** Parts of one window that follow each other and failed for the same reason are one. */
+function withFailed(failed: readonly FailedAudio[], parts: readonly FailedAudio[]): FailedAudio[] {
+  const added: FailedAudio[] = [];
+  for (const one of parts) {
+    const last = added.at(-1);
+    if (last?.to_ms === one.from_ms && last.code === one.code) added[added.length - 1] = { ...last, to_ms: one.to_ms };
+    else added.push(one);
+  }
+  return [...failed, ...added].slice(-LIMITS.transcript_failures_kept_max);
+}
+
+/** After the end all of it may be run once more, page by page. */
+export function beginFinalPass(state: Transcript, now_ms: number): Transcript {
+  const { end_ms, waiting, covered } = state;
+  if (end_ms === null || waiting.length > 0) return state;
+  if (state.final_pass === 'under_way') return { ...state, final_pass: 'done' };
+  if (state.final_pass === 'done' || covered.length === 0) return state;
+  const again = covered.map(
+    ([from_ms, to_ms]): WaitingAudio => ({ from_ms, to_ms, at_ms: now_ms, again: 'final_pass' }),
+  );
+  return { ...state, waiting: again, covered: [], final_pass: 'under_way' };
+}
+
+/** How often a worker has had the audio that begins there. */
+function triesAt({ window, retry }: Transcript, from_ms: number): number {
+  const rested = retry?.from_ms === from_ms ? retry.tries : 0;
+  return window?.from_ms === from_ms ? Math.max(window.tries, rested) : rested;
+}
+
+function failedRun(
+  state: Transcript,
+  { window, code, engine = null }: { window: Window; code: string; engine?: string | null | undefined },
+  ended_at_ms: number,
+): Effect {
+  return noteRun(state, { window, status: 'failed', engine, failure: code, dropped: 0, ended_at_ms });
+}
+
+function givenUp(state: Transcript, { from_ms, to_ms, code }: FailedAudio): Transcript {
+  const span: Interval = [from_ms, to_ms];
+  return {
+    ...state,
+    ...{ window: null, retry: null },
+    waiting: state.waiting.flatMap((one) =>
+      subtract([spanOf(one)], [span]).map(([from_ms, to_ms]) => ({ ...one, from_ms, to_ms })),
+    ),
+    failed: withFailed(state.failed, [{ from_ms, to_ms, code }]),
+  };
+}
+
+/**
+ * A window is audio of one page, as long as the rules say, with its gaps left out. It is due when it is full, its page or
+ * the recording ends there, or nothing has joined it for a while.
+ */
+export function nextWindow({ waiting, covered, end_ms, retry, window_ms }: Transcript): NextWindow | null {
+  const [first] = waiting;
+  if (first === undefined) return null;
+  const { from_ms } = first;
+  const page_end_ms = (pageOf(from_ms) + 1) * LIMITS.transcript_page_ms;
+  const longest_ms = first.again === 'final_pass' ? LIMITS.transcript_page_ms : window_ms;
+  let [audio_ms, to_ms, at_ms] = [0, from_ms, 0];
+  let is_full = false;
+  let is_tail = true;
+  for (const one of waiting) {
+    const room_ms = longest_ms - audio_ms;
+    const is_other = one.again !== first.again || covered.some(([from]) => from >= to_ms && from < one.from_ms);
+    if (one.from_ms >= page_end_ms || is_other || room_ms <= 0) {
+      is_full = true;
+      break;
+    }
+    const take_ms = Math.min(one.to_ms, page_end_ms, one.from_ms + room_ms) - one.from_ms;
+    [audio_ms, to_ms, at_ms] = [audio_ms + take_ms, one.from_ms + take_ms, Math.max(at_ms, one.at_ms)];
+    if (one.tail !== true) is_tail = false;
+    if (to_ms < one.to_ms) {
+      is_full = true;
+      break;
+    }
+  }
+  const is_end = to_ms === page_end_ms || (end_ms !== null && to_ms >= end_ms);
+  is_full ||= audio_ms >= longest_ms || first.again !== undefined;
+  // What is due at once comes in the order in which it came.
+  const until_ms = at_ms + (is_full || is_end ? 0 : LIMITS.window_quiet_ms);
+  const rests_until_ms = retry?.from_ms === from_ms ? retry.not_before_ms : 0;
+  const is_last_of_again =
+    first.again !== undefined && !waiting.some((one) => one.again !== undefined && one.from_ms >= to_ms);
+  return {
+    ...{ from_ms, to_ms, until_ms: Math.max(until_ms, rests_until_ms) },
+    final: is_end || is_tail || is_last_of_again,
+    pass: first.again ?? 'first',
+  };
+}
+
+/** Keeps the partition's index true: whether a window can be claimed, and from when on. `was`: null to set it anew. */
+export function dueEffects(was: Transcript | null, is: Transcript, member: string): Effect[] {
+  const due_ms = dueAt(is);
+  if (was !== null && dueAt(was) === due_ms) return [];
+  return due_ms === null
+    ? [{ effect: 'remove_from_index', ...TRANSCRIBING_INDEX, member }]
+    : [{ effect: 'add_to_index', ...TRANSCRIBING_INDEX, member, order: due_ms }];
+}
+
+function dueAt(state: Transcript): number | null {
+  const next = nextWindow(state);
+  return next === null ? null : Math.max(next.until_ms, state.window?.until_ms ?? 0);
+}
+
+export function begin({
+  account_id,
+  workspace_id,
+  source_id,
+  captured_at_ms,
+  end_ms,
+}: StreamAudio['stream']): Transcript {
+  return {
+    ...{ account_id, workspace_id, source_id, captured_at_ms, end_ms },
+    ...{ revision: 0, turns: 0, waiting: [], covered: [], failed: [], longest_ms: 0 },
+    ...{ window_ms: LIMITS.window_ms_default, window: null, windows: 0, retry: null },
+    ...{ published: null, final_pass: 'none' },
+    ...{ speakers: 0, labels: {}, contacts: [], announcing: [], oldest: null, searchable: WORDS_VERSION },
+  };
+}
+
+/** In the order of the timeline; of too many, the nearest become one. */
+export function inOrder(waiting: WaitingAudio[]): WaitingAudio[] {
+  const sorted = [...waiting].sort((a, b) => a.from_ms - b.from_ms);
+  const joined: WaitingAudio[] = [];
+  for (const one of sorted) {
+    const last = joined.at(-1);
+    if (last !== undefined && last.to_ms >= one.from_ms && last.again === one.again && last.tail === one.tail)
+      joined[joined.length - 1] = {
+        ...last,
+        to_ms: Math.max(last.to_ms, one.to_ms),
+        at_ms: Math.max(last.at_ms, one.at_ms),
+      };
+    else joined.push(one);
+  }
+  while (joined.length > LIMITS.transcript_intervals_max) joinNearest(joined);
+  return joined;
+}
+
+function joinNearest(waiting: WaitingAudio[]): void {
+  let nearest = 1;
+  const gapAt = (at: number) => (waiting[at] as WaitingAudio).from_ms - (waiting[at - 1] as WaitingAudio).to_ms;
+  for (let at = 2; at < waiting.length; at++) if (gapAt(at) < gapAt(nearest)) nearest = at;
+  const [first, second] = [waiting[nearest - 1] as WaitingAudio, waiting[nearest] as WaitingAudio];
+  waiting.splice(nearest - 1, 2, { ...first, to_ms: second.to_ms, at_ms: Math.max(first.at_ms, second.at_ms) });
+}
+
+export function spanOf({ from_ms, to_ms }: { from_ms: number; to_ms: number }): Interval {
+  return [from_ms, to_ms];
+}
+
+export function clip([from, to]: Interval, [within_from, within_to]: Interval): Interval[] {
+  const cut: Interval = [Math.max(from, within_from), Math.min(to, within_to)];
+  return cut[0] < cut[1] ? [cut] : [];
+}
+
+export function isWorthIt([from_ms, to_ms]: Interval): boolean {
+  return to_ms - from_ms >= LIMITS.waiting_audio_min_ms;
+}

@@ -1,0 +1,527 @@
+import { type Spent, spend } from '../../src/domain/budgets.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import type { Permission } from '../../src/domain/permissions.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import {
+  changeSettings,
+  changesRetention,
+  type GivenRole,
+  KEEP_FOR_EVER,
+  keepsForEver,
+  type Role,
+  roleHolds,
+  type SettingsChange,
+  type WorkspaceEnd,
+  type WorkspaceSettings,
+} from '../../src/domain/workspaces.js';
+import type { EmailMessage } from '../accounts/email.js';
+import {
+  type Decision,
+  defineActor,
+  type Effect,
+  given,
+  type MessageOf,
+  type RangeQuery,
+  type Turn,
+} from '../actor.js';
+import { differs, type RecorderNews, type RetentionNews, type SweepSettings, tellSweep } from './sweep.js';
+
+/**
+ * A shared workspace: who belongs to it and who is invited. It alone decides both; accounts and emails keep what it
+ * notifies them. Exactly one member is its owner. (An account keeps its private workspace itself.)
+ */
+export type Workspace = WorkspaceSettings & {
+  created_at_ms: number;
+  /** In the order of joining. */
+  members: Member[];
+  /** Not answered, oldest first. */
+  invitations: Invitation[];
+  /** Invitations sent in the present window. */
+  sent: Spent;
+  /** Members whose accounts are to be deleted. Until that is decided nobody joins, and nobody becomes owner. */
+  holds: string[];
+  /** The only member's account is deleted: nothing can be done here until it is restored. */
+  dormant: boolean;
+};
+
+export type Member = { account_id: string; email: string; role: Role; joined_at_ms: number };
+export type Invitation = {
+  id: string;
+  email: string;
+  role: GivenRole;
+  /** An account. */
+  invited_by: string;
+  created_at_ms: number;
+};
+
+/** Collection `streams`, by id, in the order of registration: those that were put here, whoever owns them. Collection `recorders`: their accounts. */
+type SharedStream = { account_id: string };
+type ListedStream = SharedStream & { id: string; order: number };
+
+export type WorkspaceMessage = MessageOf<typeof workspace>;
+
+/** Sent to the accounts that belong to it, or asked to: everything that changes there for them. */
+export type MembershipNews =
+  | { type: 'joined'; workspace: JoinedWorkspace; role: Role; invitation_id: string }
+  | { type: 'not_joined'; workspace_id: string; invitation_id: string }
+  | { type: 'workspace_changed'; workspace_id: string; name: string; role: Role; changed_fields: string[] }
+  | { type: 'left'; workspace_id: string }
+  | { type: 'workspace_deleted'; workspace_id: string; reason: WorkspaceEnd };
+
+/** Sent to a stream that is here, or comes too late. */
+type SharedStreamNews = { type: 'workspace_gone' };
+
+export type JoinedWorkspace = { workspace_id: string; name: string; created_at_ms: number };
+
+/** Sent to an account that is to be deleted. */
+export type HoldNews =
+  /** It holds still until the outcome. `owes`: it would be left without an owner. */
+  | { type: 'held'; workspace_id: string; attempt: number; owes: boolean; alone: boolean }
+  /** It still does, and asks what came of it. */
+  | { type: 'hold_open'; workspace_id: string };
+
+const DONE = { done: true } as const;
+const NOT_HERE = refuse('NOT_FOUND', 'There is no such workspace.');
+const NO_MEMBER = refuse('NOT_FOUND', 'No such account belongs to this workspace.');
+const NO_INVITATION = refuse('NOT_FOUND', 'There is no such invitation.');
+const DORMANT = refuse('CONFLICT', "The workspace's account is deleted.");
+const OWNER_REQUIRED = refuse(
+  'WORKSPACE_OWNER_REQUIRED',
+  'The workspace needs its owner; transfer or delete it first.',
+);
+const USE_LEAVE = refuse('CONFLICT', 'To go yourself, leave the workspace.');
+/** The caller may wait for the outcome. */
+export const HELD = refuse('UNAVAILABLE', 'A member account is being deleted; try again.', { retry_after_s: 2 });
+const FULL = refuse('CONFLICT', `A workspace has at most ${LIMITS.workspace_members_max} members and invitations.`);
+const INVITATIONS_BUDGET = { max: LIMITS.invitations_per_day_max, window_ms: LIMITS.invitations_window_ms };
+const TOO_MANY_SENT = `A workspace sends at most ${LIMITS.invitations_per_day_max} invitations a day.`;
+
+/** `by`: the account that asks. Its credential's scope and its entitlements the caller has checked. */
+type By = { by: string };
+type Caller = { state: Workspace; by: Member };
+
+/** What a member asks for whose role holds a permission; to anybody else there is no such workspace. */
+const seenBy = (needed: Permission) =>
+  given((state: Workspace | null, _, asked: By): Caller | Refusal => {
+    const by = state?.members.find(({ account_id }) => account_id === asked.by);
+    if (state === null || by === undefined) return NOT_HERE;
+    return lacks(by, needed) ?? { state, by };
+  });
+
+/** As above, while the workspace is not dormant. */
+const doneBy = (needed: Permission) =>
+  given((state: Workspace | null, _, asked: By): Caller | Refusal => {
+    const by = state?.members.find(({ account_id }) => account_id === asked.by);
+    if (state === null || by === undefined) return NOT_HERE;
+    return lacks(by, needed) ?? (state.dormant ? DORMANT : { state, by });
+  });
+
+export const workspace = defineActor<Workspace>()({
+  kind: 'workspace',
+  home: 'id',
+  schema: 1,
+  messages: {
+    // From members.
+    view: { reads: true, decide: seenBy('workspace:read')(({ state }, _: By) => ({ reply: state })) },
+
+    view_invitations: { reads: true, decide: seenBy('workspace:members')(({ state }, _: By) => ({ reply: state })) },
+
+    list_streams: {
+      records: ({ range }: { range: RangeQuery }) => [{ collection: 'streams', range }],
+      decide: seenBy('workspace:read')((_, __: By & { range: RangeQuery }, turn) => {
+        const rows = turn.range<SharedStream>('streams');
+        const streams: ListedStream[] = rows.map(({ id, order, value }) => ({ id, order, ...value }));
+        return { reply: { streams } };
+      }),
+    },
+
+    change: doneBy('workspace:manage')(({ state }, { change }: By & { change: SettingsChange }, { self }) => {
+      const { settings: next, changed_fields } = changeSettings(state, change);
+      if (changed_fields.length === 0) return { reply: state };
+      const notices = next.members.map((member) => changed(self, next, member, changed_fields));
+      const told = changesRetention(changed_fields) ? [tellRetention(self, next)] : [];
+      return { reply: next, next, effects: [...notices, ...told] };
+    }),
+
+    delete: doneBy('workspace:manage')(({ state }, _: By, turn) => end(state, 'owner_deleted', turn)),
+
+    leave: doneBy('workspace:read')(({ state, by }, _: By, { self }): Done => {
+      if (by.role === 'owner') return { reply: OWNER_REQUIRED };
+      return { reply: DONE, next: without(state, by.account_id), effects: [left(self, by)] };
+    }),
+
+    remove: doneBy('workspace:members')(
+      ({ state, by }, { account_id }: By & { account_id: string }, { self }): Done => {
+        const member = memberOf(state, account_id);
+        if (member === undefined) return { reply: NO_MEMBER };
+        if (member === by) return { reply: USE_LEAVE };
+        if (member.role === 'owner') return { reply: OWNER_REQUIRED };
+        return { reply: DONE, next: without(state, account_id), effects: [left(self, member)] };
+      },
+    ),
+
+    change_role: doneBy('workspace:members')(
+      (
+        { state },
+        { account_id, role }: By & { account_id: string; role: GivenRole },
+        { self },
+      ): Decision<Workspace, Member> => {
+        const member = memberOf(state, account_id);
+        if (member === undefined) return { reply: NO_MEMBER };
+        if (member.role === 'owner') return { reply: OWNER_REQUIRED };
+        if (member.role === role) return { reply: member };
+        const given = { ...member, role };
+        const next = withMembers(state, [given]);
+        return { reply: given, next, effects: [changed(self, next, given)] };
+      },
+    ),
+
+    transfer: doneBy('workspace:manage')(
+      ({ state, by }, { account_id }: By & { account_id: string }, { self }): Done => {
+        const heir = memberOf(state, account_id);
+        if (heir === undefined) return { reply: NO_MEMBER };
+        if (heir === by) return { reply: DONE };
+        if (state.holds.length > 0) return { reply: HELD };
+        const roles: Member[] = [
+          { ...by, role: 'admin' },
+          { ...heir, role: 'owner' },
+        ];
+        const next = withMembers(state, roles);
+        return { reply: DONE, next, effects: roles.map((member) => changed(self, next, member)) };
+      },
+    ),
+
+    invite: doneBy('workspace:members')(
+      ({ state, by }, asked: By & NewInvitation, { self, now_ms }): Decision<Workspace, Invitation> => {
+        const { invitation_id, email, role, mail } = asked;
+        const known = state.invitations.find(({ id }) => id === invitation_id);
+        if (known !== undefined) return { reply: known };
+        const sent = invitationsAfter(state, email, now_ms);
+        if (isRefusal(sent)) return { reply: sent };
+        // From here on it succeeds.
+        const { account_id: invited_by } = by;
+        const invitation: Invitation = { id: invitation_id, email, role, invited_by, created_at_ms: now_ms };
+        const message: EmailMessage = { type: 'invited', invitation_id, workspace_id: self };
+        return {
+          reply: invitation,
+          next: { ...state, invitations: [...state.invitations, invitation], sent },
+          effects: [
+            { effect: 'notify', to: { kind: 'email', id: email }, message },
+            { effect: 'enqueue_mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
+          ],
+        };
+      },
+    ),
+
+    withdraw: doneBy('workspace:members')(({ state }, { invitation_id }: By & { invitation_id: string }): Done => {
+      const invitation = state.invitations.find(({ id }) => id === invitation_id);
+      if (invitation === undefined) return { reply: NO_INVITATION };
+      return { reply: DONE, next: withoutInvitation(state, invitation), effects: [uninvite(invitation)] };
+    }),
+
+    // From whoever the address of an invitation belongs to.
+    invitation: {
+      reads: true,
+      decide(state, asked: Addressed) {
+        const invitation = addressed(state, asked);
+        if (state === null || invitation === undefined) return { reply: NO_INVITATION };
+        return { reply: { invitation, workspace_name: state.name } };
+      },
+    },
+
+    decline(state, asked: Addressed): Done {
+      const invitation = addressed(state, asked);
+      if (state === null || invitation === undefined) return { reply: NO_INVITATION };
+      return { reply: DONE, next: withoutInvitation(state, invitation), effects: [uninvite(invitation)] };
+    },
+
+    // From staff.
+    staff_delete: (state, _: unknown, turn): Done =>
+      state === null ? { reply: NOT_HERE } : end(state, 'staff_deleted', turn),
+
+    // From accounts.
+    create(state, { name, owner }: { name: string; owner: Pick<Member, 'account_id' | 'email'> }, turn): Done {
+      if (state !== null) return { reply: DONE };
+      const { self, now_ms } = turn;
+      const member: Member = { ...owner, role: 'owner', joined_at_ms: now_ms };
+      const next: Workspace = {
+        name,
+        retention: KEEP_FOR_EVER,
+        created_at_ms: now_ms,
+        members: [member],
+        invitations: [],
+        sent: { began_ms: now_ms, count: 0 },
+        holds: [],
+        dormant: false,
+      };
+      return { reply: DONE, next, effects: [joined(self, next, member, self)] };
+    },
+
+    accept(state, asked: Addressed & { account_id: string }, { self, now_ms }): Done {
+      const { invitation_id, account_id, email } = asked;
+      const invitation = addressed(state, asked);
+      // While an account is to be deleted it still stands, and may be asked for again.
+      if (state === null || invitation === undefined || state.holds.length > 0) {
+        const no = notifyAccount(account_id, { type: 'not_joined', workspace_id: self, invitation_id });
+        return { reply: DONE, effects: [no] };
+      }
+      const member: Member = { account_id, email, role: invitation.role, joined_at_ms: now_ms };
+      const next = { ...withoutInvitation(state, invitation), members: [...state.members, member] };
+      return { reply: DONE, next, effects: [joined(self, next, member, invitation_id), uninvite(invitation)] };
+    },
+
+    /** The account is to be deleted. */
+    hold(state, { account_id, attempt }: { account_id: string; attempt: number }, { self, now_ms }): Done {
+      const member = state === null ? undefined : memberOf(state, account_id);
+      const alone = member !== undefined && state?.members.length === 1;
+      const owes = member?.role === 'owner' && !alone;
+      const answer = notifyAccount(account_id, { type: 'held', workspace_id: self, attempt, owes, alone });
+      if (state === null || member === undefined) return { reply: DONE, effects: [answer] };
+      const holds = [...state.holds.filter((other) => other !== account_id), account_id];
+      return { reply: DONE, next: { ...state, holds }, effects: [answer, askOutcomesAt(now_ms)] };
+    },
+
+    release: (state, { account_id }: { account_id: string }): Done =>
+      state?.holds.includes(account_id) ? { reply: DONE, next: released(state, account_id) } : { reply: DONE },
+
+    departed(state, { account_id }: { account_id: string }, { self }): Done {
+      if (state === null || memberOf(state, account_id) === undefined) return { reply: DONE };
+      if (state.members.length > 1) return { reply: DONE, next: without(state, account_id) };
+      // Nobody else is left to see it: it waits for its owner, and what it offered to others ends.
+      const next: Workspace = { ...released(state, account_id), invitations: [], dormant: true };
+      return { reply: DONE, next, effects: [...state.invitations.map(uninvite), ...retentionTold(self, next)] };
+    },
+
+    returned(state, _: { account_id: string }, { self }): Done {
+      if (!state?.dormant) return { reply: DONE };
+      const next = { ...state, dormant: false };
+      return { reply: DONE, next, effects: retentionTold(self, next) };
+    },
+
+    /** Its only member has recorded the end already. */
+    erase: (state, _: { account_id: string }, turn): Done =>
+      state?.dormant ? { reply: DONE, next: null, effects: shedding({ erased: true }, turn) } : { reply: DONE },
+
+    ask_outcomes(state, _: unknown, { self, now_ms }): Done {
+      if (state === null || state.holds.length === 0) return { reply: DONE };
+      const asked = state.holds.map((id) => notifyAccount(id, { type: 'hold_open', workspace_id: self }));
+      return { reply: DONE, effects: [...asked, askOutcomesAt(now_ms)] };
+    },
+
+    /** Whether it is there, for the owner of a stream who does not belong to it any more. */
+    stands: { reads: true, decide: (state) => ({ reply: state === null ? NOT_HERE : DONE }) },
+
+    /** Tells its sweep the settings and who records here, where it does not know. */
+    tell_retention: {
+      records: ({ recorder }: TellRetention) => [{ collection: 'recorders', id: recorder }],
+      decide(state, { known, recorder }: TellRetention, turn): Done {
+        if (state === null) return { reply: NOT_HERE };
+        const settings = differs(known, retentionOf(state)) ? [tellRetention(turn.self, state)] : [];
+        return { reply: DONE, effects: [...settings, ...takeRecorder(recorder, turn)] };
+      },
+    },
+
+    // From its sweep.
+    retention_applied(state, news: Omit<RetentionNews, 'type'>): Done {
+      const members = state?.members ?? [];
+      const notices = members.map(({ account_id }) =>
+        notifyAccount(account_id, { type: 'retention_applied', ...news }),
+      );
+      return { reply: DONE, effects: notices };
+    },
+
+    recorder_gone: (_, { account_id }: Omit<RecorderNews, 'type'>): Done => ({
+      reply: DONE,
+      effects: [{ effect: 'delete_record', collection: 'recorders', id: account_id }],
+    }),
+
+    // From streams.
+    stream_registered: {
+      records: ({ account_id }: RegisteredStream) => [{ collection: 'recorders', id: account_id }],
+      decide(state, { stream_id, account_id, registered_at_ms }: RegisteredStream, turn): Done {
+        if (state === null) return { reply: DONE, effects: [notifyGone(stream_id)] };
+        const value: SharedStream = { account_id };
+        return {
+          reply: DONE,
+          effects: [
+            { effect: 'put_record', collection: 'streams', id: stream_id, value, order: registered_at_ms },
+            ...takeRecorder(account_id, turn),
+          ],
+        };
+      },
+    },
+
+    stream_erased: (_, { stream_id }: { stream_id: string }): Done => ({
+      reply: DONE,
+      effects: [{ effect: 'delete_record', collection: 'streams', id: stream_id }],
+    }),
+
+    /** After its end: notifies some of its streams, and itself again while there are more. `erased`: nothing is to be left. */
+    shed_streams: {
+      records: () => [{ collection: 'streams', range: { limit: LIMITS.streams_shed_max } }],
+      decide(state, { erased }: { erased: boolean }, turn): Done {
+        if (state !== null) return { reply: DONE };
+        const rows = turn.range<SharedStream>('streams');
+        const shed = rows.flatMap(({ id }): Effect[] => [
+          { effect: 'delete_record', collection: 'streams', id },
+          notifyGone(id),
+        ]);
+        if (rows.length === LIMITS.streams_shed_max) shed.push(shedAt(turn.now_ms, { erased }));
+        return { reply: DONE, effects: erased ? [...shed, { effect: 'delete' }] : shed };
+      },
+    },
+  },
+
+  invariant({ members }) {
+    const owners = members.filter(({ role }) => role === 'owner').length;
+    if (owners !== 1) return `${owners} owners`;
+    return new Set(members.map(({ account_id }) => account_id)).size < members.length ? 'a member twice' : null;
+  },
+});
+
+type Done = Decision<Workspace, typeof DONE>;
+type Addressed = { invitation_id: string; email: string };
+type NewInvitation = Addressed & { role: GivenRole; mail: { mail_id: string; sealed: Uint8Array } };
+type TellRetention = { known: SweepSettings | null; recorder: string };
+type RegisteredStream = { stream_id: string; account_id: string; registered_at_ms: number };
+
+function addressed(state: Workspace | null, { invitation_id, email }: Addressed): Invitation | undefined {
+  return state?.invitations.find((invitation) => invitation.id === invitation_id && invitation.email === email);
+}
+
+/** The count of invitations after one to this address, or why it may not be invited. */
+export function invitationsAfter(
+  { members, invitations, sent }: Workspace,
+  email: string,
+  now_ms: number,
+): Spent | Refusal {
+  if (members.some((member) => member.email === email))
+    return refuse('CONFLICT', 'This email already belongs to the workspace.');
+  if (invitations.some((invitation) => invitation.email === email))
+    return refuse('CONFLICT', 'This email is already invited.');
+  if (members.length + invitations.length >= LIMITS.workspace_members_max) return FULL;
+  const after = spend(sent, INVITATIONS_BUDGET, now_ms);
+  return 'wait_s' in after ? refuse('TOO_MANY_REQUESTS', TOO_MANY_SENT, { retry_after_s: after.wait_s }) : after;
+}
+
+function end({ members, invitations }: Workspace, reason: WorkspaceEnd, turn: Turn): Done {
+  const notices = members.map(({ account_id }) =>
+    notifyAccount(account_id, { type: 'workspace_deleted', workspace_id: turn.self, reason }),
+  );
+  const effects = [...notices, ...invitations.map(uninvite), ...shedding({ erased: false }, turn)];
+  return { reply: DONE, next: null, effects };
+}
+
+function shedding({ erased }: { erased: boolean }, { self, now_ms }: Turn): Effect[] {
+  const effects: Effect[] = [
+    { effect: 'cancel_reminder', name: 'ask_outcomes' },
+    { effect: 'delete_collection', collection: 'recorders' },
+    tellSweep(self, { type: 'workspace_gone' }),
+    shedAt(now_ms, { erased }),
+  ];
+  return erased ? [...effects, { effect: 'delete' }] : effects;
+}
+
+/** `invitation_id` is what the account waits for: its invitation, or the workspace that it makes. */
+function joined(
+  self: string,
+  { name, created_at_ms }: Workspace,
+  { account_id, role }: Member,
+  invitation_id: string,
+): Effect {
+  const workspace = { workspace_id: self, name, created_at_ms };
+  return notifyAccount(account_id, { type: 'joined', workspace, role, invitation_id });
+}
+
+function changed(
+  self: string,
+  { name }: Workspace,
+  { account_id, role }: Member,
+  changed_fields: string[] = [],
+): Effect {
+  return notifyAccount(account_id, { type: 'workspace_changed', workspace_id: self, name, role, changed_fields });
+}
+
+function left(self: string, { account_id }: Member): Effect {
+  return notifyAccount(account_id, { type: 'left', workspace_id: self });
+}
+
+function uninvite({ id, email }: Invitation): Effect {
+  const message: EmailMessage = { type: 'uninvited', invitation_id: id };
+  return { effect: 'notify', to: { kind: 'email', id: email }, message };
+}
+
+function lacks({ role }: Member, needed: Permission): Refusal | null {
+  return roleHolds(role, needed) ? null : refuse('FORBIDDEN', `The role ${role} does not hold ${needed} here.`);
+}
+
+function memberOf({ members }: Workspace, account_id: string): Member | undefined {
+  return members.find((member) => member.account_id === account_id);
+}
+
+function without(state: Workspace, account_id: string): Workspace {
+  const members = state.members.filter((member) => member.account_id !== account_id);
+  return { ...released(state, account_id), members };
+}
+
+function withMembers(state: Workspace, changed: Member[]): Workspace {
+  const members = state.members.map(
+    (member) => changed.find(({ account_id }) => account_id === member.account_id) ?? member,
+  );
+  return { ...state, members };
+}
+
+function withoutInvitation(state: Workspace, invitation: Invitation): Workspace {
+  return { ...state, invitations: state.invitations.filter((other) => other !== invitation) };
+}
+
+function released(state: Workspace, account_id: string): Workspace {
+  return { ...state, holds: state.holds.filter((holder) => holder !== account_id) };
+}
+
+/** A hold ends with the account's outcome alone; one that lasts asks for it. */
+function askOutcomesAt(now_ms: number): Effect {
+  return {
+    effect: 'schedule_reminder',
+    name: 'ask_outcomes',
+    at_ms: now_ms + LIMITS.hold_asks_after_ms,
+    message: { type: 'ask_outcomes' },
+  };
+}
+
+/** Its streams are notified of the end some at a time: however many they are, no turn is long. */
+function shedAt(at_ms: number, { erased }: { erased: boolean }): Effect {
+  return { effect: 'schedule_reminder', name: 'shed_streams', at_ms, message: { type: 'shed_streams', erased } };
+}
+
+function notifyGone(stream_id: string): Effect {
+  const message: SharedStreamNews = { type: 'workspace_gone' };
+  return { effect: 'notify', to: { kind: 'stream', id: stream_id }, message };
+}
+
+/** A dormant workspace is as its account, which is deleted: nothing is removed there. */
+function retentionOf({ retention, dormant: paused }: Workspace): SweepSettings {
+  return { retention, paused };
+}
+
+function tellRetention(self: string, state: Workspace): Effect {
+  return tellSweep(self, { type: 'settings', ...retentionOf(state) });
+}
+
+/** Tells the sweep of an account that records here, once. */
+function takeRecorder(account_id: string, turn: Turn): Effect[] {
+  if (turn.record('recorders', account_id) !== undefined) return [];
+  return [
+    { effect: 'put_record', collection: 'recorders', id: account_id, value: {} },
+    tellSweep(turn.self, { type: 'recorder', account_id }),
+  ];
+}
+
+/** Where everything is kept for ever there is nothing to hold up. */
+function retentionTold(self: string, state: Workspace): Effect[] {
+  return keepsForEver(state.retention) ? [] : [tellRetention(self, state)];
+}
+
+function notifyAccount(id: string, message: MembershipNews | HoldNews | RetentionNews): Effect {
+  return { effect: 'notify', to: { kind: 'account', id }, message };
+}
