@@ -1,4 +1,10 @@
-/* Imports run one way: routes → src/runtime → actors → src/domain. */
+/*
+ * Imports run one way, from storey to storey: src/host, routes, src/edge and src/features, src/access, src/engine, actors,
+ * src/domain. README.md, "The map".
+ */
+
+/** All parts of a server as one type, and its settings. Whoever takes them knows types alone, until use cases take their parts by name. */
+const WHOLE_SERVER = 'src/host/(services|settings)\\.ts$';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -38,18 +44,51 @@ module.exports = {
       to: { pathNot: '^(src/domain/|node_modules/(@orama/stemmers|double-metaphone)/|module$)' },
     },
     {
-      name: 'routes-are-the-top',
-      comment: 'Only the program that puts everything together knows the routes.',
+      name: 'engine-knows-no-product',
+      comment: 'Machinery knows nothing of accounts, recordings or requests.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(server|load_parts)\\.ts$' },
-      to: { path: '^routes/' },
+      from: { path: '^src/engine/' },
+      to: { path: '^(src/(access|features|edge|host)|routes)/', pathNot: `^${WHOLE_SERVER}` },
     },
     {
-      name: 'http-is-an-edge',
-      comment: 'What decides, stores and works on its own knows nothing of requests and answers.',
+      name: 'access-stands-on-the-engine',
+      comment: 'Two files name types of clients and routes.',
       severity: 'error',
-      from: { path: '^(actors|src/(domain|store|runtime|workers))/' },
-      to: { path: '^src/http/' },
+      from: { path: '^src/access/', pathNot: '^src/access/(access|principal)\\.ts$' },
+      to: { path: '^(src/(features|edge|host)|routes)/', pathNot: `^${WHOLE_SERVER}` },
+    },
+    {
+      name: 'features-know-no-requests',
+      comment: 'Those that still do are listed; they go with the use cases.',
+      severity: 'error',
+      from: {
+        path: '^src/features/',
+        pathNot:
+          '^src/features/(devices/(device_binding|joined_activity)|exports/(account_reader|export_views)|oauth/browser_sign_ins|recordings/(chunk_upload|joined_audio))\\.ts$',
+      },
+      to: { path: '^(src/(edge|host)|routes)/', pathNot: `^${WHOLE_SERVER}` },
+    },
+    {
+      name: 'edge-knows-no-features',
+      comment: 'Pages of sign-in, and what shows operators the parts of a process, still do.',
+      severity: 'error',
+      from: {
+        path: '^src/edge/',
+        pathNot: '^src/edge/(operations/(joined_problems|processes|watch)|pages/visit)\\.ts$',
+      },
+      to: { path: '^(src/(features|host)|routes)/', pathNot: `^${WHOLE_SERVER}` },
+    },
+    {
+      name: 'routes-know-no-host',
+      severity: 'error',
+      from: { path: '^routes/' },
+      to: { path: '^src/host/', pathNot: `^${WHOLE_SERVER}` },
+    },
+    {
+      name: 'whole-server-by-type-alone',
+      severity: 'error',
+      from: { path: '^(src/(engine|access|features|edge)|routes|actors)/' },
+      to: { path: `^${WHOLE_SERVER}`, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'tools-run-beside-a-server',
@@ -72,7 +111,7 @@ module.exports = {
       from: { path: '^src/app/' },
       to: {
         path: '^(src|actors|routes|certs|kits)/',
-        pathNot: '^(src/app/|src/pages/scope_words\\.ts$|kits/typescript/src/(api|typed_call)\\.ts$)',
+        pathNot: '^(src/app/|src/edge/pages/scope_words\\.ts$|kits/typescript/src/(api|typed_call)\\.ts$)',
       },
     },
     {

@@ -28,7 +28,7 @@ export interface Turn {
   readonly self: string;
   /** Milliseconds since 1970. */
   readonly now_ms: number;
-  /** What destroys something for good goes by this time: `now_ms`, or earlier while clocks disagree (src/clock.ts). */
+  /** What destroys something for good goes by this time: `now_ms`, or earlier while clocks disagree (src/engine/runtime/clock.ts). */
   readonly certain_ms: number;
   /** The record, or undefined when there is none. Asking for one that the message does not name is a bug and throws. */
   record<T>(collection: string, id: string): T | undefined;
@@ -208,7 +208,7 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
 
 type Kept = 'kind' | 'home' | 'schema' | 'upcast' | 'writes' | 'downcast' | 'batch_max' | 'invariant';
 
-/** A kind of actor with its messages, which callers name (src/runtime/actors.ts). */
+/** A kind of actor with its messages, which callers name (src/engine/runtime/actors.ts). */
 export type Actor<State, M> = ActorKind<State, MessageOf<{ messages: M }>, RepliesOf<{ messages: M }>> & {
   messages: M;
 };

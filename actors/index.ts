@@ -28,7 +28,7 @@ import { endpoint } from './webhooks/endpoint.js';
 import { sweep } from './workspaces/sweep.js';
 import { workspace } from './workspaces/workspace.js';
 
-/** All kinds of actors there are, by the names that their callers use (src/runtime/actors.ts). */
+/** All kinds of actors there are, by the names that their callers use (src/engine/runtime/actors.ts). */
 export const KINDS = {
   account,
   appSession,

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { findRedisProgram } from '../dist/src/process/redis_program.js';
+import { findRedisProgram } from '../dist/src/engine/process/redis_program.js';
 import { chartText } from './chart.mjs';
 import { can_pin, pinLoad } from './processes.mjs';
 import { reportText, tableText } from './report.mjs';

@@ -102,7 +102,7 @@ export async function startProgram(name, settings, { core = SERVER_CORE, node_ar
 
 /** A redis-server of a row's own, as durable as Spool's. */
 export async function startRedis(folder, core) {
-  const { findRedisProgram } = await import('../dist/src/process/redis_program.js');
+  const { findRedisProgram } = await import('../dist/src/engine/process/redis_program.js');
   const { program } = await findRedisProgram({ log: console.log });
   const socket_path = join(folder, 'r');
   const [command, ...args] = pinned(core, [

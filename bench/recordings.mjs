@@ -1,6 +1,6 @@
 /** Recordings of an app's own with a chunk of audio, for rows in which something is said. */
 import { createHash, randomUUID } from 'node:crypto';
-import { pcm16Format, writeWav } from '../dist/src/audio/wav.js';
+import { pcm16Format, writeWav } from '../dist/src/engine/audio/wav.js';
 
 const RATE = 8_000;
 export const CAPTURED_AT = '2026-01-31T08:30:00.000Z';

@@ -12,6 +12,6 @@ readCommandLine({
 });
 makeReady();
 const { ROUTES } = await import('../dist/routes/index.js');
-const { documentsOf } = await import('../dist/src/http/openapi/documents.js');
-const { clientTypes } = await import('../dist/src/http/openapi/typescript.js');
+const { documentsOf } = await import('../dist/src/edge/http/openapi/documents.js');
+const { clientTypes } = await import('../dist/src/edge/http/openapi/typescript.js');
 writeFileSync(join(root, 'kits', 'typescript', 'src', 'api.ts'), clientTypes(documentsOf(ROUTES, () => '')));

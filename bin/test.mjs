@@ -29,7 +29,7 @@ const fail = (problem) => {
   process.exit(1);
 };
 
-const { findRedisProgram } = await import('../dist/src/process/redis_program.js');
+const { findRedisProgram } = await import('../dist/src/engine/process/redis_program.js');
 await findRedisProgram({ log: console.log }).catch((error) => fail(error.message));
 
 const files = selectFiles(positionals);

@@ -1,4 +1,4 @@
-import type { Route } from '../src/http/route.js';
+import type { Route } from '../src/edge/http/route.js';
 import { AUTH_ROUTES } from './api/app_sessions.js';
 import { CONNECTION_ROUTES } from './api/connections.js';
 import { CONTACT_ROUTES } from './api/contacts.js';

@@ -1,6 +1,6 @@
 /** The program: what `npm start` runs once everything is built. */
-import './signals.js';
-import { loadParts } from './load_parts.js';
+import './host/signals.js';
+import { loadParts } from './host/load_parts.js';
 
 await loadParts();
-await import('./run.js');
+await import('./host/run.js');

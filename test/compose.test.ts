@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { findRedisProgram } from '../src/process/redis_program.js';
+import { findRedisProgram } from '../src/engine/process/redis_program.js';
 import { freePort } from './fixtures/free_port.js';
 import { SpoolProcess } from './fixtures/spool_process.js';
 import { tempFolder } from './fixtures/temp_folder.js';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { describeSettings, readSettings } from '../src/settings.js';
+import { describeSettings, readSettings } from '../src/host/settings.js';
 import { Browser } from './fixtures/oauth.js';
 import { TestSpool } from './fixtures/spool.js';
 import { tempFolder } from './fixtures/temp_folder.js';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { LIMITS } from '../src/domain/limits.js';
 import { backoffMs } from '../src/domain/webhooks.js';
-import { describeSettings } from '../src/settings.js';
+import { describeSettings } from '../src/host/settings.js';
 import { TestAccount } from './fixtures/account.js';
 import { type Arrived, Receiver } from './fixtures/receiver.js';
 import { TestSpool } from './fixtures/spool.js';
@@ -35,6 +35,18 @@ t.test('docs/settings.md lists every setting as the server knows it, in its orde
     rows,
     describeSettings().map(({ name, default_text, meaning }) => `| \`${name}\` | ${default_text} | ${meaning} |`),
   );
+});
+
+t.test('the map names every room', async (t) => {
+  const map = /^## The map$(.*?)^## /ms.exec(read('README.md'))?.[1] ?? '';
+  const foldersIn = (path: string) =>
+    readdirSync(join(root, path), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `${path}${name}/`);
+  const storeys = ['src/host/', 'src/edge/', 'src/features/', 'src/engine/', 'routes/', 'actors/'];
+  const rooms = [...foldersIn('src/').filter((path) => !storeys.includes(path)), ...storeys.flatMap(foldersIn)];
+  t.ok(rooms.length > 40);
+  for (const room of rooms) t.ok(map.includes(`| \`${room}\``), room);
 });
 
 t.test('every link between texts leads somewhere, and every file and folder that they name is there', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { describeSettings, publicAddresses, readSettings, WrongSettings } from '../src/settings.js';
-import { readRedisLocation } from '../src/store/redis_location.js';
+import { readRedisLocation } from '../src/engine/store/redis_location.js';
+import { describeSettings, publicAddresses, readSettings, WrongSettings } from '../src/host/settings.js';
 
 const complaintsOf = (env: Record<string, string>): readonly string[] => {
   try {

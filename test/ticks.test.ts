@@ -1,5 +1,5 @@
 import t from 'tap';
-import { every } from '../src/ticks.js';
+import { every } from '../src/engine/runtime/ticks.js';
 import { until } from './fixtures/until.js';
 
 t.test('what looks every so often looks together, at its own pace, until it stops', async (t) => {

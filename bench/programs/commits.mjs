@@ -1,17 +1,17 @@
 /** The runtime on a Redis, and the same commits without the runtime. Askers live in this process. */
 import pino from 'pino';
 import { defineActor } from '../../dist/actors/actor.js';
-import { randomId } from '../../dist/src/random.js';
-import { makeMetrics } from '../../dist/src/runtime/metrics.js';
-import { Runtime } from '../../dist/src/runtime/runtime.js';
-import { decodeStored, encodeStored } from '../../dist/src/store/codec.js';
-import { writeCommit } from '../../dist/src/store/commit_call.js';
-import { NO_VERSION, versionAfter } from '../../dist/src/store/entity_version.js';
-import { MsgpackWriter } from '../../dist/src/store/msgpack_writer.js';
-import { keysOf } from '../../dist/src/store/partitions.js';
-import { loadLibrary, openRedis } from '../../dist/src/store/redis_connection.js';
-import { RedisStore } from '../../dist/src/store/redis_store.js';
-import { Subscribers } from '../../dist/src/store/subscriptions.js';
+import { makeMetrics } from '../../dist/src/engine/runtime/metrics.js';
+import { randomId } from '../../dist/src/engine/runtime/random.js';
+import { Runtime } from '../../dist/src/engine/runtime/runtime.js';
+import { decodeStored, encodeStored } from '../../dist/src/engine/store/codec.js';
+import { writeCommit } from '../../dist/src/engine/store/commit_call.js';
+import { NO_VERSION, versionAfter } from '../../dist/src/engine/store/entity_version.js';
+import { MsgpackWriter } from '../../dist/src/engine/store/msgpack_writer.js';
+import { keysOf } from '../../dist/src/engine/store/partitions.js';
+import { loadLibrary, openRedis } from '../../dist/src/engine/store/redis_connection.js';
+import { RedisStore } from '../../dist/src/engine/store/redis_store.js';
+import { Subscribers } from '../../dist/src/engine/store/subscriptions.js';
 import { closedLoop } from '../measure.mjs';
 import { answer, settings } from './answering.mjs';
 

@@ -2,12 +2,12 @@
 import pino from 'pino';
 import { library } from '../../dist/actors/insights/library.js';
 import { libraryId } from '../../dist/src/domain/ids.js';
-import { randomId } from '../../dist/src/random.js';
-import { actorsOf } from '../../dist/src/runtime/actors.js';
-import { makeMetrics } from '../../dist/src/runtime/metrics.js';
-import { Runtime } from '../../dist/src/runtime/runtime.js';
-import { loadLibrary, openRedis } from '../../dist/src/store/redis_connection.js';
-import { RedisStore } from '../../dist/src/store/redis_store.js';
+import { actorsOf } from '../../dist/src/engine/runtime/actors.js';
+import { makeMetrics } from '../../dist/src/engine/runtime/metrics.js';
+import { randomId } from '../../dist/src/engine/runtime/random.js';
+import { Runtime } from '../../dist/src/engine/runtime/runtime.js';
+import { loadLibrary, openRedis } from '../../dist/src/engine/store/redis_connection.js';
+import { RedisStore } from '../../dist/src/engine/store/redis_store.js';
 import { answer, settings } from './answering.mjs';
 import { publishInsights } from './insight_results.mjs';
 

@@ -1,8 +1,8 @@
 /** Accounts by the keys that a first sign-in leaves behind, written straight into Redis. */
 
 import { makeId } from '../../dist/src/domain/ids.js';
-import { encodeStored } from '../../dist/src/store/codec.js';
-import { keysOf, partitionOfText } from '../../dist/src/store/partitions.js';
+import { encodeStored } from '../../dist/src/engine/store/codec.js';
+import { keysOf, partitionOfText } from '../../dist/src/engine/store/partitions.js';
 import { Redis } from '../../node_modules/ioredis/built/index.js';
 
 const STEP = 2_000;

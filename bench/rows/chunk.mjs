@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openFolderBlobStore } from '../../dist/src/blobs/folder_blob_store.js';
+import { openFolderBlobStore } from '../../dist/src/engine/blobs/folder_blob_store.js';
 import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
 import { payload, peerTls, registerStream, sendChunk, startSpool, tlsPool } from '../spool_world.mjs';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { partitionOfId } from '../../dist/src/domain/ids.js';
-import { keysOf } from '../../dist/src/store/partitions.js';
+import { keysOf } from '../../dist/src/engine/store/partitions.js';
 import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
 import { rawGets } from '../raw_get.mjs';

@@ -13,7 +13,11 @@ const FOLDER = 'src/app/';
 const GZIP_LEVEL = 9;
 
 /** What lies elsewhere and is bundled as well. */
-const FROM_ELSEWHERE = ['src/pages/files/basics.css', 'src/pages/scope_words.ts', 'kits/typescript/src/typed_call.ts'];
+const FROM_ELSEWHERE = [
+  'src/edge/pages/files/basics.css',
+  'src/edge/pages/scope_words.ts',
+  'kits/typescript/src/typed_call.ts',
+];
 
 export const isOfApp = (path) => path.startsWith(FOLDER) || FROM_ELSEWHERE.includes(path);
 

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import type { IssuedTokens } from '../../actors/accounts/app_session.js';
-import { accountOf, knownEmail, newAccountId } from '../../src/accounts/account_of_email.js';
-import { networkOf } from '../../src/admission/rate_limits.js';
+import { emailAddress } from '../../src/access/request_schemas.js';
+import { count, id } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
-import { CAPTCHA_AWAY, checkCaptcha } from '../../src/http/captcha.js';
-import { emailAddress } from '../../src/http/request_schemas.js';
-import { count, id } from '../../src/http/response_schemas.js';
-import { accountRoute, openRoute, type Route } from '../../src/http/route.js';
-import { codeMail } from '../../src/mail/code_mail.js';
-import { sealMail } from '../../src/mail/sealed_mail.js';
-import { randomCode, randomId } from '../../src/random.js';
-import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/secrets/tokens.js';
-import type { Services } from '../../src/services.js';
-import { partitionOfText } from '../../src/store/partitions.js';
+import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
+import { accountRoute, openRoute, type Route } from '../../src/edge/http/route.js';
+import { networkOf } from '../../src/engine/limits/rate_limits.js';
+import { sealMail } from '../../src/engine/mail/sealed_mail.js';
+import { randomCode, randomId } from '../../src/engine/runtime/random.js';
+import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/engine/secrets/tokens.js';
+import { partitionOfText } from '../../src/engine/store/partitions.js';
+import { accountOf, knownEmail, newAccountId } from '../../src/features/accounts/account_of_email.js';
+import { codeMail } from '../../src/features/accounts/code_mail.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Sign-in by emailed code, and sessions of our own apps. docs/rules.md, "Sign-in and sessions". */
 

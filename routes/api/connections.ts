@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { type Grant, grantIndex, isLive } from '../../actors/oauth/grant.js';
+import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { listLimit } from '../../src/access/request_schemas.js';
+import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { listLimit } from '../../src/http/request_schemas.js';
-import { id, moment, pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Connected apps, and signing out of them. Rules D-038 to D-052. */
 

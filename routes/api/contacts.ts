@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { CONTACTS_MEMBER } from '../../actors/transcripts/announcing.js';
 import type { SeenContact } from '../../actors/transcripts/contacts.js';
 import type { VoiceView } from '../../actors/transcripts/contacts_state.js';
+import { listCursor, type Position, pageOf, writeCursor } from '../../src/access/cursors.js';
+import { listLimit, trimmedText, uuid } from '../../src/access/request_schemas.js';
+import { id, moment, momentOrNull, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { foldText, looked } from '../../src/domain/search/words.js';
-import { listCursor, type Position, pageOf, writeCursor } from '../../src/http/cursors.js';
-import { listLimit, trimmedText, uuid } from '../../src/http/request_schemas.js';
-import { id, moment, momentOrNull, pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import type { Services } from '../../src/services.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import type { Services } from '../../src/host/services.js';
 
 /** The people that recordings hear. Rule K-006; docs/choices.md, "Contacts". */
 

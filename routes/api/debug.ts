@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { defaultPipeline } from '../../actors/insights/context.js';
-import { type DebugRun, debugRuns } from '../../src/content/debug_runs.js';
-import { NOBODY_LOOKS } from '../../src/content/insights/look_again.js';
-import { readableScene } from '../../src/content/transcript_reading.js';
+import { listCursor, pageOfAll } from '../../src/access/cursors.js';
+import { listLimit, whole } from '../../src/access/request_schemas.js';
+import { count, id, moment, momentOrNull, pageShape } from '../../src/access/response_schemas.js';
 import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, pageOfAll } from '../../src/http/cursors.js';
-import { listLimit, whole } from '../../src/http/request_schemas.js';
-import { count, id, moment, momentOrNull, pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { CLOSED } from '../../src/runtime/activation.js';
-import type { Fence } from '../../src/store/store.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { CLOSED } from '../../src/engine/runtime/activation.js';
+import type { Fence } from '../../src/engine/store/store.js';
+import { type DebugRun, debugRuns } from '../../src/features/insights/debug_runs.js';
+import { NOBODY_LOOKS } from '../../src/features/insights/look_again.js';
+import { readableScene } from '../../src/features/transcripts/transcript_reading.js';
 
 /** What became of a recording, for those who look for a fault. Rule K-017; docs/choices.md, "Diagnostics". */
 

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { DEVICE_SESSIONS, type DeviceSession, endOf, recorderOf } from '../../actors/devices/device_session.js';
+import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { listLimit, timestamp, uuid } from '../../src/access/request_schemas.js';
+import { id, moment, pageShape, sessionEndReason } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { listLimit, timestamp, uuid } from '../../src/http/request_schemas.js';
-import { id, moment, pageShape, sessionEndReason } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import type { EntityOf } from '../../src/runtime/actors.js';
-import { isJoinCode, joinCodeOf, normalJoinCode } from '../../src/secrets/join_codes.js';
-import { makeSecret, randomSeed } from '../../src/secrets/tokens.js';
-import type { Services } from '../../src/services.js';
-import type { Fence } from '../../src/store/store.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import type { EntityOf } from '../../src/engine/runtime/actors.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { isJoinCode, joinCodeOf, normalJoinCode } from '../../src/engine/secrets/join_codes.js';
+import { makeSecret, randomSeed } from '../../src/engine/secrets/tokens.js';
+import type { Fence } from '../../src/engine/store/store.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Recorder sessions as accounts see them: one hosts, others take part. Rules H-033 to H-036. */
 

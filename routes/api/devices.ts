@@ -1,14 +1,14 @@
 import { z } from 'zod';
+import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
+import { listLimit } from '../../src/access/request_schemas.js';
+import { deviceKind, id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
-import { listLimit } from '../../src/http/request_schemas.js';
-import { deviceKind, id, moment, pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import { makeSecret } from '../../src/secrets/tokens.js';
-import type { Services } from '../../src/services.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { makeSecret } from '../../src/engine/secrets/tokens.js';
+import type { Services } from '../../src/host/services.js';
 
 const deviceShape = z
   .strictObject({

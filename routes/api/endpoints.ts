@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import type { Endpoint } from '../../actors/webhooks/endpoint_state.js';
+import type { Principal } from '../../src/access/principal.js';
+import { listLimit, uuid } from '../../src/access/request_schemas.js';
+import { pageShape } from '../../src/access/response_schemas.js';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event_types.js';
 import { endpointOfDelivery, partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { ENDPOINT_STATUSES, type EndpointStatus } from '../../src/domain/webhooks.js';
-import type { Principal } from '../../src/http/principal.js';
-import { listLimit, uuid } from '../../src/http/request_schemas.js';
-import { pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import type { Services } from '../../src/services.js';
-import { destinationFault } from '../../src/webhooks/destination.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { destinationFault } from '../../src/features/webhooks/destination.js';
 import {
   attemptedDeliveryShape,
   deliveryShape,
@@ -18,8 +17,9 @@ import {
   endpointView,
   listDeliveries,
   readDelivery,
-} from '../../src/webhooks/endpoint_views.js';
-import { randomSigningSecret } from '../../src/webhooks/signing_secret.js';
+} from '../../src/features/webhooks/endpoint_views.js';
+import { randomSigningSecret } from '../../src/features/webhooks/signing_secret.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Webhook endpoints and what was delivered to them. docs/rules.md, "Webhook endpoints and deliveries". */
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
+import { eventShape, eventView, sequenceOf } from '../../src/access/events.js';
+import { listLimit } from '../../src/access/request_schemas.js';
+import { pageShape } from '../../src/access/response_schemas.js';
 import { EVENT_TYPE_FORM } from '../../src/domain/event_types.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
-import { eventShape, eventView, sequenceOf } from '../../src/events.js';
-import { listLimit } from '../../src/http/request_schemas.js';
-import { pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
-import type { LoggedEvent, LogHead, Store } from '../../src/store/store.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import type { LoggedEvent, LogHead, Store } from '../../src/engine/store/store.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Where a reader stands in a log: which log, behind which event, with which filter. The two kinds don't mix. */
 type Position = { kind: 'history' | 'polling'; epoch: string; id: string; type: string | null };

@@ -1,15 +1,21 @@
 import { z } from 'zod';
+import { listCursor, pageOfAll } from '../../src/access/cursors.js';
+import { listLimit } from '../../src/access/request_schemas.js';
+import { pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isEnabled } from '../../src/domain/permissions.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
-import { archiveDownload, askerOf, exportShape, exportView, exportWishes } from '../../src/exports/export_views.js';
-import { sendBytes } from '../../src/http/byte_download.js';
-import { listCursor, pageOfAll } from '../../src/http/cursors.js';
-import { listLimit } from '../../src/http/request_schemas.js';
-import { pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
+import { sendBytes } from '../../src/edge/http/byte_download.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import {
+  archiveDownload,
+  askerOf,
+  exportShape,
+  exportView,
+  exportWishes,
+} from '../../src/features/exports/export_views.js';
 
 /** All of an account's data as one archive. docs/export.md. */
 

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import type { FileRecord, KeptFile } from '../../actors/accounts/files.js';
-import { fileKey } from '../../src/blobs/blob_keys.js';
+import { listCursor, pageOf } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { fileName, listLimit, mediaType, sha256, whole } from '../../src/access/request_schemas.js';
+import { count, id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { answerUpload, BODY_UPLOAD_REFUSALS, takeBody } from '../../src/http/body_upload.js';
-import { savedAs, sendBytes } from '../../src/http/byte_download.js';
-import { listCursor, pageOf } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { fileName, listLimit, mediaType, sha256, whole } from '../../src/http/request_schemas.js';
-import { count, id, moment, pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Call, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import type { Services } from '../../src/services.js';
-import { CONTENT_MISSING } from '../../src/streams/lost_audio.js';
+import { answerUpload, BODY_UPLOAD_REFUSALS, takeBody } from '../../src/edge/http/body_upload.js';
+import { savedAs, sendBytes } from '../../src/edge/http/byte_download.js';
+import { accountRoute, type Call, type Route } from '../../src/edge/http/route.js';
+import { fileKey } from '../../src/engine/blobs/blob_keys.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { CONTENT_MISSING } from '../../src/features/recordings/lost_audio.js';
+import type { Services } from '../../src/host/services.js';
 
 /** What people keep beside recordings, for themselves alone. Rule K-014; docs/choices.md, "Files and exports". */
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { ListedInvitation } from '../../actors/accounts/email.js';
+import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
+import { listLimit } from '../../src/access/request_schemas.js';
+import { pageShape } from '../../src/access/response_schemas.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
-import { listLimit } from '../../src/http/request_schemas.js';
-import { pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { ACCOUNT_PAGES } from '../../src/pages/account_pages.js';
-import type { Services } from '../../src/services.js';
-import { acceptInvitation, askWorkspace } from '../../src/workspaces/workspace_calls.js';
-import { invitationShape, invitationView } from '../../src/workspaces/workspace_views.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
+import { acceptInvitation, askWorkspace } from '../../src/features/workspaces/workspace_calls.js';
+import { invitationShape, invitationView } from '../../src/features/workspaces/workspace_views.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Invitations as the person whom they are addressed to has them. docs/rules.md, "Workspaces and retention". */
 export const INVITATION_ROUTES: readonly Route[] = [

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import type { Account } from '../../actors/accounts/account_state.js';
+import type { Principal } from '../../src/access/principal.js';
+import { trimmedText } from '../../src/access/request_schemas.js';
+import { id, permission } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Permission, permissionsOf } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { lasting } from '../../src/http/lasting_answers.js';
-import { pollUntil } from '../../src/http/poll_until.js';
-import type { Principal } from '../../src/http/principal.js';
-import { trimmedText } from '../../src/http/request_schemas.js';
-import { id, permission } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { deletionMail } from '../../src/mail/deletion_mail.js';
-import { sealMail } from '../../src/mail/sealed_mail.js';
-import { randomId } from '../../src/random.js';
-import type { Services } from '../../src/services.js';
-import type { Fence } from '../../src/store/store.js';
-import { listedWorkspaceShape, workspacesOf } from '../../src/workspaces/workspace_views.js';
+import { lasting } from '../../src/edge/http/lasting_answers.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { sealMail } from '../../src/engine/mail/sealed_mail.js';
+import { pollUntil } from '../../src/engine/runtime/poll_until.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import type { Fence } from '../../src/engine/store/store.js';
+import { deletionMail } from '../../src/features/accounts/deletion_mail.js';
+import { listedWorkspaceShape, workspacesOf } from '../../src/features/workspaces/workspace_views.js';
+import type { Services } from '../../src/host/services.js';
 
 const NOT_RECENT = refuse(
   'REAUTHENTICATION_REQUIRED',

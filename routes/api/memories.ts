@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { MEMORY_KINDS } from '../../actors/insights/library_state.js';
-import { hostRefusal } from '../../src/content/hosted_items.js';
-import { type FoundItem, librariesOf, readableItem, writableItem } from '../../src/content/insight_access.js';
-import { listItems } from '../../src/content/insight_lists.js';
-import { InsightReading } from '../../src/content/insight_reading.js';
-import { itemRevisions } from '../../src/content/insight_revisions.js';
-import { type MemoryView, memoryShape, revisionShape } from '../../src/content/insight_shapes.js';
-import { stemsOfPerson } from '../../src/content/insights/stems_of_person.js';
-import { defaultNumberOf, laneOf } from '../../src/content/pipeline_access.js';
+import { listCursor, type Position } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { listLimit, trimmedLines, uuid } from '../../src/access/request_schemas.js';
+import { pageShape } from '../../src/access/response_schemas.js';
 import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, type Position } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { listLimit, trimmedLines, uuid } from '../../src/http/request_schemas.js';
-import { pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { hostRefusal } from '../../src/features/insights/hosted_items.js';
+import { type FoundItem, librariesOf, readableItem, writableItem } from '../../src/features/insights/insight_access.js';
+import { listItems } from '../../src/features/insights/insight_lists.js';
+import { InsightReading } from '../../src/features/insights/insight_reading.js';
+import { itemRevisions } from '../../src/features/insights/insight_revisions.js';
+import { type MemoryView, memoryShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
+import { defaultNumberOf, laneOf } from '../../src/features/insights/pipeline_access.js';
+import { stemsOfPerson } from '../../src/features/insights/stems_of_person.js';
+import type { Services } from '../../src/host/services.js';
 import { lane } from './suggestions.js';
 
 /** What is known of people from what they said. Rule K-007; docs/choices.md, "Insights". */

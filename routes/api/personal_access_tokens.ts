@@ -2,19 +2,19 @@ import { z } from 'zod';
 import type { AccountMessage } from '../../actors/accounts/account.js';
 import { isLiving } from '../../actors/accounts/account_tokens.js';
 import type { PersonalAccessToken } from '../../actors/accounts/personal_access_token.js';
+import { listCursor, pageOfAll } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { listLimit, timestamp, trimmedText } from '../../src/access/request_schemas.js';
+import { id, moment, pageShape, permission } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { PERMISSIONS, type Permission } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
-import { listCursor, pageOfAll } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { listLimit, timestamp, trimmedText } from '../../src/http/request_schemas.js';
-import { id, moment, pageShape, permission } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import { makeSecret } from '../../src/secrets/tokens.js';
-import type { Services } from '../../src/services.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { makeSecret } from '../../src/engine/secrets/tokens.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Tokens that people make for programs of their own. docs/rules.md, "Personal access tokens". */
 

@@ -2,20 +2,25 @@ import { z } from 'zod';
 import type { PipelineTerms } from '../../actors/insights/context.js';
 import type { Pipeline } from '../../actors/insights/context_state.js';
 import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../actors/insights/library_state.js';
-import { isDeveloper, NO_PIPELINE, ownPipeline, selectsPipelines } from '../../src/content/pipeline_access.js';
-import { runPipeline } from '../../src/content/pipeline_runs.js';
+import { listCursor, type Position, pageOfAll } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { languageTag, listLimit, trimmedLines, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
+import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { pipelineId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, type Position, pageOfAll } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { languageTag, listLimit, trimmedLines, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
-import { id, moment, pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { CLOSED } from '../../src/runtime/activation.js';
-import type { Services } from '../../src/services.js';
-import type { Fence } from '../../src/store/store.js';
-import { writableStream } from '../../src/streams/stream_access.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { CLOSED } from '../../src/engine/runtime/activation.js';
+import type { Fence } from '../../src/engine/store/store.js';
+import {
+  isDeveloper,
+  NO_PIPELINE,
+  ownPipeline,
+  selectsPipelines,
+} from '../../src/features/insights/pipeline_access.js';
+import { runPipeline } from '../../src/features/insights/pipeline_runs.js';
+import { writableStream } from '../../src/features/recordings/stream_access.js';
+import type { Services } from '../../src/host/services.js';
 import { ownSource } from './sources.js';
 
 /** How an account's recordings are read. Rules K-012 and C-114; docs/choices.md, "Pipelines and profile". */

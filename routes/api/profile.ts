@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { KeptItem } from '../../actors/insights/context.js';
 import type { Profile } from '../../actors/insights/context_state.js';
+import { listCursor, pageOf } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { languageTag, listLimit, trimmedLines, trimmedText, whole } from '../../src/access/request_schemas.js';
+import { count, id, moment, momentOrNull, no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { listCursor, pageOf } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { languageTag, listLimit, trimmedLines, trimmedText, whole } from '../../src/http/request_schemas.js';
-import { count, id, moment, momentOrNull, no_cursor, pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import type { Services } from '../../src/services.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import type { Services } from '../../src/host/services.js';
 
 /** What an account says of itself, which pipelines are told. Rule K-013; docs/choices.md, "Pipelines and profile". */
 

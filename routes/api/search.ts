@@ -1,15 +1,15 @@
 import { z } from 'zod';
+import { listLimit, timestamp, uuid, whole } from '../../src/access/request_schemas.js';
+import { pageShape } from '../../src/access/response_schemas.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import {
   recall,
   recallAnswerShape,
   SEARCH_KINDS,
   search,
   searchHitShape,
-} from '../../src/content/search/search_calls.js';
-import { LIMITS } from '../../src/domain/limits.js';
-import { listLimit, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
-import { pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
+} from '../../src/features/search/search_calls.js';
 import { lane } from './suggestions.js';
 
 /** Finding what was said. Rules K-015, C-103 and C-107; docs/choices.md, "Search and recall". */

@@ -3,18 +3,23 @@ import type { DeviceSession } from '../../actors/devices/device_session.js';
 import { endOf, recorderOf } from '../../actors/devices/device_session.js';
 import type { ItemKind, Items } from '../../actors/insights/library_state.js';
 import { streamIndexOf } from '../../actors/recordings/stream.js';
-import { isAwaited } from '../../src/content/awaited_insights.js';
-import type { FoundItem, LibraryPlace } from '../../src/content/insight_access.js';
-import { InsightReading } from '../../src/content/insight_reading.js';
-import { conversationShape, memoryShape, participantShape, suggestionShape } from '../../src/content/insight_shapes.js';
-import { laneOf } from '../../src/content/pipeline_access.js';
+import type { Principal } from '../../src/access/principal.js';
+import { count, id, moment, momentOrNull } from '../../src/access/response_schemas.js';
 import { libraryId, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import type { Principal } from '../../src/http/principal.js';
-import { count, id, moment, momentOrNull } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { isAwaited } from '../../src/features/insights/awaited_insights.js';
+import type { FoundItem, LibraryPlace } from '../../src/features/insights/insight_access.js';
+import { InsightReading } from '../../src/features/insights/insight_reading.js';
+import {
+  conversationShape,
+  memoryShape,
+  participantShape,
+  suggestionShape,
+} from '../../src/features/insights/insight_shapes.js';
+import { laneOf } from '../../src/features/insights/pipeline_access.js';
+import type { Services } from '../../src/host/services.js';
 import { lane } from './suggestions.js';
 
 /** What came of a meeting, for its host. Rule K-009; docs/choices.md, "Insights". */

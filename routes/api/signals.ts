@@ -2,18 +2,18 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ListedSignal, type PostedSignal, payloadKey } from '../../actors/recordings/signals.js';
 import type { Stream } from '../../actors/recordings/stream_state.js';
+import { listCursor, type Position, pageOf, writeCursor } from '../../src/access/cursors.js';
+import { listLimit } from '../../src/access/request_schemas.js';
+import { count, id, moment, no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { listCursor, type Position, pageOf, writeCursor } from '../../src/http/cursors.js';
-import { listLimit } from '../../src/http/request_schemas.js';
-import { count, id, moment, no_cursor, pageShape } from '../../src/http/response_schemas.js';
-import { JsonBytes } from '../../src/http/responses.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { randomBytes } from '../../src/random.js';
-import type { Services } from '../../src/services.js';
-import type { Fence } from '../../src/store/store.js';
-import { readSignals, signalsForm, signalType } from '../../src/streams/signal_batch.js';
-import { readableStream, WRITES_STREAMS, writableStream } from '../../src/streams/stream_access.js';
+import { JsonBytes } from '../../src/edge/http/responses.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { randomBytes } from '../../src/engine/runtime/random.js';
+import type { Fence } from '../../src/engine/store/store.js';
+import { readSignals, signalsForm, signalType } from '../../src/features/recordings/signal_batch.js';
+import { readableStream, WRITES_STREAMS, writableStream } from '../../src/features/recordings/stream_access.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Signals on a stream's timeline. docs/rules.md, "Stream signals". */
 

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { type KeptSource, NO_SOURCE, SOURCES } from '../../actors/recordings/source.js';
+import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
+import { listLimit, trimmedText } from '../../src/access/request_schemas.js';
+import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
-import { listLimit, trimmedText } from '../../src/http/request_schemas.js';
-import { id, moment, pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import type { Services } from '../../src/services.js';
-import { READS_STREAMS, WRITES_STREAMS } from '../../src/streams/stream_access.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { READS_STREAMS, WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Where an account's recordings come from. Rules K-001 and K-002. */
 

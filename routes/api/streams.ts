@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import { STREAMS, streamIndexOf } from '../../actors/recordings/stream.js';
 import { type Chunk, failureOf, hasExpired, type Stream, statusOf } from '../../actors/recordings/stream_state.js';
+import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { CAPTURED_AT, listLimit, localTimestamp, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
+import { count, id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { sendBytes } from '../../src/http/byte_download.js';
-import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { CAPTURED_AT, listLimit, localTimestamp, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
-import { count, id, moment, pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import { CLOSED } from '../../src/runtime/activation.js';
-import type { Services } from '../../src/services.js';
+import { sendBytes } from '../../src/edge/http/byte_download.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { CLOSED } from '../../src/engine/runtime/activation.js';
+import { randomId } from '../../src/engine/runtime/random.js';
 import {
   announcedShape,
   chunkFailure,
@@ -26,9 +25,9 @@ import {
   UPLOAD_REFUSALS,
   uploadChunk,
   uploadShape,
-} from '../../src/streams/chunk_upload.js';
-import { AUDIO_EXPIRED, joinedAudio } from '../../src/streams/joined_audio.js';
-import { chunkContent } from '../../src/streams/lost_audio.js';
+} from '../../src/features/recordings/chunk_upload.js';
+import { AUDIO_EXPIRED, joinedAudio } from '../../src/features/recordings/joined_audio.js';
+import { chunkContent } from '../../src/features/recordings/lost_audio.js';
 import {
   askRecordingEvents,
   NO_CHUNK,
@@ -39,9 +38,10 @@ import {
   WRITES_STREAMS,
   writableChunk,
   writableStream,
-} from '../../src/streams/stream_access.js';
-import { withTranscriptRevision } from '../../src/streams/transcript_revision.js';
-import { askWorkspace } from '../../src/workspaces/workspace_calls.js';
+} from '../../src/features/recordings/stream_access.js';
+import { withTranscriptRevision } from '../../src/features/recordings/transcript_revision.js';
+import { askWorkspace } from '../../src/features/workspaces/workspace_calls.js';
+import type { Services } from '../../src/host/services.js';
 import { ownSource } from './sources.js';
 
 /** The account's side of streams and their audio. Rule K-003; docs/choices.md, "Recordings". */

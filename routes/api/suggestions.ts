@@ -7,22 +7,28 @@ import {
   type Suggestion,
   VERDICTS,
 } from '../../actors/insights/library_state.js';
-import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from '../../src/content/insight_access.js';
-import { listItems } from '../../src/content/insight_lists.js';
-import { InsightReading } from '../../src/content/insight_reading.js';
-import { itemRevisions } from '../../src/content/insight_revisions.js';
-import { revisionShape, type SuggestionView, suggestionShape } from '../../src/content/insight_shapes.js';
-import { stemsOfPerson } from '../../src/content/insights/stems_of_person.js';
-import { laneOf } from '../../src/content/pipeline_access.js';
+import { listCursor, type Position, pageOfAll } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { listLimit, timestamp, trimmedLines, uuid, whole } from '../../src/access/request_schemas.js';
+import { id, moment, no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { insightId, placeOfInsight } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, type Position, pageOfAll } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { listLimit, timestamp, trimmedLines, uuid, whole } from '../../src/http/request_schemas.js';
-import { id, moment, no_cursor, pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import {
+  type FoundItem,
+  librariesOf,
+  NO_ITEM,
+  readableItem,
+  writableItem,
+} from '../../src/features/insights/insight_access.js';
+import { listItems } from '../../src/features/insights/insight_lists.js';
+import { InsightReading } from '../../src/features/insights/insight_reading.js';
+import { itemRevisions } from '../../src/features/insights/insight_revisions.js';
+import { revisionShape, type SuggestionView, suggestionShape } from '../../src/features/insights/insight_shapes.js';
+import { laneOf } from '../../src/features/insights/pipeline_access.js';
+import { stemsOfPerson } from '../../src/features/insights/stems_of_person.js';
+import type { Services } from '../../src/host/services.js';
 
 /** What recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
 

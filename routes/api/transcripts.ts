@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { speakerNumber } from '../../actors/transcripts/transcript_state.js';
-import { readableScene, sceneAsked } from '../../src/content/transcript_reading.js';
-import { summarize } from '../../src/content/transcript_summary.js';
-import { TEXT_FORMATS, TEXT_TYPES, transcriptText } from '../../src/content/transcript_text.js';
-import { TurnChanges } from '../../src/content/turn_changes.js';
+import type { Principal } from '../../src/access/principal.js';
+import { uuid } from '../../src/access/request_schemas.js';
+import { count, id } from '../../src/access/response_schemas.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import type { Principal } from '../../src/http/principal.js';
-import { uuid } from '../../src/http/request_schemas.js';
-import { count, id } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { readableScene, sceneAsked } from '../../src/features/transcripts/transcript_reading.js';
+import { summarize } from '../../src/features/transcripts/transcript_summary.js';
+import { TEXT_FORMATS, TEXT_TYPES, transcriptText } from '../../src/features/transcripts/transcript_text.js';
+import { TurnChanges } from '../../src/features/transcripts/turn_changes.js';
+import type { Services } from '../../src/host/services.js';
 import { lane } from './suggestions.js';
 import { speakerId } from './turns.js';
 

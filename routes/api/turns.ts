@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { speakerNumber } from '../../actors/transcripts/transcript_state.js';
-import { sceneOfTurn, type TurnView, viewTurns } from '../../src/content/transcript_reading.js';
-import { TurnChanges } from '../../src/content/turn_changes.js';
+import { listCursor } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { listLimit, timestamp, uuid, whole } from '../../src/access/request_schemas.js';
+import { pageShape } from '../../src/access/response_schemas.js';
+import { placeOfTurn } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { sceneOfTurn, type TurnView, viewTurns } from '../../src/features/transcripts/transcript_reading.js';
+import { TurnChanges } from '../../src/features/transcripts/turn_changes.js';
 import {
   type TurnPage,
   type TurnsOfStreamQuery,
   type TurnsQuery,
   turnsOfMany,
   turnsOfStream,
-} from '../../src/content/turn_lists.js';
-import { turnShape } from '../../src/content/turn_shape.js';
-import { placeOfTurn } from '../../src/domain/ids.js';
-import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { listLimit, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
-import { pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
+} from '../../src/features/transcripts/turn_lists.js';
+import { turnShape } from '../../src/features/transcripts/turn_shape.js';
+import type { Services } from '../../src/host/services.js';
 import { ownSource } from './sources.js';
 import { lane } from './suggestions.js';
 

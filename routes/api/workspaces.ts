@@ -1,21 +1,20 @@
 import { z } from 'zod';
 import { invitationsAfter, type Member, type Workspace } from '../../actors/workspaces/workspace.js';
-import { knownEmail } from '../../src/accounts/account_of_email.js';
+import { listCursor, pageOfAll } from '../../src/access/cursors.js';
+import type { Principal } from '../../src/access/principal.js';
+import { emailAddress, listLimit, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
+import { pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { BUCKETS, type Bucket, GIVEN_ROLES, type GivenRole } from '../../src/domain/workspaces.js';
-import { listCursor, pageOfAll } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
-import { emailAddress, listLimit, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
-import { pageShape } from '../../src/http/response_schemas.js';
-import { accountRoute, type Route } from '../../src/http/route.js';
-import { invitationMail } from '../../src/mail/invitation_mail.js';
-import { sealMail } from '../../src/mail/sealed_mail.js';
-import { randomId, randomPartition } from '../../src/random.js';
-import type { EntityOf } from '../../src/runtime/actors.js';
-import type { Services } from '../../src/services.js';
-import { askWorkspace, createWorkspace } from '../../src/workspaces/workspace_calls.js';
+import { accountRoute, type Route } from '../../src/edge/http/route.js';
+import { sealMail } from '../../src/engine/mail/sealed_mail.js';
+import type { EntityOf } from '../../src/engine/runtime/actors.js';
+import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
+import { knownEmail } from '../../src/features/accounts/account_of_email.js';
+import { invitationMail } from '../../src/features/workspaces/invitation_mail.js';
+import { askWorkspace, createWorkspace } from '../../src/features/workspaces/workspace_calls.js';
 import {
   BUCKET_WORDS,
   invitationShape,
@@ -28,7 +27,8 @@ import {
   sharedWorkspaceView,
   workspaceShape,
   workspacesOf,
-} from '../../src/workspaces/workspace_views.js';
+} from '../../src/features/workspaces/workspace_views.js';
+import type { Services } from '../../src/host/services.js';
 import { invitationsUrl } from './invitations.js';
 
 /** Workspaces, who belongs to them and who is invited. docs/rules.md, "Workspaces and retention". */

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { OfferedCertificate, Waiting } from '../../actors/devices/device_certificates.js';
 import { keyDigest, renewAfterMs } from '../../certs/renewal.js';
 import { readSigningRequest } from '../../certs/signing_request.js';
-import type { DeviceIdentity } from '../../src/devices/device_identity.js';
+import { moment } from '../../src/access/response_schemas.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { moment } from '../../src/http/response_schemas.js';
-import { deviceRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
+import type { DeviceIdentity } from '../../src/edge/admission/device_identity.js';
+import { deviceRoute, type Route } from '../../src/edge/http/route.js';
+import type { Services } from '../../src/host/services.js';
 
 const renewedShape = z
   .strictObject({

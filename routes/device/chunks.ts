@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/recordings/stream_state.js';
-import { BOUND_REFUSALS, boundBy, type Recording, refusedAs } from '../../src/devices/device_binding.js';
+import { bindingEpoch, sourceStreamRef, uuid } from '../../src/access/request_schemas.js';
+import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { bindingEpoch, sourceStreamRef, uuid } from '../../src/http/request_schemas.js';
-import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
-import { deviceRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
+import { deviceRoute, type Route } from '../../src/edge/http/route.js';
+import { BOUND_REFUSALS, boundBy, type Recording, refusedAs } from '../../src/features/devices/device_binding.js';
 import {
   chunkFailure,
   chunkStatus,
@@ -20,8 +19,9 @@ import {
   type Uploadable,
   uploadChunk,
   uploadShape,
-} from '../../src/streams/chunk_upload.js';
-import { goneWorkspace } from '../../src/streams/standing_workspace.js';
+} from '../../src/features/recordings/chunk_upload.js';
+import { goneWorkspace } from '../../src/features/recordings/standing_workspace.js';
+import type { Services } from '../../src/host/services.js';
 import { deviceStream } from './streams.js';
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Rules H-015 to H-024. */

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { type Claim, STILL_REDEEMED } from '../../actors/devices/claim.js';
+import { count, id, moment, serverNow } from '../../src/access/response_schemas.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { deviceRoute, type Route } from '../../src/edge/http/route.js';
+import { pollUntil } from '../../src/engine/runtime/poll_until.js';
+import { isSecret, parseSecret } from '../../src/engine/secrets/tokens.js';
 import {
   BOUND_REFUSALS,
   boundBy,
   openAccount,
   presentEpoch,
   type Recording,
-} from '../../src/devices/device_binding.js';
-import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { pollUntil } from '../../src/http/poll_until.js';
-import { count, id, moment, serverNow } from '../../src/http/response_schemas.js';
-import { deviceRoute, type Route } from '../../src/http/route.js';
-import { isSecret, parseSecret } from '../../src/secrets/tokens.js';
-import type { Services } from '../../src/services.js';
+} from '../../src/features/devices/device_binding.js';
+import type { Services } from '../../src/host/services.js';
 
 /** How a device comes to be bound to an account. Rules H-027 to H-032. */
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { endOf } from '../../actors/devices/device_session.js';
-import { boundBy, openAccount, refusedAs } from '../../src/devices/device_binding.js';
+import { bindingEpoch } from '../../src/access/request_schemas.js';
+import { id, moment, sessionEndReason } from '../../src/access/response_schemas.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
-import { bindingEpoch } from '../../src/http/request_schemas.js';
-import { id, moment, sessionEndReason } from '../../src/http/response_schemas.js';
-import { deviceRoute, type Route } from '../../src/http/route.js';
+import { deviceRoute, type Route } from '../../src/edge/http/route.js';
+import { boundBy, openAccount, refusedAs } from '../../src/features/devices/device_binding.js';
 
 /**
  * A recorder's own end of its session: it is done, and what it has recorded stays with the host. Rules H-025 and H-026.

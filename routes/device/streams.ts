@@ -2,10 +2,6 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { StreamOf, StreamRef } from '../../actors/recordings/stream_refs.js';
 import { hasExpired, RECORDING_DELETED, type Stream } from '../../actors/recordings/stream_state.js';
-import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/devices/device_binding.js';
-import { partitionOfId } from '../../src/domain/ids.js';
-import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import {
   bindingEpoch,
   CAPTURED_AT,
@@ -13,14 +9,18 @@ import {
   sourceStreamRef,
   uuid,
   whole,
-} from '../../src/http/request_schemas.js';
-import { count, id, moment } from '../../src/http/response_schemas.js';
-import { deviceRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import type { Services } from '../../src/services.js';
-import { goneWorkspace, NO_WORKSPACE } from '../../src/streams/standing_workspace.js';
-import { askRecordingEvents } from '../../src/streams/stream_access.js';
-import { withTranscriptRevision } from '../../src/streams/transcript_revision.js';
+} from '../../src/access/request_schemas.js';
+import { count, id, moment } from '../../src/access/response_schemas.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { deviceRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/features/devices/device_binding.js';
+import { goneWorkspace, NO_WORKSPACE } from '../../src/features/recordings/standing_workspace.js';
+import { askRecordingEvents } from '../../src/features/recordings/stream_access.js';
+import { withTranscriptRevision } from '../../src/features/recordings/transcript_revision.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
 

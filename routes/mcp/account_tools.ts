@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { eventShape } from '../../src/access/events.js';
+import { trimmedLines } from '../../src/access/request_schemas.js';
+import { id, permission } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { eventShape } from '../../src/events.js';
-import { trimmedLines } from '../../src/http/request_schemas.js';
-import { id, permission } from '../../src/http/response_schemas.js';
-import { fittingPage } from '../../src/mcp/fitting_page.js';
-import { ENDS, type Tool, tool } from '../../src/mcp/tool.js';
+import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
+import { ENDS, type Tool, tool } from '../../src/edge/mcp/tool.js';
 import { eventType, listEvents } from '../api/events.js';
 import { listPipelines } from '../api/pipelines.js';
 import { PROFILE_FIELDS, profileShape, readProfile, saveProfile } from '../api/profile.js';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { uuid } from '../../src/access/request_schemas.js';
+import { id } from '../../src/access/response_schemas.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { uuid } from '../../src/http/request_schemas.js';
-import { id } from '../../src/http/response_schemas.js';
-import { fittingPage } from '../../src/mcp/fitting_page.js';
-import { ENDS, SENDS_OUT, type Tool, tool } from '../../src/mcp/tool.js';
-import { attemptedDeliveryShape, deliveryShape, endpointShape } from '../../src/webhooks/endpoint_views.js';
+import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
+import { ENDS, SENDS_OUT, type Tool, tool } from '../../src/edge/mcp/tool.js';
+import { attemptedDeliveryShape, deliveryShape, endpointShape } from '../../src/features/webhooks/endpoint_views.js';
 import {
   createdEndpointShape,
   createEndpoint,

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { readableScene, type TurnView } from '../../src/content/transcript_reading.js';
-import { transcriptLine } from '../../src/content/transcript_text.js';
-import { turnsOfStream } from '../../src/content/turn_lists.js';
+import { uuid } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { uuid } from '../../src/http/request_schemas.js';
-import { type Caller, type Tool, tool } from '../../src/mcp/tool.js';
+import { type Caller, type Tool, tool } from '../../src/edge/mcp/tool.js';
+import { readableScene, type TurnView } from '../../src/features/transcripts/transcript_reading.js';
+import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
+import { turnsOfStream } from '../../src/features/transcripts/turn_lists.js';
 import { readSuggestion } from '../api/suggestions.js';
 import { readTurn } from '../api/turns.js';
 import { EXAMPLE_ID } from './tool_arguments.js';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { MEMORY_KINDS, RATINGS, SUGGESTION_STATUSES } from '../../actors/insights/library_state.js';
+import { otherCursor, writeCursor } from '../../src/access/cursors.js';
+import { timestamp, trimmedLines, uuid, whole } from '../../src/access/request_schemas.js';
+import { count, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { otherCursor, writeCursor } from '../../src/http/cursors.js';
-import { timestamp, trimmedLines, uuid, whole } from '../../src/http/request_schemas.js';
-import { count, id, moment } from '../../src/http/response_schemas.js';
-import { fittingCount } from '../../src/mcp/fitting_page.js';
-import { ADDS, type Caller, SETS, type Tool, tool } from '../../src/mcp/tool.js';
+import { fittingCount } from '../../src/edge/mcp/fitting_page.js';
+import { ADDS, type Caller, SETS, type Tool, tool } from '../../src/edge/mcp/tool.js';
 import { listConversations } from '../api/conversations.js';
 import { listMemories } from '../api/memories.js';
 import { sessionSummary } from '../api/session_summary.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { fittingPage } from '../../src/mcp/fitting_page.js';
+import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
 
 /** A page of a list as tools give it. */
 export function listShape<Item extends z.ZodType>(item: Item) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { uuid } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { uuid } from '../../src/http/request_schemas.js';
-import { type Tool, tool } from '../../src/mcp/tool.js';
-import { READS_STREAMS } from '../../src/streams/stream_access.js';
+import { type Tool, tool } from '../../src/edge/mcp/tool.js';
+import { READS_STREAMS } from '../../src/features/recordings/stream_access.js';
 import { listDeviceSessions, MANAGES_DEVICES } from '../api/device_sessions.js';
 import { listDevices } from '../api/devices.js';
 import { listSources } from '../api/sources.js';

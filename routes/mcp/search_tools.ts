@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { recall, search } from '../../src/content/search/search_calls.js';
-import { transcriptLine } from '../../src/content/transcript_text.js';
+import { timestamp, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
+import { count, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { timestamp, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
-import { count, id, moment } from '../../src/http/response_schemas.js';
-import { fittingCount, fittingPage } from '../../src/mcp/fitting_page.js';
-import { type Tool, tool } from '../../src/mcp/tool.js';
+import { fittingCount, fittingPage } from '../../src/edge/mcp/fitting_page.js';
+import { type Tool, tool } from '../../src/edge/mcp/tool.js';
+import { recall, search } from '../../src/features/search/search_calls.js';
+import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
 import { from, limit, to, workspace_id } from './tool_arguments.js';
 import { speakerOf } from './views.js';
 

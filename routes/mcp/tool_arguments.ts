@@ -1,6 +1,6 @@
+import { listCursor } from '../../src/access/cursors.js';
+import { timestamp, uuid, whole } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { listCursor } from '../../src/http/cursors.js';
-import { timestamp, uuid, whole } from '../../src/http/request_schemas.js';
 
 /** Arguments that several tools take. */
 

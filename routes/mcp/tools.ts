@@ -1,6 +1,6 @@
 import { PERMISSIONS, type Permission } from '../../src/domain/permissions.js';
 import { RECALL } from '../../src/domain/scopes.js';
-import type { Tool } from '../../src/mcp/tool.js';
+import type { Tool } from '../../src/edge/mcp/tool.js';
 import { ACCOUNT_TOOLS } from './account_tools.js';
 import { ENDPOINT_TOOLS } from './endpoint_tools.js';
 import { FETCH_TOOL } from './fetch_tool.js';
@@ -29,7 +29,7 @@ export const TOOLS: readonly Tool[] = [
 
 /**
  * What a client of the MCP server asks for at first: what reading needs. It asks for more when a tool needs more; see
- * src/mcp/step_up.ts.
+ * src/edge/mcp/step_up.ts.
  */
 export const MCP_SCOPES: readonly Permission[] = PERMISSIONS.filter(
   (permission) => permission.endsWith(':read') && TOOLS.some((tool) => demandOf(tool).includes(permission)),

@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import type { ConversationView, EvidenceView, MemoryView, SuggestionView } from '../../src/content/insight_shapes.js';
-import type { TurnView } from '../../src/content/transcript_reading.js';
+import { count, id, moment } from '../../src/access/response_schemas.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { count, id, moment } from '../../src/http/response_schemas.js';
-import type { Services } from '../../src/services.js';
+import type {
+  ConversationView,
+  EvidenceView,
+  MemoryView,
+  SuggestionView,
+} from '../../src/features/insights/insight_shapes.js';
+import type { TurnView } from '../../src/features/transcripts/transcript_reading.js';
+import type { Services } from '../../src/host/services.js';
 import type { ContactView } from '../api/contacts.js';
 import type { RecorderSessionView } from '../api/device_sessions.js';
 import type { DeviceView } from '../api/devices.js';

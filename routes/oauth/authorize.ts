@@ -1,22 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Goal } from '../../actors/oauth/browser_sign_in.js';
+import { atBase, issuerOf, issuerUrl } from '../../src/access/issuer.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { type Answer, type Call, openRoute, type Route } from '../../src/http/route.js';
-import { type AuthorizationRequest, authorizationRequest } from '../../src/oauth/authorization_request.js';
-import { browserSessionOf, extendBrowserSession, type LiveBrowserSession } from '../../src/oauth/browser_sessions.js';
-import { beginSignIn } from '../../src/oauth/browser_sign_ins.js';
-import type { Client } from '../../src/oauth/clients/client.js';
-import { isRedirectOf } from '../../src/oauth/clients/clients.js';
-import { atBase, issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
-import { leave, type ReturnAddress, sendBack } from '../../src/oauth/redirect.js';
-import { randomId } from '../../src/random.js';
-import { deriveToken, randomSeed } from '../../src/secrets/tokens.js';
-import type { Services } from '../../src/services.js';
-import { readQuery, repeatProblem } from '../../src/wire/form.js';
+import { type Answer, type Call, openRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { deriveToken, randomSeed } from '../../src/engine/secrets/tokens.js';
+import { readQuery, repeatProblem } from '../../src/engine/wire/form.js';
+import { type AuthorizationRequest, authorizationRequest } from '../../src/features/oauth/authorization_request.js';
+import {
+  browserSessionOf,
+  extendBrowserSession,
+  type LiveBrowserSession,
+} from '../../src/features/oauth/browser_sessions.js';
+import { beginSignIn } from '../../src/features/oauth/browser_sign_ins.js';
+import type { Client } from '../../src/features/oauth/clients/client.js';
+import { isRedirectOf } from '../../src/features/oauth/clients/clients.js';
+import { leave, type ReturnAddress, sendBack } from '../../src/features/oauth/redirect.js';
+import type { Services } from '../../src/host/services.js';
 
 /** The browser's way in. docs/rules.md, "OAuth: browser sign-in". */
 

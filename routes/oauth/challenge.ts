@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { INVALID_SESSION } from '../../actors/oauth/auth_session.js';
-import { knownEmail } from '../../src/accounts/account_of_email.js';
+import { atBase, issuerOf, issuerUrl } from '../../src/access/issuer.js';
+import { emailAddress } from '../../src/access/request_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { CAPTCHA_AWAY, checkCaptcha } from '../../src/http/captcha.js';
-import { emailAddress } from '../../src/http/request_schemas.js';
-import { type Answer, type Call, openRoute, type Route } from '../../src/http/route.js';
-import { authorizationRequest } from '../../src/oauth/authorization_request.js';
-import { atBase, issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
-import { accountBehind, newCode, triedCode } from '../../src/oauth/sign_in_code.js';
-import { randomId, randomPartition } from '../../src/random.js';
-import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/secrets/tokens.js';
-import type { Services } from '../../src/services.js';
+import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
+import { type Answer, type Call, openRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
+import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/engine/secrets/tokens.js';
+import { knownEmail } from '../../src/features/accounts/account_of_email.js';
+import { authorizationRequest } from '../../src/features/oauth/authorization_request.js';
+import { accountBehind, newCode, triedCode } from '../../src/features/oauth/sign_in_code.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Native sign-in of first-party apps. Rules C-081 to C-098. */
 

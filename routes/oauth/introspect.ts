@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { type AccessTokenHolder, accessTokenHolder, accountDeleted } from '../../src/access/principal.js';
+import { id } from '../../src/access/response_schemas.js';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
 import { isEnabled } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { lasting } from '../../src/http/lasting_answers.js';
-import { type AccessTokenHolder, accessTokenHolder, accountDeleted } from '../../src/http/principal.js';
-import { id } from '../../src/http/response_schemas.js';
-import { openRoute, type Route } from '../../src/http/route.js';
-import { authenticateOwnServer } from '../../src/oauth/client_authentication.js';
-import type { Services } from '../../src/services.js';
+import { lasting } from '../../src/edge/http/lasting_answers.js';
+import { openRoute, type Route } from '../../src/edge/http/route.js';
+import { authenticateOwnServer } from '../../src/features/oauth/client_authentication.js';
+import type { Services } from '../../src/host/services.js';
 
 const AGENT = 'svc-agent';
 

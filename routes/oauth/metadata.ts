@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { issuerOf, issuerUrl, RESOURCE_METADATA_PATH } from '../../src/access/issuer.js';
 import { audienceUrl, MCP_PATH, MCP_PATH_WITH_SLASH } from '../../src/domain/audiences.js';
 import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
-import { type Call, openRoute, type Route } from '../../src/http/route.js';
-import { AUTH_METHODS } from '../../src/oauth/clients/client.js';
-import { issuerOf, issuerUrl, RESOURCE_METADATA_PATH } from '../../src/oauth/issuer.js';
+import { type Call, openRoute, type Route } from '../../src/edge/http/route.js';
+import { AUTH_METHODS } from '../../src/features/oauth/clients/client.js';
 import { MCP_SCOPES } from '../mcp/tools.js';
 
 /**

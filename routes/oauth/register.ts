@@ -1,19 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { count } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, type OauthErrorCode, oauthError } from '../../src/domain/oauth_errors.js';
 import { scopeList } from '../../src/domain/scopes.js';
-import { count } from '../../src/http/response_schemas.js';
-import { openRoute, type Route } from '../../src/http/route.js';
-import { carriesBrand } from '../../src/oauth/clients/brand_names.js';
-import { AUTH_METHODS } from '../../src/oauth/clients/client.js';
-import { clientName } from '../../src/oauth/clients/client_names.js';
-import type { MadeClient, NewClient } from '../../src/oauth/clients/clients.js';
-import { hasAppScheme, redirectHost, redirectUriProblem } from '../../src/oauth/clients/redirect_uris.js';
-import { countingScopes, scopesOfRegistered } from '../../src/oauth/clients/third_party_scopes.js';
-import { decodeJson } from '../../src/wire/json.js';
-import { bodyFormat } from '../../src/wire/media_types.js';
-import { parseGiven } from '../../src/wire/schema_faults.js';
+import { openRoute, type Route } from '../../src/edge/http/route.js';
+import { decodeJson } from '../../src/engine/wire/json.js';
+import { bodyFormat } from '../../src/engine/wire/media_types.js';
+import { parseGiven } from '../../src/engine/wire/schema_faults.js';
+import { carriesBrand } from '../../src/features/oauth/clients/brand_names.js';
+import { AUTH_METHODS } from '../../src/features/oauth/clients/client.js';
+import { clientName } from '../../src/features/oauth/clients/client_names.js';
+import type { MadeClient, NewClient } from '../../src/features/oauth/clients/clients.js';
+import { hasAppScheme, redirectHost, redirectUriProblem } from '../../src/features/oauth/clients/redirect_uris.js';
+import { countingScopes, scopesOfRegistered } from '../../src/features/oauth/clients/third_party_scopes.js';
 import { MCP_LATER_SCOPES, MCP_SCOPES } from '../mcp/tools.js';
 
 /**

@@ -2,32 +2,32 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { browserSessionEndMs } from '../../actors/oauth/browser_session.js';
 import type { BrowserSignIn, NewGrantSeed } from '../../actors/oauth/browser_sign_in.js';
-import { accountIdOf, knownEmail } from '../../src/accounts/account_of_email.js';
+import { emailAddress } from '../../src/access/request_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { oauthError } from '../../src/domain/oauth_errors.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { CAPTCHA_AWAY, checkCaptcha } from '../../src/http/captcha.js';
-import { emailAddress } from '../../src/http/request_schemas.js';
-import { type Answer, openRoute, type Route } from '../../src/http/route.js';
+import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
+import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
+import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
+import { captchaWidget } from '../../src/edge/pages/captcha_widget.js';
+import { type Flow, type Page, sendPage } from '../../src/edge/pages/page.js';
+import type { EntityOf } from '../../src/engine/runtime/actors.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/engine/secrets/tokens.js';
+import { accountIdOf, knownEmail } from '../../src/features/accounts/account_of_email.js';
 import {
   browserSessionOf,
   endBrowserSession,
   sessionOpens,
   showBrowserSession,
-} from '../../src/oauth/browser_sessions.js';
-import { SIGN_IN_PATHS, signInPath } from '../../src/oauth/browser_sign_ins.js';
-import { redirectHost } from '../../src/oauth/clients/redirect_uris.js';
-import { isTiedBrowser } from '../../src/oauth/cookies.js';
-import { leave, sendBack } from '../../src/oauth/redirect.js';
-import { accountBehind, newCode, triedCode } from '../../src/oauth/sign_in_code.js';
-import { ACCOUNT_PAGES } from '../../src/pages/account_pages.js';
-import { captchaWidget } from '../../src/pages/captcha_widget.js';
-import { type Flow, type Page, sendPage } from '../../src/pages/page.js';
-import { randomId } from '../../src/random.js';
-import type { EntityOf } from '../../src/runtime/actors.js';
-import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/secrets/tokens.js';
-import type { Services } from '../../src/services.js';
+} from '../../src/features/oauth/browser_sessions.js';
+import { SIGN_IN_PATHS, signInPath } from '../../src/features/oauth/browser_sign_ins.js';
+import { redirectHost } from '../../src/features/oauth/clients/redirect_uris.js';
+import { isTiedBrowser } from '../../src/features/oauth/cookies.js';
+import { leave, sendBack } from '../../src/features/oauth/redirect.js';
+import { accountBehind, newCode, triedCode } from '../../src/features/oauth/sign_in_code.js';
+import type { Services } from '../../src/host/services.js';
 
 /**
  * The pages between /oauth/authorize, or a page for account holders, and the redirect back. Each shows the step that its

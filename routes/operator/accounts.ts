@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type Account, eraseAtMs } from '../../actors/accounts/account_state.js';
 import { isLiving } from '../../actors/accounts/account_tokens.js';
-import { accountNamed } from '../../src/accounts/account_of_email.js';
+import { count, id, moment, permission } from '../../src/access/response_schemas.js';
 import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement, permissionsOf } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { count, id, moment, permission } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { accountNamed } from '../../src/features/accounts/account_of_email.js';
+import type { Services } from '../../src/host/services.js';
 
 const entitlementsShape = z.record(z.enum(ENTITLEMENTS), z.boolean());
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { Address } from '../../actors/actor.js';
+import { listLimit, whole } from '../../src/access/request_schemas.js';
+import { count, serverNow } from '../../src/access/response_schemas.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { listLimit, whole } from '../../src/http/request_schemas.js';
-import { count, serverNow } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import { activationShape, quarantineReason } from '../../src/operator/activation_schema.js';
-import { listDeadLetters, retryDeadLetter } from '../../src/operator/dead_letters.js';
-import { shownName } from '../../src/operator/entity_fields.js';
-import { joinActors } from '../../src/operator/joined_actors.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
+import { listDeadLetters, retryDeadLetter } from '../../src/edge/operations/dead_letters.js';
+import { shownName } from '../../src/edge/operations/entity_fields.js';
+import { joinActors } from '../../src/edge/operations/joined_actors.js';
 
 const activeShape = activationShape.extend({
   kind: z.string().describe('The kind of actor.'),

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type DeviceCertificate, makeDeviceKey } from '../../certs/authority.js';
 import { renewAfterMs } from '../../certs/renewal.js';
+import { deviceKind, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { deviceKind, id, moment } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import { randomId, randomPartition } from '../../src/random.js';
-import type { Services } from '../../src/services.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
+import type { Services } from '../../src/host/services.js';
 
 const csrPem = z
   .string('must be a PEM certificate request')

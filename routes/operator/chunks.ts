@@ -2,19 +2,19 @@ import { z } from 'zod';
 import type { StreamMessage } from '../../actors/recordings/stream.js';
 import type { Chunk, ChunkResult, Stream } from '../../actors/recordings/stream_state.js';
 import { statusOf } from '../../actors/recordings/stream_state.js';
-import { withoutFormat } from '../../src/content/engines/plain_text.js';
+import { failureCode, trimmedText, whole } from '../../src/access/request_schemas.js';
+import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
 import type { Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { sendBytes } from '../../src/http/byte_download.js';
-import { failureCode, trimmedText, whole } from '../../src/http/request_schemas.js';
-import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
-import { announcedShape, intentView } from '../../src/streams/chunk_upload.js';
-import { chunkContent } from '../../src/streams/lost_audio.js';
-import type { Work } from '../../src/workers/chunk_processing.js';
+import { sendBytes } from '../../src/edge/http/byte_download.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import type { Work } from '../../src/features/recordings/chunk_processing.js';
+import { announcedShape, intentView } from '../../src/features/recordings/chunk_upload.js';
+import { chunkContent } from '../../src/features/recordings/lost_audio.js';
+import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
+import type { Services } from '../../src/host/services.js';
 
 /**
  * How a pipeline's workers process stored chunks: claim some for a time, fetch their audio, say that they are still at

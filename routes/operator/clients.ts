@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { CLIENT_INDEX, type ClientState } from '../../actors/oauth/client.js';
+import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
+import { listLimit } from '../../src/access/request_schemas.js';
+import { moment, pageShape } from '../../src/access/response_schemas.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
-import { listLimit } from '../../src/http/request_schemas.js';
-import { moment, pageShape } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import { AUTH_METHODS } from '../../src/oauth/clients/client.js';
-import { clientName } from '../../src/oauth/clients/client_names.js';
-import type { ClientRecord } from '../../src/oauth/clients/clients.js';
-import { redirectUri } from '../../src/oauth/clients/redirect_uris.js';
-import { countingScopes, scopesOfRegistered } from '../../src/oauth/clients/third_party_scopes.js';
-import type { Services } from '../../src/services.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { AUTH_METHODS } from '../../src/features/oauth/clients/client.js';
+import { clientName } from '../../src/features/oauth/clients/client_names.js';
+import type { ClientRecord } from '../../src/features/oauth/clients/clients.js';
+import { redirectUri } from '../../src/features/oauth/clients/redirect_uris.js';
+import { countingScopes, scopesOfRegistered } from '../../src/features/oauth/clients/third_party_scopes.js';
+import type { Services } from '../../src/host/services.js';
 
 /** OAuth clients, as staff see and change them. */
 

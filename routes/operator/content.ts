@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { INSIGHTS_INDEX } from '../../actors/insights/library_state.js';
 import { TRANSCRIBING_INDEX } from '../../actors/transcripts/transcript_state.js';
-import type { FailedLately, Failing } from '../../src/content/lately.js';
-import { waitingMembers } from '../../src/content/waiting_members.js';
-import { count, moment, serverNow } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
+import { count, moment, serverNow } from '../../src/access/response_schemas.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import type { FailedLately, Failing } from '../../src/engine/jobs/lately.js';
+import { waitingMembers } from '../../src/features/transcripts/waiting_members.js';
 
 const seconds = z.number().min(0);
 const code = z.string().describe('Why, as the engine or the worker that failed is told apart.');

@@ -2,16 +2,24 @@ import { z } from 'zod';
 import type { Account } from '../../actors/accounts/account_state.js';
 import { STREAMS } from '../../actors/recordings/stream.js';
 import type { Stream } from '../../actors/recordings/stream_state.js';
-import { accountNamed } from '../../src/accounts/account_of_email.js';
+import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
+import { listLimit } from '../../src/access/request_schemas.js';
+import {
+  count,
+  deviceKind,
+  id,
+  moment,
+  momentOrNull,
+  pageShape,
+  serverNow,
+} from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
-import { listLimit } from '../../src/http/request_schemas.js';
-import { count, deviceKind, id, moment, momentOrNull, pageShape, serverNow } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import { type FoundDevice, findAccounts, findDevices } from '../../src/operator/directory.js';
-import type { Services } from '../../src/services.js';
-import { isScanCursor, type ScannedPage } from '../../src/store/entity_scan.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { isScanCursor, type ScannedPage } from '../../src/engine/store/entity_scan.js';
+import { accountNamed } from '../../src/features/accounts/account_of_email.js';
+import { type FoundDevice, findAccounts, findDevices } from '../../src/features/accounts/directory.js';
+import type { Services } from '../../src/host/services.js';
 import { listDevices } from '../api/devices.js';
 
 /** Accounts and devices as staff look for them, and what belongs to an account. */

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { ACTOR_KINDS } from '../../actors/index.js';
-import { accountIdOf, knownEmail } from '../../src/accounts/account_of_email.js';
-import { joinedDevice } from '../../src/devices/joined_activity.js';
+import { emailAddress } from '../../src/access/request_schemas.js';
+import { count, moment, no_cursor, serverNow } from '../../src/access/response_schemas.js';
 import { endpointOfDelivery, isId, ownerOfPrivateWorkspace, streamOfChunk } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { emailAddress } from '../../src/http/request_schemas.js';
-import { count, moment, no_cursor, serverNow } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import { activationShape, quarantineReason } from '../../src/operator/activation_schema.js';
-import { endpointForStaff, endpointForStaffShape } from '../../src/operator/endpoint_for_staff.js';
-import { shownName, shownState } from '../../src/operator/entity_fields.js';
-import { seenDeviceShape, seenDeviceView } from '../../src/operator/seen_device.js';
-import type { Services } from '../../src/services.js';
-import { StoreUnavailable } from '../../src/store/store.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
+import { shownName, shownState } from '../../src/edge/operations/entity_fields.js';
+import { StoreUnavailable } from '../../src/engine/store/store.js';
+import { accountIdOf, knownEmail } from '../../src/features/accounts/account_of_email.js';
+import { joinedDevice } from '../../src/features/devices/joined_activity.js';
+import { seenDeviceShape, seenDeviceView } from '../../src/features/devices/seen_device.js';
+import { endpointForStaff, endpointForStaffShape } from '../../src/features/webhooks/endpoint_for_staff.js';
+import type { Services } from '../../src/host/services.js';
 
 /** One entity: what is stored of it, what of that may be seen, and what it did last. */
 

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { Account } from '../../actors/accounts/account_state.js';
 import { isOpen } from '../../actors/accounts/account_state.js';
 import { isUnderWay } from '../../actors/accounts/exports.js';
-import { accountNamed } from '../../src/accounts/account_of_email.js';
+import { id, no_cursor } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { archiveDownload, exportShape, exportView, exportWishes } from '../../src/exports/export_views.js';
-import { sendBytes } from '../../src/http/byte_download.js';
-import { id, no_cursor } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import type { Services } from '../../src/services.js';
+import { sendBytes } from '../../src/edge/http/byte_download.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { accountNamed } from '../../src/features/accounts/account_of_email.js';
+import { archiveDownload, exportShape, exportView, exportWishes } from '../../src/features/exports/export_views.js';
+import type { Services } from '../../src/host/services.js';
 
 /** Exports that staff ask for: they hold all layers, and the account does not see them. */
 

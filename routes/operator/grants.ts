@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import type { Account } from '../../actors/accounts/account_state.js';
-import { accountNamed, accountOf, knownEmail, newAccountId } from '../../src/accounts/account_of_email.js';
+import { listCursor } from '../../src/access/cursors.js';
+import { emailAddress, listLimit, timestamp, trimmedText, uuid } from '../../src/access/request_schemas.js';
+import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { isScope, scopeList } from '../../src/domain/scopes.js';
-import { listCursor } from '../../src/http/cursors.js';
-import { emailAddress, listLimit, timestamp, trimmedText, uuid } from '../../src/http/request_schemas.js';
-import { id, moment, pageShape } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import { randomId } from '../../src/random.js';
-import { randomSeed } from '../../src/secrets/tokens.js';
-import type { Services } from '../../src/services.js';
-import { parseGiven } from '../../src/wire/schema_faults.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { randomSeed } from '../../src/engine/secrets/tokens.js';
+import { parseGiven } from '../../src/engine/wire/schema_faults.js';
+import { accountNamed, accountOf, knownEmail, newAccountId } from '../../src/features/accounts/account_of_email.js';
+import type { Services } from '../../src/host/services.js';
 import { listGrants } from '../api/connections.js';
 
 /** What staff may do with grants: see and end an account's, and bring in those of an earlier system. */

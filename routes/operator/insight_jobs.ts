@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../actors/insights/library_state.js';
-import { RAW_INSIGHTS } from '../../src/content/insights/checked_insights.js';
-import type { InsightWork } from '../../src/content/insights/insight_jobs.js';
-import { count, id, moment } from '../../src/http/response_schemas.js';
+import { count, id, moment } from '../../src/access/response_schemas.js';
+import { RAW_INSIGHTS } from '../../src/features/insights/checked_insights.js';
+import type { InsightWork } from '../../src/features/insights/insight_jobs.js';
 
 /** What a worker of one's own gets of a conversation, and what it says of it. */
 

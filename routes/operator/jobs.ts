@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { z } from 'zod';
-import { BlobStoreUnavailable } from '../../src/blobs/blob_store.js';
-import { withoutFormat } from '../../src/content/engines/plain_text.js';
-import { isInsightJob } from '../../src/content/insights/insight_jobs.js';
-import type { TranscriptionResult, WindowWork } from '../../src/content/transcription.js';
+import { failureCode, languageTag, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
+import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
-import { sendBytes } from '../../src/http/byte_download.js';
-import { failureCode, languageTag, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
-import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
-import { joinedPart } from '../../src/streams/joined_audio.js';
+import { sendBytes } from '../../src/edge/http/byte_download.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { BlobStoreUnavailable } from '../../src/engine/blobs/blob_store.js';
+import { isInsightJob } from '../../src/features/insights/insight_jobs.js';
+import { joinedPart } from '../../src/features/recordings/joined_audio.js';
+import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
+import type { TranscriptionResult, WindowWork } from '../../src/features/transcripts/transcription.js';
+import type { Services } from '../../src/host/services.js';
 import { insightResult, insightsPublished, insightWorkShape, insightWorkView } from './insight_jobs.js';
 
 /**

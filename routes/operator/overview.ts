@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { joinedDevices } from '../../src/devices/joined_activity.js';
-import { count, moment, serverNow } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import { VERSION } from '../../src/version.js';
-import { type HistoryView, RANGES } from '../../src/watch/history.js';
-import { joinHistories } from '../../src/watch/joined_history.js';
-import { joinProblems } from '../../src/watch/joined_problems.js';
-import { processShape } from '../../src/watch/process_row.js';
-import { quantile, type Total } from '../../src/watch/totals.js';
-import { SILENT_COUNTED_MAX, SILENT_MS } from '../../src/watch/watch.js';
+import { count, moment, serverNow } from '../../src/access/response_schemas.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { type HistoryView, RANGES } from '../../src/edge/operations/history.js';
+import { joinHistories } from '../../src/edge/operations/joined_history.js';
+import { joinProblems } from '../../src/edge/operations/joined_problems.js';
+import { processShape } from '../../src/edge/operations/process_row.js';
+import { quantile, type Total } from '../../src/edge/operations/totals.js';
+import { SILENT_COUNTED_MAX, SILENT_MS } from '../../src/edge/operations/watch.js';
+import { VERSION } from '../../src/engine/process/version.js';
+import { joinedDevices } from '../../src/features/devices/joined_activity.js';
 
 const size = z.number().min(0);
 

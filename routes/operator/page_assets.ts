@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Route } from '../../src/http/route.js';
-import type { Asset } from '../../src/pages/assets.js';
+import type { Route } from '../../src/edge/http/route.js';
+import type { Asset } from '../../src/edge/pages/assets.js';
 import { assetRoute } from '../pages/assets.js';
 
 /** What the operators' pages load. Scripts name each other, so all lie in one folder, whose name holds their hash. */

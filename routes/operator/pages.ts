@@ -2,19 +2,19 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { networkOf } from '../../src/admission/rate_limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { openRoute, type Route } from '../../src/http/route.js';
-import { leave } from '../../src/oauth/redirect.js';
+import { openRoute, type Route } from '../../src/edge/http/route.js';
 import {
   clearOperatorCookie,
   isOperatorToken,
   isOwnPage,
   isSignedIn,
   setOperatorCookie,
-} from '../../src/operator/operator_session.js';
-import { ASSETS } from '../../src/pages/assets.js';
-import type { Services } from '../../src/services.js';
+} from '../../src/edge/operations/operator_session.js';
+import { ASSETS } from '../../src/edge/pages/assets.js';
+import { networkOf } from '../../src/engine/limits/rate_limits.js';
+import { leave } from '../../src/features/oauth/redirect.js';
+import type { Services } from '../../src/host/services.js';
 import { operatorAsset } from './page_assets.js';
 
 /**

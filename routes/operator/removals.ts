@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { accountNamed } from '../../src/accounts/account_of_email.js';
+import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
 import { ownerOfPrivateWorkspace } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import type { Services } from '../../src/services.js';
-import { askWorkspace } from '../../src/workspaces/workspace_calls.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { accountNamed } from '../../src/features/accounts/account_of_email.js';
+import { askWorkspace } from '../../src/features/workspaces/workspace_calls.js';
+import type { Services } from '../../src/host/services.js';
 
 const erasureShape = z.strictObject({
   account_id: id.describe('Whose data goes.'),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { lookAgain } from '../../src/content/insights/look_again.js';
+import { whole } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { whole } from '../../src/http/request_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
-import { CLOSED } from '../../src/runtime/activation.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { CLOSED } from '../../src/engine/runtime/activation.js';
+import { lookAgain } from '../../src/features/insights/look_again.js';
 
 /** What staff do with the transcript of a recording, and with what was made of it. */
 

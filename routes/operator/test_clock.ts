@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { whole } from '../../src/access/request_schemas.js';
+import { serverNow } from '../../src/access/response_schemas.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { whole } from '../../src/http/request_schemas.js';
-import { serverNow } from '../../src/http/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/http/route.js';
+import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 
 const HOUR_MS = 3_600_000;
 const ADVANCE_MAX_MS = 10 * 365 * 24 * HOUR_MS;

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { openRoute, type Route } from '../../src/http/route.js';
-import { APP_ENTRIES, APP_FILES, APP_WORKER, type AppFile } from '../../src/pages/app_files.js';
-import { ASSETS } from '../../src/pages/assets.js';
-import { renderTemplate } from '../../src/pages/page.js';
+import { openRoute, type Route } from '../../src/edge/http/route.js';
+import { APP_ENTRIES, APP_FILES, APP_WORKER, type AppFile } from '../../src/edge/pages/app_files.js';
+import { ASSETS } from '../../src/edge/pages/assets.js';
+import { renderTemplate } from '../../src/edge/pages/page.js';
 
 /**
  * The account's own pages: one document for all addresses under /app, which a script fills from the public API. The

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { type Account, isOpen } from '../../actors/accounts/account_state.js';
+import { listCursor } from '../../src/access/cursors.js';
 import { isId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isEnabled } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { listCursor } from '../../src/http/cursors.js';
-import { type Answer, openRoute, type Route } from '../../src/http/route.js';
-import { utcText } from '../../src/mail/deletion_mail.js';
-import { leave } from '../../src/oauth/redirect.js';
-import { ACCOUNT_PAGES } from '../../src/pages/account_pages.js';
-import { type InvitationOutcome, type InvitationRow, sendPage } from '../../src/pages/page.js';
-import { holderForm, press, type Visit, visit } from '../../src/pages/visit.js';
-import type { Services } from '../../src/services.js';
-import { acceptInvitation, hasJoined } from '../../src/workspaces/workspace_calls.js';
+import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
+import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
+import { type InvitationOutcome, type InvitationRow, sendPage } from '../../src/edge/pages/page.js';
+import { holderForm, press, type Visit, visit } from '../../src/edge/pages/visit.js';
+import { utcText } from '../../src/features/accounts/deletion_mail.js';
+import { leave } from '../../src/features/oauth/redirect.js';
+import { acceptInvitation, hasJoined } from '../../src/features/workspaces/workspace_calls.js';
+import type { Services } from '../../src/host/services.js';
 import { addressedTo, declineInvitation, listInvitations } from '../api/invitations.js';
 
 /** The page that mails with invitations lead to. */

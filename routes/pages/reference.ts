@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { areaId, areasOf } from '../../src/http/openapi/areas.js';
-import type { Caller } from '../../src/http/openapi/curl.js';
-import { type ApiDocuments, documentsOf } from '../../src/http/openapi/documents.js';
-import type { ApiDocument } from '../../src/http/openapi/openapi.js';
-import type { Listener } from '../../src/http/openapi/refusals.js';
-import { openRoute, type Route } from '../../src/http/route.js';
-import { GUIDES } from '../../src/pages/guide_names.js';
-import { guidePage } from '../../src/pages/guides.js';
-import { kept, sendKept, sendKeptPage } from '../../src/pages/kept_page.js';
-import { guidePath, REFERENCE_PATHS } from '../../src/pages/page_parts.js';
-import { referenceArea, referenceIndex, referenceShapes, searchIndex } from '../../src/pages/reference_page.js';
-import { SCOPE_WORDS } from '../../src/pages/scope_words.js';
+import { areaId, areasOf } from '../../src/edge/http/openapi/areas.js';
+import type { Caller } from '../../src/edge/http/openapi/curl.js';
+import { type ApiDocuments, documentsOf } from '../../src/edge/http/openapi/documents.js';
+import type { ApiDocument } from '../../src/edge/http/openapi/openapi.js';
+import type { Listener } from '../../src/edge/http/openapi/refusals.js';
+import { openRoute, type Route } from '../../src/edge/http/route.js';
+import { GUIDES } from '../../src/edge/pages/guide_names.js';
+import { guidePage } from '../../src/edge/pages/guides.js';
+import { kept, sendKept, sendKeptPage } from '../../src/edge/pages/kept_page.js';
+import { guidePath, REFERENCE_PATHS } from '../../src/edge/pages/page_parts.js';
+import { referenceArea, referenceIndex, referenceShapes, searchIndex } from '../../src/edge/pages/reference_page.js';
+import { SCOPE_WORDS } from '../../src/edge/pages/scope_words.js';
 
 /** The reference, as documents for programs and as pages for people. Made of the tables of routes, when first asked for. */
 

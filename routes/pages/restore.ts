@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Account } from '../../actors/accounts/account_state.js';
 import { isRefusal, unreachable } from '../../src/domain/refusals.js';
-import { type Answer, openRoute, type Route } from '../../src/http/route.js';
-import { utcText } from '../../src/mail/deletion_mail.js';
-import { leave } from '../../src/oauth/redirect.js';
-import { ACCOUNT_PAGES } from '../../src/pages/account_pages.js';
-import { type RestoreView, sendPage } from '../../src/pages/page.js';
-import { holderForm, press, type Visit, visit } from '../../src/pages/visit.js';
+import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
+import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
+import { type RestoreView, sendPage } from '../../src/edge/pages/page.js';
+import { holderForm, press, type Visit, visit } from '../../src/edge/pages/visit.js';
+import { utcText } from '../../src/features/accounts/deletion_mail.js';
+import { leave } from '../../src/features/oauth/redirect.js';
 
 /** The page that mails about a deletion lead to. Rules D-014 to D-037. */
 

@@ -1,5 +1,5 @@
 import type { Encoding } from '../../kits/typescript/src/device_client.js';
-import { decodeCbor, encodeCbor } from '../wire/cbor.js';
+import { decodeCbor, encodeCbor } from '../engine/wire/cbor.js';
 
 /** For devices that speak CBOR. */
 export const CBOR_ENCODING: Encoding = {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readEmail } from '../../src/accounts/typed_email.js';
+import { readEmail } from '../../src/access/typed_email.js';
 
 const PUNY = 'ann@xn--exmple-cua.com';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { AccountConcurrencyLimiter, type Admission } from '../../src/admission/account_concurrency.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { makeMetrics } from '../../src/runtime/metrics.js';
+import { AccountConcurrencyLimiter, type Admission } from '../../src/edge/admission/account_concurrency.js';
+import { makeMetrics } from '../../src/engine/runtime/metrics.js';
 
 const AT_ONCE = LIMITS.account_requests_at_once_max;
 const WAITING = LIMITS.account_requests_waiting_max;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type DescriptorPlan, descriptorLimit, planDescriptors } from '../../src/admission/descriptors.js';
+import { type DescriptorPlan, descriptorLimit, planDescriptors } from '../../src/edge/admission/descriptors.js';
 
 const NOTHING = { public_connections: null, device_connections: null };
 const sum = ({ public_connections, device_connections, operator_connections, segments }: DescriptorPlan) =>

@@ -5,7 +5,7 @@ import {
   HandshakeLimiter,
   type HandshakeLimits,
   type HandshakeRefusalCause,
-} from '../../src/admission/handshake_limiter.js';
+} from '../../src/edge/admission/handshake_limiter.js';
 
 /** As much of a socket as the door looks at. */
 class Visitor extends EventEmitter {

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { DeviceBudgets } from '../../src/admission/device_budgets.js';
-import { Overload, type Shedding, sheddingFor, spreadRetryAfter } from '../../src/admission/overload.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { makeMetrics } from '../../src/runtime/metrics.js';
+import { DeviceBudgets } from '../../src/edge/admission/device_budgets.js';
+import { Overload, type Shedding, sheddingFor, spreadRetryAfter } from '../../src/edge/admission/overload.js';
+import { makeMetrics } from '../../src/engine/runtime/metrics.js';
 import { until } from '../fixtures/until.js';
 
 t.test('what is refused under a load, after what was refused before', async (t) => {

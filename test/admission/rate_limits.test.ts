@@ -1,7 +1,7 @@
 import t from 'tap';
-import { RateLimits } from '../../src/admission/rate_limits.js';
-import { SharedWindows } from '../../src/admission/shared_windows.js';
-import { openServerKeys } from '../../src/secrets/server_keys.js';
+import { RateLimits } from '../../src/engine/limits/rate_limits.js';
+import { SharedWindows } from '../../src/engine/limits/shared_windows.js';
+import { openServerKeys } from '../../src/engine/secrets/server_keys.js';
 import { connectPatiently, placeAt, TestRedis } from '../fixtures/redis.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 

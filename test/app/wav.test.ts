@@ -1,6 +1,6 @@
 import t from 'tap';
 import { wavOf } from '../../src/app/recorder/wav.js';
-import { readWav } from '../../src/audio/wav.js';
+import { readWav } from '../../src/engine/audio/wav.js';
 import { bufferSource } from '../../src/tools/demo/recording.js';
 
 t.test('what the browser records is a WAV as the server reads it', async (t) => {

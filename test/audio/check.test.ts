@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import t from 'tap';
-import { checkAudio } from '../../src/audio/check.js';
-import { pcm16Format, writeWav } from '../../src/audio/wav.js';
-import type { BlobStore } from '../../src/blobs/blob_store.js';
+import { checkAudio } from '../../src/engine/audio/check.js';
+import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
+import type { BlobStore } from '../../src/engine/blobs/blob_store.js';
 import { opusFile } from '../fixtures/opus_file.js';
 
 const format = pcm16Format({ channels: 1, frames_per_second: 8_000 });

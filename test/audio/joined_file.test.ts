@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { type JoinedFile, joinChunks, readJoined } from '../../src/audio/joined_file.js';
-import { OggPage, pagesOf } from '../../src/audio/ogg.js';
-import { readOpus } from '../../src/audio/opus.js';
-import { pcm16Format, readWav, writeWav } from '../../src/audio/wav.js';
-import type { BlobStore } from '../../src/blobs/blob_store.js';
-import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
+import { type JoinedFile, joinChunks, readJoined } from '../../src/engine/audio/joined_file.js';
+import { OggPage, pagesOf } from '../../src/engine/audio/ogg.js';
+import { readOpus } from '../../src/engine/audio/opus.js';
+import { pcm16Format, readWav, writeWav } from '../../src/engine/audio/wav.js';
+import type { BlobStore } from '../../src/engine/blobs/blob_store.js';
+import { openFolderBlobStore } from '../../src/engine/blobs/folder_blob_store.js';
 import { type OpusShape, opusFile } from '../fixtures/opus_file.js';
 import { drawSeed } from '../fixtures/seed.js';
 import { tempFolder } from '../fixtures/temp_folder.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type OggPage, pagesOf } from '../../src/audio/ogg.js';
-import { readOpus } from '../../src/audio/opus.js';
+import { type OggPage, pagesOf } from '../../src/engine/audio/ogg.js';
+import { readOpus } from '../../src/engine/audio/opus.js';
 import { opusFile } from '../fixtures/opus_file.js';
 
 /** Opus in Ogg as recorders really write it. */

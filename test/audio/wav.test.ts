@@ -8,7 +8,7 @@ import {
   wavBytes,
   withHead,
   writeWav,
-} from '../../src/audio/wav.js';
+} from '../../src/engine/audio/wav.js';
 import { bufferSource } from '../../src/tools/demo/recording.js';
 import { makeTone } from '../../src/tools/demo/tone.js';
 

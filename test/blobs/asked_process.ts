@@ -1,6 +1,6 @@
 /** A blob store on a folder in a process of its own: it does what it is asked over IPC, and answers each under its number. */
 import { buffer } from 'node:stream/consumers';
-import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
+import { openFolderBlobStore } from '../../src/engine/blobs/folder_blob_store.js';
 import { expectationOf, streamOf } from './blob_store_contract.js';
 import { bytesNamed, isRemoved } from './segments.js';
 

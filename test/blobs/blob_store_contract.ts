@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
-import { type BlobStore, SMALL_BLOB_BYTES_MAX } from '../../src/blobs/blob_store.js';
+import { type BlobStore, SMALL_BLOB_BYTES_MAX } from '../../src/engine/blobs/blob_store.js';
 
 /** A store under test, and what only its kind can tell. */
 export interface StoreUnderTest {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DirectorySync } from '../../src/blobs/directory_sync.js';
+import { DirectorySync } from '../../src/engine/blobs/directory_sync.js';
 
 /** Syncs that end when the test says. */
 function setUp() {

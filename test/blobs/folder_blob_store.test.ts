@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
-import type { PutResult } from '../../src/blobs/blob_store.js';
-import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
+import type { PutResult } from '../../src/engine/blobs/blob_store.js';
+import { openFolderBlobStore } from '../../src/engine/blobs/folder_blob_store.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import { blobStoreContract, expectationOf, streamOf } from './blob_store_contract.js';
 

@@ -2,7 +2,7 @@
  * Puts blobs into a folder until it is killed, `LANES` at a time; says each that was acknowledged, or why it was not.
  * Arguments: the folder, a name for its keys, bytes of a blob.
  */
-import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
+import { openFolderBlobStore } from '../../src/engine/blobs/folder_blob_store.js';
 import { expectationOf, streamOf } from './blob_store_contract.js';
 import { bytesNamed } from './segments.js';
 

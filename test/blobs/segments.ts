@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { BlobStore } from '../../src/blobs/blob_store.js';
-import { decodeHeader, encodeHeader, RECORD_HEADER_BYTES } from '../../src/blobs/segment_record.js';
+import type { BlobStore } from '../../src/engine/blobs/blob_store.js';
+import { decodeHeader, encodeHeader, RECORD_HEADER_BYTES } from '../../src/engine/blobs/segment_record.js';
 
 /** Bytes that anybody can tell from their name. */
 export function bytesNamed(name: string, size: number): Buffer {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { honestText } from '../../src/content/honest_text.js';
+import { honestText } from '../../src/features/transcripts/honest_text.js';
 
 /** A minute of what people say. */
 const SPEECH = {

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { RangeQuery } from '../../actors/actor.js';
 import { insightKey, type Memory } from '../../actors/insights/library_state.js';
-import type { LibraryPlace } from '../../src/content/insight_access.js';
-import { listItems } from '../../src/content/insight_lists.js';
-import type { InsightReading } from '../../src/content/insight_reading.js';
 import { insightId, libraryId, makeId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import type { Services } from '../../src/services.js';
+import type { LibraryPlace } from '../../src/features/insights/insight_access.js';
+import { listItems } from '../../src/features/insights/insight_lists.js';
+import type { InsightReading } from '../../src/features/insights/insight_reading.js';
+import type { Services } from '../../src/host/services.js';
 import { checkPlays } from '../fixtures/deciding.js';
 
 type Kept = { number: number; order: number };

@@ -1,8 +1,13 @@
 import t, { type Test } from 'tap';
-import { type Engine, EngineFailed, type Heard, type HeardSegment } from '../../src/content/engines/engine.js';
-import { transcribeWindow } from '../../src/content/transcribe_window.js';
-import type { TranscriptionResult, WindowWork } from '../../src/content/transcription.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import {
+  type Engine,
+  EngineFailed,
+  type Heard,
+  type HeardSegment,
+} from '../../src/features/transcripts/engines/engine.js';
+import { transcribeWindow } from '../../src/features/transcripts/transcribe_window.js';
+import type { TranscriptionResult, WindowWork } from '../../src/features/transcripts/transcription.js';
 import { counting, StoredStream, wav16 } from '../fixtures/window.js';
 
 type Said = Partial<HeardSegment> & { text: string; start_s: number; end_s: number };

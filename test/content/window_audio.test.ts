@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { pagesOf } from '../../src/audio/ogg.js';
-import { readOpus } from '../../src/audio/opus.js';
-import { isSilent, toMono16 } from '../../src/audio/samples.js';
-import { plainFormat, readWav } from '../../src/audio/wav.js';
-import { onTimeline, type WindowFile } from '../../src/content/window_audio.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { pagesOf } from '../../src/engine/audio/ogg.js';
+import { readOpus } from '../../src/engine/audio/opus.js';
+import { isSilent, toMono16 } from '../../src/engine/audio/samples.js';
+import { plainFormat, readWav } from '../../src/engine/audio/wav.js';
+import { onTimeline, type WindowFile } from '../../src/features/transcripts/window_audio.js';
 import { opusFile } from '../fixtures/opus_file.js';
 import { drawSeed } from '../fixtures/seed.js';
 import { counting, StoredStream, wav16 } from '../fixtures/window.js';

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type SecureVersion, type Server, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
 import { openAuthority } from '../../certs/authority.js';
-import { SessionTickets } from '../../src/devices/session_tickets.js';
 import {
   activateServerKey,
   introduceServerKey,
   openServerKeys,
   type ServerKeys,
-} from '../../src/secrets/server_keys.js';
+} from '../../src/engine/secrets/server_keys.js';
+import { SessionTickets } from '../../src/features/devices/session_tickets.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const VERSIONS: SecureVersion[] = ['TLSv1.2', 'TLSv1.3'];

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import yauzl from 'yauzl';
-import { Archive } from '../../src/exports/archive.js';
+import { Archive } from '../../src/features/exports/archive.js';
 import { unzip } from '../fixtures/zip.js';
 
 const MIB = 1024 * 1024;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { nameInArchive } from '../../src/exports/export_contents.js';
+import { nameInArchive } from '../../src/features/exports/export_contents.js';
 
 t.test('a file has a name in an archive that every system can unpack', async (t) => {
   const rows: [name: string, saved: string][] = [

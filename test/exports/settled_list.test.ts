@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { insightId } from '../../src/domain/ids.js';
-import type { Item } from '../../src/exports/export_resources.js';
-import { settledList } from '../../src/exports/settled_list.js';
+import type { Item } from '../../src/features/exports/export_resources.js';
+import { settledList } from '../../src/features/exports/settled_list.js';
 import { drawSeed } from '../fixtures/seed.js';
 
 const LIBRARIES = ['019a0000-0000-7000-8000-0000000000aa', '019b0000-0000-7000-8000-0000000000aa'];

@@ -8,8 +8,8 @@ import { readPage } from '../../actors/transcripts/transcript_page.js';
 import type { Transcript } from '../../actors/transcripts/transcript_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { BLOCKS, placeOfMember, SEARCH_INDEX } from '../../src/domain/search/places.js';
-import { decodeStored } from '../../src/store/codec.js';
-import { keysOf } from '../../src/store/partitions.js';
+import { decodeStored } from '../../src/engine/store/codec.js';
+import { keysOf } from '../../src/engine/store/partitions.js';
 
 /** What search knows = pages and items: each has its block, stands in its library's index, and nothing else has one. */
 export async function searchFaults(

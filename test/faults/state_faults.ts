@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { partitionOfId } from '../../src/domain/ids.js';
-import { encodeStored } from '../../src/store/codec.js';
-import { keysOf } from '../../src/store/partitions.js';
+import { encodeStored } from '../../src/engine/store/codec.js';
+import { keysOf } from '../../src/engine/store/partitions.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';

@@ -1,7 +1,7 @@
 import { ROUTES } from '../../routes/index.js';
-import type { Route } from '../../src/http/route.js';
-import type { SeededRandom } from '../../src/seeded_random.js';
-import { encodeCbor } from '../../src/wire/cbor.js';
+import type { Route } from '../../src/edge/http/route.js';
+import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { encodeCbor } from '../../src/engine/wire/cbor.js';
 import { drawValid, hurt, ODD_VALUES, oddJson, spoil } from './drawn_values.js';
 import type { World } from './world.js';
 

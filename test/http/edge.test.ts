@@ -5,8 +5,8 @@ import { ROUTES } from '../../routes/index.js';
 import { OPERATOR_ASSET_ROUTES } from '../../routes/operator/page_assets.js';
 import { OPERATOR_PAGE_ROUTES } from '../../routes/operator/pages.js';
 import { ASSET_ROUTES } from '../../routes/pages/assets.js';
-import { networkOf } from '../../src/admission/rate_limits.js';
-import { ASSETS } from '../../src/pages/assets.js';
+import { ASSETS } from '../../src/edge/pages/assets.js';
+import { networkOf } from '../../src/engine/limits/rate_limits.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const ORIGIN = 'https://app.example';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import t from 'tap';
 import { Agent, buildConnector } from 'undici';
-import { skippingInterim } from '../../src/http/interim_answers.js';
+import { skippingInterim } from '../../src/engine/wire/interim_answers.js';
 
 type Answered = { status: number; text: string } | { failed: string };
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { localTimestamp } from '../../src/http/request_schemas.js';
+import { localTimestamp } from '../../src/access/request_schemas.js';
 
 t.test('a timestamp of a place says its local time', async (t) => {
   const offsetOf = (text: string) => localTimestamp.parse(text);

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { MailSender, type MailSenderEvent, type MailSenderOptions } from '../../src/mail/mail_sender.js';
-import { type Mail, type Mailer, MailFailed } from '../../src/mail/mailer.js';
+import { MailSender, type MailSenderEvent, type MailSenderOptions } from '../../src/engine/mail/mail_sender.js';
+import { type Mail, type Mailer, MailFailed } from '../../src/engine/mail/mailer.js';
 import { createManualTimer, until } from './manual_timer.js';
 
 const mail: Mail = { to: 'a@x.test', subject: 'Code', text: '482913\n' };

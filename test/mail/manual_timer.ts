@@ -1,4 +1,4 @@
-import type { MailTimer } from '../../src/mail/mail_sender.js';
+import type { MailTimer } from '../../src/engine/mail/mail_sender.js';
 
 /** A timer whose time passes only when told. */
 export function createManualTimer() {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import { codeMail } from '../../src/mail/code_mail.js';
-import { listOutbox, OutboxMailer } from '../../src/mail/outbox_mailer.js';
+import { listOutbox, OutboxMailer } from '../../src/engine/mail/outbox_mailer.js';
+import { codeMail } from '../../src/features/accounts/code_mail.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { invitationMail } from '../../src/mail/invitation_mail.js';
-import { quotedName } from '../../src/mail/quoted_name.js';
+import { invitationMail } from '../../src/features/workspaces/invitation_mail.js';
+import { quotedName } from '../../src/features/workspaces/quoted_name.js';
 
 t.test('a name in which a mail program would see a link or an address is left out', async (t) => {
   const links = [

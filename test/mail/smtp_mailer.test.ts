@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import t from 'tap';
-import { codeMail } from '../../src/mail/code_mail.js';
-import { MailSender } from '../../src/mail/mail_sender.js';
-import type { MailFailed } from '../../src/mail/mailer.js';
-import { SmtpMailer } from '../../src/mail/smtp_mailer.js';
+import { MailSender } from '../../src/engine/mail/mail_sender.js';
+import type { MailFailed } from '../../src/engine/mail/mailer.js';
+import { SmtpMailer } from '../../src/engine/mail/smtp_mailer.js';
+import { codeMail } from '../../src/features/accounts/code_mail.js';
 import { createManualTimer, until } from './manual_timer.js';
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import t from 'tap';
 import { PARTITIONS } from '../../src/domain/ids.js';
-import { Members } from '../../src/members/members.js';
+import { Members } from '../../src/engine/cluster/members.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { until } from '../fixtures/until.js';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { PARTITIONS } from '../../src/domain/ids.js';
-import { ownersOf } from '../../src/members/ownership.js';
+import { ownersOf } from '../../src/engine/cluster/ownership.js';
 
 const ids = (count: number) => Array.from({ length: count }, (_, nth) => `member-${nth}`);
 const sharesOf = (owners: readonly string[]) =>

@@ -3,9 +3,9 @@ import Fastify from 'fastify';
 import pino from 'pino';
 import t from 'tap';
 import { ASSET_ROUTES } from '../../routes/pages/assets.js';
-import type { Call } from '../../src/http/route.js';
-import { ASSETS, REFERENCE_ASSETS } from '../../src/pages/assets.js';
-import { sendPage } from '../../src/pages/page.js';
+import type { Call } from '../../src/edge/http/route.js';
+import { ASSETS, REFERENCE_ASSETS } from '../../src/edge/pages/assets.js';
+import { sendPage } from '../../src/edge/pages/page.js';
 
 /** The routes as they are mounted, as far as they need a server. */
 function server() {

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { captchaWidget } from '../../src/pages/captcha_widget.js';
-import { readSettings } from '../../src/settings.js';
+import { captchaWidget } from '../../src/edge/pages/captcha_widget.js';
+import { readSettings } from '../../src/host/settings.js';
 
 const CHECKED = { CAPTCHA_URL: 'https://captcha.example/siteverify', CAPTCHA_SECRET: 'its secret' };
 const SHOWN = { CAPTCHA_SITE_KEY: '1x00AA', CAPTCHA_SCRIPT_URL: 'https://captcha.example/api.js' };

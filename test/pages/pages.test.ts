@@ -1,6 +1,6 @@
 import Fastify, { type LightMyRequestResponse } from 'fastify';
 import t from 'tap';
-import { type Holder, type InvitationRow, type Page, type RestoreView, sendPage } from '../../src/pages/page.js';
+import { type Holder, type InvitationRow, type Page, type RestoreView, sendPage } from '../../src/edge/pages/page.js';
 
 const FLOW = { action: '/oauth/authorize/step', form_token: 'token-of-the-form', leads_to: 'Meeting Notes' };
 const HOLDER = { action: FLOW.action, form_token: FLOW.form_token, email: 'ann@example.com' };

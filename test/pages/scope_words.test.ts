@@ -1,6 +1,6 @@
 import t from 'tap';
 import { CURRENT_SCOPES, isScope } from '../../src/domain/scopes.js';
-import { abilitiesOf, SCOPE_WORDS } from '../../src/pages/scope_words.js';
+import { abilitiesOf, SCOPE_WORDS } from '../../src/edge/pages/scope_words.js';
 
 const EARLIER_NAMES = [
   ...['suggestions:read', 'suggestions:write', 'contacts:read', 'contacts:write'],

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { DataFolderHeld, holdDataFolder } from '../../src/process/data_folder.js';
+import { DataFolderHeld, holdDataFolder } from '../../src/engine/process/data_folder.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import { start } from './starter.js';
 

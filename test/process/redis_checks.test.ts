@@ -1,7 +1,7 @@
 import t from 'tap';
-import { askRedis, checkRedis } from '../../src/process/redis_checks.js';
-import { withRedis } from '../../src/process/redis_process.js';
-import { startRedis } from '../../src/process/redis_server.js';
+import { askRedis, checkRedis } from '../../src/engine/process/redis_checks.js';
+import { withRedis } from '../../src/engine/process/redis_process.js';
+import { startRedis } from '../../src/engine/process/redis_server.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const info = (fields: Record<string, string>) =>

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { findRedisProgram, isAtLeast, NoRedisProgram } from '../../src/process/redis_program.js';
+import { findRedisProgram, isAtLeast, NoRedisProgram } from '../../src/engine/process/redis_program.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const log = () => {};

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { rewriteAppendOnlyFile } from '../../src/process/redis_rewrite.js';
+import { rewriteAppendOnlyFile } from '../../src/engine/process/redis_rewrite.js';
 
 /** A Redis that tells these things about its rewrites, one after the other, the last for ever. */
 function redisTelling(infos: string[], refusal?: string) {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { isRunning, redisProcessesIn, withRedis } from '../../src/process/redis_process.js';
-import { type RedisExit, type RedisServer, startRedis } from '../../src/process/redis_server.js';
+import { isRunning, redisProcessesIn, withRedis } from '../../src/engine/process/redis_process.js';
+import { type RedisExit, type RedisServer, startRedis } from '../../src/engine/process/redis_server.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import { start } from './starter.js';
 import { until } from './until.js';

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { DataFolderHeld, holdDataFolder } from '../../src/process/data_folder.js';
+import { DataFolderHeld, holdDataFolder } from '../../src/engine/process/data_folder.js';
 
 /* Says `ready`, tries to hold the folder for each line it hears, and stays alive. */
 

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { startRedis } from '../../src/process/redis_server.js';
+import { startRedis } from '../../src/engine/process/redis_server.js';
 
 /* Starts Redis on the folder it is given, tells its id, and stops it when it hears a line. */
 

@@ -4,7 +4,7 @@ import { CallRefused } from '../../kits/typescript/src/call.js';
 import { type BindingView, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
 import type { InboxMail } from '../../kits/typescript/src/operator_client.js';
 import { ROUTES } from '../../routes/index.js';
-import type { Route } from '../../src/http/route.js';
+import type { Route } from '../../src/edge/http/route.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import type { AppClient, SignedIn } from '../fixtures/app_client.js';
 import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';

@@ -7,7 +7,7 @@ import { openAuthority } from '../../certs/authority.js';
 import { DeviceClient, type DeviceCredentials } from '../../kits/typescript/src/device_client.js';
 import type { CallAnswer } from '../../kits/typescript/src/http_call.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { StoreUnavailable } from '../../src/store/store.js';
+import { StoreUnavailable } from '../../src/engine/store/store.js';
 import { forgeCredentials, makeCredentials, readIssuingKey } from '../certs/device_certificates.js';
 import { keyRequest, newKeyRequest, type RequestedKey } from '../fixtures/signing_request.js';
 import { TestSpool } from '../fixtures/spool.js';

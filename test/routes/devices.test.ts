@@ -9,7 +9,7 @@ import type { CallRefused } from '../../kits/typescript/src/call.js';
 import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { ROUTES } from '../../routes/index.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js';
+import { decodeCbor, encodeCbor } from '../../src/engine/wire/cbor.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 

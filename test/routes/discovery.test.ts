@@ -2,7 +2,7 @@ import { decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { AccessClaims } from '../../src/secrets/access_tokens.js';
+import type { AccessClaims } from '../../src/engine/secrets/access_tokens.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const LEGACY = 'http://legacy.test:7777';

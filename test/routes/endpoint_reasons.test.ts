@@ -1,6 +1,6 @@
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import { type EndpointFacts, endpointHeadline, endpointReasons } from '../../src/operator/endpoint_reasons.js';
+import { type EndpointFacts, endpointHeadline, endpointReasons } from '../../src/features/webhooks/endpoint_reasons.js';
 import { START_MS } from '../fixtures/deciding.js';
 import { FRESH } from '../fixtures/endpoint_state.js';
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { File } from '../../kits/typescript/src/api.js';
 import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { call } from '../../kits/typescript/src/http_call.js';
-import { fileKey } from '../../src/blobs/blob_keys.js';
+import { fileKey } from '../../src/engine/blobs/blob_keys.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import type { AppClient } from '../fixtures/app_client.js';

@@ -9,7 +9,7 @@ import {
   permissionsOf,
 } from '../../src/domain/permissions.js';
 import { permissionsOfScopes, recalls } from '../../src/domain/scopes.js';
-import type { Route } from '../../src/http/route.js';
+import type { Route } from '../../src/edge/http/route.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
 import type { AppClient } from '../fixtures/app_client.js';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { sha256Of } from '../../kits/typescript/src/device_client.js';
-import { pcm16Format, writeWav } from '../../src/audio/wav.js';
-import { blobKey, fileKey } from '../../src/blobs/blob_keys.js';
+import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
+import { blobKey, fileKey } from '../../src/engine/blobs/blob_keys.js';
 import { ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { opusFile } from '../fixtures/opus_file.js';

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { type Audience, audienceUrl } from '../../src/domain/audiences.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { AccessClaims } from '../../src/secrets/access_tokens.js';
-import { StoreUnavailable } from '../../src/store/store.js';
+import type { AccessClaims } from '../../src/engine/secrets/access_tokens.js';
+import { StoreUnavailable } from '../../src/engine/store/store.js';
 import { MCP_CLIENTS, type ToolResult } from '../fixtures/mcp_clients.js';
 import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
 import { unknownFormats } from '../fixtures/schema_formats.js';

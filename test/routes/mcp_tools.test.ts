@@ -12,8 +12,8 @@ import {
   permissionsOf,
 } from '../../src/domain/permissions.js';
 import { permissionsOfScopes, recalls } from '../../src/domain/scopes.js';
-import type { Tool } from '../../src/mcp/tool.js';
-import { listedTool } from '../../src/mcp/tool_server.js';
+import type { Tool } from '../../src/edge/mcp/tool.js';
+import { listedTool } from '../../src/edge/mcp/tool_server.js';
 import { TestAccount } from '../fixtures/account.js';
 import { makeInsights } from '../fixtures/insights.js';
 import { MCP_CLIENTS, type ToolResult } from '../fixtures/mcp_clients.js';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
-import { encodeStored } from '../../src/store/codec.js';
-import { NO_VERSION } from '../../src/store/entity_version.js';
+import { encodeStored } from '../../src/engine/store/codec.js';
+import { NO_VERSION } from '../../src/engine/store/entity_version.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 /** What operators watch; the names are part of what alerts rest on. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { ACTOR_KINDS } from '../../actors/index.js';
-import { encodeStored } from '../../src/store/codec.js';
-import { NO_VERSION } from '../../src/store/entity_version.js';
+import { encodeStored } from '../../src/engine/store/codec.js';
+import { NO_VERSION } from '../../src/engine/store/entity_version.js';
 import { TestAccount } from '../fixtures/account.js';
 import { invite } from '../fixtures/account_pages.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';

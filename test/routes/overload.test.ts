@@ -7,7 +7,7 @@ import t from 'tap';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { ROUTES } from '../../routes/index.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { Route } from '../../src/http/route.js';
+import type { Route } from '../../src/edge/http/route.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 

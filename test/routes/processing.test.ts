@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { type DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
-import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
 import { makeTone } from '../../src/tools/demo/tone.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';

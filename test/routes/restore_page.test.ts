@@ -5,7 +5,7 @@ import type { Account } from '../../actors/accounts/account_state.js';
 import type { EmailMessage } from '../../actors/accounts/email.js';
 import { restoreView } from '../../routes/pages/restore.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { utcText } from '../../src/mail/deletion_mail.js';
+import { utcText } from '../../src/features/accounts/deletion_mail.js';
 import { DAY_MS, enterPage, headingOf, holdErasures, textOf } from '../fixtures/account_pages.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { CaptchaProvider } from '../fixtures/captcha_provider.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Fence } from '../../src/store/store.js';
+import type { Fence } from '../../src/engine/store/store.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';

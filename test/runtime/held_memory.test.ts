@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type Decision, defineActor, type Read, type RecordQuery } from '../../actors/actor.js';
-import type { Store } from '../../src/store/store.js';
+import type { Store } from '../../src/engine/store/store.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';

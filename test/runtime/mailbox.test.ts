@@ -1,6 +1,6 @@
 import t from 'tap';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { MAILBOX_MAX } from '../../src/runtime/activation.js';
+import { MAILBOX_MAX } from '../../src/engine/runtime/activation.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { Address } from '../../actors/actor.js';
-import { keysOf } from '../../src/store/partitions.js';
+import { keysOf } from '../../src/engine/store/partitions.js';
 import { type LedgerMessage, ledgerOf } from '../fixtures/ledger.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { keysOf } from '../../src/store/partitions.js';
+import { keysOf } from '../../src/engine/store/partitions.js';
 import { type LedgerMessage, ledgerOf } from '../fixtures/ledger.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { RedisProxy } from '../fixtures/redis_proxy.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { encodeStored } from '../../src/store/codec.js';
-import { keysOf } from '../../src/store/partitions.js';
+import { encodeStored } from '../../src/engine/store/codec.js';
+import { keysOf } from '../../src/engine/store/partitions.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';

@@ -1,4 +1,4 @@
-import { readSettings } from '../../src/settings.js';
+import { readSettings } from '../../src/host/settings.js';
 import { chooseServer } from '../../src/tools/demo/server_choice.js';
 import { type FleetOptions, runFleet } from '../../src/tools/fleet/run.js';
 import { scenario } from '../fixtures/scenario.js';

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Event, Suggestion } from '../../kits/typescript/src/api.js';
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { sha256Of } from '../../kits/typescript/src/device_client.js';
-import { pcm16Format, writeWav } from '../../src/audio/wav.js';
+import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
 import { ScriptedChat } from '../../src/tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
 import { storedSearchFaults } from '../faults/equalities.js';

@@ -3,8 +3,8 @@ import { type CryptoKey, decodeJwt, decodeProtectedHeader, importJWK, jwtVerify 
 import t from 'tap';
 import type { Issuer } from '../../src/domain/audiences.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { type AccessClaims, AccessTokens } from '../../src/secrets/access_tokens.js';
-import { StoreUnavailable } from '../../src/store/store.js';
+import { type AccessClaims, AccessTokens } from '../../src/engine/secrets/access_tokens.js';
+import { StoreUnavailable } from '../../src/engine/store/store.js';
 import { START_MS } from '../fixtures/deciding.js';
 
 const URLS: Record<Issuer, string> = { base: 'https://spool.test', legacy: 'https://old.test' };

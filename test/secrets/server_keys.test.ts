@@ -10,7 +10,7 @@ import {
   introducedServerKeys,
   introduceServerKey,
   openServerKeys,
-} from '../../src/secrets/server_keys.js';
+} from '../../src/engine/secrets/server_keys.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const opening_process = fileURLToPath(new URL('./opening_process.js', import.meta.url));

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { isRunning, redisProcessesIn } from '../../src/process/redis_process.js';
+import { isRunning, redisProcessesIn } from '../../src/engine/process/redis_process.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 

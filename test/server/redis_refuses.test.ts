@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import t from 'tap';
 import { openAuthority } from '../../certs/authority.js';
-import { storageProblem } from '../../src/store/storage_problem.js';
+import { storageProblem } from '../../src/engine/store/storage_problem.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { tempFolder } from '../fixtures/temp_folder.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { REVOKED_CHANNEL } from '../../src/devices/connections.js';
+import { REVOKED_CHANNEL } from '../../src/features/devices/connections.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { TestSpool } from '../fixtures/spool.js';

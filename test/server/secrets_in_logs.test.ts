@@ -1,6 +1,6 @@
 import pino from 'pino';
 import t from 'tap';
-import { StoreUnavailable } from '../../src/store/store.js';
+import { StoreUnavailable } from '../../src/engine/store/store.js';
 import { Browser, codeOf, jsonOf, OauthApp, postForm, type Tokens } from '../fixtures/oauth.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { RedisProxy } from '../fixtures/redis_proxy.js';

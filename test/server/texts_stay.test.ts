@@ -4,7 +4,7 @@ import pino from 'pino';
 import t, { type Test } from 'tap';
 import { libraryId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { StoreUnavailable } from '../../src/store/store.js';
+import { StoreUnavailable } from '../../src/engine/store/store.js';
 import { completion, ScriptedChat } from '../../src/tools/speech/scripted_chat.js';
 import { json, ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';

@@ -1,7 +1,7 @@
 import type { Address } from '../../actors/actor.js';
 import type { Refusal } from '../../src/domain/refusals.js';
-import type { SeededRandom } from '../../src/seeded_random.js';
-import type { Fence } from '../../src/store/store.js';
+import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { Fence } from '../../src/engine/store/store.js';
 import type { Ledger } from './ledger.js';
 
 /** How often to ask while the outcome stays unknown, and what to hold the commit to. */

@@ -12,9 +12,9 @@ import { type Chunk, chunkKey, type Stream } from '../../actors/recordings/strea
 import { chunkId, PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/domain/permissions.js';
-import { decodeStored } from '../../src/store/codec.js';
-import { decodeEvent } from '../../src/store/event_body.js';
-import type { EntityLocation } from '../../src/store/store.js';
+import { decodeStored } from '../../src/engine/store/codec.js';
+import { decodeEvent } from '../../src/engine/store/event_body.js';
+import type { EntityLocation } from '../../src/engine/store/store.js';
 import { checkReminders, type Kind, type States } from './implied_reminders.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';

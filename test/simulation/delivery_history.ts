@@ -4,9 +4,9 @@ import { type Claim, deadlineMs, type EndedDelivery, type WaitingDelivery } from
 import { batchOf, ENDED, type Endpoint } from '../../actors/webhooks/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { decodeStored } from '../../src/store/codec.js';
-import { decodeEvent } from '../../src/store/event_body.js';
-import type { Commit, EntityLocation, StoredEffect } from '../../src/store/store.js';
+import { decodeStored } from '../../src/engine/store/codec.js';
+import { decodeEvent } from '../../src/engine/store/event_body.js';
+import type { Commit, EntityLocation, StoredEffect } from '../../src/engine/store/store.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
 

@@ -6,8 +6,8 @@ import type { Invitation, Member, Workspace, WorkspaceMessage } from '../../acto
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import type { Role } from '../../src/domain/workspaces.js';
-import { randomId, randomPartition } from '../../src/random.js';
-import type { Fence } from '../../src/store/store.js';
+import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
+import type { Fence } from '../../src/engine/store/store.js';
 import type { Ask, Asker } from './asker.js';
 import type { VirtualTime } from './virtual_time.js';
 
@@ -48,7 +48,7 @@ export const MEMBER_OPERATIONS = [
   ...['restore erased', 'add_token', 'revoke_token', 'sign_out_everywhere'],
 ];
 
-/** People who share workspaces: they do what src/workspaces/workspace_calls.ts and routes/api/me.ts do, and know what those answer. */
+/** People who share workspaces: they do what src/features/workspaces/workspace_calls.ts and routes/api/me.ts do, and know what those answer. */
 export class Members {
   readonly #parts: Parts;
   readonly #emails: string[];

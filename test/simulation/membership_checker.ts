@@ -2,8 +2,8 @@ import type { Account, Membership } from '../../actors/accounts/account_state.js
 import type { PersonalAccessToken } from '../../actors/accounts/personal_access_token.js';
 import type { Workspace } from '../../actors/workspaces/workspace.js';
 import { partitionOfId } from '../../src/domain/ids.js';
-import { decodeStored } from '../../src/store/codec.js';
-import { decodeEvent } from '../../src/store/event_body.js';
+import { decodeStored } from '../../src/engine/store/codec.js';
+import { decodeEvent } from '../../src/engine/store/event_body.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
 

@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import type { Address, QueuedDelivery, RangeQuery, RecordQuery, Subscription } from '../../actors/actor.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { unreachable } from '../../src/domain/refusals.js';
-import { type EntityVersion, entryOf, type StoredVersion } from '../../src/store/entity_version.js';
-import { keysOf } from '../../src/store/partitions.js';
+import { type EntityVersion, entryOf, type StoredVersion } from '../../src/engine/store/entity_version.js';
+import { keysOf } from '../../src/engine/store/partitions.js';
 import {
   type Backlog,
   type Commit,
@@ -25,7 +25,7 @@ import {
   type StoredEntity,
   type StoredRow,
   type Verdict,
-} from '../../src/store/store.js';
+} from '../../src/engine/store/store.js';
 
 const WRITERS_MAX = 8;
 const WRITER_DIGITS = 12;

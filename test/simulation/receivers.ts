@@ -1,6 +1,6 @@
 import { endpointOfDelivery } from '../../src/domain/ids.js';
-import type { SeededRandom } from '../../src/seeded_random.js';
-import type { Posted, Poster } from '../../src/webhooks/poster.js';
+import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { Posted, Poster } from '../../src/features/webhooks/poster.js';
 import type { Connection } from './connection.js';
 import type { DeliveryHistory } from './delivery_history.js';
 import type { VirtualTime } from './virtual_time.js';

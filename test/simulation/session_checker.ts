@@ -3,8 +3,8 @@ import type { Account } from '../../actors/accounts/account_state.js';
 import type { BleAddress } from '../../actors/devices/ble_address.js';
 import type { Device } from '../../actors/devices/device.js';
 import { type DeviceSession, endOf, recorderOf, type SessionPhase } from '../../actors/devices/device_session.js';
-import { decodeStored } from '../../src/store/codec.js';
-import { decodeEvent } from '../../src/store/event_body.js';
+import { decodeStored } from '../../src/engine/store/codec.js';
+import { decodeEvent } from '../../src/engine/store/event_body.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
 

@@ -7,8 +7,8 @@ import { type DeviceSession, type DeviceSessionMessage, recorderOf } from '../..
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { randomId, randomPartition } from '../../src/random.js';
-import type { Fence } from '../../src/store/store.js';
+import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
+import type { Fence } from '../../src/engine/store/store.js';
 import type { Ask, Asker } from './asker.js';
 
 const ADDRESSES = ['AAAAAAAAAAAA', 'BBBBBBBBBBBB'];

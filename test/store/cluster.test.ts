@@ -1,12 +1,12 @@
 import calculateSlot from 'cluster-key-slot';
 import type { Cluster } from 'ioredis';
 import t from 'tap';
-import { randomId } from '../../src/random.js';
-import { EntityScan } from '../../src/store/entity_scan.js';
-import { keysOf, tagOf } from '../../src/store/partitions.js';
-import { mastersOf } from '../../src/store/redis_connection.js';
-import { SweepTurns } from '../../src/store/sweep_turns.js';
-import { healthProblemsOf } from '../../src/watch/health_problems.js';
+import { healthProblemsOf } from '../../src/edge/operations/health_problems.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import { EntityScan } from '../../src/engine/store/entity_scan.js';
+import { keysOf, tagOf } from '../../src/engine/store/partitions.js';
+import { mastersOf } from '../../src/engine/store/redis_connection.js';
+import { SweepTurns } from '../../src/engine/store/sweep_turns.js';
 import { TestAccount } from '../fixtures/account.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { OauthApp } from '../fixtures/oauth.js';

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import type { Address } from '../../actors/actor.js';
 import type { Refusal } from '../../src/domain/refusals.js';
-import { encodeStored } from '../../src/store/codec.js';
-import { keysOf } from '../../src/store/partitions.js';
+import { encodeStored } from '../../src/engine/store/codec.js';
+import { keysOf } from '../../src/engine/store/partitions.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';
@@ -16,7 +16,7 @@ const LEDGERS = 8;
 const DONE_EACH = 8;
 const AT_MS = 4_000_000_000_000;
 const LIBRARIES = ['commit', 'workers'].map((file) =>
-  readFileSync(new URL(`../../src/store/${file}.lua`, import.meta.url), 'utf8'),
+  readFileSync(new URL(`../../src/engine/store/${file}.lua`, import.meta.url), 'utf8'),
 );
 /** What Redis does not run may change. */
 const COMMENTS = /--\[\[.*?\]\]|--[^\n]*/gs;

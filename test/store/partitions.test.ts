@@ -1,7 +1,7 @@
 import calculateSlot from 'cluster-key-slot';
 import t from 'tap';
 import { PARTITIONS } from '../../src/domain/ids.js';
-import { keysOf, PartitionKeys, tagOf } from '../../src/store/partitions.js';
+import { keysOf, PartitionKeys, tagOf } from '../../src/engine/store/partitions.js';
 
 const SLOTS = 16_384;
 

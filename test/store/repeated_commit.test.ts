@@ -1,7 +1,7 @@
 import t from 'tap';
-import { NO_VERSION, type StoredVersion, versionAfter } from '../../src/store/entity_version.js';
-import { RedisStore } from '../../src/store/redis_store.js';
-import type { StoredEffect } from '../../src/store/store.js';
+import { NO_VERSION, type StoredVersion, versionAfter } from '../../src/engine/store/entity_version.js';
+import { RedisStore } from '../../src/engine/store/redis_store.js';
+import type { StoredEffect } from '../../src/engine/store/store.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { commitId, commitOf, drawWriter } from '../fixtures/raw_commit.js';
 import { TestRedis } from '../fixtures/redis.js';

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { makeId } from '../../src/domain/ids.js';
-import { SeededRandom } from '../../src/seeded_random.js';
-import { NO_VERSION } from '../../src/store/entity_version.js';
-import { RedisStore } from '../../src/store/redis_store.js';
-import type { Commit, Store, StoredEffect } from '../../src/store/store.js';
+import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { NO_VERSION } from '../../src/engine/store/entity_version.js';
+import { RedisStore } from '../../src/engine/store/redis_store.js';
+import type { Commit, Store, StoredEffect } from '../../src/engine/store/store.js';
 import { TestRedis } from '../fixtures/redis.js';
 
 /** Two processes on one Redis, of which each knows what it saw last: who gets an event is decided when it is committed. */

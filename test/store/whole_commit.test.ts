@@ -1,8 +1,8 @@
 import t from 'tap';
-import { keysOf } from '../../src/store/partitions.js';
-import { mastersOf } from '../../src/store/redis_connection.js';
-import { RedisStore } from '../../src/store/redis_store.js';
-import type { StoredEffect } from '../../src/store/store.js';
+import { keysOf } from '../../src/engine/store/partitions.js';
+import { mastersOf } from '../../src/engine/store/redis_connection.js';
+import { RedisStore } from '../../src/engine/store/redis_store.js';
+import type { StoredEffect } from '../../src/engine/store/store.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { commitId, commitOf, drawWriter } from '../fixtures/raw_commit.js';
 import { TestRedis } from '../fixtures/redis.js';

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 import t from 'tap';
 import { makeId, partitionOfId } from '../../src/domain/ids.js';
-import { SERVER_OPTIONS } from '../../src/http/server_options.js';
-import { openServerKeys } from '../../src/secrets/server_keys.js';
-import { deriveToken, makeSecret, randomSeed } from '../../src/secrets/tokens.js';
-import { homeOfRequest } from '../../src/supervisor/request_head.js';
+import { SERVER_OPTIONS } from '../../src/edge/http/server_options.js';
+import { openServerKeys } from '../../src/engine/secrets/server_keys.js';
+import { deriveToken, makeSecret, randomSeed } from '../../src/engine/secrets/tokens.js';
+import { homeOfRequest } from '../../src/host/supervisor/request_head.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 t.test('the head of a request leads to the partition of its credential', async (t) => {

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { type HistoryView, type SeriesName, TALLIED } from '../../src/watch/history.js';
-import { joinHistories } from '../../src/watch/joined_history.js';
-import { joinMetrics } from '../../src/watch/joined_metrics.js';
-import { joinProblems } from '../../src/watch/joined_problems.js';
-import type { ProcessStanding, Told } from '../../src/watch/processes.js';
+import { type HistoryView, type SeriesName, TALLIED } from '../../src/edge/operations/history.js';
+import { joinHistories } from '../../src/edge/operations/joined_history.js';
+import { joinMetrics } from '../../src/edge/operations/joined_metrics.js';
+import { joinProblems } from '../../src/edge/operations/joined_problems.js';
+import type { ProcessStanding, Told } from '../../src/edge/operations/processes.js';
 
 t.test('metrics of several processes say whose they are, those of one are as they were', async (t) => {
   const text = (value: number) =>

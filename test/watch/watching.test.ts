@@ -1,12 +1,12 @@
 import { Histogram, Registry } from 'prom-client';
 import t from 'tap';
-import { DeviceActivity } from '../../src/devices/activity.js';
-import { makeMetrics } from '../../src/runtime/metrics.js';
-import { RecentMessages } from '../../src/runtime/recent_messages.js';
-import { healthProblemsOf, type Standing } from '../../src/watch/health_problems.js';
-import { type Gauges, History, type Sample } from '../../src/watch/history.js';
-import { grown, quantile, readTotals, type Total } from '../../src/watch/totals.js';
-import { EndpointActivity } from '../../src/webhooks/endpoint_activity.js';
+import { healthProblemsOf, type Standing } from '../../src/edge/operations/health_problems.js';
+import { type Gauges, History, type Sample } from '../../src/edge/operations/history.js';
+import { grown, quantile, readTotals, type Total } from '../../src/edge/operations/totals.js';
+import { makeMetrics } from '../../src/engine/runtime/metrics.js';
+import { RecentMessages } from '../../src/engine/runtime/recent_messages.js';
+import { DeviceActivity } from '../../src/features/devices/activity.js';
+import { EndpointActivity } from '../../src/features/webhooks/endpoint_activity.js';
 
 const GAUGES: Gauges = {
   ...{ waiting: 0, oldest_ms: 0, loop_delay_ms: 0, rss_bytes: 1, heap_bytes: 1 },

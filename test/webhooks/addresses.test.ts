@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
-import { checkLiteral, isPublicAddress, makeLookup } from '../../src/webhooks/addresses.js';
+import { checkLiteral, isPublicAddress, makeLookup } from '../../src/features/webhooks/addresses.js';
 import { NameServer, type Names } from '../fixtures/name_server.js';
 
 const HANGING = 200;

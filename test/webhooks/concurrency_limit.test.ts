@@ -1,6 +1,6 @@
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import { ConcurrencyLimit } from '../../src/webhooks/concurrency_limit.js';
+import { ConcurrencyLimit } from '../../src/features/webhooks/concurrency_limit.js';
 
 const groups = (account_id: string, origin = `https://${account_id}.test`) => ({ account_id, origin });
 

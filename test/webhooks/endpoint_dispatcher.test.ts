@@ -1,11 +1,11 @@
 import t from 'tap';
 import type { AttemptResult, Claim } from '../../actors/webhooks/delivery.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { ConcurrencyLimit } from '../../src/webhooks/concurrency_limit.js';
-import type { DeliveryClient } from '../../src/webhooks/delivery_client.js';
-import { EndpointDispatcher } from '../../src/webhooks/endpoint_dispatcher.js';
-import type { EndpointWork, Target } from '../../src/webhooks/endpoint_work.js';
-import { ReadyQueue } from '../../src/webhooks/ready_queue.js';
+import { ConcurrencyLimit } from '../../src/features/webhooks/concurrency_limit.js';
+import type { DeliveryClient } from '../../src/features/webhooks/delivery_client.js';
+import { EndpointDispatcher } from '../../src/features/webhooks/endpoint_dispatcher.js';
+import type { EndpointWork, Target } from '../../src/features/webhooks/endpoint_work.js';
+import { ReadyQueue } from '../../src/features/webhooks/ready_queue.js';
 import { until } from '../fixtures/until.js';
 
 const target = { endpoint_id: 'e', account_id: 'a', origin: 'https://a.test' } as Target;

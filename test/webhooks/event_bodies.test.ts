@@ -1,7 +1,7 @@
 import t from 'tap';
 import { makeId } from '../../src/domain/ids.js';
-import type { LoggedEvent } from '../../src/store/store.js';
-import { EventBodies } from '../../src/webhooks/event_bodies.js';
+import type { LoggedEvent } from '../../src/engine/store/store.js';
+import { EventBodies } from '../../src/features/webhooks/event_bodies.js';
 
 const ACCOUNT = makeId({ partition: 7, now_ms: 0, random: new Uint8Array(5) });
 const AT_MS = 1_800_000_000_000;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import { type Bound, type ConcurrencyGroups, ConcurrencyLimit } from '../../src/webhooks/concurrency_limit.js';
-import { type Queued, ReadyQueue } from '../../src/webhooks/ready_queue.js';
+import { type Bound, type ConcurrencyGroups, ConcurrencyLimit } from '../../src/features/webhooks/concurrency_limit.js';
+import { type Queued, ReadyQueue } from '../../src/features/webhooks/ready_queue.js';
 import { until } from '../fixtures/until.js';
 
 /** Takes one place when it starts. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { JsonReader, NotReadable, TooLong } from '../../src/wire/canonical_json.js';
+import { JsonReader, NotReadable, TooLong } from '../../src/engine/wire/canonical_json.js';
 
 const read = (text: string) => {
   const reader = new JsonReader(text);

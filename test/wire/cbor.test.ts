@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js';
-import { scanCbor } from '../../src/wire/cbor_scan.js';
+import { decodeCbor, encodeCbor } from '../../src/engine/wire/cbor.js';
+import { scanCbor } from '../../src/engine/wire/cbor_scan.js';
 import { EXAMPLES, MALFORMED } from './rfc8949_vectors.js';
 
 function fromHex(hex: string): Buffer {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { JsonReader, NotReadable, TooLong } from '../../src/wire/canonical_json.js';
-import { JsonInPieces, NotUtf8 } from '../../src/wire/json_in_pieces.js';
+import { JsonReader, NotReadable, TooLong } from '../../src/engine/wire/canonical_json.js';
+import { JsonInPieces, NotUtf8 } from '../../src/engine/wire/json_in_pieces.js';
 
 type Outcome = { text: string; canonical: string } | { error: string };
 

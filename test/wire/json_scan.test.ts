@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js';
-import { decodeJson } from '../../src/wire/json.js';
-import { scanJson } from '../../src/wire/json_scan.js';
+import { decodeCbor, encodeCbor } from '../../src/engine/wire/cbor.js';
+import { decodeJson } from '../../src/engine/wire/json.js';
+import { scanJson } from '../../src/engine/wire/json_scan.js';
 
 function decodeText(text: string): ReturnType<typeof decodeJson> {
   return decodeJson(Buffer.from(text));

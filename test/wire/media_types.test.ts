@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { bodyFormat, chooseAnswerFormat, chooseMessageFormat, wantsPage } from '../../src/wire/media_types.js';
+import { bodyFormat, chooseAnswerFormat, chooseMessageFormat, wantsPage } from '../../src/engine/wire/media_types.js';
 
 t.test('H-004 Accept chooses the format of the answer', async (t) => {
   const rows: [string | undefined, 'json' | 'cbor' | 'none'][] = [

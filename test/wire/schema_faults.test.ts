@@ -2,7 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { ROUTES } from '../../routes/index.js';
 import { TOOLS } from '../../routes/mcp/tools.js';
-import { parseGiven } from '../../src/wire/schema_faults.js';
+import { parseGiven } from '../../src/engine/wire/schema_faults.js';
 
 /** What a schema's rules are broken with, at each of its fields in turn. */
 const WRONG: unknown[] = [

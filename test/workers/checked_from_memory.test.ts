@@ -1,15 +1,15 @@
 import t from 'tap';
-import { pcm16Format, writeWav } from '../../src/audio/wav.js';
-import { blobKey } from '../../src/blobs/blob_keys.js';
-import type { BlobStore } from '../../src/blobs/blob_store.js';
 import { chunkId } from '../../src/domain/ids.js';
-import { randomId } from '../../src/random.js';
-import { actorsOf } from '../../src/runtime/actors.js';
-import { makeMetrics } from '../../src/runtime/metrics.js';
-import type { Runtime } from '../../src/runtime/runtime.js';
-import type { Store } from '../../src/store/store.js';
-import { ChunkProcessing } from '../../src/workers/chunk_processing.js';
-import { DuePoll } from '../../src/workers/due_poll.js';
+import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
+import { blobKey } from '../../src/engine/blobs/blob_keys.js';
+import type { BlobStore } from '../../src/engine/blobs/blob_store.js';
+import { DuePoll } from '../../src/engine/jobs/due_poll.js';
+import { actorsOf } from '../../src/engine/runtime/actors.js';
+import { makeMetrics } from '../../src/engine/runtime/metrics.js';
+import { randomId } from '../../src/engine/runtime/random.js';
+import type { Runtime } from '../../src/engine/runtime/runtime.js';
+import type { Store } from '../../src/engine/store/store.js';
+import { ChunkProcessing } from '../../src/features/recordings/chunk_processing.js';
 import { until } from '../fixtures/until.js';
 
 const PARTITION = 5;

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { PARTITIONS } from '../../src/domain/ids.js';
-import { type DueQuestion, StoreUnavailable } from '../../src/store/store.js';
-import { DuePoll } from '../../src/workers/due_poll.js';
-import { DueTask } from '../../src/workers/due_task.js';
+import { DuePoll } from '../../src/engine/jobs/due_poll.js';
+import { DueTask } from '../../src/engine/jobs/due_task.js';
+import { type DueQuestion, StoreUnavailable } from '../../src/engine/store/store.js';
 
 const NOW_MS = 1_000_000;
 const TICKS = 60;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { PeriodicTask } from '../../src/workers/periodic_task.js';
+import { PeriodicTask } from '../../src/engine/jobs/periodic_task.js';
 
 /** A periodic task whose runs end when the test says so; each gives its number. */
 function heldTask() {

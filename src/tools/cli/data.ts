@@ -1,7 +1,7 @@
-import { backUp, type DataPlaces } from '../../backup/back_up.js';
-import type { Manifest } from '../../backup/manifest.js';
-import { restore, verifyBackup } from '../../backup/restore.js';
-import { readSettings, type Settings } from '../../settings.js';
+import { backUp, type DataPlaces } from '../../engine/backup/back_up.js';
+import type { Manifest } from '../../engine/backup/manifest.js';
+import { restore, verifyBackup } from '../../engine/backup/restore.js';
+import { readSettings, type Settings } from '../../host/settings.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 import type { CommandGroup, CommandRow } from './command.js';
 

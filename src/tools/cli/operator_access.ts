@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
-import { readSettings } from '../../settings.js';
+import { readSettings } from '../../host/settings.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 
 type Env = Readonly<Record<string, string | undefined>>;

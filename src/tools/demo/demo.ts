@@ -1,4 +1,4 @@
-import { readSettings } from '../../settings.js';
+import { readSettings } from '../../host/settings.js';
 import { ScriptedEngine } from '../speech/scripted_engine.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 import { openRecording } from './recording.js';

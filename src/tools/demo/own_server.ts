@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describeSettings } from '../../settings.js';
+import { describeSettings } from '../../host/settings.js';
 import { UserError } from '../user_error.js';
 
 const START_MAX_MS = 60_000;

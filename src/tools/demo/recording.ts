@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type ByteSource, cutWav, readPiece, readWav, type Wav, wavBytes } from '../../audio/wav.js';
 import { LIMITS } from '../../domain/limits.js';
+import { type ByteSource, cutWav, readPiece, readWav, type Wav, wavBytes } from '../../engine/audio/wav.js';
 import { UserError } from '../user_error.js';
 import { makeTone } from './tone.js';
 

@@ -6,7 +6,7 @@ import { AppClient } from '../../../kits/typescript/src/app_client.js';
 import { sha256Of } from '../../../kits/typescript/src/device_client.js';
 import { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
 import { Patience } from '../../../kits/typescript/src/patience.js';
-import { pcm16Format, writeWav } from '../../audio/wav.js';
+import { pcm16Format, writeWav } from '../../engine/audio/wav.js';
 import { speak } from '../speech/audible_script.js';
 import { UserError } from '../user_error.js';
 import { signIn } from './recorder.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call } from '../../../kits/typescript/src/http_call.js';
-import type { Settings } from '../../settings.js';
+import type { Settings } from '../../host/settings.js';
 import { operatorPlace } from '../cli/operator_access.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 import { OwnServer, type ServerAddresses } from './own_server.js';

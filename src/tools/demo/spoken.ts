@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readWav, writeWav } from '../../audio/wav.js';
+import { readWav, writeWav } from '../../engine/audio/wav.js';
 import { UserError } from '../user_error.js';
 import { bufferSource } from './recording.js';
 

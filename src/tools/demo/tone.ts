@@ -1,4 +1,4 @@
-import { pcm16Format, writeWav } from '../../audio/wav.js';
+import { pcm16Format, writeWav } from '../../engine/audio/wav.js';
 
 const FRAMES_PER_SECOND = 16_000;
 const LOUDNESS = 0.3;

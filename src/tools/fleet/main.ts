@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { LIMITS } from '../../domain/limits.js';
-import { readSettings } from '../../settings.js';
+import { readSettings } from '../../host/settings.js';
 import { newProgram, numberOption, runProgram } from '../command_line.js';
 import { type ChosenServer, chooseServer, ownServer } from '../demo/server_choice.js';
 import { ScriptedChat } from '../speech/scripted_chat.js';

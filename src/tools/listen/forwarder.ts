@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '../../domain/limits.js';
 import { verdictOf } from '../../domain/webhooks.js';
-import { deliveryHeaders } from '../../webhooks/delivery_headers.js';
-import { type PostError, Poster } from '../../webhooks/poster.js';
+import { deliveryHeaders } from '../../features/webhooks/delivery_headers.js';
+import { type PostError, Poster } from '../../features/webhooks/poster.js';
 import type { ListenedEvent } from './feed.js';
 
 /** One event on its way to the local program; the id is the same however often it is sent. */

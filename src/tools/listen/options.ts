@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { EVENT_TYPE_FORM } from '../../domain/event_types.js';
 import { LIMITS } from '../../domain/limits.js';
-import { destinationFault } from '../../webhooks/destination.js';
-import { parseSigningSecret, signingSecretText } from '../../webhooks/signing_secret.js';
+import { destinationFault } from '../../features/webhooks/destination.js';
+import { parseSigningSecret, signingSecretText } from '../../features/webhooks/signing_secret.js';
 import { newProgram } from '../command_line.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 

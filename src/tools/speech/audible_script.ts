@@ -1,4 +1,4 @@
-import type { WavFormat } from '../../audio/wav.js';
+import type { WavFormat } from '../../engine/audio/wav.js';
 
 /**
  * Speech that a program can hear: what is said stands in the samples themselves, again and again for as long as it is

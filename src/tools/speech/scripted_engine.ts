@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { readWav, type Wav } from '../../audio/wav.js';
+import { readWav, type Wav } from '../../engine/audio/wav.js';
 import { heardIn, type Spoken } from './audible_script.js';
 import { bodyOf, type ScriptedAnswer, ScriptedServer, type ServerOptions } from './scripted_server.js';
 

@@ -5,7 +5,7 @@ import type { Effect } from '../../../actors/actor.js';
 import { authSession } from '../../../actors/oauth/auth_session.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { encodeStored } from '../../../src/store/codec.js';
+import { encodeStored } from '../../../src/engine/store/codec.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
 
 const ADDRESS = 'ann@x.test';

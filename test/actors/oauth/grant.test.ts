@@ -14,7 +14,7 @@ import {
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isOauthError } from '../../../src/domain/oauth_errors.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { encodeStored } from '../../../src/store/codec.js';
+import { encodeStored } from '../../../src/engine/store/codec.js';
 import { checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/deciding.js';
 
 const kind = { kind: grant, self: 'g' };

@@ -10,7 +10,7 @@ import {
 } from '../../../actors/oauth/signing_keys.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { encodeStored } from '../../../src/store/codec.js';
+import { encodeStored } from '../../../src/engine/store/codec.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
 
 const kind = { kind: signingKeys, self: 'oauth' };

@@ -6,7 +6,7 @@ import { type Chunk, type ChunkIntent, chunkKey, type Stream } from '../../../ac
 import { chunkId, makeId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { encodeStored } from '../../../src/store/codec.js';
+import { encodeStored } from '../../../src/engine/store/codec.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
 
 const ID = makeId({ partition: 7, now_ms: START_MS, random: new Uint8Array(5) });

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import { EngineFailed } from '../../../src/content/engines/engine.js';
-import { checkedInsights } from '../../../src/content/insights/checked_insights.js';
-import { Chat } from '../../../src/content/insights/engines/chat.js';
-import type { InsightInput } from '../../../src/content/insights/insight_input.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { openServerKeys } from '../../../src/secrets/server_keys.js';
+import { openServerKeys } from '../../../src/engine/secrets/server_keys.js';
+import { checkedInsights } from '../../../src/features/insights/checked_insights.js';
+import { Chat } from '../../../src/features/insights/engines/chat.js';
+import type { InsightInput } from '../../../src/features/insights/insight_input.js';
+import { EngineFailed } from '../../../src/features/transcripts/engines/engine.js';
 import { completion, ScriptedChat } from '../../../src/tools/speech/scripted_chat.js';
 import { inputOf } from '../../fixtures/insight_input.js';
 import { obeying, SPOKEN_INSTRUCTIONS } from '../../fixtures/spoken_instructions.js';

@@ -11,11 +11,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { commandEngine, removeLeftBehind } from '../../../src/content/engines/command.js';
-import { commandWords } from '../../../src/content/engines/command_words.js';
-import { EngineFailed } from '../../../src/content/engines/engine.js';
-import { readPocketsphinx } from '../../../src/content/engines/pocketsphinx.js';
-import type { WindowFile } from '../../../src/content/window_audio.js';
+import { commandEngine, removeLeftBehind } from '../../../src/features/transcripts/engines/command.js';
+import { commandWords } from '../../../src/features/transcripts/engines/command_words.js';
+import { EngineFailed } from '../../../src/features/transcripts/engines/engine.js';
+import { readPocketsphinx } from '../../../src/features/transcripts/engines/pocketsphinx.js';
+import type { WindowFile } from '../../../src/features/transcripts/window_audio.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 import { until } from '../../fixtures/until.js';
 import { counting, StoredStream, wav16 } from '../../fixtures/window.js';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parseEngines, readEnginesFile } from '../../../src/content/engines/engines_file.js';
-import { insightEngines, insightHosts } from '../../../src/content/insights/engines/choose.js';
-import { readSettings } from '../../../src/settings.js';
+import { insightEngines, insightHosts } from '../../../src/features/insights/engines/choose.js';
+import { parseEngines, readEnginesFile } from '../../../src/features/transcripts/engines/engines_file.js';
+import { readSettings } from '../../../src/host/settings.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 
 const URL_ = 'https://models.example/v1';

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { EngineFailed } from '../../../src/content/engines/engine.js';
-import { OpenAiCompatible } from '../../../src/content/engines/openai_compatible.js';
 import { LIMITS } from '../../../src/domain/limits.js';
+import { EngineFailed } from '../../../src/features/transcripts/engines/engine.js';
+import { OpenAiCompatible } from '../../../src/features/transcripts/engines/openai_compatible.js';
 import { json, ScriptedEngine } from '../../../src/tools/speech/scripted_engine.js';
 import { counting, StoredStream, wav16 } from '../../fixtures/window.js';
 

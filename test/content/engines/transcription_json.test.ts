@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { EngineFailed } from '../../../src/content/engines/engine.js';
-import { languageTag } from '../../../src/content/engines/language_tag.js';
-import { plainText } from '../../../src/content/engines/plain_text.js';
-import { readTranscription } from '../../../src/content/engines/transcription_json.js';
+import { EngineFailed } from '../../../src/features/transcripts/engines/engine.js';
+import { languageTag } from '../../../src/features/transcripts/engines/language_tag.js';
+import { plainText } from '../../../src/features/transcripts/engines/plain_text.js';
+import { readTranscription } from '../../../src/features/transcripts/engines/transcription_json.js';
 import { drawSeed } from '../../fixtures/seed.js';
 
 const read = (answer: unknown, length_s = 10) => readTranscription(JSON.stringify(answer), length_s);

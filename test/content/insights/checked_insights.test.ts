@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { checkedInsights } from '../../../src/content/insights/checked_insights.js';
-import { digestOfTurns, type InsightInput } from '../../../src/content/insights/insight_input.js';
-import { cleanText, foreignAddresses, wordsInOrder } from '../../../src/content/insights/plain_words.js';
-import { openServerKeys } from '../../../src/secrets/server_keys.js';
+import { openServerKeys } from '../../../src/engine/secrets/server_keys.js';
+import { checkedInsights } from '../../../src/features/insights/checked_insights.js';
+import { digestOfTurns, type InsightInput } from '../../../src/features/insights/insight_input.js';
+import { cleanText, foreignAddresses, wordsInOrder } from '../../../src/features/insights/plain_words.js';
 import { inputOf, NOTHING_SAID, SOURCE, STREAM } from '../../fixtures/insight_input.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { LIMITS } from '../../../src/domain/limits.js';
 import {
   conversationsOf,
   countWords,
   type HeardStream,
   type Sought,
   type SpokenTurn,
-} from '../../../src/content/insights/conversations_of.js';
-import { LIMITS } from '../../../src/domain/limits.js';
+} from '../../../src/features/insights/conversations_of.js';
 
 const S = 1_000;
 const MIN = 60 * S;

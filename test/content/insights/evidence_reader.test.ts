@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { Suggestion } from '../../../actors/insights/library_state.js';
 import type { Correction, Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
-import { EvidenceReader } from '../../../src/content/insights/evidence_reader.js';
-import type { Scene, TranscriptReader } from '../../../src/content/transcript_pages.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
+import { EvidenceReader } from '../../../src/features/insights/evidence_reader.js';
+import type { Scene, TranscriptReader } from '../../../src/features/transcripts/transcript_pages.js';
 
 const SENTENCE = 'I will call Zoe tomorrow.';
 const STREAM = '01999999-1111-7111-8111-1111110000aa';

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { checkedInsights } from '../../../src/content/insights/checked_insights.js';
-import { Extractive, kindOf } from '../../../src/content/insights/engines/extractive.js';
-import type { InsightInput } from '../../../src/content/insights/insight_input.js';
-import { openServerKeys } from '../../../src/secrets/server_keys.js';
+import { openServerKeys } from '../../../src/engine/secrets/server_keys.js';
+import { checkedInsights } from '../../../src/features/insights/checked_insights.js';
+import { Extractive, kindOf } from '../../../src/features/insights/engines/extractive.js';
+import type { InsightInput } from '../../../src/features/insights/insight_input.js';
 import { BEGAN_MS, inputOf } from '../../fixtures/insight_input.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 

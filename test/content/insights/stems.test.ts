@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { stems, stemsOf } from '../../../src/content/insights/stems.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { activateServerKey, introduceServerKey, openServerKeys } from '../../../src/secrets/server_keys.js';
+import { activateServerKey, introduceServerKey, openServerKeys } from '../../../src/engine/secrets/server_keys.js';
+import { stems, stemsOf } from '../../../src/features/insights/stems.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 
 const shared = (one: readonly string[], other: readonly string[]) =>

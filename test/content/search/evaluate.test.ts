@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { evaluate, type SearchKind, type SearchScope, type Wanted } from '../../../src/content/search/evaluate.js';
-import { idOfHit, Ranking } from '../../../src/content/search/ranking.js';
-import { digestOfQuery, readSearchCursor, writeSearchCursor } from '../../../src/content/search/search_cursor.js';
 import { laneId } from '../../../src/domain/ids.js';
 import { Block, encodeBlock } from '../../../src/domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, QueryWord } from '../../../src/domain/search/matching.js';
 import { parseQuery, wordBeingTyped } from '../../../src/domain/search/query.js';
 import { stemmerOf } from '../../../src/domain/search/stemmers.js';
 import { soundsOf, termsIn, wordsIn, wordTerm } from '../../../src/domain/search/words.js';
+import { evaluate, type SearchKind, type SearchScope, type Wanted } from '../../../src/features/search/evaluate.js';
+import { idOfHit, Ranking } from '../../../src/features/search/ranking.js';
+import { digestOfQuery, readSearchCursor, writeSearchCursor } from '../../../src/features/search/search_cursor.js';
 import {
   libraryOf,
   shelfOf,

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { isTimeZone, periodIn } from '../../../src/content/search/period.js';
 import { LIMITS } from '../../../src/domain/limits.js';
+import { isTimeZone, periodIn } from '../../../src/features/search/period.js';
 
 /** A Wednesday; in Auckland it is Thursday already. */
 const NOW_MS = Date.parse('2026-11-25T12:30:00.000Z');

@@ -2,11 +2,11 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import { z } from 'zod';
 import { ROUTES } from '../../../routes/index.js';
-import { documentsOf } from '../../../src/http/openapi/documents.js';
-import type { Schema } from '../../../src/http/openapi/openapi.js';
-import type { Listener } from '../../../src/http/openapi/refusals.js';
-import type { Route } from '../../../src/http/route.js';
-import { parseGiven } from '../../../src/wire/schema_faults.js';
+import { documentsOf } from '../../../src/edge/http/openapi/documents.js';
+import type { Schema } from '../../../src/edge/http/openapi/openapi.js';
+import type { Listener } from '../../../src/edge/http/openapi/refusals.js';
+import type { Route } from '../../../src/edge/http/route.js';
+import { parseGiven } from '../../../src/engine/wire/schema_faults.js';
 import { differenceOf } from '../../fixtures/documented_answers.js';
 import { unknownFormats } from '../../fixtures/schema_formats.js';
 

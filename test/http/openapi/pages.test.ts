@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { ROUTES } from '../../../routes/index.js';
-import { areaId, areasOf } from '../../../src/http/openapi/areas.js';
-import { documentsOf } from '../../../src/http/openapi/documents.js';
-import { clientTypes } from '../../../src/http/openapi/typescript.js';
+import { areaId, areasOf } from '../../../src/edge/http/openapi/areas.js';
+import { documentsOf } from '../../../src/edge/http/openapi/documents.js';
+import { clientTypes } from '../../../src/edge/http/openapi/typescript.js';
 import { TestSpool } from '../../fixtures/spool.js';
 
 const spool = await TestSpool.start();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { carriesBrand } from '../../../src/oauth/clients/brand_names.js';
+import { carriesBrand } from '../../../src/features/oauth/clients/brand_names.js';
 
 const BRANDS = ['spool'];
 

@@ -5,12 +5,12 @@ import t from 'tap';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isOauthError, OAUTH_ERRORS } from '../../../src/domain/oauth_errors.js';
 import { refuse } from '../../../src/domain/refusals.js';
-import { authenticateClient, authenticateOwnServer } from '../../../src/oauth/client_authentication.js';
-import { Clients, isRedirectOf } from '../../../src/oauth/clients/clients.js';
-import type { RegisteredClients } from '../../../src/oauth/clients/registered_clients.js';
-import { actorsOf } from '../../../src/runtime/actors.js';
-import type { Runtime } from '../../../src/runtime/runtime.js';
-import { StoreUnavailable } from '../../../src/store/store.js';
+import { actorsOf } from '../../../src/engine/runtime/actors.js';
+import type { Runtime } from '../../../src/engine/runtime/runtime.js';
+import { StoreUnavailable } from '../../../src/engine/store/store.js';
+import { authenticateClient, authenticateOwnServer } from '../../../src/features/oauth/client_authentication.js';
+import { Clients, isRedirectOf } from '../../../src/features/oauth/clients/clients.js';
+import type { RegisteredClients } from '../../../src/features/oauth/clients/registered_clients.js';
 import { OauthApp } from '../../fixtures/oauth.js';
 import { TestSpool } from '../../fixtures/spool.js';
 

@@ -3,9 +3,9 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../../src/domain/scopes.js';
-import { isClientSecret } from '../../../src/oauth/clients/client_secrets.js';
-import { openFirstPartyClients } from '../../../src/oauth/clients/first_party_clients.js';
-import { openServerKeys } from '../../../src/secrets/server_keys.js';
+import { openServerKeys } from '../../../src/engine/secrets/server_keys.js';
+import { isClientSecret } from '../../../src/features/oauth/clients/client_secrets.js';
+import { openFirstPartyClients } from '../../../src/features/oauth/clients/first_party_clients.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 
 type Entries = Record<string, Record<string, unknown>>;

@@ -1,6 +1,10 @@
 import t from 'tap';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { matchesRegistered, redirectHost, redirectUriProblem } from '../../../src/oauth/clients/redirect_uris.js';
+import {
+  matchesRegistered,
+  redirectHost,
+  redirectUriProblem,
+} from '../../../src/features/oauth/clients/redirect_uris.js';
 
 const GOOD = [
   'https://a.test/cb',

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import t from 'tap';
-import { encodeStored } from '../../../src/store/codec.js';
-import { NO_VERSION } from '../../../src/store/entity_version.js';
+import { encodeStored } from '../../../src/engine/store/codec.js';
+import { NO_VERSION } from '../../../src/engine/store/entity_version.js';
 import { runCli } from '../../fixtures/cli.js';
 import { TestSpool } from '../../fixtures/spool.js';
 

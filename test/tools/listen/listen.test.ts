@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
 import { partitionOfId } from '../../../src/domain/ids.js';
-import { keysOf } from '../../../src/store/partitions.js';
+import { keysOf } from '../../../src/engine/store/partitions.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { Listening, LocalProgram, listenEnv } from '../../fixtures/listening.js';
 import { ownRedisOf } from '../../fixtures/redis_content.js';

@@ -1,4 +1,4 @@
-import { abilitiesOf } from '../../../pages/scope_words.js';
+import { abilitiesOf } from '../../../edge/pages/scope_words.js';
 
 /** What scopes let somebody do, in the words of the page that asked for consent. */
 export function Abilities({ scopes }: { scopes: readonly string[] }) {

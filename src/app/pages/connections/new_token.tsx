@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PublicApi } from '../../../../kits/typescript/src/api.js';
-import { SCOPE_WORDS } from '../../../pages/scope_words.js';
+import { SCOPE_WORDS } from '../../../edge/pages/scope_words.js';
 import { type Answer, ApiError, api } from '../../api/api.js';
 import { useAction } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';

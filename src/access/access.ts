@@ -1,0 +1,40 @@
+import { isEnabled } from '../domain/permissions.js';
+import { type Refusal, refuse } from '../domain/refusals.js';
+import { RECALL } from '../domain/scopes.js';
+import type { Route } from '../edge/http/route.js';
+import type { Principal } from './principal.js';
+
+/** What somebody must hold for a route, or for a tool: the same members mean the same. */
+export type Access = Pick<Route, 'permission' | 'all_of' | 'recall' | 'layer' | 'developer'>;
+
+const DEVELOPERS_ONLY = refuse('FORBIDDEN', 'This is for accounts with developer access.');
+const LAYER_OFF = refuse('FORBIDDEN', 'This layer of content is switched off for the account.');
+
+/** Why somebody who is known may not do this; null where nothing is missing. */
+export function accessRefusal(
+  principal: Pick<Principal, 'kind' | 'permissions' | 'recalls' | 'account'>,
+  access: Access,
+): Refusal | null {
+  const missing = missingPermission(principal, access);
+  if (missing !== null) return missing;
+  const { entitlements } = principal.account;
+  if (access.layer !== undefined && !isEnabled(entitlements, access.layer)) return LAYER_OFF;
+  return access.developer && !isEnabled(entitlements, 'developer.tools') ? DEVELOPERS_ONLY : null;
+}
+
+/** Why its permissions do not suffice; null where they do. */
+function missingPermission(
+  { kind, permissions, recalls }: Pick<Principal, 'kind' | 'permissions' | 'recalls'>,
+  access: Access,
+): Refusal | null {
+  const { permission = [], all_of = [] } = access;
+  const is_narrow = access.permission !== undefined || access.recall === true;
+  const suffices = permission.some((wanted) => permissions.includes(wanted)) || (access.recall === true && recalls);
+  const is_missing = (is_narrow && !suffices) || !all_of.every((wanted) => permissions.includes(wanted));
+  if (!is_missing) return null;
+  const ways = [...permission, ...(access.recall ? [RECALL.join(' and ')] : [])].join(' or ');
+  const needed = [...(ways === '' ? [] : [ways]), ...all_of].join(' and ');
+  const scope = [...permission, ...(access.recall ? RECALL : []), ...all_of];
+  const plural = /\s/.test(needed) ? 's' : '';
+  return refuse('FORBIDDEN', `This needs the permission${plural} ${needed}.`, kind === 'oauth' ? { scope } : {});
+}

@@ -1,0 +1,37 @@
+import type { FastifyRequest } from 'fastify';
+import { type Issuer, MCP_PATH, MCP_PATH_WITH_SLASH } from '../domain/audiences.js';
+import type { Services } from '../host/services.js';
+
+/** Where RFC 9728 metadata of the API lies; that of the MCP server has its path behind it. */
+export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
+
+/** Which of our addresses a request came to: the legacy one by its host, any other is the base. Rule C-018. */
+export function issuerOf({ addresses }: Services, request: FastifyRequest): Issuer {
+  const { legacy_base_url } = addresses();
+  if (legacy_base_url === null) return 'base';
+  const { host, protocol } = new URL(legacy_base_url);
+  const asked = request.host.toLowerCase();
+  // Some clients name the port that goes without saying.
+  return asked === host || asked === host + (protocol === 'https:' ? ':443' : ':80') ? 'legacy' : 'base';
+}
+
+/** The same request at the base address: where new authorizations are sent to. */
+export function atBase(services: Services, request: FastifyRequest): string {
+  const base_url = issuerUrl(services, 'base');
+  // A request line may name a host of its own.
+  const { pathname, search } = new URL(request.url, base_url);
+  return base_url + pathname + search;
+}
+
+/** The address itself, without a slash at its end: the `iss` of all that is said there. */
+export function issuerUrl({ addresses }: Pick<Services, 'addresses'>, issuer: Issuer): string {
+  const { base_url, legacy_base_url } = addresses();
+  return issuer === 'legacy' && legacy_base_url !== null ? legacy_base_url : base_url;
+}
+
+/** The address of the metadata of the resource that a request asks for. */
+export function resourceMetadataOf(services: Services, request: FastifyRequest): string {
+  const { url } = request.routeOptions;
+  const at = url === MCP_PATH || url === MCP_PATH_WITH_SLASH ? MCP_PATH : '';
+  return issuerUrl(services, issuerOf(services, request)) + RESOURCE_METADATA_PATH + at;
+}

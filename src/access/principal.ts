@@ -1,0 +1,229 @@
+import { hash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { type Account, eraseAtMs, isOpen } from '../../actors/accounts/account_state.js';
+import type { AppSession } from '../../actors/accounts/app_session.js';
+import type { Grant } from '../../actors/oauth/grant.js';
+import { audienceUrl, type Issuer } from '../domain/audiences.js';
+import { type Permission, permissionsOf } from '../domain/permissions.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import { permissionsOfScopes, recalls } from '../domain/scopes.js';
+import type { AccessClaims } from '../engine/secrets/access_tokens.js';
+import {
+  isGenuine,
+  isSecret,
+  PERSONAL_ACCESS_TOKEN_PREFIX,
+  parseSecret,
+  parseToken,
+} from '../engine/secrets/tokens.js';
+import type { Fence } from '../engine/store/store.js';
+import type { Client } from '../features/oauth/clients/client.js';
+import type { Services } from '../host/services.js';
+import { issuerOf, issuerUrl } from './issuer.js';
+
+/** Who calls an account route, as of this request. */
+export type Principal = {
+  kind: 'app_session' | 'oauth' | 'personal_access_token';
+  /** The app session, the grant, or the token. */
+  credential_id: string;
+  /** Which client acts for the account, and the names of scopes it was granted; null where it is none. */
+  client: { client_id: string; first_party: boolean; scopes: readonly string[] } | null;
+  account_id: string;
+  account: Account;
+  permissions: readonly Permission[];
+  /** It may search and recall. */
+  recalls: boolean;
+  /** When the emailed code behind the credential was entered; null where none was. */
+  verified_at_ms: number | null;
+  /** Fences every commit made for this credential by the epochs it was authorised under. */
+  fences: Fence[];
+};
+
+const REMEMBERED_MAX = 50_000;
+const NO_TOKEN = refuse('UNAUTHORIZED', 'This route needs an Authorization header with a bearer token.');
+const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revoked.');
+
+/** App tokens found genuine, by hash: only that they are ours, and whose. That they still hold is asked with every request. */
+const genuine = new LRUCache<string, { session_id: string; serial: number; account_id: string }>({
+  max: REMEMBERED_MAX,
+});
+
+/**
+ * Callers by what was found of them. Each request still asks for all of it; where it is what it was before, so is the
+ * caller. A state is never changed, so the object that it is says that it is the same.
+ */
+const callers = new WeakMap<AppSession | AccessTokenHolder, Principal>();
+const holders = new WeakMap<AccessClaims, AccessTokenHolder>();
+
+/** The caller behind the Authorization header, or why there is none. */
+export function principalOf(
+  services: Services,
+  request: FastifyRequest,
+  at: 'rest' | 'mcp',
+): Refusal | Promise<Principal | Refusal> {
+  const header = request.headers.authorization;
+  if (header === undefined) return NO_TOKEN;
+  const token = /^Bearer +([\x21-\x7e]{1,4096})$/i.exec(header)?.[1];
+  if (token === undefined) return NO_TOKEN;
+  if (token.startsWith(PERSONAL_ACCESS_TOKEN_PREFIX)) return tokenPrincipal(services, token);
+  if (!token.startsWith('sps_')) return oauthPrincipal(services, { token, issuer: issuerOf(services, request), at });
+  return appSessionPrincipal(services, token);
+}
+
+async function appSessionPrincipal({ keys, actors }: Services, token: string): Promise<Principal | Refusal> {
+  const key = hash('sha256', token, 'base64');
+  let known = genuine.get(key);
+  if (known === undefined) {
+    const parsed = parseToken('app_access', token);
+    if (parsed === null) return BAD_TOKEN;
+    const session = await actors.appSession(parsed.id).secret();
+    if (isRefusal(session)) return session;
+    if (!isGenuine(keys, 'app_access', parsed, session)) return BAD_TOKEN;
+    known = { session_id: parsed.id, serial: parsed.counter, account_id: session.account_id };
+    genuine.set(key, known);
+  }
+  const [session, account] = await Promise.all([
+    actors.appSession(known.session_id).use({ serial: known.serial }),
+    accountNow(actors, known.account_id),
+  ]);
+  if (isRefusal(session)) return session;
+  if (isRefusal(account)) return account;
+  const before = callers.get(session);
+  if (before?.account === account) return before;
+  if (session.born.app_sessions !== account.lives.app_sessions) return BAD_TOKEN;
+  const { account_id } = session;
+  const permissions = permissionsOf(account.entitlements);
+  const caller: Principal = {
+    kind: 'app_session',
+    credential_id: known.session_id,
+    client: null,
+    account_id,
+    account,
+    permissions,
+    recalls: recalls({ permissions, held: permissions }),
+    verified_at_ms: session.verified_at_ms,
+    fences: [
+      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
+      { fence: 'epoch', account_id, epoch: 'app_sessions', value: session.born.app_sessions },
+    ],
+  };
+  callers.set(session, caller);
+  return caller;
+}
+
+async function tokenPrincipal({ keys, actors }: Services, text: string): Promise<Principal | Refusal> {
+  const parsed = parseSecret('personal_access_token', text);
+  if (parsed === null) return BAD_TOKEN;
+  const found = await actors.personalAccessToken(parsed.id).view();
+  if (isRefusal(found)) return found.refused === 'UNAUTHORIZED' ? BAD_TOKEN : found;
+  if (!isSecret(keys, 'personal_access_token', parsed, found.secret_hash)) return BAD_TOKEN;
+  const { account_id, born } = found;
+  const account = await accountNow(actors, account_id);
+  if (isRefusal(account)) return account;
+  const stands = account.tokens.some(({ id }) => id === parsed.id) && born.tokens === account.lives.tokens;
+  if (!stands) return BAD_TOKEN;
+  const token = await actors.personalAccessToken(parsed.id).use();
+  if (isRefusal(token)) return token.refused === 'UNAUTHORIZED' ? BAD_TOKEN : token;
+  // What it lists are current names of scopes, one of which includes another permission.
+  const allowed = permissionsOfScopes(token.permissions);
+  const held = permissionsOf(account.entitlements);
+  const permissions = held.filter((name) => allowed.includes(name));
+  return {
+    kind: 'personal_access_token',
+    credential_id: parsed.id,
+    client: null,
+    account_id,
+    account,
+    permissions,
+    recalls: recalls({ permissions, held, scopes: token.permissions }),
+    verified_at_ms: null,
+    fences: [
+      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
+      { fence: 'epoch', account_id, epoch: 'tokens', value: born.tokens },
+    ],
+  };
+}
+
+function accountNow(actors: Services['actors'], account_id: string): Promise<Account | Refusal> {
+  return actors.account(account_id).view();
+}
+
+/** The answer for a deleted account to every request except signing out and restoring. */
+export function accountDeleted(account: Account): Refusal | null {
+  if (isOpen(account)) return null;
+  const at_ms = eraseAtMs(account);
+  const erase_at = at_ms === null ? null : new Date(at_ms).toISOString();
+  return refuse('ACCOUNT_DELETED', 'The account is deleted.', { extra: { erase_at } });
+}
+
+async function oauthPrincipal(
+  services: Services,
+  { token, issuer, at }: { token: string; issuer: Issuer; at: 'rest' | 'mcp' },
+): Promise<Principal | Refusal> {
+  const holder = await accessTokenHolder(services, token, issuer);
+  if (isRefusal(holder)) return holder;
+  const { claims, grant, client, account, permissions } = holder;
+  if (at === 'rest' && claims.audience !== 'api') return otherAudience(services);
+  const before = callers.get(holder);
+  if (before !== undefined) return before;
+  const { account_id } = grant;
+  const caller: Principal = {
+    kind: 'oauth',
+    credential_id: claims.grant_id,
+    client: { client_id: grant.client_id, first_party: client.party === 'first', scopes: claims.scopes },
+    account_id,
+    account,
+    permissions,
+    recalls: recalls({ permissions, held: permissionsOf(account.entitlements), scopes: claims.scopes }),
+    verified_at_ms: grant.verified_at_ms,
+    fences: [
+      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
+      { fence: 'epoch', account_id, epoch: 'grants', value: grant.born.grants },
+    ],
+  };
+  callers.set(holder, caller);
+  return caller;
+}
+
+/** Clients that do not name a resource get tokens for /mcp, and a hint how to request others. */
+function otherAudience(services: Services): Refusal {
+  // Authorizations are made at the present address alone.
+  const resource = audienceUrl(issuerUrl(services, 'base'), 'api');
+  const how = `authorize again with resource=${resource} to get one for this API`;
+  return refuse('UNAUTHORIZED', `The token was made for /mcp alone: ${how}.`);
+}
+
+/** What stands behind an OAuth access token now: its grant, its client and its account all live. */
+export type AccessTokenHolder = {
+  claims: AccessClaims;
+  grant: Grant;
+  client: Client;
+  account: Account;
+  /** What its scopes allow and the account holds. */
+  permissions: readonly Permission[];
+};
+
+export async function accessTokenHolder(
+  { access_tokens, clients, actors }: Services,
+  token: string,
+  issuer: Issuer,
+): Promise<AccessTokenHolder | Refusal> {
+  const claims = await access_tokens.verify(token, issuer);
+  if (claims === null) return BAD_TOKEN;
+  // The token names all three, so that they are asked at once.
+  const [grant, account, client] = await Promise.all([
+    actors.grant(claims.grant_id).use({ generation: claims.generation }),
+    accountNow(actors, claims.account_id),
+    clients.find(claims.client_id),
+  ]);
+  if (isRefusal(grant)) return grant;
+  if (isRefusal(account)) return account;
+  const before = holders.get(claims);
+  if (before?.grant === grant && before.account === account && before.client === client) return before;
+  if (client === null || grant.born.grants !== account.lives.grants) return BAD_TOKEN;
+  const allowed = permissionsOfScopes(claims.scopes);
+  const permissions = permissionsOf(account.entitlements).filter((name) => allowed.includes(name));
+  const holder: AccessTokenHolder = { claims, grant, client, account, permissions };
+  holders.set(claims, holder);
+  return holder;
+}

@@ -1,0 +1,72 @@
+import type { Server, Socket } from 'node:net';
+import { networkOf } from '../../engine/limits/rate_limits.js';
+import { bareError } from '../../engine/wire/bare_error.js';
+
+/** How many connections may be open: all together, and from one network as `networkOf` has them. */
+export type ConnectionLimits = { connections_max: number; connections_per_network_max: number };
+
+/** Why a connection is refused. */
+export type ConnectionCause = 'connections' | 'network_connections';
+
+const ANSWER = bareError('UNAVAILABLE', 'Too many connections are open; come again later.', ['Retry-After: 10']);
+
+/** Says on a connection without TLS that there are too many, and closes it. */
+export function refuseConnections(socket: Socket): void {
+  socket.on('error', () => {}); // it went away meanwhile
+  socket.end(ANSWER, () => socket.destroy());
+}
+
+/** Bounds the connections of a listener without TLS. One too many gets an answer and is closed before it sent anything. */
+export class ConnectionLimiter {
+  readonly #limits: ConnectionLimits;
+  readonly #is_exempt: (address: string) => boolean;
+  readonly #refused: (cause: ConnectionCause) => void;
+  readonly #networks = new Map<string, number>();
+  #open = 0;
+
+  /** `is_exempt`: addresses that the limit of one network does not hold for, such as proxies. */
+  constructor(
+    limits: ConnectionLimits,
+    parts: { is_exempt: (address: string) => boolean; refused: (cause: ConnectionCause) => void },
+  ) {
+    this.#limits = limits;
+    this.#is_exempt = parts.is_exempt;
+    this.#refused = parts.refused;
+  }
+
+  /** Puts itself before what the server does with new connections. */
+  install(server: Server): void {
+    const accept = server.listeners('connection') as ((socket: Socket) => void)[];
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      const leave = this.enter(socket.remoteAddress);
+      if (leave === null) return refuseConnections(socket);
+      socket.once('close', leave);
+      for (const go of accept) go.call(server, socket);
+    });
+  }
+
+  /** Counts a connection until what it gives is called; null where the connection may not stay. */
+  enter(address = ''): (() => void) | null {
+    const { connections_max, connections_per_network_max } = this.#limits;
+    const network = this.#is_exempt(address) ? null : networkOf(address);
+    if (this.#open >= connections_max) return this.#refuse('connections');
+    if (network !== null && (this.#networks.get(network) ?? 0) >= connections_per_network_max)
+      return this.#refuse('network_connections');
+    this.#count(network, 1);
+    return () => this.#count(network, -1);
+  }
+
+  #refuse(cause: ConnectionCause): null {
+    this.#refused(cause);
+    return null;
+  }
+
+  #count(network: string | null, by: 1 | -1): void {
+    this.#open += by;
+    if (network === null) return;
+    const count = (this.#networks.get(network) ?? 0) + by;
+    if (count === 0) this.#networks.delete(network);
+    else this.#networks.set(network, count);
+  }
+}

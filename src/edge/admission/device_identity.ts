@@ -1,0 +1,149 @@
+import type { TLSSocket } from 'node:tls';
+import type { FastifyRequest } from 'fastify';
+import { REVOKED, SUPERSEDED } from '../../../actors/devices/device_certificates.js';
+import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../../certs/inspection.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import type { IssuedCertificate } from '../../engine/store/issued_certificates.js';
+import type { Services } from '../../host/services.js';
+import { overBudget } from './device_budgets.js';
+import type { PassedFacts } from './device_proxies.js';
+
+/** The device behind a request, as of this request, and the certificate that says so. */
+export type DeviceIdentity = { device_id: string; kind: 'personal' | 'shared'; fingerprint: string };
+
+const UNKNOWN = refuse('FORBIDDEN', 'This certificate was not issued to a device here.', {
+  extra: { reason: 'unknown' },
+});
+const NO_DEVICE = refuse('FORBIDDEN', "This certificate is a proxy's, not a device's.", { extra: { reason: 'proxy' } });
+/** What is said of a certificate, with a reason; the rest is about load and storage. */
+const REFUSED: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'BAD_REQUEST']);
+
+/** Requests that a proxy passed on: its connection serves others as well. */
+const passed_on = new WeakSet<FastifyRequest>();
+
+/** Whether a proxy of ours passed the request on. Known once the device was asked for. */
+export function isPassedOn(request: FastifyRequest): boolean {
+  return passed_on.has(request);
+}
+
+/**
+ * Decides anew with every request, from the certificate of its connection, the record of that certificate and the
+ * clock: a handshake, a resumed one above all, only proves possession of the key. Rule H-001.
+ * `expired_too`: for a year after its end a certificate still serves, for what renews it.
+ */
+export async function deviceIdentityOf(
+  services: Services,
+  { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
+): Promise<DeviceIdentity | Refusal> {
+  const device = await decide(services, { request, expired_too });
+  if (!isRefusal(device)) services.device_activity.asked(device);
+  else if (REFUSED.has(device.refused)) services.metrics.device_refusals.inc({ reason: String(device.extra?.reason) });
+  return device;
+}
+
+/**
+ * So that operators see why a device is silent. A record is looked up for no more requests than a device may send. Never
+ * rejects, and nobody waits for it: a refusal needs no storage.
+ */
+async function noteRefusal(
+  { certificates, device_activity, device_budgets }: Services,
+  { request, fingerprint, refusal }: { request: FastifyRequest; fingerprint: string; refusal: Refusal },
+): Promise<void> {
+  if (!REFUSED.has(refusal.refused) || !device_budgets.takeRequest(fingerprint)) return;
+  const issued = await certificates.find(fingerprint).catch(() => null); // the refusal stands, noted or not
+  if (issued === null || issued.kind === 'proxy') return;
+  const reason = String(refusal.extra?.reason ?? refusal.refused);
+  device_activity.refused(issued.device_id, { reason, route: `${request.method} ${request.routeOptions.url}` });
+}
+
+async function decide(
+  services: Services,
+  { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
+): Promise<DeviceIdentity | Refusal> {
+  const { authority, clock, connections, device_budgets } = services;
+  const socket = request.raw.socket as TLSSocket;
+  const own = readPeerCertificate(socket, authority.issuers);
+  const passed = await passedCertificate(services, { request, own: judgeCertificate(own, clock.now()) });
+  if (isRefusal(passed)) return passed;
+  const facts = passed ?? own;
+  if (facts.kind === 'malformed') {
+    return refuse('BAD_REQUEST', `${facts.header}: ${facts.message}.`, {
+      details: [{ path: facts.header, message: facts.message }],
+      extra: { reason: 'malformed' },
+    });
+  }
+  const inspection = judgeCertificate(facts, clock.now());
+  const fingerprint = fingerprintIn(inspection, { expired_too, now_ms: clock.now() });
+  if (isRefusal(fingerprint)) {
+    if (facts.kind === 'issued')
+      void noteRefusal(services, { request, fingerprint: facts.fingerprint, refusal: fingerprint });
+    return fingerprint;
+  }
+  // Before anything is looked up: that is what a device that asks too often would cost.
+  if (!device_budgets.takeRequest(fingerprint)) return overBudget(services.metrics, 'device_requests');
+  if (passed === null) connections.note(fingerprint, socket);
+  const issued = await standing(services, fingerprint);
+  if (isRefusal(issued)) {
+    void noteRefusal(services, { request, fingerprint, refusal: issued });
+    return issued;
+  }
+  const { device_id, kind } = issued;
+  return kind === 'proxy' ? NO_DEVICE : { device_id, kind, fingerprint };
+}
+
+/** Who may be looked up: by a certificate that is good, or was and may still be renewed. */
+function fingerprintIn(
+  inspection: CertificateInspection,
+  { expired_too, now_ms }: { expired_too: boolean; now_ms: number },
+): string | Refusal {
+  if (inspection.ok) return inspection.fingerprint;
+  const { reason, message } = inspection;
+  if (reason === 'expired' && expired_too) {
+    if (now_ms < inspection.not_after_ms + LIMITS.certificate_renewable_ms) return inspection.fingerprint;
+    return unauthorized(`${message}, too long ago to be renewed`, reason);
+  }
+  return unauthorized(message, reason);
+}
+
+function unauthorized(message: string, reason: string): Refusal {
+  return refuse('UNAUTHORIZED', `Client certificate refused: ${message}.`, { extra: { reason } });
+}
+
+/** The record of a certificate that was neither revoked nor superseded. */
+async function standing(services: Services, fingerprint: string): Promise<IssuedCertificate | Refusal> {
+  const { certificates, metrics, actors } = services;
+  const issued = await certificates.find(fingerprint);
+  if (issued === null) return UNKNOWN;
+  const certificate = await actors.certificate(fingerprint).view();
+  if (isRefusal(certificate)) return certificate;
+  if (certificate.status === 'revoked') return REVOKED;
+  if (certificate.status === 'superseded') return SUPERSEDED;
+  if (issued.is_renewal === 0 || certificate.status === 'used') return issued;
+  // Answered when the certificates before it have been notified of their end.
+  const used = await actors.downstream.device(issued.device_id).use_certificate({ fingerprint });
+  if (isRefusal(used)) return used;
+  if (used.named.length > 0) metrics.device_certificates.inc({ what: 'first_used' });
+  return issued;
+}
+
+/**
+ * What a proxy says of its client's certificate, or null where the connection's own certificate counts. Only a proxy is
+ * believed: by its address and by a certificate that was issued to a proxy. From anybody else the headers are nothing.
+ */
+async function passedCertificate(
+  services: Services,
+  { request, own }: { request: FastifyRequest; own: CertificateInspection },
+): Promise<PassedFacts | Refusal | null> {
+  const { device_proxies } = services;
+  if (!own.ok || !device_proxies.has(request.raw.socket.remoteAddress)) return null;
+  const { fingerprint } = own;
+  const issued = await services.certificates.find(fingerprint);
+  if (issued?.kind !== 'proxy') return null;
+  const proxy = await standing(services, fingerprint);
+  if (isRefusal(proxy)) return proxy;
+  passed_on.add(request);
+  services.connections.note(fingerprint, request.raw.socket as TLSSocket);
+  const { 'client-cert': client_cert, 'client-cert-chain': chain } = request.raw.headersDistinct;
+  return device_proxies.read({ client_cert, chain });
+}

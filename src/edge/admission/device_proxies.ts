@@ -1,0 +1,40 @@
+import type { X509Certificate } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type ClientCertLines, readClientCertHeader } from '../../../certs/client_cert_header.js';
+import { type CertificateFacts, readPassedCertificate } from '../../../certs/inspection.js';
+import { NetworkList } from '../../engine/limits/network_list.js';
+
+/** Devices behind proxies that asked last. Only certificates of ours are kept, so an entry is small. */
+const KEPT_MAX = 10_000;
+
+export type PassedFacts = CertificateFacts | { kind: 'malformed'; header: string; message: string };
+
+/** Where the proxies of DEVICE_PROXIES are, and what they say of the certificates of their clients (RFC 9440). */
+export class DeviceProxies {
+  readonly #networks: NetworkList;
+  readonly #issuers: readonly X509Certificate[];
+  readonly #kept = new LRUCache<string, CertificateFacts>({ max: KEPT_MAX });
+
+  /** `networks`: addresses, or networks such as 10.0.0.0/8. */
+  constructor(networks: readonly string[], issuers: readonly X509Certificate[]) {
+    this.#networks = new NetworkList(networks);
+    this.#issuers = issuers;
+  }
+
+  /** Whether a proxy may be at an address. */
+  has(address: string | undefined): boolean {
+    return this.#networks.has(address);
+  }
+
+  /** What the proxy's headers say; the chain, the purpose and later the dates are held against our own CAs. */
+  read(lines: ClientCertLines): PassedFacts {
+    const key = lines.client_cert?.length === 1 && lines.chain === undefined ? lines.client_cert[0] : undefined;
+    const kept = key === undefined ? undefined : this.#kept.get(key);
+    if (kept !== undefined) return kept;
+    const passed = readClientCertHeader(lines);
+    if (!passed.ok) return { kind: 'malformed', header: passed.header, message: passed.message };
+    const facts = readPassedCertificate(passed.certificate, this.#issuers);
+    if (key !== undefined && facts.kind === 'issued') this.#kept.set(key, facts);
+    return facts;
+  }
+}

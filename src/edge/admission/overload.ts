@@ -1,0 +1,172 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import { randomFraction } from '../../engine/runtime/random.js';
+import { every } from '../../engine/runtime/ticks.js';
+
+const LOOK_EVERY_MS = 500;
+/** Resolution of the delay: how long the timer of node itself takes when nothing delays it. */
+const RESOLUTION_MS = 100;
+/** While the loop is busy for a smaller share of the time, its delay is not measured: that takes ten wake-ups a second. */
+const BUSY_SHARE = 0.1;
+const BYTES_PER_MB = 1024 * 1024;
+/** Of the heap or the container that a process may have. */
+const MEMORY_SHARE_MAX = 0.9;
+const RETRY_AFTER_S = 10;
+
+/** What is refused at the moment: nothing, what may wait, or all but health and operators. */
+export type Shedding = 'nothing' | 'first' | 'all';
+
+/** What a request is to the service: `critical` ones are refused only at `all`. */
+export type Priority = 'normal' | 'critical';
+
+/** Each as a multiple of what is set for it: 1 is where refusing begins. */
+export type Load = { delay: number; memory: number };
+export type LoadName = keyof Load;
+
+/** Where each begins, and where it is over: far enough below to not begin again with what waited meanwhile. */
+const STEPS: Record<LoadName, { first: number; all: number; over: number }> = {
+  delay: { first: 1, all: 2, over: 0.5 },
+  // A heap that is full to the brim costs seconds of collecting, so the second step lies close to the first.
+  memory: { first: 1, all: 1.05, over: 0.95 },
+};
+const DEPTH: Record<Shedding, number> = { nothing: 0, first: 1, all: 2 };
+
+/** What to refuse for one load, after what was refused until now. */
+export function sheddingFor(name: LoadName, load: number, until_now: Shedding): Shedding {
+  const { first, all, over } = STEPS[name];
+  if (load >= all) return 'all';
+  if (load >= first) return 'first';
+  return load >= over && until_now !== 'nothing' ? 'first' : 'nothing';
+}
+
+/** Seconds until a caller should come again: around `base_s`, from half of it to half more, so that a fleet spreads out. */
+export function spreadRetryAfter(base_s: number = RETRY_AFTER_S): number {
+  return Math.max(1, Math.round(base_s * (0.5 + randomFraction())));
+}
+
+export type OverloadSettings = {
+  /** Mean delay of the event loop, in milliseconds; 0 does not look at it. */
+  delay_ms: number;
+  /** Resident memory, in MB; null goes by what the container and V8 have. */
+  memory_mb: number | null;
+};
+
+/**
+ * Whether this process has more to do than it can. It looks twice a second; a request only reads what was found (2 ns of
+ * about 45,000 that the cheapest request takes).
+ */
+export class Overload {
+  readonly #settings: OverloadSettings;
+  readonly #metrics: Metrics;
+  readonly #histogram: IntervalHistogram;
+  readonly #resident_bytes_max: number;
+  readonly #states: Record<LoadName, Shedding> = { delay: 'nothing', memory: 'nothing' };
+  #stopTicking: (() => void) | null = null;
+  #looked_at_ms = performance.now();
+  #utilization = performance.eventLoopUtilization();
+  #worst_before_ms = 0;
+  /** The longest delay that was seen since somebody asked. */
+  #longest_ms = 0;
+  #cause: LoadName | null = null;
+  /** What is refused at the moment. */
+  shedding: Shedding = 'nothing';
+
+  constructor(settings: OverloadSettings, metrics: Metrics) {
+    this.#settings = settings;
+    this.#metrics = metrics;
+    const { memory_mb } = settings;
+    this.#resident_bytes_max = memory_mb === null ? containerBytes() * MEMORY_SHARE_MAX : memory_mb * BYTES_PER_MB;
+    this.#histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  }
+
+  start(): void {
+    this.#histogram.enable();
+    this.#looked_at_ms = performance.now();
+    this.#stopTicking = every(LOOK_EVERY_MS, () => this.take(this.#measure()));
+  }
+
+  stop(): void {
+    this.#stopTicking?.();
+    this.#histogram.disable();
+  }
+
+  /** The longest delay of the event loop since this was asked last, but for one in a hundred. */
+  takeLongestDelay(): number {
+    const longest_ms = this.#longest_ms;
+    this.#longest_ms = 0;
+    return longest_ms;
+  }
+
+  /** Why a request is refused, or null when it is accepted. */
+  causeAgainst(priority: Priority): LoadName | null {
+    if (this.shedding === 'nothing' || (this.shedding === 'first' && priority === 'critical')) return null;
+    return this.#cause;
+  }
+
+  /** Goes by a load from now until the next look. */
+  take(load: Load): void {
+    for (const name of ['delay', 'memory'] as const) {
+      this.#states[name] = sheddingFor(name, load[name], this.#states[name]);
+    }
+    const { delay, memory } = this.#states;
+    this.#cause = DEPTH[memory] > DEPTH[delay] ? 'memory' : 'delay';
+    this.shedding = this.#states[this.#cause];
+    this.#metrics.overload_shedding.set(DEPTH[this.shedding]);
+  }
+
+  #measure(): Load {
+    const now_ms = performance.now();
+    // When nothing at all ran, the histogram is empty and this look is late.
+    const late_ms = now_ms - this.#looked_at_ms - LOOK_EVERY_MS;
+    this.#looked_at_ms = now_ms;
+    const is_empty = this.#histogram.count === 0;
+    const mean_ms = is_empty ? 0 : this.#histogram.mean / 1e6 - RESOLUTION_MS;
+    const p99_ms = is_empty ? 0 : this.#histogram.percentile(99) / 1e6 - RESOLUTION_MS;
+    this.#histogram.reset();
+    this.#measureDelayWhileBusy();
+    this.#longest_ms = Math.max(this.#longest_ms, p99_ms, late_ms);
+    const worst_ms = Math.max(mean_ms, late_ms);
+    // One stall is no overload: a collection of garbage, or a machine that slept. It takes two looks in a row.
+    const steady_ms = Math.min(worst_ms, this.#worst_before_ms);
+    this.#worst_before_ms = worst_ms;
+    const { delay_ms } = this.#settings;
+    const { used_heap_size, heap_size_limit } = getHeapStatistics();
+    return {
+      delay: delay_ms === 0 ? 0 : steady_ms / delay_ms,
+      memory: Math.max(
+        residentBytes() / this.#resident_bytes_max,
+        used_heap_size / (heap_size_limit * MEMORY_SHARE_MAX),
+      ),
+    };
+  }
+
+  #measureDelayWhileBusy(): void {
+    const before = this.#utilization;
+    this.#utilization = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(this.#utilization, before);
+    if (utilization > BUSY_SHARE) this.#histogram.enable();
+    else this.#histogram.disable();
+  }
+}
+
+let last_resident_bytes = 0;
+
+/**
+ * Resident memory of this process. Where no file can be opened, which asking takes, it is what it was last: this is asked
+ * by timers, where an error would end the process.
+ */
+export function residentBytes(): number {
+  try {
+    last_resident_bytes = process.memoryUsage.rss();
+  } catch {
+    // EMFILE, ENFILE
+  }
+  return last_resident_bytes;
+}
+
+/** What the container may have; without one, no bound. */
+function containerBytes(): number {
+  const bytes = process.constrainedMemory();
+  return bytes === undefined || bytes === 0 ? Number.POSITIVE_INFINITY : bytes;
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import type { Services } from '../../host/services.js';
+import { askForBody } from './body_arrival.js';
+
+/** Bodies whose size and hash were announced, and that go into the blob store as they come. */
+
+/** An upload that gives no byte for so long is cut. */
+const SILENCE_MAX_MS = 20_000;
+const WRONG_BYTES = refuse('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
+const CUT_SHORT = refuse('BAD_REQUEST', 'The upload broke off.');
+
+/** What may be refused of such a body. */
+export const BODY_UPLOAD_REFUSALS = [
+  'BAD_REQUEST',
+  'REQUEST_TIMEOUT',
+  'LENGTH_REQUIRED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'CHECKSUM_MISMATCH',
+] as const;
+
+export type AnnouncedBody = {
+  key: string;
+  size_bytes: number;
+  sha256: string;
+  /** It has come before: the same bytes again are welcome, other ones are not. */
+  is_known: boolean;
+};
+
+type Ends = { request: FastifyRequest; reply: FastifyReply };
+
+/**
+ * Answers an upload. A body that nobody reads to its end must not become the next request, so a refusal that leaves one
+ * closes the connection.
+ */
+export async function answerUpload<Answer>(
+  { request, reply }: Ends,
+  answering: () => Promise<Answer | Refusal>,
+): Promise<Answer | Refusal> {
+  const answer = await answering();
+  if (isRefusal(answer) && !request.raw.readableEnded) reply.header('Connection', 'close');
+  return answer;
+}
+
+/** A body that is on disk. `parts` is all of it, where a small one came and still was in memory. */
+type TakenBody = { parts: Buffer[] | null };
+
+/** Takes a body, whose bytes are on disk when this resolves; refuses before it is read where that can be said. */
+export async function takeBody(
+  { blobs }: Pick<Services, 'blobs'>,
+  { request, reply }: Ends,
+  announced: AnnouncedBody,
+): Promise<TakenBody | Refusal> {
+  const { size_bytes, is_known } = announced;
+  const { 'content-length': length, 'content-encoding': encoding } = request.headers;
+  if (encoding !== undefined && encoding !== 'identity') {
+    return refuse('UNSUPPORTED_MEDIA_TYPE', 'An upload must come without Content-Encoding.');
+  }
+  if (length === undefined) return refuse('LENGTH_REQUIRED', 'An upload needs Content-Length.');
+  if (Number(length) !== size_bytes) {
+    const message = `Content-Length is ${length}, the announced size_bytes ${size_bytes}.`;
+    return refuse('BAD_REQUEST', message, {
+      details: [{ path: 'Content-Length', message: `must be ${size_bytes}` }],
+    });
+  }
+  askForBody(request, reply);
+  const { raw } = request;
+  const silence = watchSilence(raw);
+  try {
+    return await Promise.race([is_known ? compare(raw, announced) : store(blobs, raw, announced), silence.fell]);
+  } finally {
+    silence.end();
+  }
+}
+
+/** Falls with a refusal when the connection gives no byte for too long; the connection is then closed with the answer. */
+function watchSilence({ socket }: FastifyRequest['raw']): { fell: Promise<Refusal>; end: () => void } {
+  let seen = socket.bytesRead;
+  let timer: NodeJS.Timeout | undefined;
+  const fell = new Promise<Refusal>((resolve) => {
+    timer = setInterval(() => {
+      if (socket.bytesRead === seen) resolve(refuse('REQUEST_TIMEOUT', 'No byte of the upload came for too long.'));
+      seen = socket.bytesRead;
+    }, SILENCE_MAX_MS);
+  });
+  return { fell, end: () => clearInterval(timer) };
+}
+
+async function store(
+  blobs: Services['blobs'],
+  body: FastifyRequest['raw'],
+  { key, size_bytes, sha256: sha256_hex }: AnnouncedBody,
+): Promise<TakenBody | Refusal> {
+  const put = await blobs.put(key, body, { size_bytes, sha256_hex });
+  if (put.ok) return { parts: put.parts ?? null };
+  return put.reason === 'checksum' ? WRONG_BYTES : CUT_SHORT;
+}
+
+async function compare(body: FastifyRequest['raw'], { sha256 }: AnnouncedBody): Promise<TakenBody | Refusal> {
+  const hash = createHash('sha256');
+  try {
+    for await (const piece of body) hash.update(piece as Buffer);
+  } catch {
+    return CUT_SHORT;
+  }
+  return hash.digest('hex') === sha256 ? { parts: null } : WRONG_BYTES;
+}

@@ -1,0 +1,40 @@
+import type { FastifyError } from 'fastify';
+import { type Refusal, refuse } from '../../domain/refusals.js';
+import { StoreUnavailable } from '../../engine/store/store.js';
+import { NOT_FOUND } from './protocol_answers.js';
+
+export const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
+
+/** Fastify's own errors, in our words; whatever is not known here is a bug and shows nothing of itself. */
+export function refusalOf(error: FastifyError): Refusal {
+  if (error instanceof StoreUnavailable) return AWAY;
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return refuse('PAYLOAD_TOO_LARGE', 'The body is larger than this route takes.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return refuse('UNSUPPORTED_MEDIA_TYPE', 'Content-Type is missing or not one that this route takes.');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return refuse('BAD_REQUEST', 'The body is shorter or longer than Content-Length says.');
+    case 'FST_ERR_BAD_URL':
+      return NOT_FOUND;
+    // The disk is full or broken, or the bucket away: the device keeps its copy and comes again.
+    case 'BLOB_STORE_UNAVAILABLE':
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EFBIG': // a bound on the size of files, of this process or its file system
+    case 'EIO':
+    case 'EROFS':
+    case 'EMFILE': // too many files are open, here or in the whole system
+    case 'ENFILE':
+      return AWAY;
+    default:
+      return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
+        ? refuse('BAD_REQUEST', 'The request is malformed.')
+        : refuse('INTERNAL', 'Something went wrong on our side.');
+  }
+}
+
+/** Whether the log should have it: what is our fault, but for Redis being away, which has lines of its own. */
+export function isWorthLogging(error: FastifyError, refusal: Refusal): boolean {
+  return refusal.refused === 'INTERNAL' || (refusal === AWAY && !(error instanceof StoreUnavailable));
+}

@@ -1,0 +1,28 @@
+import type { RequestScope } from '../../engine/tracing/request_scope.js';
+import type { Services } from '../../host/services.js';
+import type { Dialect } from './route.js';
+
+/** How the listeners differ: who calls, which formats they speak, how large a body may be. */
+export type ListenerKind = {
+  listener: 'public' | 'device' | 'operator';
+  cbor: boolean;
+  body_bytes_max: number;
+};
+
+/** `url` is the pattern of the row, undefined where there is none. Fastify makes both anew each time it is asked. */
+export type Arrival = { dialect: Dialect; url: string | undefined };
+export type Caller = { services: Services; who: unknown };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Absent where no row of a table is: what is said there is said as REST. */
+    dialect?: Dialect;
+  }
+  interface FastifyRequest {
+    scope: RequestScope | null;
+    /** What was found when the head was read; null until then. */
+    arrival: Arrival | null;
+    /** Who asks, and the services for them; null until they are admitted. */
+    caller: Caller | null;
+  }
+}

@@ -1,0 +1,141 @@
+import type { FastifyCorsOptions } from '@fastify/cors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Principal } from '../../access/principal.js';
+import type { OauthErrorCode } from '../../domain/oauth_errors.js';
+import type { Layer, Permission } from '../../domain/permissions.js';
+import type { Refusal, RefusalCode } from '../../domain/refusals.js';
+import type { RateName } from '../../engine/limits/rate_limits.js';
+import type { Services } from '../../host/services.js';
+import type { DeviceIdentity } from '../admission/device_identity.js';
+import type { Priority } from '../admission/overload.js';
+import type { OperatorCaller } from '../operations/operator_session.js';
+
+/** What a handler gets beside the parsed request. */
+export type Call<Who, Body, Query> = {
+  services: Services;
+  who: Who;
+  body: Body;
+  query: Query;
+  /** Path parameters; ids among them are UUIDs in lower case, anything else was answered 404. */
+  params: Record<string, string>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+
+export type Answer = unknown | Refusal;
+
+/**
+ * How a route speaks: in the envelope of the interface, in OAuth's plain JSON, in pages for people, or in MCP's
+ * JSON-RPC, where only what is refused before a message is read comes in the envelope.
+ */
+export type Dialect = 'rest' | 'oauth' | 'page' | 'mcp';
+
+/** Successes that are no document: bytes (of audio or not; a range of them with 206), plain text, or the way to another address. */
+export type OtherAnswer = 'audio' | 'bytes' | 'text' | 'redirect';
+
+/** Whether it answers with bytes, of which a range may be asked for. */
+export function givesBytes({ answer }: Pick<Route, 'answer'>): boolean {
+  return answer === 'audio' || answer === 'bytes';
+}
+
+/**
+ * One route, as a row: who may call it, what it takes, what it answers. `status` is that of success; 204 answers have
+ * no body.
+ */
+export type Route = {
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Fastify's form; `:name` is a parameter, and one whose name ends in `id` must be a UUID. */
+  path: string;
+  /** What it is for, in a line, for the reference. Pages for people and their assets have none, and are not in it. */
+  summary?: string;
+  /** What a caller should know beside that, in whole sentences. */
+  notes?: string;
+  /**
+   * `account`: whatever acts for an account. `app`: the same, but no personal access token. `session`: app sessions
+   * only. `device`: a client certificate.
+   */
+  credential: 'none' | 'account' | 'app' | 'session' | 'device' | 'operator';
+  /** Which OAuth clients authenticate here: `any`, by its secret if it has one, or `confidential` ones alone, by HTTP Basic. */
+  client?: 'any' | 'confidential';
+  /** The caller must hold one of these. */
+  permission?: readonly Permission[];
+  /** And every one of these. */
+  all_of?: readonly Permission[];
+  /** Whoever may search and recall: beside those with a permission of the row, or alone where it names none. */
+  recall?: true;
+  /** What it shows is of this layer, which must be on; `permission` says so by itself where it is one of the layer's. */
+  layer?: Layer;
+  /** Only for accounts with developer access. */
+  developer?: true;
+  /** Scopes that a client without a token is told to ask for. */
+  asks_for?: readonly Permission[];
+  /** No third-party client, whatever its scopes. */
+  own_apps?: true;
+  /** Serves deleted accounts as well. */
+  deleted_too?: true;
+  /** Serves content workers as well, by their own token. */
+  worker_too?: true;
+  /** Serves devices whose certificate has expired, for as long as they may renew it. */
+  expired_too?: true;
+  /**
+   * `critical`: refused only when refusing the others does not help. `normal` when absent. docs/architecture.md,
+   * "Admission".
+   */
+  priority?: Priority;
+  /** Only for accounts with the entitlement workspace.sharing. */
+  sharing?: true;
+  rate?: RateName;
+  status?: 200 | 201 | 202 | 204;
+  /** `rest` when absent. */
+  dialect?: Dialect;
+  /** Which web pages may call, and with which headers; CORS_ORIGINS and the interface's list when absent. */
+  cors?: FastifyCorsOptions;
+  /**
+   * What a body must be; JSON (and CBOR where the listener speaks it) when absent. `json_pieces`: JSON too, which
+   * the handler reads by itself from the bytes as they came.
+   */
+  takes?: 'form' | 'json_pieces';
+  /** How large a body may be, where it is not the listener's bound. */
+  body_bytes_max?: number;
+  body?: z.ZodType;
+  query?: z.ZodType;
+  /** The handler reads the body itself, as a stream. */
+  raw?: boolean;
+  /** What the handler reads by itself, for the reference; `body` and `query` are what is read before it is called. */
+  reads?: { body?: z.ZodType; query?: z.ZodType };
+  /** A body as the reference shows it, where one made of the schema would say little. */
+  example?: Readonly<Record<string, unknown>>;
+  /** The body of a success: what lies in the envelope, where there is one. Absent where there is none. */
+  answer?: z.ZodType | OtherAnswer;
+  /** What may be refused beside that which follows from the rest of the row; see src/edge/http/openapi/refusals.ts. */
+  refusals?: readonly (RefusalCode | OauthErrorCode)[];
+  handler: (call: Call<never, never, never>) => Promise<Answer>;
+};
+
+type Typed<Who, Body extends z.ZodType | undefined, Query extends z.ZodType | undefined> = Omit<
+  Route,
+  'handler' | 'body' | 'query'
+> & {
+  body?: Body;
+  query?: Query;
+  handler: (
+    call: Call<
+      Who,
+      Body extends z.ZodType ? z.output<Body> : undefined,
+      Query extends z.ZodType ? z.output<Query> : undefined
+    >,
+  ) => Promise<Answer>;
+};
+
+function rowOf<Who>() {
+  return <Body extends z.ZodType | undefined = undefined, Query extends z.ZodType | undefined = undefined>(
+    row: Typed<Who, Body, Query>,
+  ): Route => row as unknown as Route;
+}
+
+/** Rows whose handler's types follow from the credential and the schemas. */
+export const openRoute = rowOf<null>();
+export const accountRoute = rowOf<Principal>();
+export const deviceRoute = rowOf<DeviceIdentity>();
+export const operatorRoute = rowOf<OperatorCaller>();

@@ -1,0 +1,136 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../../access/principal.js';
+import { isId } from '../../domain/ids.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
+import type { Services } from '../../host/services.js';
+import type { DeviceIdentity } from '../admission/device_identity.js';
+import type { RequestAdmission } from '../admission/request_admission.js';
+import { authorize } from './authorization.js';
+import { awaitBody, refuseUnread } from './body_arrival.js';
+import { AWAY } from './error_refusals.js';
+import { NOT_FOUND } from './protocol_answers.js';
+import { bodyBytes, readBody, readQuery } from './request_body.js';
+import type { RequestLog } from './request_log.js';
+import type { Caller, ListenerKind } from './request_state.js';
+import { type Answering, sendAnswer, sendRefusal } from './responses.js';
+import type { Call, Dialect, Route } from './route.js';
+
+/** What the routes of one listener share. */
+export type ListenerParts = {
+  services: Services;
+  kind: ListenerKind;
+  answering: Record<Dialect, Answering>;
+  admission: RequestAdmission;
+  requests: RequestLog;
+};
+
+type Ends = { request: FastifyRequest; reply: FastifyReply };
+
+/** One row of a table on its listener: its checks in the interface's order, then its handler. */
+export class RouteHandler {
+  readonly #parts: ListenerParts;
+  readonly #route: Route;
+  readonly #as: Answering;
+  /** Path parameters that must be ids. */
+  readonly #ids: readonly string[];
+  readonly #takes_turns: boolean;
+
+  constructor(parts: ListenerParts, route: Route) {
+    this.#parts = parts;
+    this.#route = route;
+    this.#as = parts.answering[route.dialect ?? 'rest'];
+    this.#ids = route.path.split('/').flatMap((part) => (/^:.*id$/.test(part) ? [part.slice(1)] : []));
+    // An upload is as slow as its network; its own actors bound it.
+    this.#takes_turns = ['account', 'app', 'session'].includes(route.credential) && route.raw !== true;
+  }
+
+  mount(app: FastifyInstance): void {
+    const { method, path, cors, dialect = 'rest', body_bytes_max } = this.#route;
+    app.route({
+      method: method === 'GET' ? ['GET', 'HEAD'] : method,
+      url: path,
+      config: { dialect, ...(cors && { cors }) },
+      bodyLimit: body_bytes_max ?? this.#parts.kind.body_bytes_max,
+      onRequest: (request, reply) => this.#admit({ request, reply }),
+      handler: (request, reply) => this.#handle({ request, reply }),
+    });
+  }
+
+  /** The order of checks is the interface's: rate, version, credential, permission; then the body; then the rest. */
+  async #admit(ends: Ends): Promise<FastifyReply | undefined> {
+    const { request, reply } = ends;
+    const { admission, kind, requests } = this.#parts;
+    const route = this.#route;
+    const services = requests.servicesFor(request);
+    const asked = admission.refusalOf(route, request.ip);
+    const limited = asked instanceof Promise ? await asked : asked;
+    const admitted = limited ?? (await authorize(services, { kind, route, request }));
+    if (isRefusal(admitted)) return refuseUnread(this.#as, ends, admitted);
+    request.caller = { services, who: admitted.who };
+    if (route.raw === true && kind.listener === 'device') {
+      const upload = admission.beginUpload((admitted.who as DeviceIdentity).device_id);
+      if (isRefusal(upload)) return refuseUnread(this.#as, ends, upload);
+      reply.raw.once('close', upload.ended);
+    }
+    if (route.raw !== true) awaitBody(this.#as, ends, route);
+    return undefined;
+  }
+
+  async #handle(ends: Ends): Promise<unknown> {
+    const { admission, services } = this.#parts;
+    const { request } = ends;
+    const caller = request.caller ?? { services, who: null };
+    const account_id = this.#takes_turns ? (caller.who as Principal).account_id : null;
+    if (account_id === null) return this.#answer(caller, ends);
+    const turn = { account_id, bytes: bodyBytes(request) };
+    const answered = await admission.inTurn(turn, () => this.#answer(caller, ends));
+    return isRefusal(answered) ? sendRefusal(this.#as, ends, answered) : answered;
+  }
+
+  async #answer({ services, who }: Caller, ends: Ends): Promise<FastifyReply> {
+    const { request, reply } = ends;
+    const { kind } = this.#parts;
+    const route = this.#route;
+    const params = request.params as Record<string, string>;
+    const body = readBody(kind, route, request);
+    if (!body.ok) return this.#refuse(who, ends, body.refusal);
+    const query = readQuery(route, request);
+    if (!query.ok) return this.#refuse(who, ends, query.refusal);
+    for (const name of this.#ids) {
+      params[name] = params[name]?.toLowerCase() ?? '';
+      if (!isId(params[name])) return this.#refuse(who, ends, NOT_FOUND);
+    }
+    // Each by its name: spread into a larger object they would take 5 µs.
+    const call = { services, who, body: body.value, query: query.value, params, request, reply } as Call<
+      never,
+      never,
+      never
+    >;
+    const answer = await route.handler(call);
+    if (reply.sent) return reply;
+    if (answer === EPOCH_ENDED) return this.#refuse(who, ends, await this.#endedMeanwhile(request));
+    if (isRefusal(answer)) return this.#refuse(who, ends, answer);
+    if (route.status !== undefined) reply.code(route.status);
+    return sendAnswer(this.#as, ends, answer);
+  }
+
+  #refuse(who: unknown, ends: Ends, refusal: Refusal): FastifyReply {
+    const { kind, services } = this.#parts;
+    if (kind.listener === 'device' && who !== null) {
+      const { method, path } = this.#route;
+      const { device_id } = who as DeviceIdentity;
+      services.device_activity.refused(device_id, { reason: refusal.refused, route: `${method} ${path}` });
+    }
+    return sendRefusal(this.#as, ends, refusal);
+  }
+
+  /** The answer when the credential, or the device's account, ended during the request. */
+  async #endedMeanwhile(request: FastifyRequest): Promise<Refusal> {
+    const { kind, services } = this.#parts;
+    const route = this.#route;
+    if (route.credential === 'device') return AWAY; // the device comes again, and gets the reason then
+    const again = await authorize(services, { kind, route, request });
+    return isRefusal(again) ? again : AWAY; // still valid, under another epoch: the caller tries again
+  }
+}

@@ -1,0 +1,28 @@
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+
+type Page = { items: unknown[]; cursor: string | null };
+
+/** A page of at most `limit` items that is small enough for the answer of a tool; its cursor goes on where it ends. */
+export async function fittingPage<Found extends Page>(
+  limit: number,
+  list: (limit: number) => Promise<Found | Refusal>,
+): Promise<Found | Refusal> {
+  for (let asked = limit; ; ) {
+    const page = await list(asked);
+    if (isRefusal(page)) return page;
+    const fitting = Math.max(1, fittingCount(page.items));
+    if (fitting >= page.items.length) return page;
+    asked = fitting; // which is less: what changes meanwhile can not make this endless
+  }
+}
+
+/** How many of these, from the first one on, an answer has room for. */
+export function fittingCount(items: readonly unknown[]): number {
+  let bytes = 0;
+  for (const [at, item] of items.entries()) {
+    bytes += Buffer.byteLength(JSON.stringify(item)) + 1;
+    if (bytes > LIMITS.tool_items_bytes_max) return at;
+  }
+  return items.length;
+}

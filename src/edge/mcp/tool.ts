@@ -1,0 +1,71 @@
+import type { z } from 'zod';
+import type { Access } from '../../access/access.js';
+import type { Principal } from '../../access/principal.js';
+import type { Refusal } from '../../domain/refusals.js';
+import type { Services } from '../../host/services.js';
+
+/** Who calls a tool. */
+export type Caller = { services: Services; who: Principal; request_id: string };
+
+export type ToolHints = {
+  readOnlyHint: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint: boolean;
+};
+
+/** At what is ours. */
+export const LOOKS: ToolHints = { readOnlyHint: true, openWorldHint: false };
+/** Something is added each time. */
+export const ADDS: ToolHints = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+};
+/** Something is as the caller says; it can be set back, and nothing is lost. */
+export const SETS: ToolHints = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+/** From then on data goes out to where the caller says. */
+export const SENDS_OUT: ToolHints = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+/** Something ends or is replaced, and does not come back by itself. */
+export const ENDS: ToolHints = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** One tool, as a row. What it gives goes to the client as it is, and as text. */
+export type Tool = Access & {
+  name: string;
+  title: string;
+  description: string;
+  input: z.ZodType;
+  /** Arguments that are right, for whoever sends wrong ones. */
+  example: Readonly<Record<string, unknown>>;
+  /** What it gives when nothing is refused. Clients are told an outline of it. */
+  output: z.ZodType;
+  /** What clients learn of its effects; absent, it only reads. */
+  does?: ToolHints;
+  handler: (caller: Caller, input: never) => Promise<Record<string, unknown> | Refusal>;
+};
+
+/** Keeps the input's own type for its handler. */
+export function tool<Input extends z.ZodType>(
+  row: Omit<Tool, 'input' | 'handler'> & {
+    input: Input;
+    handler: (caller: Caller, input: z.output<Input>) => ReturnType<Tool['handler']>;
+  },
+): Tool {
+  return row;
+}

@@ -1,0 +1,34 @@
+import type { Address } from '../../../actors/actor.js';
+import { PARTITIONS } from '../../domain/ids.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { decodeStored } from '../../engine/store/codec.js';
+import type { Services } from '../../host/services.js';
+import { shownName } from './entity_fields.js';
+
+/** Dead letters of all partitions: receiver and type, without the content. */
+export async function listDeadLetters(store: Services['store'], limit: number) {
+  const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+  const found = await Promise.all(
+    partitions.map(async (partition) =>
+      (await store.listDeadLetters(partition)).map(({ name, content }) => {
+        const { to, message } = decodeStored(content) as { to: Address; message: { type?: string } };
+        return { partition, name, to: { kind: to.kind, name: shownName(to) }, type: message.type ?? null };
+      }),
+    ),
+  );
+  return found.flat().slice(0, limit);
+}
+
+/** Delivers a dead letter once more, as a new message. On success it leaves the list. */
+export async function retryDeadLetter(
+  { runtime, store }: Services,
+  { partition, name }: { partition: number; name: string },
+): Promise<null | Refusal> {
+  const found = (await store.listDeadLetters(partition)).find((one) => one.name === name);
+  if (found === undefined) return refuse('NOT_FOUND', 'There is no dead letter of this name.');
+  const { to, message } = decodeStored(found.content) as { to: Address; message: unknown };
+  const { outcome, reply } = await runtime.deliver(to, { message, source: { from: 'ask', fences: [] } });
+  if (outcome !== 'decided') return isRefusal(reply) ? reply : refuse('CONFLICT', 'It was refused once more.');
+  await store.removeDeadLetter(partition, name);
+  return null;
+}

@@ -1,0 +1,232 @@
+import { PARTITIONS } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { spanText } from '../../domain/span_text.js';
+import type { AofCut } from '../../engine/store/aof_cut.js';
+import type { StorageState } from '../../engine/store/storage_health.js';
+import type { Shedding } from '../admission/overload.js';
+
+/** How things stand, as far as it can be wrong. */
+export type Standing = {
+  /** `partitions_away`: those that do not answer although others do, as when a part of a Redis Cluster is away. */
+  storage: StorageState & { log_healthy: boolean | null; partitions_away: number; cut: AofCut | null };
+  shedding: Shedding;
+  quarantined: number;
+  /** Null while storage is away. */
+  dead_letters: number | null;
+  /** `circuit_open`: after repeated failures; `disabled`: after too many, within the last day. */
+  endpoints: { due: number; due_ms: number; circuit_open: number; disabled: number };
+  disk: { free_bytes: number; size_bytes: number } | null;
+  /** How far our clock is ahead of this machine's. */
+  clock_ahead_ms: number;
+  /** How far Redis' clock is ahead of this machine's, where that is too far; 0 while they agree. */
+  clocks_apart_ms: number;
+  mail_healthy: boolean;
+  oldest_message_ms: number;
+  /** For how long some part of a retention sweep has failed; 0 while none does. */
+  retention_failing_ms: number;
+  /** Recordings of which stored chunks have no bytes. */
+  lost_recordings: number;
+  silent_devices: number;
+  /** Tries to transcribe that failed since one succeeded last; null where none did. */
+  transcription: { failing_ms: number; tries: number; code: string } | null;
+  /** The same of tries to look into conversations. */
+  insights: { failing_ms: number; tries: number; code: string } | null;
+};
+
+/** Something that is wrong now, in words, and the page on which one sees why. */
+export type HealthProblem = { name: string; severity: 'grave' | 'mild'; text: string; link: string };
+
+/** Endpoints are read every second; this late, no process gets to it. */
+const DELIVERIES_LATE_MS = 30_000;
+const DISK_FREE_SHARE_MIN = 0.05;
+const DISK_FREE_SHARE_GRAVE = 0.01;
+const CLOCK_AHEAD_MS_MAX = 5_000;
+const MESSAGE_AGE_MS_MAX = 2_000;
+/** A window or conversation that fails is tried again after one minute, and after four more. */
+const ENGINE_FAILING_MS = 10 * 60_000;
+const ENGINE_TRIES_MIN = 3;
+
+type Row = Omit<HealthProblem, 'severity' | 'text'> & {
+  severity: (standing: Standing) => HealthProblem['severity'] | null;
+  text: (standing: Standing, now_ms: number) => string;
+};
+
+/** What can be wrong, the worst first. */
+const ROWS: readonly Row[] = [
+  {
+    name: 'storage_away',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.status === 'away' ? 'grave' : null),
+    text: ({ storage }, now_ms) =>
+      `Redis does not answer (for ${spanText(now_ms - storage.since_ms)}): whatever needs storage is answered with 503 until it is back.`,
+  },
+  {
+    name: 'storage_refuses',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.status === 'refusing' ? 'grave' : null),
+    text: ({ storage }, now_ms) =>
+      `Redis takes no writes (for ${spanText(now_ms - storage.since_ms)}): whatever changes something is answered with 503. It says: ${storage.reason}`,
+  },
+  {
+    name: 'storage_slow',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.status === 'slow' ? 'mild' : null),
+    text: ({ storage }, now_ms) =>
+      `Redis is slow (for ${spanText(now_ms - storage.since_ms)}): a write takes over half a second. Look at its disk, its load and the way to it.`,
+  },
+  {
+    name: 'storage_part_away',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.status !== 'away' && storage.partitions_away > 0 ? 'grave' : null),
+    text: ({ storage }) =>
+      `A part of Redis does not answer: what lives in ${storage.partitions_away} of ${PARTITIONS} partitions is answered with 503. Look at the masters of the cluster.`,
+  },
+  {
+    name: 'storage_log',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.log_healthy === false ? 'grave' : null),
+    text: () => 'Redis could not write its append-only file, so it takes no changes. Look at its disk and its log.',
+  },
+  {
+    name: 'storage_cut',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.cut === null ? null : 'mild'),
+    text: ({ storage }, now_ms) =>
+      `Redis cut ${counted(storage.cut?.bytes ?? 0, 'byte', 'bytes')} off the end of its append-only file when it started ${spanText(now_ms - (storage.cut?.at_ms ?? 0))} ago. They belong to a change that was not written to its end; after a fault of the disk changes before it may be missing as well.`,
+  },
+  {
+    name: 'shedding_all',
+    link: '/#process',
+    severity: ({ shedding }) => (shedding === 'all' ? 'grave' : null),
+    text: () => 'This process has far more to do than it can: all requests are refused but health and this port.',
+  },
+  {
+    name: 'shedding_first',
+    link: '/#process',
+    severity: ({ shedding }) => (shedding === 'first' ? 'mild' : null),
+    text: () => 'This process has more to do than it can: requests that may wait are refused.',
+  },
+  {
+    name: 'disk_full',
+    link: '/#storage',
+    severity: ({ disk }) => {
+      const share = disk === null ? 1 : disk.free_bytes / disk.size_bytes;
+      return share < DISK_FREE_SHARE_GRAVE ? 'grave' : share < DISK_FREE_SHARE_MIN ? 'mild' : null;
+    },
+    text: ({ disk }) =>
+      `The disk of DATA_DIR is nearly full: ${Math.round((disk?.free_bytes ?? 0) / 1024 / 1024)} MB are free. When it is full, uploads and commits fail.`,
+  },
+  {
+    name: 'quarantined',
+    link: '/actors#quarantined',
+    severity: ({ quarantined }) => (quarantined > 0 ? 'grave' : null),
+    text: ({ quarantined }) =>
+      `${counted(quarantined, 'entity is', 'entities are')} quarantined: what is stored of ${quarantined === 1 ? 'it' : 'them'} can't be used, so each message to ${quarantined === 1 ? 'it' : 'them'} is answered with 500.`,
+  },
+  {
+    name: 'dead_letters',
+    link: '/actors#dead-letters',
+    severity: ({ dead_letters }) => ((dead_letters ?? 0) > 0 ? 'grave' : null),
+    text: ({ dead_letters }) =>
+      `${counted(dead_letters ?? 0, 'dead letter waits', 'dead letters wait')}: the decision threw five times, and nothing more is done until somebody retries.`,
+  },
+  {
+    name: 'audio_lost',
+    link: '/#storage',
+    severity: ({ lost_recordings }) => (lost_recordings > 0 ? 'grave' : null),
+    text: ({ lost_recordings }) =>
+      `Audio of ${counted(lost_recordings, 'recording', 'recordings')} is lost: stored chunks have no bytes. The log names them. Bring the blob store back from a backup.`,
+  },
+  {
+    name: 'deliveries_late',
+    link: '/endpoints#due',
+    severity: ({ endpoints }) => (endpoints.due > 0 && endpoints.due_ms >= DELIVERIES_LATE_MS ? 'mild' : null),
+    text: ({ endpoints }) =>
+      `Deliveries are late: ${counted(endpoints.due, 'endpoint is', 'endpoints are')} due and not taken up, the first for ${spanText(endpoints.due_ms)}.`,
+  },
+  {
+    name: 'endpoints_failing',
+    link: '/endpoints#circuit_open',
+    severity: ({ endpoints }) => (endpoints.circuit_open > 0 ? 'mild' : null),
+    text: ({ endpoints }) =>
+      `${counted(endpoints.circuit_open, 'endpoint gets', 'endpoints get')} nothing but probes: ${endpoints.circuit_open === 1 ? 'its circuit is' : 'their circuits are'} open after repeated failures.`,
+  },
+  {
+    name: 'endpoints_disabled',
+    link: '/endpoints#disabled',
+    severity: ({ endpoints }) => (endpoints.disabled > 0 ? 'mild' : null),
+    text: ({ endpoints }) =>
+      `${counted(endpoints.disabled, 'endpoint was', 'endpoints were')} disabled after too many failures within the last day. ${endpoints.disabled === 1 ? 'It gets' : 'They get'} nothing until the owner sets ${endpoints.disabled === 1 ? 'it' : 'them'} active.`,
+  },
+  {
+    name: 'messages_old',
+    link: '/actors',
+    severity: ({ oldest_message_ms }) => (oldest_message_ms >= MESSAGE_AGE_MS_MAX ? 'mild' : null),
+    text: ({ oldest_message_ms }) => `A message has waited in a mailbox for ${spanText(oldest_message_ms)}.`,
+  },
+  {
+    name: 'mail_failing',
+    link: '/#process',
+    severity: ({ mail_healthy }) => (mail_healthy ? null : 'grave'),
+    text: () => 'Mails can’t be sent: whoever signs in by an emailed code is told to come later. Look at SMTP_URL.',
+  },
+  {
+    name: 'clocks_apart',
+    link: '/#process',
+    severity: ({ clocks_apart_ms }) => (clocks_apart_ms === 0 ? null : 'grave'),
+    text: ({ clocks_apart_ms }) =>
+      `Redis’ clock is ${spanText(Math.abs(clocks_apart_ms))} ${clocks_apart_ms > 0 ? 'ahead of' : 'behind'} this machine’s. Everything goes by Redis’, but nothing is erased before both say so, or that much time has passed. Set the one that is wrong.`,
+  },
+  {
+    name: 'clock_moved',
+    link: '/#process',
+    severity: ({ clock_ahead_ms }) => (Math.abs(clock_ahead_ms) > CLOCK_AHEAD_MS_MAX ? 'mild' : null),
+    text: ({ clock_ahead_ms }) =>
+      `The clock that everything goes by is ${spanText(Math.abs(clock_ahead_ms))} ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} this machine’s.`,
+  },
+  {
+    name: 'transcription_failing',
+    link: '/content#failures',
+    severity: ({ transcription }) => (failsForLong(transcription) ? 'mild' : null),
+    text: ({ transcription }) =>
+      `Nothing was transcribed for ${spanText(transcription?.failing_ms ?? 0)}: ${transcription?.tries} tries failed, the last with ${transcription?.code}. Recordings wait.`,
+  },
+  {
+    name: 'insights_failing',
+    link: '/content#insights',
+    severity: ({ insights }) => (failsForLong(insights) ? 'mild' : null),
+    text: ({ insights }) =>
+      `No conversation was looked into for ${spanText(insights?.failing_ms ?? 0)}: ${insights?.tries} tries failed, the last with ${insights?.code}. Suggestions come late, or not at all.`,
+  },
+  {
+    name: 'retention_failing',
+    link: '/content#retention',
+    severity: ({ retention_failing_ms }) => (retention_failing_ms >= LIMITS.sweep_late_ms ? 'mild' : null),
+    text: ({ retention_failing_ms }) =>
+      `A retention sweep has failed for ${spanText(retention_failing_ms)}: content that its workspace does not keep is still there. Look at the log.`,
+  },
+  {
+    name: 'devices_silent',
+    link: '/devices',
+    severity: ({ silent_devices }) => (silent_devices > 0 ? 'mild' : null),
+    text: ({ silent_devices }) =>
+      `${counted(silent_devices, 'device has', 'devices have')} a recording open and uploaded nothing for ten minutes.`,
+  },
+];
+
+/** What is wrong at the moment, the worst first. */
+export function healthProblemsOf(standing: Standing, now_ms: number): HealthProblem[] {
+  const found = ROWS.flatMap(({ name, link, severity, text }): HealthProblem[] => {
+    const is = severity(standing);
+    return is === null ? [] : [{ name, link, severity: is, text: text(standing, now_ms) }];
+  });
+  return found.sort((a, b) => Number(b.severity === 'grave') - Number(a.severity === 'grave'));
+}
+
+function failsForLong(engine: Standing['transcription']): boolean {
+  return engine !== null && engine.failing_ms >= ENGINE_FAILING_MS && engine.tries >= ENGINE_TRIES_MIN;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,55 @@
+import type { ActorsSeen } from './processes.js';
+
+type Kinds = ActorsSeen['kinds'];
+type KindRow = Kinds[string] & Partial<ActorsSeen['times'][string]>;
+
+/** What is in the memory of several processes, as one list; an entity that is in several stands there as often. */
+export function joinActors(told: readonly ActorsSeen[], limit: number) {
+  const all = <Row>(of: (seen: ActorsSeen) => Row[], order: (a: Row, b: Row) => number) =>
+    told.flatMap(of).sort(order).slice(0, limit);
+  const kinds: Record<string, KindRow> = {};
+  for (const seen of told) {
+    for (const [kind, row] of Object.entries(seen.kinds)) {
+      const known = kinds[kind];
+      const more = { ...row, ...seen.times[kind] };
+      kinds[kind] = known === undefined ? more : joinedKind(known, more);
+    }
+  }
+  return {
+    kinds,
+    busiest: all(
+      ({ busiest }) => busiest,
+      (a, b) => b.waiting - a.waiting || b.turns - a.turns,
+    ),
+    quarantined: all(
+      ({ quarantined }) => quarantined,
+      () => 0,
+    ),
+    lately: {
+      within_ms: Math.max(0, ...told.map(({ lately }) => lately.within_ms)),
+      busiest: all(
+        ({ lately }) => lately.busiest,
+        (a, b) => b.messages - a.messages,
+      ),
+      slowest: all(
+        ({ lately }) => lately.slowest,
+        (a, b) => b.turn_ms_max - a.turn_ms_max,
+      ),
+    },
+  };
+}
+
+function joinedKind(one: KindRow, other: KindRow): KindRow {
+  const turns = (one.turns ?? 0) + (other.turns ?? 0);
+  const spent = [one, other].reduce((sum, row) => sum + (row.turns ?? 0) * (row.turn_ms_mean ?? 0), 0);
+  const p99s = [one.turn_ms_p99, other.turn_ms_p99].filter((p99) => typeof p99 === 'number');
+  return {
+    active: one.active + other.active,
+    waiting: one.waiting + other.waiting,
+    quarantined: one.quarantined + other.quarantined,
+    oldest_ms: Math.max(one.oldest_ms, other.oldest_ms),
+    turns,
+    turn_ms_mean: turns === 0 ? null : spent / turns,
+    turn_ms_p99: p99s.length === 0 ? null : Math.max(...p99s),
+  };
+}

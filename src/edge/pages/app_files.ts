@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** What the build has made of src/app, read when the server starts. bin/setup/app_bundle.mjs says how it is made. */
+
+const ASSETS_PATH = '/assets/app';
+const FOLDER = new URL('../../../app/', import.meta.url);
+
+const TYPES: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+};
+
+const name = z.string().regex(/^[\w.-]+\.(?:css|js)$/);
+const manifestForm = z.strictObject({ script: name, style: name, worker: name, files: z.array(name).min(1) });
+
+/** A file as it is, and as it was compressed when it was built. */
+export type AppFile = { type: string; plain: Buffer; br: Buffer; gzip: Buffer };
+
+const manifest = manifestForm.parse(JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8')));
+
+/** By address. Each holds a hash of the content: what lies there never changes. */
+export const APP_FILES: ReadonlyMap<string, AppFile> = new Map(
+  manifest.files.map((file) => [`${ASSETS_PATH}/${file}`, readFile(file)]),
+);
+
+/** What the shell names. */
+export const APP_ENTRIES = {
+  script: `${ASSETS_PATH}/${manifest.script}`,
+  style: `${ASSETS_PATH}/${manifest.style}`,
+};
+
+/** The service worker, which has one address for all versions: browsers look there for the next one. */
+export const APP_WORKER: AppFile = readFile(manifest.worker);
+
+function readFile(file: string): AppFile {
+  const read = (behind: string) => readFileSync(new URL(file + behind, FOLDER));
+  return {
+    type: TYPES[file.slice(file.lastIndexOf('.') + 1)] as string,
+    plain: read(''),
+    br: read('.br'),
+    gzip: read('.gz'),
+  };
+}

@@ -1,0 +1,35 @@
+import { MCP_PATH } from '../../domain/audiences.js';
+import { ASSETS, REFERENCE_ASSETS } from './assets.js';
+import { GUIDES } from './guide_names.js';
+import { renderTemplate } from './page.js';
+import { guidePath } from './page_parts.js';
+
+/** Addresses that are named only to whoever runs the server on this machine. */
+type Development = { operators_url: string; inbox_url: string | null } | null;
+
+/** What this is and where it goes on. */
+export function startPage(base_url: string, development: Development): string {
+  return renderTemplate('start', {
+    title: 'Welcome · Spool',
+    stylesheets: [ASSETS.basics.path, ASSETS.stylesheet.path],
+    scripts: [REFERENCE_ASSETS.copying.path],
+    icon: ASSETS.icon.path,
+    guides: GUIDES.map(({ name, title, about }) => ({ path: guidePath(name), title, about })),
+    mcp_url: base_url + MCP_PATH,
+    development,
+  });
+}
+
+/** The addresses of the start page as lines of text: what each is, and where. */
+export function startText(base_url: string, development: Development): string {
+  const rows: [string, string][] = [
+    ['app', `${base_url}/app`],
+    ['MCP', base_url + MCP_PATH],
+    ['API reference', `${base_url}/reference`],
+    ['OpenAPI', `${base_url}/openapi.json`],
+    ...GUIDES.map(({ name, title }): [string, string] => [title, base_url + guidePath(name)]),
+  ];
+  if (development !== null) rows.push(['operators', development.operators_url]);
+  if (development?.inbox_url) rows.push(['inbox', development.inbox_url]);
+  return `Spool\n\n${rows.map(([title, url]) => `${title.padEnd(20)} ${url}\n`).join('')}`;
+}

@@ -1,0 +1,52 @@
+import { isId, partitionOfId } from '../../domain/ids.js';
+
+/** Where all audio of a partition's streams lies in the blob store. */
+export function partitionFolder(partition: number): string {
+  return partition.toString(16).padStart(2, '0');
+}
+
+/** Where all audio of a stream lies there. */
+export function streamFolder(stream_id: string): string {
+  return `${partitionFolder(partitionOfId(stream_id))}/${stream_id}`;
+}
+
+/** Where the audio of a chunk lies there. */
+export function blobKey(stream_id: string, chunk_id: string): string {
+  return `${streamFolder(stream_id)}/${chunk_id}`;
+}
+
+/** What an account has there beside the audio of its streams. */
+export type AccountFolder = 'files' | 'exports';
+
+/** Where all files, or all parts of archives, of an account lie there. */
+export function accountFolder(of: AccountFolder, account_id: string): string {
+  return `${partitionFolder(partitionOfId(account_id))}/${of}-${account_id}`;
+}
+
+/** Where a file of an account lies there. */
+export function fileKey(account_id: string, file_id: string): string {
+  return `${accountFolder('files', account_id)}/${file_id}`;
+}
+
+/** What made the part of an archive: an export, and the number of its try. Parts count from 0. */
+export type ArchivePart = { export_id: string; attempt: number; part: number };
+
+/** Where a part of an archive lies there. */
+export function archiveKey(account_id: string, { export_id, attempt, part }: ArchivePart): string {
+  return `${accountFolder('exports', account_id)}/${export_id}-${attempt}-${part}`;
+}
+
+const ACCOUNT_KEY = /^[0-9a-f]{2}\/(files|exports)-([^/]+)\/(.+)$/;
+const ARCHIVE_NAME = /^([0-9a-f-]{36})-(\d{1,9})-(\d{1,9})$/;
+
+/** What a key is of; null for one that neither `fileKey` nor `archiveKey` has made. */
+export function placeOfAccountKey(
+  key: string,
+): ({ account_id: string } & ({ file_id: string } | { archive: ArchivePart })) | null {
+  const [, of, account_id = '', name = ''] = ACCOUNT_KEY.exec(key) ?? [];
+  if (!isId(account_id)) return null;
+  if (of === 'files') return isId(name) && fileKey(account_id, name) === key ? { account_id, file_id: name } : null;
+  const [, export_id = '', attempt, part] = ARCHIVE_NAME.exec(name) ?? [];
+  const archive = { export_id, attempt: Number(attempt), part: Number(part) };
+  return isId(export_id) && archiveKey(account_id, archive) === key ? { account_id, archive } : null;
+}

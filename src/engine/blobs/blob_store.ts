@@ -1,0 +1,118 @@
+/** Where audio, files and archives lie. What a store must do is tested by `test/blobs/blob_store_contract.ts`, for each store alike. */
+import { Readable } from 'node:stream';
+
+/** Announced by the uploader; both must hold before anything is kept. */
+export interface BlobExpectation {
+  size_bytes: number;
+  /** 64 hex digits, either case. */
+  sha256_hex: string;
+}
+
+/**
+ * - `size`: fewer or more bytes than announced. - `checksum`: other bytes. - `aborted`: the stream broke off.
+ * `parts` is a small blob's whole content, where it still was in memory.
+ * After a refusal the stream is left where it was, neither read further nor destroyed: it may be a request to answer.
+ */
+export type PutResult = { ok: true; parts?: Buffer[] } | { ok: false; reason: 'size' | 'checksum' | 'aborted' };
+
+/** Offsets of bytes, both inclusive, as in HTTP. `end` is cut to the last byte. */
+export interface ByteRange {
+  start?: number;
+  end?: number;
+}
+
+export interface OpenBlob {
+  /** Of the whole blob, also when a range was asked for. */
+  size_bytes: number;
+  /** Must be read to its end or destroyed. Empty when the range starts beyond the last byte. */
+  stream: Readable;
+}
+
+/** Keys are `partition/folder/name` (src/engine/blobs/blob_keys.ts); any other throws RangeError. A store that fails throws, and no retry harms. */
+export interface BlobStore {
+  /**
+   * Durable when it resolves with `ok`. Nothing is kept otherwise, and no more is read than shows that there are too
+   * many bytes. Puts of one key at once are allowed: the name holds one whole, verified content at any time.
+   */
+  put(key: string, stream: Readable | AsyncIterable<Buffer>, expected: BlobExpectation): Promise<PutResult>;
+  /** Null when there is no such blob. */
+  open(key: string, range?: ByteRange): Promise<OpenBlob | null>;
+  has(key: string): Promise<boolean>;
+  /** None of them is there any more; keys of nothing are fine. */
+  remove(keys: readonly string[]): Promise<void>;
+  /** Removes all keys below `partition` or `partition/folder`; nothing there is fine. */
+  removeFolder(prefix: string): Promise<void>;
+  /** Keys below a prefix as of removeFolder, or all, in no order; what comes or goes meanwhile may be missed. */
+  list(prefix?: string): AsyncIterable<string>;
+  /** First parts of keys below which anything may lie. */
+  partitions(): Promise<string[]>;
+  /** Whose it is: the first name that it was ever claimed under, which it keeps. A name is as a part of a key. */
+  claim(name: string): Promise<string>;
+  /**
+   * Removes a blob that has been there for so long, by the clock of whoever stamps it; one that was put again meanwhile
+   * is young and stays.
+   */
+  removeOlder(key: string, age_ms: number): Promise<'removed' | 'young' | 'absent'>;
+  /**
+   * Removes what puts that never ended left behind, untouched for that long, below a prefix as of removeFolder or
+   * anywhere; resolves with how many there were.
+   */
+  sweepTemporary(older_than_ms: number, prefix?: string): Promise<number>;
+  /** Lets go of what it holds; nothing may be asked any more. */
+  close(): Promise<void>;
+}
+
+/** The store did not do what it was asked, and may later: the device keeps its copy. */
+export class BlobStoreUnavailable extends Error {
+  override name = 'BlobStoreUnavailable';
+  readonly code = 'BLOB_STORE_UNAVAILABLE';
+}
+
+/** Where a store keeps whose it is; no key, since it has a dot. */
+export const OWNER_NAME = '.owner';
+/** Bodies up to this size are collected in memory and written at once; larger ones pass through in pieces. */
+export const SMALL_BLOB_BYTES_MAX = 1_048_576;
+
+const NAME = '[A-Za-z0-9_-]{1,100}';
+const KEY = new RegExp(`^${NAME}/${NAME}/${NAME}$`);
+const PART = new RegExp(`^${NAME}$`);
+const PREFIX = new RegExp(`^${NAME}(?:/${NAME})?$`);
+
+/** Throws RangeError unless `key` is a blob's. No dot can be in it, so it can neither climb nor be a temporary name. */
+export function checkKey(key: string): void {
+  if (!isKey(key)) throw new RangeError('not a blob key');
+}
+
+export function isKey(name: string): boolean {
+  return KEY.test(name);
+}
+
+export function isPart(text: string): boolean {
+  return PART.test(text);
+}
+
+export function checkPrefix(prefix: string): void {
+  if (!PREFIX.test(prefix)) throw new RangeError('not a prefix of blob keys');
+}
+
+export function checkExpectation({ size_bytes, sha256_hex }: BlobExpectation): void {
+  if (!Number.isSafeInteger(size_bytes) || size_bytes < 0) throw new RangeError('not a size in bytes');
+  if (!/^[0-9A-Fa-f]{64}$/.test(sha256_hex)) throw new RangeError('not a SHA-256 in hex');
+}
+
+/** The bytes that `range` means in a blob of that size, or null when there are none. Throws RangeError on no offsets. */
+export function resolveRange(
+  size_bytes: number,
+  { start = 0, end = size_bytes - 1 }: ByteRange,
+): { start: number; end: number } | null {
+  if (!Number.isSafeInteger(start) || start < 0 || !Number.isSafeInteger(end))
+    throw new RangeError('not a range of bytes');
+  const last = Math.min(end, size_bytes - 1);
+  return start > last ? null : { start, end: last };
+}
+
+/** Iterates what arrives without destroying the stream when left early: it may be a request to answer. */
+export function partsOf(stream: Readable | AsyncIterable<Buffer>): AsyncIterator<Buffer> {
+  if (stream instanceof Readable) return stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  return stream[Symbol.asyncIterator]();
+}

@@ -1,0 +1,71 @@
+import type { InputOf, ReplyOf } from '../../../actors/actor.js';
+import { KINDS } from '../../../actors/index.js';
+import type { Refusal } from '../../domain/refusals.js';
+import type { Fence } from '../store/store.js';
+import type { RequestScope } from '../tracing/request_scope.js';
+import type { Runtime } from './runtime.js';
+
+type Kinds = typeof KINDS;
+
+/**
+ * An entity as its callers see it: a function for each of its messages. It gets what is said with the message and the
+ * fences that must hold when that commits, and answers the message's reply or a refusal. Never rejects but for bugs.
+ */
+type Entity<Kind> = Kind extends { messages: infer Messages }
+  ? {
+      readonly [Name in keyof Messages & string]: (
+        ...said: unknown extends InputOf<Messages[Name]>
+          ? [input?: Record<never, never>, fences?: Fence[]]
+          : [input: InputOf<Messages[Name]>, fences?: Fence[]]
+      ) => Promise<ReplyOf<Messages[Name]> | Refusal>;
+    }
+  : never;
+
+/** An entity of a kind of that name. */
+export type EntityOf<Name extends keyof Kinds> = Entity<Kinds[Name]>;
+
+type EntitiesByKind = { readonly [Name in keyof Kinds]: (id: string) => Entity<Kinds[Name]> };
+
+/** All entities there are, by kind and id: `actors.stream(id).intend(input, fences)`. */
+export type Actors = EntitiesByKind & {
+  /** Answers come once all outbox messages of a turn have been applied, or after two seconds. */
+  readonly downstream: EntitiesByKind;
+  /** The same on behalf of a request, for logs and traces. */
+  inScope(scope: RequestScope): Actors;
+};
+
+type Ask = (address: { kind: string; id: string }, message: object, fences: Fence[]) => Promise<unknown>;
+
+/** What has a function for each kind, made once for all that is ever asked. */
+class Entities {
+  constructor(readonly ask: Ask) {}
+}
+
+for (const [name, { kind, messages }] of Object.entries(KINDS)) {
+  class EntityOfKind {
+    constructor(
+      readonly id: string,
+      readonly ask: Ask,
+    ) {}
+  }
+  for (const type of Object.keys(messages)) {
+    const send = function (this: EntityOfKind, input: object = {}, fences: Fence[] = []): Promise<unknown> {
+      return this.ask({ kind, id: this.id }, { ...input, type }, fences);
+    };
+    Object.defineProperty(EntityOfKind.prototype, type, { value: send });
+  }
+  const of = function (this: Entities, id: string) {
+    return new EntityOfKind(id, this.ask);
+  };
+  Object.defineProperty(Entities.prototype, name, { value: of });
+}
+
+/** What asks this runtime. */
+export function actorsOf(runtime: Pick<Runtime, 'ask' | 'askDownstream'>, scope?: RequestScope): Actors {
+  const entities = new Entities((address, message, fences) => runtime.ask(address, message, fences, scope));
+  const downstream = new Entities((address, message, fences) => runtime.askDownstream(address, message, fences, scope));
+  return Object.assign(entities, {
+    downstream,
+    inScope: (of_request: RequestScope) => actorsOf(runtime, of_request),
+  }) as unknown as Actors;
+}

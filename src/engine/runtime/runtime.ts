@@ -1,0 +1,402 @@
+import type { ActorKind, Address } from '../../../actors/actor.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { partitionOf } from '../store/partitions.js';
+import type { EntityLocation, Fence } from '../store/store.js';
+import type { RequestScope } from '../tracing/request_scope.js';
+import type { TurnWatch } from '../tracing/turn_note.js';
+import { Activation, type Answer, readSnapshot, refused, SHUT } from './activation.js';
+import { ActiveEntities } from './active_entities.js';
+import type { Incoming, StoredMessage } from './batch.js';
+import { Deadlines } from './deadlines.js';
+import type { RuntimeParts } from './parts.js';
+import { randomBytes } from './random.js';
+import { RecentMessages, type RecentTurns } from './recent_messages.js';
+import { every } from './ticks.js';
+import { TurnActors } from './turn_actors.js';
+
+const ASK_DEADLINE_MS = 8_000;
+const DOWNSTREAM_MAX_MS = 2_000;
+const ACTIVE_MAX = 50_000;
+/** What a fleet uses every minute stays; streams that have ended, a dozen for each recorder and hour, do not pile up. */
+const IDLE_MAX_MS = 2 * 60_000;
+/** Records beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
+const RECORDS_IDLE_MS = 5_000;
+const REST_EVERY_MS = 1_000;
+const REST_TRIES_MAX = 2_000;
+/** What operators see as done just now. */
+const LATELY_MS = 60_000;
+const RECENT_SHOWN_MAX = 200;
+const NEWER_SAID_EVERY_MS = 60_000;
+const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect is unknown.', { retry_after_s: 1 });
+
+/** A kind whose own types only its callers know. */
+// biome-ignore lint/suspicious/noExplicitAny: state and message types differ by kind and meet only in its own decide
+export type AnyActorKind = ActorKind<any, any, any>;
+
+export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'now' | 'trust_memory'> & {
+  onTurn?: TurnWatch | null;
+  certain?: () => number;
+  kinds: AnyActorKind[];
+  pause?: (ms: number) => Promise<void>;
+  active_max?: number;
+  ask_deadline_ms?: number;
+};
+
+/** Wakes the relay of a partition and resolves when it has applied these messages. */
+export type DownstreamWaiter = (partition: number, messages: StoredMessage[]) => Promise<void>;
+
+/** What the runtime is asked by those who do not run it. */
+export type Asks = Pick<
+  Runtime,
+  | 'ask'
+  | 'askDownstream'
+  | 'deliver'
+  | 'cacheEpoch'
+  | 'homeOf'
+  | 'locate'
+  | 'inspect'
+  | 'look'
+  | 'stored'
+  | 'releaseQuarantine'
+  | 'invalidateCache'
+>;
+
+/**
+ * All entities of this process: finds or wakes the one an address names, hands it messages, and puts idle ones to
+ * rest. nact gives each its turn order; asking, saving and answering are ours (docs/architecture.md, "What nact does").
+ */
+export class Runtime {
+  readonly #kinds = new Map<string, ActorKind>();
+  readonly #active = new ActiveEntities();
+  readonly #parts: RuntimeParts;
+  readonly #recent = new RecentMessages();
+  readonly #turns = new TurnActors();
+  readonly #deadlines: Deadlines;
+  readonly #options: RuntimeOptions;
+  readonly #stopTicking: () => void;
+  readonly #writer = Buffer.from(randomBytes(6)).toString('hex');
+  #awaitDownstream: DownstreamWaiter = () => Promise.resolve();
+  #commits = 0;
+  #spawned = 0;
+  #cache_epoch = 0;
+  #shut = false;
+  #waiting = 0;
+  readonly #newer_said_at = new Map<string, number>();
+
+  constructor(options: RuntimeOptions) {
+    for (const kind of options.kinds) this.#kinds.set(kind.kind, kind);
+    this.#options = options;
+    this.#deadlines = new Deadlines(options.ask_deadline_ms ?? ASK_DEADLINE_MS);
+    this.#parts = {
+      store: options.store,
+      turns: this.#turns,
+      metrics: options.metrics,
+      recent: this.#recent,
+      log: options.log,
+      now: options.now,
+      certain: options.certain ?? options.now,
+      pause: options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
+      trust_memory: options.trust_memory,
+      onTurn: options.onTurn ?? null,
+      cacheEpoch: () => this.#cache_epoch,
+      nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
+      awaitDownstream: (partition, messages) => this.#awaitDownstream(partition, messages),
+      onNewer: ({ address: { kind } }, schema) => this.#noteNewer(kind, schema),
+      onRegress: (place, seen, stored) => {
+        options.log.error({ kind: place.address.kind, seen, stored }, 'storage went back in time; memory is dropped');
+        this.invalidateCache();
+      },
+    };
+    this.#stopTicking = every(REST_EVERY_MS, () => {
+      this.#restIdle();
+      this.#forgetRecords();
+    });
+  }
+
+  /** Waits for outbox messages; set once, when the relay exists. */
+  set downstreamWaiter(waiter: DownstreamWaiter) {
+    this.#awaitDownstream = waiter;
+  }
+
+  /** How entities of a kind are kept; null for a kind that there is not. */
+  homeOf(kind: string): 'id' | 'hash' | null {
+    return this.#kinds.get(kind)?.home ?? null;
+  }
+
+  /** The place of an entity. */
+  locate(address: Address): EntityLocation {
+    return { address, partition: partitionOf(address, this.#kind(address).home) };
+  }
+
+  /**
+   * Sends a message and waits for its answer, which may be a refusal. Every ask is answered: by the actor, or with
+   * UNAVAILABLE when the mailbox is full, storage is away, or the deadline passes.
+   */
+  async ask<Reply = unknown>(
+    address: Address,
+    message: unknown,
+    fences: Fence[] = [],
+    scope?: RequestScope,
+  ): Promise<Reply | Refusal> {
+    const sent = this.#send(address, { message, source: { from: 'ask', fences }, scope });
+    return (sent instanceof Promise ? await sent : sent).reply as Reply | Refusal;
+  }
+
+  /** As `ask`, but answers when all outbox messages that it caused have been applied, or after two seconds. */
+  async askDownstream<Reply = unknown>(
+    address: Address,
+    message: unknown,
+    fences: Fence[] = [],
+    scope?: RequestScope,
+  ): Promise<Reply | Refusal> {
+    const answer = await this.#send(address, { message, source: { from: 'ask', fences }, scope });
+    if (answer.downstream !== null && !isRefusal(answer.reply)) await withinMs(answer.downstream, DOWNSTREAM_MAX_MS);
+    return answer.reply as Reply | Refusal;
+  }
+
+  /** Delivers an outbox message or a reminder; the answer says whether it may be removed. */
+  async deliver(address: Address, incoming: Incoming): Promise<Answer> {
+    return this.#send(address, incoming);
+  }
+
+  /** What memory can answer, it answers at once. */
+  #send(address: Address, incoming: Incoming): Answer | Promise<Answer> {
+    if (this.#shut) return refused(SHUT);
+    const activation = this.#activation(address);
+    return activation.readNow(incoming) ?? this.#enqueue(activation, incoming);
+  }
+
+  #enqueue(activation: Activation, incoming: Incoming): Promise<Answer> {
+    return new Promise<Answer>((resolve) => {
+      this.#waiting += 1;
+      let is_late = false;
+      const deadline = this.#deadlines.add(() => {
+        is_late = true;
+        this.#waiting -= 1;
+        this.#options.metrics.refused.inc({ kind: activation.kind.kind, reason: 'deadline' });
+        resolve(refused(LATE));
+      });
+      activation.enqueue(incoming, (answer) => {
+        if (is_late) return;
+        this.#deadlines.remove(deadline);
+        this.#waiting -= 1;
+        resolve(answer);
+      });
+    });
+  }
+
+  #kind(address: Address): ActorKind {
+    const kind = this.#kinds.get(address.kind);
+    if (kind === undefined) throw new Error(`no actor of kind ${address.kind}`);
+    return kind;
+  }
+
+  #activation(address: Address): Activation {
+    let found = this.#active.get(address);
+    if (found === undefined) {
+      const kind = this.#kind(address);
+      found = new Activation(this.locate(address), kind, this.#parts, ++this.#spawned);
+      this.#options.metrics.activations.inc({ kind: kind.kind });
+      this.#options.metrics.active.inc({ kind: kind.kind });
+      this.#active.add(found);
+    } else {
+      this.#active.use(found);
+    }
+    if (this.#active.size > this.#bound) this.#restIdle(found);
+    found.last_used = performance.now();
+    return found;
+  }
+
+  /** They are in order of use, so those that are quiet come first. */
+  #forgetRecords(): void {
+    const quiet_since = performance.now() - RECORDS_IDLE_MS;
+    for (const activation of this.#active) {
+      if (activation.last_used > quiet_since) break;
+      activation.forgetRecords();
+    }
+  }
+
+  get #bound(): number {
+    return this.#options.active_max ?? ACTIVE_MAX;
+  }
+
+  /** Puts to rest what was not used for long, and the least recently used of what is too many. */
+  #restIdle(kept: Activation | null = null): void {
+    const old = performance.now() - IDLE_MAX_MS;
+    let tries = 0;
+    for (const activation of this.#active) {
+      if (tries++ >= REST_TRIES_MAX) break;
+      if (this.#active.size <= this.#bound && activation.last_used > old) break;
+      if (activation.quarantined !== null) {
+        // It stays for operators to see, and must not stand in the way of those behind it.
+        this.#active.use(activation);
+        activation.last_used = performance.now();
+        continue;
+      }
+      // Until its message is in, the one that is kept looks idle itself.
+      if (activation === kept || !activation.idle) continue;
+      this.#active.delete(activation);
+      this.#options.metrics.passivations.inc({ kind: activation.kind.kind });
+      this.#options.metrics.active.dec({ kind: activation.kind.kind });
+    }
+  }
+
+  /** Counts how often memory became doubtful. */
+  get cacheEpoch(): number {
+    return this.#cache_epoch;
+  }
+
+  /** From now on each entity is held against storage before memory is used again. */
+  invalidateCache(): void {
+    this.#cache_epoch += 1;
+  }
+
+  /** How much there is to do: it reads every entity in memory, so call it rarely. */
+  pressure(): { active: number; waiting: number; oldest_ms: number; quarantined: number } {
+    const now = performance.now();
+    const seen = { active: this.#active.size, waiting: 0, oldest_ms: 0, quarantined: 0 };
+    for (const { waiting, oldest_at, quarantined } of this.#active) {
+      seen.waiting += waiting;
+      if (oldest_at !== null) seen.oldest_ms = Math.max(seen.oldest_ms, now - oldest_at);
+      if (quarantined !== null) seen.quarantined += 1;
+    }
+    return seen;
+  }
+
+  /** What operators see of the entities in memory: by kind, the busiest first, and what they did within the last minute. */
+  inspect(limit: number) {
+    const now = performance.now();
+    const lately = this.#recent.since(now - LATELY_MS);
+    const kinds: Record<string, { active: number; waiting: number; oldest_ms: number; quarantined: number }> = {};
+    const busiest = new Foremost<Activation>(limit, (a, b) => b.waiting - a.waiting || b.turns - a.turns);
+    const quarantined: Activation[] = [];
+    const most = new Foremost<Lately>(limit, (a, b) => b.messages - a.messages);
+    const slowest = new Foremost<Lately>(limit, (a, b) => b.turn_ms_max - a.turn_ms_max);
+    for (const activation of this.#active) {
+      const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, oldest_ms: 0, quarantined: 0 };
+      kinds[activation.kind.kind] = row;
+      row.active += 1;
+      row.waiting += activation.waiting;
+      if (activation.oldest_at !== null) row.oldest_ms = Math.max(row.oldest_ms, now - activation.oldest_at);
+      if (activation.quarantined !== null) {
+        row.quarantined += 1;
+        if (quarantined.length < limit) quarantined.push(activation);
+      }
+      busiest.offer(activation);
+      const done = lately.entities.get(activation.number);
+      if (done === undefined) continue;
+      most.offer({ activation, ...done });
+      slowest.offer({ activation, ...done });
+    }
+    const did = ({ activation, ...done }: Lately) => ({ ...view(activation), ...done });
+    return {
+      kinds,
+      busiest: busiest.found.map(view),
+      quarantined: quarantined.map(view),
+      lately: {
+        within_ms: Math.round(now - lately.from),
+        busiest: most.found.map(did),
+        slowest: slowest.found.map(did),
+      },
+    };
+  }
+
+  /** Of one entity in memory: how it is, and its last messages, the newest first. Null when it is at rest. */
+  look(address: Address) {
+    const found = this.#active.get(address);
+    if (found === undefined) return null;
+    const now = performance.now();
+    const recent = this.#recent.of(found.number, RECENT_SHOWN_MAX);
+    return { ...view(found), recent: recent.map(({ at, ...one }) => ({ ...one, ago_ms: now - at })) };
+  }
+
+  /** What is stored of an entity, read past its mailbox. Null when nothing is; a state of null is one that has ended. */
+  async stored(address: Address): Promise<{ version: number; bytes: number; state: unknown } | null> {
+    const [stored] = await this.#parts.store.load([this.locate(address)]);
+    if (stored === undefined || stored === null) return null;
+    const { state } = readSnapshot(this.#kind(address), stored.snapshot);
+    return { version: stored.version, bytes: stored.snapshot.length, state };
+  }
+
+  /** Lets a quarantined entity try again with its next message; false when none of that address is quarantined. */
+  releaseQuarantine(address: Address): boolean {
+    const found = this.#active.get(address);
+    if (found === undefined || found.quarantined === null) return false;
+    found.releaseQuarantine();
+    return true;
+  }
+
+  /** Said now and then, not for each entity: while a release is rolled out there may be many. */
+  #noteNewer(kind: string, schema: number): void {
+    this.#options.metrics.refused.inc({ kind, reason: 'newer_schema' });
+    const now = performance.now();
+    if (now < (this.#newer_said_at.get(kind) ?? Number.NEGATIVE_INFINITY) + NEWER_SAID_EVERY_MS) return;
+    this.#newer_said_at.set(kind, now);
+    const known = this.#kinds.get(kind)?.schema;
+    this.#options.log.warn(
+      { kind, schema, known },
+      'a newer server wrote what can not be read here: 503 until it serves',
+    );
+  }
+
+  /** Takes no more messages, and waits (bounded) until those it took are answered. */
+  async shutdown(deadline_ms: number): Promise<void> {
+    this.#shut = true;
+    const until = performance.now() + deadline_ms;
+    while (this.#waiting > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
+    this.#stopTicking();
+    this.#turns.stop();
+  }
+}
+
+type Lately = RecentTurns & { activation: Activation };
+
+function view(activation: Activation) {
+  const { kind, place, version, waiting, turns, turn_ms_total, quarantined } = activation;
+  return {
+    kind: kind.kind,
+    id: place.address.id,
+    partition: place.partition,
+    version,
+    waiting,
+    turns,
+    turn_ms_mean: turns === 0 ? 0 : turn_ms_total / turns,
+    quarantined,
+  };
+}
+
+/** The first few of many, by an order, without sorting all of them. */
+class Foremost<T> {
+  readonly found: T[] = [];
+  readonly #limit: number;
+  readonly #compare: (a: T, b: T) => number;
+
+  constructor(limit: number, compare: (a: T, b: T) => number) {
+    this.#limit = limit;
+    this.#compare = compare;
+  }
+
+  offer(one: T): void {
+    const { found } = this;
+    const last = found[this.#limit - 1];
+    if (this.#limit === 0 || (last !== undefined && this.#compare(one, last) >= 0)) return;
+    let low = 0;
+    let high = found.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(found[middle] as T, one) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    found.splice(low, 0, one);
+    if (found.length > this.#limit) found.pop();
+  }
+}
+
+async function withinMs(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

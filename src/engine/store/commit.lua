@@ -1,0 +1,373 @@
+#!lua name=spool_commit_v4
+--[[
+  Commits: each is one turn's whole effect, all or nothing (docs/architecture.md, "The commit"). Lua does not roll back,
+  so everything is read and checked first; after the mark below no command can fail.
+
+  ARGV 1 commits, each a msgpack array of these (src/engine/store/commit_call.ts makes them):
+         1 the commit's id (6 bytes writer, 6 bytes count)
+         2 id and version of the commit that it follows on, '' where there is none
+         3 the entity's new value: header and snapshot
+         4 how long that stays, ms, '' for ever
+         5 now, ms         6 name for a log that begins here
+         7 names of keys, the entity first; everything else has their numbers
+         8 for each key the type that it must have: k string, h hash, z sorted set, s stream, - any
+         9 fences, one after the other:
+           L key field value          a credential epoch still has this value
+           R key member score         a reminder is still due at this time
+           S key field value          an account's subscriptions are still those of this version
+           A key field ''             a hash has no such field
+        10 writes, one after the other:
+           H key n field value ...    HSET; n arguments follow
+           h key n field ...          HDEL, the same
+           Z key n score member ...   ZADD, the same
+           z key n member ...         ZREM, the same
+           D key                      UNLINK
+           N key field                raise by one
+           E log head oldest account type body   account event
+           F queue wake epochs endpoint generation type   delivery of the event before it
+           W wake queue endpoint time seen       when an endpoint is due again ('' is never), unless its queue
+                                      has grown beyond what it had seen: then at once
+           X queue before             forgets what lies in a queue before this number
+           O outbox count body        outbox message
+           C key member               puts a member behind all others of an index of changes
+
+  The entity's value: count n, n times (commit id, version) of the last commit of each of the last writers with the
+  newest first, snapshot. A writer has one commit of an entity under way at a time, so its last one is all that can
+  arrive twice.
+
+  Result, two for each commit:
+         'applied', 0
+         'repeated', version    this commit had arrived before
+         'conflict', version    it follows on another commit than the last
+         'forgotten', version   a conflict, but so many writers came since that this commit may have been applied
+         'guarded', number      the fence of this number no longer holds
+         'stale', 0             somebody else subscribes by now
+         'malformed', why
+         'elsewhere', why       of a cluster: its keys are not on this node
+]]
+
+local WRITERS_MAX = 8
+local ENTRY_BYTES = 20
+local HEADER_BYTES_MAX = 1 + WRITERS_MAX * ENTRY_BYTES
+
+-- What is answered for a key of a type, and refused for one of another.
+local LENGTHS = { k = 'STRLEN', h = 'HLEN', z = 'ZCARD', s = 'XLEN' }
+
+local function is_count(text)
+  return not text or string.match(text, '^%d+$') ~= nil
+end
+
+-- A number as ZADD takes it: NaN is a number to Lua and none to Redis.
+local function is_score(text)
+  local score = tonumber(text)
+  return score ~= nil and score == score
+end
+
+-- What somebody else's commit says of one that does not follow on the last.
+local function verdict_of(entity, id, expected)
+  local header = redis.call('GETRANGE', entity, 0, HEADER_BYTES_MAX - 1)
+  local count = #header == 0 and 0 or string.byte(header, 1)
+  local version = count == 0 and 0 or struct.unpack('>I8', header, 14)
+  local oldest
+  for i = 1, count do
+    local at = 2 + (i - 1) * ENTRY_BYTES
+    local of_entry = struct.unpack('>I8', header, at + 12)
+    if string.sub(header, at, at + 11) == id then return 'repeated', of_entry end
+    if i == WRITERS_MAX then oldest = of_entry end
+  end
+  local expected_version = expected == '' and 0 or struct.unpack('>I8', expected, 13)
+  if oldest and oldest > expected_version + 1 then return 'forgotten', version end
+  return 'conflict', version
+end
+
+-- The greatest id that a stream ever gave, as two numbers.
+local function last_id_of(stream)
+  local info = redis.call('XINFO', 'STREAM', stream)
+  for i = 1, #info, 2 do
+    if info[i] == 'last-generated-id' then
+      local ms, sequence = string.match(info[i + 1], '^(%d+)-(%d+)$')
+      return tonumber(ms), tonumber(sequence)
+    end
+  end
+end
+
+-- The state of a log as this commit leaves it; nil when what is stored is no number.
+local function read_head(turn, head)
+  local known = turn.heads[head]
+  if known then return known end
+  local seen = redis.call('HMGET', head, 'sequence', 'last_ms', 'epoch')
+  if not is_count(seen[1]) or not is_count(seen[2]) then return nil end
+  known = { sequence = tonumber(seen[1]) or 0, last_ms = tonumber(seen[2]) or 0, is_named = seen[3], types = {} }
+  turn.heads[head] = known
+  return known
+end
+
+-- Appends are tried with the id that their count gives; a count that fell behind its stream (it was lost, or only a
+-- part was restored) catches up, since a refusal here would leave half a commit.
+local function append_event(turn, log, head, event_type, body)
+  local state = turn.heads[head]
+  local sequence, last_ms = state.sequence + 1, math.max(state.last_ms, turn.now_ms)
+  local id = string.format('%.0f-%.0f', last_ms, sequence)
+  if redis.pcall('XADD', log, id, 't', event_type, 'b', body).err then
+    local ms, number = last_id_of(log)
+    last_ms, sequence = math.max(last_ms, ms), math.max(sequence, number + 1)
+    id = string.format('%.0f-%.0f', last_ms, sequence)
+    redis.call('XADD', log, id, 't', event_type, 'b', body)
+  end
+  state.sequence, state.last_ms, state.types['t:' .. event_type] = sequence, last_ms, id
+  turn.event = { id = id, number = sequence, ms = last_ms }
+end
+
+local function write_heads(turn)
+  for head, state in pairs(turn.heads) do
+    local fields = {}
+    for field, id in pairs(state.types) do
+      fields[#fields + 1] = field
+      fields[#fields + 1] = id
+    end
+    if #fields > 0 then
+      local sequence, last_ms = string.format('%.0f', state.sequence), string.format('%.0f', state.last_ms)
+      redis.call('HSET', head, 'sequence', sequence, 'last_ms', last_ms, unpack(fields))
+      if not state.is_named then redis.call('HSET', head, 'epoch', turn.log_name) end
+    end
+  end
+end
+
+local function append_tell(outbox, count, body)
+  local number = redis.call('INCR', count)
+  if redis.pcall('XADD', outbox, number .. '-0', 'b', body).err then
+    number = string.format('%.0f', last_id_of(outbox) + 1)
+    redis.call('SET', count, number)
+    redis.call('XADD', outbox, number .. '-0', 'b', body)
+  end
+end
+
+-- Each fence: whether it holds, and what is said where it does not.
+local FENCES = {
+  L = function(key, field, value)
+    return tonumber(redis.call('HGET', key, field) or '0') == tonumber(value), 'guarded'
+  end,
+  R = function(key, member, score)
+    local found = redis.call('ZSCORE', key, member)
+    return found and tonumber(found) == tonumber(score), 'guarded'
+  end,
+  S = function(key, field, version)
+    return (redis.call('HGET', key, field) or '') == version, 'stale'
+  end,
+  A = function(key, field)
+    return redis.call('HEXISTS', key, field) == 0, 'guarded'
+  end,
+}
+
+-- How many arguments follow a write; of these four the second says how many more.
+local ARGUMENTS = { H = 2, h = 2, Z = 2, z = 2, D = 1, N = 2, E = 6, F = 6, W = 5, X = 2, O = 3, C = 2 }
+local TAKES_MORE = { H = true, h = true, Z = true, z = true }
+
+local function next_after(writes, at)
+  local code = writes[at]
+  return at + 1 + ARGUMENTS[code] + (TAKES_MORE[code] and writes[at + 2] or 0)
+end
+
+-- What a write asks of what is stored or said, beside the types of its keys: false where it is not so.
+local CHECKS = {
+  Z = function(turn, at)
+    for i = at + 3, at + 2 + turn.writes[at + 2], 2 do
+      if not is_score(turn.writes[i]) then return false end
+    end
+    return true
+  end,
+  N = function(turn, at)
+    return is_count(redis.call('HGET', turn.keys[turn.writes[at + 1]], turn.writes[at + 2]))
+  end,
+  E = function(turn, at)
+    turn.has_event = true
+    return read_head(turn, turn.keys[turn.writes[at + 2]]) ~= nil
+  end,
+  F = function(turn)
+    return turn.has_event
+  end,
+  W = function(turn, at)
+    local time, seen = turn.writes[at + 4], turn.writes[at + 5]
+    return (time == '' or is_score(time)) and is_count(seen)
+  end,
+  X = function(turn, at)
+    return is_count(turn.writes[at + 2])
+  end,
+  O = function(turn, at)
+    return is_count(redis.call('GET', turn.keys[turn.writes[at + 2]]))
+  end,
+}
+
+local function many(command)
+  return function(turn, at)
+    local writes = turn.writes
+    redis.call(command, turn.keys[writes[at + 1]], unpack(writes, at + 3, at + 2 + writes[at + 2]))
+  end
+end
+
+local WRITES = {
+  H = many('HSET'),
+  h = many('HDEL'),
+  Z = many('ZADD'),
+  z = many('ZREM'),
+  D = function(turn, at)
+    local key = turn.keys[turn.writes[at + 1]]
+    redis.call('UNLINK', key)
+    -- A log that is dropped begins anew with the event behind it.
+    if turn.heads[key] then turn.heads[key] = { sequence = 0, last_ms = 0, types = {} } end
+  end,
+  N = function(turn, at)
+    redis.call('HINCRBY', turn.keys[turn.writes[at + 1]], turn.writes[at + 2], 1)
+  end,
+  E = function(turn, at)
+    local keys, writes = turn.keys, turn.writes
+    append_event(turn, keys[writes[at + 1]], keys[writes[at + 2]], writes[at + 5], writes[at + 6])
+    redis.call('ZADD', keys[writes[at + 3]], 'NX', string.format('%.0f', turn.event.ms), writes[at + 4])
+  end,
+  -- A delivery is known by its event's number, and dead under another epoch than the account's present one.
+  F = function(turn, at)
+    local keys, writes, event = turn.keys, turn.writes, turn.event
+    local inbox, life = keys[writes[at + 1]], redis.call('HGET', keys[writes[at + 3]], 'account') or '0'
+    local body = event.id .. ' ' .. life .. ' ' .. writes[at + 5] .. ' ' .. writes[at + 6]
+    if redis.pcall('XADD', inbox, string.format('%.0f-0', event.number), 'b', body).err then
+      redis.call('XADD', inbox, string.format('%.0f-0', last_id_of(inbox) + 1), 'b', body)
+    end
+    redis.call('ZADD', keys[writes[at + 2]], 'LT', turn.now, writes[at + 4])
+  end,
+  W = function(turn, at)
+    local keys, writes = turn.keys, turn.writes
+    local wake, endpoint, time = keys[writes[at + 1]], writes[at + 3], writes[at + 4]
+    local newest = redis.call('XREVRANGE', keys[writes[at + 2]], '+', '-', 'COUNT', 1)[1]
+    if newest and tonumber(string.match(newest[1], '^(%d+)')) > tonumber(writes[at + 5]) then
+      time = math.min(tonumber(time) or turn.now_ms, turn.now_ms)
+    end
+    if time == '' then
+      redis.call('ZREM', wake, endpoint)
+    else
+      redis.call('ZADD', wake, string.format('%.0f', time), endpoint)
+    end
+  end,
+  X = function(turn, at)
+    redis.call('XTRIM', turn.keys[turn.writes[at + 1]], 'MINID', turn.writes[at + 2])
+  end,
+  O = function(turn, at)
+    append_tell(turn.keys[turn.writes[at + 1]], turn.keys[turn.writes[at + 2]], turn.writes[at + 3])
+  end,
+  -- A number that is greater than any that the index ever gave, also after it was dropped.
+  C = function(turn, at)
+    local index = turn.keys[turn.writes[at + 1]]
+    local last = redis.call('ZREVRANGE', index, 0, 0, 'WITHSCORES')[2]
+    local number = string.format('%.0f', math.max(turn.now_ms, (tonumber(last) or 0) + 1))
+    redis.call('ZADD', index, number, turn.writes[at + 2])
+  end,
+}
+
+local function commit(one)
+  local id, expected, value, life_ms, now, log_name = one[1], one[2], one[3], one[4], one[5], one[6]
+  local keys, types, fences, writes = one[7], one[8], one[9], one[10]
+  local entity = keys[1]
+  for i = 1, #keys do
+    local length = LENGTHS[string.sub(types, i, i)]
+    if length then redis.call(length, keys[i]) end
+  end
+  if string.sub(redis.call('GETRANGE', entity, 0, ENTRY_BYTES), 2) ~= expected then
+    return verdict_of(entity, id, expected)
+  end
+  for at = 1, #fences, 4 do
+    local holds, verdict = FENCES[fences[at]](keys[fences[at + 1]], fences[at + 2], fences[at + 3])
+    if not holds then return verdict, (at + 3) / 4 end
+  end
+
+  local turn = { keys = keys, writes = writes, now = now, now_ms = tonumber(now), log_name = log_name, heads = {} }
+  local at = 1
+  while at <= #writes do
+    local code = writes[at]
+    local check = CHECKS[code]
+    if check and not check(turn, at) then return 'malformed', 'what ' .. code .. ' asks for' end
+    at = next_after(writes, at)
+  end
+
+  -- From here on nothing can fail.
+  if life_ms == '' then
+    redis.call('SET', entity, value)
+  else
+    redis.call('SET', entity, value, 'PX', life_ms)
+  end
+  at = 1
+  while at <= #writes do
+    WRITES[writes[at]](turn, at)
+    at = next_after(writes, at)
+  end
+  write_heads(turn)
+  return 'applied', 0
+end
+
+-- One after the other; a fault in one is its own. Of a cluster they are of one node, as far as the caller knows.
+local function commits(_, args)
+  local out, packed, at = {}, args[1], 0
+  while at >= 0 do
+    local one
+    at, one = cmsgpack.unpack_one(packed, at)
+    local ran, verdict, number = pcall(commit, one)
+    if not ran then
+      number = type(verdict) == 'table' and verdict.err or verdict
+      verdict = string.find(number, 'non local key', 1, true) and 'elsewhere' or 'malformed'
+    end
+    out[#out + 1] = verdict
+    out[#out + 1] = number
+  end
+  return out
+end
+
+--[[
+  Takes what is due in a sorted set and moves it into the future, so that one worker has it until then.
+  KEYS 1 due times, 2 contents    ARGV 1 now, ms   2 due again at, ms   3 how many
+  Result: member, content, member, content, …
+]]
+local function lease(keys, args)
+  local due = redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'LIMIT', 0, args[3])
+  local out = {}
+  for _, member in ipairs(due) do
+    redis.call('ZADD', keys[1], args[2], member)
+    out[#out + 1] = member
+    out[#out + 1] = redis.call('HGET', keys[2], member) or ''
+  end
+  return out
+end
+
+--[[
+  Takes a reminder away unless it was moved meanwhile.
+  KEYS 1 due times, 2 messages    ARGV 1 member   2 the time it was due at, ms
+]]
+local function unremind(keys, args)
+  local score = redis.call('ZSCORE', keys[1], args[1])
+  if not score or tonumber(score) ~= tonumber(args[2]) then return 0 end
+  redis.call('ZREM', keys[1], args[1])
+  redis.call('HDEL', keys[2], args[1])
+  return 1
+end
+
+--[[
+  Takes events away that are older than they are kept.
+  KEYS 1 the log, 2 accounts by their oldest event    ARGV 1 account   2 keep from here, ms
+]]
+local function trim(keys, args)
+  redis.call('XTRIM', keys[1], 'MINID', args[2])
+  local oldest = redis.call('XRANGE', keys[1], '-', '+', 'COUNT', 1)[1]
+  if oldest then
+    redis.call('ZADD', keys[2], string.match(oldest[1], '^(%d+)'), args[1])
+  else
+    redis.call('UNLINK', keys[1])
+    redis.call('ZREM', keys[2], args[1])
+  end
+  return 1
+end
+
+redis.register_function({
+  function_name = 'spool_commit_v4',
+  callback = commits,
+  flags = { 'allow-cross-slot-keys' }, -- of a cluster only the first commit's keys are declared
+})
+redis.register_function('spool_trim_v4', trim)
+redis.register_function('spool_lease_v4', lease)
+redis.register_function('spool_unremind_v4', unremind)

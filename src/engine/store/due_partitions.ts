@@ -1,0 +1,133 @@
+import { Cluster, type Redis } from 'ioredis';
+import { PARTITIONS } from '../../domain/ids.js';
+import { keysOf } from './partitions.js';
+import { callFunction } from './redis_calls.js';
+import { type Backlog, type DueQuestion, type DueQueue, QUEUES } from './store.js';
+
+const ALL = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+
+type Numbered = DueQuestion & { number: number };
+
+/** Asks where something is due, as `duePartitions` of the store says. */
+export async function duePartitions(redis: Redis, questions: readonly DueQuestion[]): Promise<number[][]> {
+  const answers = questions.map((): number[] => []);
+  const numbered = questions.map((question, number) => ({ ...question, number }));
+  const asked = numbered.filter(({ partitions }) => partitions.length > 0);
+  await onEachServer(redis, partitionsOf(asked), async (partitions) => {
+    const here = redis instanceof Cluster ? only(partitions, asked) : asked;
+    for (const { number, partition } of await ask(redis, partitions, here)) answers[number]?.push(partition);
+  });
+  return answers;
+}
+
+/** What waits in each partition, as `backlogs` of the store says. */
+export async function backlogs(redis: Redis, now_ms: number): Promise<Backlog[]> {
+  const found: Backlog[] = [];
+  await onEachServer(redis, ALL, async (partitions) => {
+    const keys = partitions.map((partition) => keysOf(partition).prefix);
+    const names = [keysOf(0).deadLetters, keysOf(0).dueEndpoints].map(endOf);
+    const told = (await callFunction(redis, () =>
+      redis.fcall('spool_backlogs_v1', keys.length, ...keys, now_ms, ...names),
+    )) as (string | number)[];
+    for (const [at, partition] of partitions.entries()) {
+      const [dead_letters, count, oldest_id, oldest_ms] = told.slice(at * 4, at * 4 + 4);
+      const endpoints = {
+        count: Number(count),
+        oldest_ms: oldest_ms === '' ? null : Number(oldest_ms),
+        oldest_id: oldest_id === '' ? null : String(oldest_id),
+      };
+      found.push({ partition, dead_letters: Number(dead_letters), endpoints });
+    }
+  });
+  return found;
+}
+
+/** Makes due what members have that ended, as `takeBack` of the store says. */
+export async function takeBack(
+  redis: Redis,
+  partitions: readonly number[],
+  { gone, now_ms }: { gone: ReadonlySet<string>; now_ms: number },
+): Promise<number> {
+  const names = QUEUES.map((queue) => keysOf(0).queue(queue)).flatMap(({ due, holders }) => [
+    endOf(due),
+    endOf(holders),
+  ]);
+  let count = 0;
+  await onEachServer(redis, partitions, async (some) => {
+    const keys = some.map((partition) => keysOf(partition).prefix);
+    const args = [now_ms, [...gone].join(' '), ...names];
+    count += Number(await callFunction(redis, () => redis.fcall('spool_take_back_v1', keys.length, ...keys, ...args)));
+  });
+  return count;
+}
+
+/**
+ * One call for all partitions, or on a cluster one for each: keys of a call lie in one slot there. Partitions whose master
+ * is away are left out then, unless all are.
+ */
+async function onEachServer(
+  redis: Redis,
+  partitions: readonly number[],
+  call: (partitions: readonly number[]) => Promise<void>,
+): Promise<void> {
+  if (partitions.length === 0) return;
+  if (!(redis instanceof Cluster)) return call(partitions);
+  const calls = await Promise.allSettled(partitions.map((partition) => call([partition])));
+  const [first] = calls;
+  if (first?.status === 'rejected' && calls.every(({ status }) => status === 'rejected')) throw first.reason;
+}
+
+async function ask(
+  redis: Redis,
+  partitions: readonly number[],
+  questions: readonly Numbered[],
+): Promise<{ number: number; partition: number }[]> {
+  const places = new Uint16Array(PARTITIONS);
+  for (const [at, partition] of partitions.entries()) places[partition] = at + 1;
+  const keys = partitions.map((partition) => keysOf(partition).prefix);
+  const args = questions.flatMap(({ queue, partitions: some, by_ms }) => {
+    const listed = some.length === partitions.length ? '' : some.map((partition) => places[partition]).join(' ');
+    return [queue === 'outbox' ? 'stream' : 'times', endOf(keyOf(queue)), by_ms, listed];
+  });
+  const told = (await callFunction(redis, () =>
+    redis.fcall('spool_due_v1', keys.length, ...keys, ...args),
+  )) as number[];
+  return Array.from({ length: told.length / 2 }, (_, nth) => ({
+    number: (questions[(told[nth * 2] as number) - 1] as Numbered).number,
+    partition: partitions[(told[nth * 2 + 1] as number) - 1] as number,
+  }));
+}
+
+function partitionsOf(questions: readonly Numbered[]): number[] {
+  const is_asked = new Uint8Array(PARTITIONS);
+  for (const { partitions } of questions) for (const partition of partitions) is_asked[partition] = 1;
+  return ALL.filter((partition) => is_asked[partition] === 1);
+}
+
+function only(partitions: readonly number[], questions: readonly Numbered[]): Numbered[] {
+  return questions.flatMap((question) => {
+    const some = question.partitions.filter((partition) => partitions.includes(partition));
+    return some.length === 0 ? [] : [{ ...question, partitions: some }];
+  });
+}
+
+/** The key of a queue in the first partition. */
+function keyOf(queue: DueQueue): string {
+  const keys = keysOf(0);
+  if (typeof queue === 'object') return keys.index(queue.owner, queue.index);
+  switch (queue) {
+    case 'reminders':
+      return keys.reminders;
+    case 'endpoints':
+      return keys.dueEndpoints;
+    case 'outbox':
+      return keys.outbox;
+    default:
+      return keys.queue(queue).due;
+  }
+}
+
+/** What a key of the first partition has behind what all its keys begin with. */
+function endOf(key: string): string {
+  return key.slice(keysOf(0).prefix.length);
+}

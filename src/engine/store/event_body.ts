@@ -1,0 +1,156 @@
+import { EVENT_SCHEMA_VERSION, type EventType } from '../../domain/event_types.js';
+import { isId } from '../../domain/ids.js';
+import { StoreUnavailable } from './store.js';
+
+/** An account event as it was recorded: all but its sequence, which only the log knows. */
+export type RecordedEvent = {
+  id: string;
+  schema_version: number;
+  occurred_at: string;
+  account_id: string;
+  type: string;
+  resource: { type: string; id: string };
+  data: Record<string, unknown>;
+};
+
+/** What lies beside a body in the log: whose log it is, and the event's type. */
+type LogEntry = { account_id: string; type: string; body: Uint8Array };
+
+/**
+ * Types that are stored in the compact form below, which the release before this one can't read. So these are types that
+ * no release before recorded, and that nothing records before an engine is set up (docs/upgrading.md).
+ */
+const COMPACT_TYPES: ReadonlySet<string> = new Set<EventType>([
+  'turn.created',
+  'turn.updated',
+  'turn.deleted',
+  'run.published',
+]);
+
+/** The first byte of the compact form, its version. JSON begins with another. */
+const COMPACT = 1;
+/** Names of changed fields, by their numbers in the compact form: new ones go to the end, none ever goes away. */
+const FIELDS = ['contact_id', 'speaker', 'start_ms', 'end_ms', 'text'];
+
+/** Ids of a compact event in their order. The first two are always there. */
+const IDS_MAX = 4;
+const ID_BYTES = 16;
+/** How much of an id is stored, by the two bits that say so: nothing, all but part number and partition, all but the partition, all. */
+const STORED_BYTES = [0, 11, 15, ID_BYTES] as const;
+const ABSENT = 0;
+
+const JSON_BEFORE_ID = '{"id":"';
+const JSON_BEGINS = 0x7b;
+
+/**
+ * The bytes that stand in the log for an event: compact where its type is one of those and nothing gets lost, otherwise
+ * JSON.
+ *
+ *   1 │ lengths of the ids, 2 bits each │ ids: event, resource, source_id, run_id │ changed_fields, a byte each
+ *
+ * Account and type stand beside the body in the log. The time of the event is the time in its id. Of an id in the
+ * account's partition the last byte is left out, and the part number before it where that is 0.
+ */
+export function encodeEvent(event: RecordedEvent): Buffer {
+  const { id, ...rest } = event;
+  return (COMPACT_TYPES.has(event.type) ? compact(event) : null) ?? Buffer.from(JSON.stringify({ id, ...rest }));
+}
+
+/** Throws when the body is no event; where a newer server wrote it, says so as storage that is away. */
+export function decodeEvent({ account_id, type, body }: LogEntry): RecordedEvent {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  if (bytes[0] === JSON_BEGINS) return JSON.parse(bytes.toString()) as RecordedEvent;
+  if (bytes[0] !== COMPACT) throw newer();
+  const { ids, end } = readIds(bytes, account_id);
+  const [id, resource_id, source_id, run_id] = ids;
+  if (id === undefined || resource_id === undefined) throw new Error('a compact event without its ids');
+  const changed_fields = [...bytes.subarray(end)].map(fieldOf);
+  return {
+    id,
+    schema_version: EVENT_SCHEMA_VERSION,
+    occurred_at: new Date(timeOf(id)).toISOString(),
+    account_id,
+    type,
+    resource: { type: resourceType(type), id: resource_id },
+    data: {
+      ...(changed_fields.length === 0 ? {} : { changed_fields }),
+      ...(source_id === undefined ? {} : { source_id }),
+      ...(run_id === undefined ? {} : { run_id }),
+    },
+  };
+}
+
+/** The id of an event that was just encoded. */
+export function eventIdIn({ account_id, body }: Pick<LogEntry, 'account_id' | 'body'>): string {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  if (bytes[0] === COMPACT) return readIds(bytes, account_id).ids[0] ?? '';
+  return bytes.toString('latin1', JSON_BEFORE_ID.length, bytes.indexOf('"', JSON_BEFORE_ID.length));
+}
+
+/** The resource that an event of a type is about. */
+export function resourceType(type: string): string {
+  return type.slice(0, type.indexOf('.'));
+}
+
+/** Null for an event that the compact form can't say exactly. */
+function compact({ id, schema_version, occurred_at, account_id, type, resource, data }: RecordedEvent): Buffer | null {
+  const { source_id, run_id, changed_fields, ...rest } = data;
+  if (Object.keys(rest).length > 0 || schema_version !== EVENT_SCHEMA_VERSION) return null;
+  const is_derived =
+    isId(id) && new Date(timeOf(id)).toISOString() === occurred_at && resource.type === resourceType(type);
+  const fields = 'changed_fields' in data ? fieldNumbers(changed_fields) : [];
+  if (!is_derived || fields === null) return null;
+  const parts: Buffer[] = [];
+  let lengths = 0;
+  for (const [index, one] of [id, resource.id, source_id, run_id].entries()) {
+    if (one === undefined && index >= 2) continue;
+    if (!isId(one)) return null;
+    const kept = keptOf(one, account_id);
+    lengths |= kept << (index * 2);
+    parts.push(Buffer.from(one.replaceAll('-', ''), 'hex').subarray(0, STORED_BYTES[kept]));
+  }
+  return Buffer.concat([Buffer.of(COMPACT, lengths), ...parts, Buffer.from(fields)]);
+}
+
+/** Which part of an id is stored, as a number of `STORED_BYTES`. */
+function keptOf(id: string, account_id: string): 1 | 2 | 3 {
+  if (id.slice(34) !== account_id.slice(34)) return 3;
+  return id.slice(26, 34) === '00000000' ? 1 : 2;
+}
+
+function readIds(bytes: Buffer, account_id: string): { ids: (string | undefined)[]; end: number } {
+  const lengths = bytes[1] ?? 0;
+  let end = 2;
+  const ids = Array.from({ length: IDS_MAX }, (_, index) => {
+    const kept = (lengths >> (index * 2)) & 3;
+    if (kept === ABSENT) return undefined;
+    const from = end;
+    end += STORED_BYTES[kept] ?? 0;
+    if (end > bytes.length) throw new Error('a compact event that is cut short');
+    const hex = bytes.toString('hex', from, end);
+    const whole = kept === 3 ? hex : hex.padEnd(30, '0') + account_id.slice(34);
+    return `${whole.slice(0, 8)}-${whole.slice(8, 12)}-${whole.slice(12, 16)}-${whole.slice(16, 20)}-${whole.slice(20)}`;
+  });
+  return { ids, end };
+}
+
+function fieldNumbers(changed_fields: unknown): number[] | null {
+  if (!Array.isArray(changed_fields) || changed_fields.length === 0) return null;
+  const numbers = changed_fields.map((name) => FIELDS.indexOf(name));
+  return numbers.includes(-1) ? null : numbers;
+}
+
+function fieldOf(number: number): string {
+  const name = FIELDS[number];
+  if (name === undefined) throw newer();
+  return name;
+}
+
+function newer(): Error {
+  return new StoreUnavailable('storage: a newer server wrote this event', { sent: false });
+}
+
+/** The time in an id, which is what its first 48 bits are. */
+function timeOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}

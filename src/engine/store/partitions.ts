@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import calculateSlot from 'cluster-key-slot';
+import type { Address } from '../../../actors/actor.js';
+import { PARTITIONS, partitionOfId } from '../../domain/ids.js';
+import type { QueueName } from './store.js';
+
+const SLOTS = 16_384;
+const SLOTS_APART = SLOTS / PARTITIONS;
+
+/**
+ * The hash tags of the partitions: partition i sits in slot 64·i, so that any number of shards that is a power of
+ * two gets the same number of partitions (docs/architecture.md, "Partitions and ids"). Deterministic: the shortest
+ * text, counted in base 36.
+ */
+const TAGS: readonly string[] = (() => {
+  const tags: string[] = new Array<string>(PARTITIONS).fill('');
+  let missing = PARTITIONS;
+  for (let count = 0; missing > 0; count++) {
+    const text = count.toString(36);
+    const slot = calculateSlot(text);
+    const partition = slot / SLOTS_APART;
+    if (slot % SLOTS_APART !== 0 || tags[partition] !== '') continue;
+    tags[partition] = text;
+    missing--;
+  }
+  return tags;
+})();
+
+/** The hash tag of a partition (0 to 255), without braces. */
+export function tagOf(partition: number): string {
+  const tag = TAGS[partition];
+  if (tag === undefined) throw new Error(`no partition ${partition}`);
+  return tag;
+}
+
+/** The slot of a Redis Cluster that a partition is. */
+export function slotOf(partition: number): number {
+  return partition * SLOTS_APART;
+}
+
+/** The partition of a text that is not an id: an email, a BLE address, a client id, a fingerprint. */
+export function partitionOfText(text: string): number {
+  return createHash('sha256').update(text).digest()[0] ?? 0;
+}
+
+/** The partition of an entity's home. */
+export function partitionOf(address: Address, home: 'id' | 'hash'): number {
+  return home === 'id' ? partitionOfId(address.id) : partitionOfText(address.id);
+}
+
+/** Names of all keys. Each starts with the partition's hash tag; the version of the key format comes first inside. */
+export class PartitionKeys {
+  /** What all of them begin with. */
+  readonly prefix: string;
+
+  constructor(partition: number) {
+    this.prefix = `{${tagOf(partition)}}1:`;
+  }
+
+  /** String: the entity's header and snapshot. */
+  entity(address: Address): string {
+    return `${this.prefix}e:${address.kind}:${address.id}`;
+  }
+  /** Hash: records of one collection by id. */
+  records(address: Address, collection: string): string {
+    return `${this.prefix}r:${address.kind}:${address.id}:${collection}`;
+  }
+  /** Sorted set: ids of a collection's records in their order. */
+  order(address: Address, collection: string): string {
+    return `${this.prefix}o:${address.kind}:${address.id}:${collection}`;
+  }
+  /** Stream: an account's events. */
+  log(account_id: string): string {
+    return `${this.prefix}log:${account_id}`;
+  }
+  /** Hash: `epoch` of the log, last `sequence`, `last_ms`, and `t:<type>` = id of the last event of that type. */
+  logHead(account_id: string): string {
+    return `${this.prefix}logh:${account_id}`;
+  }
+  /** Sorted set: accounts with a log, by the time of their oldest event. */
+  get oldestEvents(): string {
+    return `${this.prefix}oldest`;
+  }
+  /** Hash: who gets an account's events. `v` is the id of the commit that changed it last, `closed` is there while nobody does, `e:<endpoint>` = what it wants. */
+  subscriptions(account_id: string): string {
+    return `${this.prefix}subs:${account_id}`;
+  }
+  /** Stream: an endpoint's deliveries as events made them, each under its event's number. */
+  deliveryQueue(endpoint_id: string): string {
+    return `${this.prefix}inbox:${endpoint_id}`;
+  }
+  /** Sorted set: when each endpoint is due next. */
+  get dueEndpoints(): string {
+    return `${this.prefix}wake`;
+  }
+  /** Leasing takes what is due together with its contents. Endpoints have none but their own state: this is never written. */
+  get noContents(): string {
+    return `${this.prefix}wakec`;
+  }
+  /** Hash: the credential epochs of an account; an absent one is 0. */
+  epochs(account_id: string): string {
+    return `${this.prefix}life:${account_id}`;
+  }
+  /** Hash: the closed fences of an id that is no account's. Its key is made as those of epochs are, which it never meets. */
+  fence(id: string): string {
+    return `${this.prefix}life:${id}`;
+  }
+  /** Sorted set: members of an index in their order. `owner`: an account's id, or the name of what the whole partition shares. */
+  index(owner: string, index: string): string {
+    return `${this.prefix}l:${owner}:${index}`;
+  }
+  /** Sorted set of due times, and the messages, of the partition's reminders. */
+  get reminders(): string {
+    return `${this.prefix}rem`;
+  }
+  get reminderMessages(): string {
+    return `${this.prefix}remm`;
+  }
+  /** Stream: outbox messages that are not applied yet; their ids count up without a gap. */
+  get outbox(): string {
+    return `${this.prefix}out`;
+  }
+  get outboxCount(): string {
+    return `${this.prefix}outn`;
+  }
+  /**
+   * Sorted set of due times, contents, and who has what of it until when, of what waits for workers: sealed mails to send,
+   * jobs to do.
+   */
+  queue(name: QueueName): { due: string; contents: string; holders: string } {
+    const queue = { mails: 'mail', jobs: 'job', sweeps: 'swp' }[name];
+    const due = this.prefix + queue;
+    return { due, contents: `${due}c`, holders: `${due}h` };
+  }
+  /** Sorted set: when the audio of each partition is swept next; only partition 0 has it. */
+  get sweeps(): string {
+    return `${this.prefix}sweep`;
+  }
+  /** String: the name under which this storage owns its audio; only partition 0 has it. */
+  get audioOwner(): string {
+    return `${this.prefix}audio_owner`;
+  }
+  /** Hash: dead letters, until somebody retries them. */
+  get deadLetters(): string {
+    return `${this.prefix}aside`;
+  }
+}
+
+const KEYS = Array.from({ length: PARTITIONS }, (_, partition) => new PartitionKeys(partition));
+
+/** The key names of a partition (0 to 255). */
+export function keysOf(partition: number): PartitionKeys {
+  const keys = KEYS[partition];
+  if (keys === undefined) throw new Error(`no partition ${partition}`);
+  return keys;
+}

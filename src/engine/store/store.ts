@@ -1,0 +1,167 @@
+import type {
+  Address,
+  DeliveryQueue,
+  Effect,
+  ListedRecord,
+  QueuedDelivery,
+  RecordQuery,
+} from '../../../actors/actor.js';
+import type { EntityVersion, StoredVersion } from './entity_version.js';
+
+/** An entity as stored; an empty snapshot is one that ended. */
+export type StoredEntity = StoredVersion & { snapshot: Uint8Array };
+
+/** An entity's place: its address and its partition. */
+export type EntityLocation = { address: Address; partition: number };
+
+/** What must still hold when a commit arrives. */
+export type Fence =
+  | { fence: 'epoch'; account_id: string; epoch: string; value: number }
+  | { fence: 'reminder'; member: string; at_ms: number }
+  /** Of an id of the same partition: that nobody has closed it. */
+  | { fence: 'open'; id: string }
+  /** Of the entity itself: that it has no such record. */
+  | { fence: 'absent'; collection: string; id: string };
+
+/** What actors say as a value, as storage keeps it: values encoded, reminders and mails under their names. */
+type Encoded =
+  | { effect: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
+  /** `delivered`: to whoever is subscribed at that instant. */
+  | { effect: 'append_event'; account_id: string; type: string; body: Uint8Array; delivered: boolean }
+  | { effect: 'notify'; body: Uint8Array }
+  | { effect: 'schedule_reminder'; member: string; at_ms: number; body: Uint8Array }
+  | { effect: 'cancel_reminder'; member: string }
+  | { effect: 'enqueue'; queue: QueueName; id: string; content: Uint8Array; due_ms: number };
+
+/** One effect of a commit; all that no value is in is as actors say it (actors/actor.ts). */
+export type StoredEffect =
+  | Encoded
+  | Exclude<Effect, { effect: Encoded['effect'] | 'enqueue_mail' | 'enqueue_job' | 'delete' }>;
+
+/** What workers take from a partition when it is due, and take away when it is done. `jobs` are those of erasures. */
+export const QUEUES = ['mails', 'jobs', 'sweeps'] as const;
+export type QueueName = (typeof QUEUES)[number];
+
+/** What is found by looking into partitions. Of an index, the order of its members is when they are due. */
+export type DueQueue = QueueName | 'reminders' | 'endpoints' | 'outbox' | { owner: string; index: string };
+/** Of an outbox all is due that is there. */
+export type DueQuestion = { queue: DueQueue; partitions: readonly number[]; by_ms: number };
+
+/** One turn's whole effect. */
+export type Commit = {
+  place: EntityLocation;
+  commit_id: string;
+  expected: StoredVersion;
+  /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else; 'delete' hardly. */
+  mode: 'put' | 'end' | 'delete';
+  snapshot: Uint8Array;
+  now_ms: number;
+  fences: Fence[];
+  effects: StoredEffect[];
+};
+
+export type Verdict =
+  | { verdict: 'applied'; version: number }
+  /** This very commit had arrived before. */
+  | { verdict: 'repeated'; version: number }
+  | { verdict: 'conflict'; version: number }
+  /** A conflict too; but so many writers came since that this very commit may have been applied before them. */
+  | { verdict: 'forgotten'; version: number }
+  /** The fence of this index no longer holds; nothing was written. */
+  | { verdict: 'guarded'; index: number };
+
+export type QueryResult = { request: RecordQuery; value: Uint8Array | null; rows: StoredRow[]; queue?: DeliveryQueue };
+export type StoredRow = Omit<ListedRecord, 'value'> & { value: Uint8Array };
+
+export type Queued = { id: string; content: Uint8Array };
+export type DueReminder = { member: string; at_ms: number; body: Uint8Array };
+export type SkipsReminder = (reminder: { member: string; at_ms: number }) => boolean;
+export type OutboxEntry = { number: number; body: Uint8Array };
+
+/** An event as it lies in the log; `id` is the log's own, by which it is ordered. Its body is read by src/engine/store/event_body.ts. */
+export type LoggedEvent = { id: string; account_id: string; type: string; body: Uint8Array };
+export type LogHead = { epoch: string; last_id: string | null; last_id_of_type: string | null };
+
+/** Storage did not answer in time or broke: the outcome of a write is unknown, unless nothing was sent at all. */
+export class StoreUnavailable extends Error {
+  override name = 'StoreUnavailable';
+  readonly sent: boolean;
+
+  constructor(message: string, { sent = true }: { sent?: boolean } = {}) {
+    super(message);
+    this.sent = sent;
+  }
+}
+
+/**
+ * What the runtime needs of storage. `commit` rejects with StoreUnavailable when the outcome is unknown; the same
+ * commit may then be sent again, any number of times, and is applied once.
+ */
+export interface Store {
+  load(places: EntityLocation[]): Promise<(StoredEntity | null)[]>;
+  /** The fence only: one cheap round trip. */
+  probe(place: EntityLocation): Promise<EntityVersion | null>;
+  query(place: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]>;
+  /** Records of one collection by their ids, as they are stored; null for what is not there. */
+  records(place: EntityLocation, collection: string, ids: string[]): Promise<(Uint8Array | null)[]>;
+  commit(commit: Commit): Promise<Verdict>;
+
+  epochs(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
+  /** Members of an index, in its order. */
+  list(
+    place: { owner: string; partition: number },
+    index: string,
+    page: ListPage,
+  ): Promise<{ member: string; order: number }[]>;
+
+  /** Those partitions of each question where something is due: one round trip, on a cluster one for each partition. */
+  duePartitions(questions: readonly DueQuestion[]): Promise<number[][]>;
+  /** The first that are due, except skipped ones. */
+  dueReminders(partition: number, now_ms: number, limit: number, skips?: SkipsReminder): Promise<DueReminder[]>;
+  removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
+  outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]>;
+  removeFromOutbox(partition: number, numbers: number[]): Promise<void>;
+  /** Leases what is due in a queue to a member; what is not removed comes back at `again_ms`. */
+  lease(
+    place: { partition: number; queue: QueueName },
+    due: { now_ms: number; again_ms: number; limit: number; holder: string },
+  ): Promise<Queued[]>;
+  /** Makes due what these members have of the queues of these partitions; gives how much. */
+  takeBack(partitions: readonly number[], from: { gone: ReadonlySet<string>; now_ms: number }): Promise<number>;
+  removeQueued(place: { partition: number; queue: QueueName }, id: string): Promise<void>;
+  /** All of a queue, leased or not. */
+  listQueued(place: { partition: number; queue: QueueName }): Promise<Queued[]>;
+
+  /** Keeps an outbox message or reminder that threw too often, for operators. */
+  addDeadLetter(partition: number, name: string, content: Uint8Array): Promise<void>;
+  listDeadLetters(partition: number): Promise<{ name: string; content: Uint8Array }[]>;
+  removeDeadLetter(partition: number, name: string): Promise<void>;
+
+  /** Deliveries of an endpoint, the newest first. */
+  listDeliveryQueue(
+    endpoint: EntityLocation,
+    page: { before?: number | undefined; limit: number },
+  ): Promise<QueuedDelivery[]>;
+  /** Leases endpoints that are due: they come back at `again_ms` unless their own commits say otherwise. */
+  leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
+  /** The first endpoints that fall due within some time. */
+  endpointsBetween(partition: number, times: { after_ms: number; until_ms: number; limit: number }): Promise<string[]>;
+  /** What waits in each partition that answers, for operators. */
+  backlogs(now_ms: number): Promise<Backlog[]>;
+  /** Accounts that have events older than this. */
+  accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]>;
+  /** Takes an account's events away that are older than this. */
+  trimEvents(place: { account_id: string; partition: number }, before_ms: number): Promise<void>;
+
+  logHead(place: { account_id: string; partition: number }, type: string | null): Promise<LogHead | null>;
+  events(
+    place: { account_id: string; partition: number },
+    range: { from: string; to: string; descending: boolean; limit: number },
+  ): Promise<LoggedEvent[]>;
+}
+
+/** How many endpoints are due, and which of them waits longest, since when. */
+type DueEndpoints = { count: number; oldest_ms: number | null; oldest_id: string | null };
+export type Backlog = { partition: number; dead_letters: number; endpoints: DueEndpoints };
+
+export type ListPage = { after?: { order: number; member: string } | undefined; descending: boolean; limit: number };

@@ -1,0 +1,285 @@
+import type { Logger } from 'pino';
+import type { Account } from '../../../actors/accounts/account_state.js';
+import { appSessionIndex } from '../../../actors/accounts/app_session.js';
+import type { ErasureJob } from '../../../actors/actor.js';
+import { BINDINGS } from '../../../actors/devices/binding.js';
+import type { Erase } from '../../../actors/erase.js';
+import { LIBRARIES } from '../../../actors/insights/library.js';
+import { browserSessionIndex } from '../../../actors/oauth/browser_session.js';
+import { grantIndex } from '../../../actors/oauth/grant.js';
+import { DELETED_SOURCES, SOURCES } from '../../../actors/recordings/source.js';
+import { DELETED_STREAMS, STREAMS } from '../../../actors/recordings/stream.js';
+import { ENDPOINTS } from '../../../actors/webhooks/endpoint_state.js';
+import { SWEEPS } from '../../../actors/workspaces/sweep.js';
+import { laneId, partitionOfId } from '../../domain/ids.js';
+import { isRefusal, type Refusal, unreachable } from '../../domain/refusals.js';
+import { accountFolder, streamFolder } from '../../engine/blobs/blob_keys.js';
+import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import type { Holding } from '../../engine/cluster/members.js';
+import { ALL_PARTITIONS, type DuePoll } from '../../engine/jobs/due_poll.js';
+import { DueTask } from '../../engine/jobs/due_task.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import { decodeStored } from '../../engine/store/codec.js';
+import { type Queued, type Store, StoreUnavailable } from '../../engine/store/store.js';
+
+const RUN_EVERY_MS = 5_000;
+/** Another process takes the work over after this; both at once would do no harm. */
+const LEASE_MS = 120_000;
+/** Leased at once, of one partition. */
+const PER_PARTITION_MAX = 10;
+/** Done between two rewrites of the disk, within their leases. */
+const PER_RUN_MAX = 1_000;
+/** Of one list, between two notes of how far it has come. */
+const STEP_MAX = 20;
+/** After each entity it rests for so many times as long as that took: erasing is in no hurry, and others are. */
+const REST_FACTOR = 2;
+
+type Parts = {
+  store: Store;
+  actors: Actors;
+  blobs: BlobStore;
+  poll: DuePoll;
+  members: Holding;
+  metrics: Metrics;
+  log: Pick<Logger, 'info' | 'error'>;
+  now: () => number;
+  /** Makes Redis forget on disk what it has forgotten in memory; false when it was given up, since it had to stop. */
+  rewriteDisk: (stopped: () => boolean) => Promise<boolean>;
+};
+
+/** An erasure that is in progress, for operators. */
+export type ErasureView = { account_id: string; began_at: string; removed: Record<string, number>; in_hand: boolean };
+
+/**
+ * Removes what lies with erased accounts, deleted streams and the streams of deleted workspaces, in small steps that may be repeated:
+ * an interrupted erasure continues where the lists say. No request waits for it, so it is slow.
+ */
+export class ErasureWorker {
+  readonly #parts: Parts;
+  readonly #in_hand = new Set<string>();
+  readonly #task: DueTask<void>;
+  #stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const asked = { poll: parts.poll, queue: 'jobs', every_ms: RUN_EVERY_MS } as const;
+    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
+  }
+
+  start(): void {
+    this.#task.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#task.stop();
+  }
+
+  /** Erases what is due, to the end. Never rejects. */
+  look(): Promise<void> {
+    return this.#task.runOnce();
+  }
+
+  /** All erasures in progress, here or elsewhere. */
+  async list(): Promise<ErasureView[]> {
+    const { store } = this.#parts;
+    // All at once: one after the other they would take 256 times as long as Redis takes for an answer.
+    const jobs = await Promise.all(ALL_PARTITIONS.map((partition) => store.listQueued({ partition, queue: 'jobs' })));
+    const found: ErasureView[] = [];
+    for (const job of jobs.flat()) {
+      const { job: what, account_id } = decodeStored(job.content) as ErasureJob;
+      if (what !== 'erase_account') continue;
+      const account = await this.#account(account_id);
+      if (account?.phase.status !== 'erasing') continue;
+      const { began_at_ms, removed } = account.phase;
+      const began_at = new Date(began_at_ms).toISOString();
+      found.push({ account_id, began_at, removed, in_hand: this.#in_hand.has(job.id) });
+    }
+    return found;
+  }
+
+  async #run(partitions: readonly number[]): Promise<void> {
+    const { store, members, now, log, rewriteDisk } = this.#parts;
+    const done: { partition: number; id: string }[] = [];
+    try {
+      for (const partition of partitions) {
+        for (let left = true; left && !this.#stopped && done.length < PER_RUN_MAX; ) {
+          const now_ms = now();
+          const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX, holder: members.id };
+          const jobs = await store.lease({ partition, queue: 'jobs' }, due);
+          for (const job of jobs) if (await this.#do(job)) done.push({ partition, id: job.id });
+          left = jobs.length === PER_PARTITION_MAX;
+        }
+      }
+      if (done.length === 0) return;
+      // A job stays until its traces are gone from the disk as well. One rewrite does for all of them.
+      if (!(await rewriteDisk(() => this.#stopped))) return;
+      for (const { partition, id } of done) await store.removeQueued({ partition, queue: 'jobs' }, id);
+      log.info({ jobs: done.length }, 'what accounts and workspaces left behind was erased');
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable))
+        log.error({ err: error }, 'erasures could not be brought to an end yet');
+    }
+  }
+
+  /** Whether it is done. What is cut off comes again when its lease is over. */
+  async #do({ id, content }: Queued): Promise<boolean> {
+    const { log, metrics } = this.#parts;
+    const job = decodeStored(content) as ErasureJob;
+    this.#in_hand.add(id);
+    metrics.erasures.inc();
+    try {
+      switch (job.job) {
+        case 'erase_account':
+          return await this.#erase(job.account_id);
+        case 'erase_stream':
+          await this.#eraseStream(job);
+          return true;
+        case 'forget_voices':
+          return await this.#repeat(() => this.#parts.actors.contacts(job.account_id).forget_voices(job));
+        default:
+          return unreachable(job);
+      }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable))
+        log.error({ err: error }, 'an erasure was interrupted; it continues later');
+      return false;
+    } finally {
+      this.#in_hand.delete(id);
+      metrics.erasures.dec();
+    }
+  }
+
+  /** False when it was cut off by our own end. */
+  async #erase(account_id: string): Promise<boolean> {
+    const state = await this.#account(account_id);
+    // Erased already, and perhaps begun afresh since: only the disk was still to be seen to.
+    if (state?.phase.status !== 'erasing') return true;
+    const { lives } = state;
+    const account = this.#parts.actors.downstream.account(account_id);
+    await this.#repeat(() => account.erase_devices());
+    await this.#repeat(() => this.#parts.actors.contacts(account_id).erase());
+    await this.#repeat(() => this.#parts.actors.context(account_id).erase());
+    await this.#eraseBeside(account_id);
+    await this.#eraseList(account_id, { list: ENDPOINTS, kind: 'endpoint' });
+    await this.#eraseList(account_id, { list: SWEEPS, kind: 'sweep' });
+    await this.#eraseList(account_id, { list: STREAMS, kind: 'stream' });
+    await this.#eraseList(account_id, { list: DELETED_STREAMS, kind: 'stream' });
+    await this.#eraseList(account_id, { list: LIBRARIES, kind: 'library' });
+    await this.#eraseList(account_id, { list: SOURCES, kind: 'source' });
+    await this.#eraseList(account_id, { list: DELETED_SOURCES, kind: 'source' });
+    await this.#eraseList(account_id, { list: BINDINGS, kind: 'binding' });
+    for (let epoch = 0; epoch < lives.app_sessions; epoch++)
+      await this.#eraseList(account_id, { list: appSessionIndex(epoch), kind: 'appSession' });
+    for (let epoch = 0; epoch < lives.grants; epoch++) {
+      await this.#eraseList(account_id, { list: grantIndex(epoch), kind: 'grant' });
+      await this.#eraseList(account_id, { list: browserSessionIndex(epoch), kind: 'browserSession' });
+    }
+    if (this.#stopped) return false;
+    done(await account.erased());
+    return true;
+  }
+
+  /** Files and archives: first what says that they are there, so that nobody goes on with them. */
+  async #eraseBeside(account_id: string): Promise<void> {
+    const { actors, blobs } = this.#parts;
+    await this.#repeat(() => actors.files(account_id).erase());
+    await this.#repeat(() => actors.exports(account_id).erase());
+    for (const of of ['files', 'exports'] as const) await blobs.removeFolder(accountFolder(of, account_id));
+  }
+
+  /** Asks until nothing is left; false when it was cut off by our own end. */
+  async #repeat(ask: () => Promise<{ left: boolean } | Refusal>): Promise<boolean> {
+    while (!this.#stopped) {
+      const began = performance.now();
+      if (!done(await ask()).left) return true;
+      await rest((performance.now() - began) * REST_FACTOR);
+    }
+    return false;
+  }
+
+  /** Ends all that is on a list; each leaves the list as it ends, so the list's head is always what is left. */
+  async #eraseList(account_id: string, { list, kind }: { list: string; kind: Listed }): Promise<void> {
+    const { actors, store } = this.#parts;
+    const place = { owner: account_id, partition: partitionOfId(account_id) };
+    while (!this.#stopped) {
+      const members = await store.list(place, list, { descending: false, limit: STEP_MAX });
+      if (members.length === 0) return;
+      for (const { member } of members) {
+        const began = performance.now();
+        await this.#eraseOne(kind, member, { account_id, list });
+        await rest((performance.now() - began) * REST_FACTOR);
+      }
+      done(await actors.downstream.account(account_id).erasure_progress({ removed: { [kind]: members.length } }));
+    }
+  }
+
+  async #eraseStream({ stream_id, account_id }: Extract<ErasureJob, { job: 'erase_stream' }>): Promise<void> {
+    const began = performance.now();
+    await this.#eraseOne('stream', stream_id, { account_id, list: STREAMS });
+    await rest((performance.now() - began) * REST_FACTOR);
+  }
+
+  async #eraseOne(kind: Listed, id: string, erase: Erase): Promise<void> {
+    const { blobs, actors } = this.#parts;
+    // The bytes first: once the stream is gone nobody would know of them.
+    if (kind === 'stream') {
+      await blobs.removeFolder(streamFolder(id));
+      done(await actors.signals(id).erase());
+      await this.#eraseTranscripts(id);
+    }
+    done(await actors[kind](id).erase(erase));
+  }
+
+  /** Those that pipelines have of their own first: the stream's knows of them. */
+  async #eraseTranscripts(stream_id: string): Promise<void> {
+    const { actors } = this.#parts;
+    const transcript = await actors.transcript(stream_id).view();
+    if (isRefusal(transcript) && transcript.refused !== 'NOT_FOUND') throw refusedBy(transcript);
+    const lanes = isRefusal(transcript) ? [] : (transcript.lanes ?? []);
+    for (const number of lanes) await this.#eraseLane({ stream_id, id: laneId(stream_id, number) });
+    done(await actors.transcript(stream_id).erase());
+  }
+
+  async #eraseLane({ stream_id, id }: { stream_id: string; id: string }): Promise<void> {
+    const transcript = this.#parts.actors.transcript(id);
+    const found = await transcript.view();
+    if (isRefusal(found) && found.refused !== 'NOT_FOUND') throw refusedBy(found);
+    if (!isRefusal(found) && found.lane?.stream_id === stream_id) done(await transcript.erase());
+  }
+
+  async #account(account_id: string): Promise<Account | null> {
+    const account = await this.#parts.actors.account(account_id).view();
+    if (!isRefusal(account)) return account;
+    if (account.refused === 'UNAUTHORIZED') return null;
+    throw refusedBy(account);
+  }
+}
+
+/** What has an index of an account's entities, each of which can be erased. */
+type Listed =
+  | 'endpoint'
+  | 'stream'
+  | 'sweep'
+  | 'library'
+  | 'source'
+  | 'binding'
+  | 'appSession'
+  | 'grant'
+  | 'browserSession';
+
+/** A refusal stops the job, which is then tried again. */
+function done<Reply>(answer: Reply | Refusal): Reply {
+  if (isRefusal(answer)) throw refusedBy(answer);
+  return answer;
+}
+
+function rest(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** A problem that passes is waited for, and not logged; whatever else refuses would keep an erasure from its end for ever. */
+function refusedBy({ refused, message }: Refusal): Error {
+  return refused === 'UNAVAILABLE' ? new StoreUnavailable(message) : new Error(message);
+}

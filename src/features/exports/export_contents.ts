@@ -1,0 +1,224 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Export } from '../../../actors/accounts/exports_state.js';
+import { streamOfChunk } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { blobKey, fileKey } from '../../engine/blobs/blob_keys.js';
+import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import type { AccountReader } from './account_reader.js';
+import type { Archive } from './archive.js';
+import type { ExportReaders } from './export_principal.js';
+import { type Item, LEFT_OUT, LEFT_OUT_BESIDE, RESOURCES, type Resource } from './export_resources.js';
+import { settledList } from './settled_list.js';
+
+/** Of the archive, not of what its files hold: those are as the API's version says. */
+const FORMAT = 1;
+/** Lines that are put together before they go on. */
+const LINES_CHARS = 64 * 1024;
+
+/** `records`: lines of a file of lines. */
+type Listed = { path: string; bytes: number; sha256: string; records?: number };
+type LeftOut = { what: string; why: string };
+
+type Parts = {
+  reader: AccountReader;
+  blobs: BlobStore;
+  now: () => number;
+  readers: ExportReaders;
+  wanted: Pick<Export, 'audio' | 'files'>;
+  /** Said with each record that went in. */
+  onRecord: () => void;
+};
+
+/** Fills an archive with all that an account has. */
+export class ExportContents {
+  readonly #parts: Parts;
+  readonly #files: Listed[] = [];
+  readonly #missing: string[] = [];
+  readonly #left_out: LeftOut[] = [];
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async fill(archive: Archive): Promise<void> {
+    const { wanted, now } = this.#parts;
+    const made_at = new Date(now()).toISOString();
+    for (const resource of RESOURCES) await this.#addLines(archive, resource);
+    if (wanted.audio) await this.#addAudio(archive);
+    else this.#left_out.push({ what: 'audio/', why: 'It was not asked for.' });
+    if (wanted.files) await this.#addFiles(archive);
+    else this.#left_out.push({ what: 'files/', why: 'It was not asked for.' });
+    const { account_id } = this.#parts.readers.who;
+    const manifest = { format: FORMAT, account_id, made_at, files: this.#files, missing: this.#missing };
+    const left_out = [
+      ...this.#left_out,
+      ...LEFT_OUT.map(({ path, why }) => ({ what: routeName(path), why })),
+      ...LEFT_OUT_BESIDE,
+    ];
+    await archive.add({ path: 'manifest.json', from: textOf({ ...manifest, left_out }), compress: true });
+    await archive.end();
+  }
+
+  async #addLines(archive: Archive, resource: Resource): Promise<void> {
+    const path = `${resource.name}.ndjson`;
+    const hinders = this.#hinders(resource);
+    if (hinders !== null) {
+      this.#left_out.push({ what: path, why: hinders });
+      return;
+    }
+    let records = 0;
+    const count = () => {
+      records += 1;
+      this.#parts.onRecord();
+    };
+    const added = await archive.add({ path, from: linesOf(this.#items(resource), count), compress: true });
+    this.#files.push({ path, records, ...added });
+  }
+
+  #hinders({ path, of }: Resource): string | null {
+    const { reader, readers } = this.#parts;
+    const parent = RESOURCES.find(({ name }) => name === of?.name);
+    const missing = reader.missingLayer(path, readers.who) ?? (parent === undefined ? null : this.#layerOf(parent));
+    if (missing === null) return null;
+    return missing === 'rights' ? 'The account has no right to it.' : `The layer ${missing} is switched off.`;
+  }
+
+  #layerOf({ path }: Resource) {
+    return this.#parts.reader.missingLayer(path, this.#parts.readers.who);
+  }
+
+  /** What goes into the lines of a resource, in its order. */
+  async *#items(resource: Resource): AsyncGenerator<Item> {
+    const { reader, readers, now } = this.#parts;
+    const { path, single, of, moves, secret = [] } = resource;
+    const who = resource.says_rights ? readers.plain : readers.who;
+    const read = (id?: string) =>
+      single ? oneItem(() => reader.one({ path, who, id })) : reader.list({ path, who, id });
+    if (of === undefined) {
+      for await (const item of moves ? settledList(read, now) : read()) yield without(item, secret);
+      return;
+    }
+    const parent = RESOURCES.find(({ name }) => name === of.name) as Resource;
+    for await (const item of this.#items(parent)) {
+      if (of.where?.(item) === false) continue;
+      const id = String(item.id);
+      for await (const part of read(id)) yield { [of.as]: id, ...part };
+    }
+  }
+
+  /** The newest streams first, as far as one archive goes. */
+  async #addAudio(archive: Archive): Promise<void> {
+    const { blobs, readers } = this.#parts;
+    if (!readers.who.permissions.includes('audio:read')) {
+      this.#left_out.push({ what: 'audio/', why: 'The layer audio.access is switched off.' });
+      return;
+    }
+    const total = { files: 0, bytes: 0, beyond: 0 };
+    for await (const chunk of this.#items(resourceNamed('chunks'))) {
+      const { id, stream_id, container, size_bytes, stored_at, status } = chunk as unknown as StoredChunk;
+      if (stored_at === null || status === 'expired') continue;
+      const is_beyond =
+        total.files >= LIMITS.export_audio_files_max || total.bytes + size_bytes > LIMITS.export_audio_bytes_max;
+      if (is_beyond) {
+        total.beyond += 1;
+        continue;
+      }
+      const path = `audio/${stream_id}/${streamOfChunk(id)?.number}.${extensionOf(container)}`;
+      total.files += 1;
+      total.bytes += size_bytes;
+      await this.#addBlob(archive, path, () => blobs.open(blobKey(stream_id, id)));
+    }
+    if (total.beyond > 0) {
+      const why = `One archive holds ${LIMITS.export_audio_files_max} chunks and ${LIMITS.export_audio_bytes_max} bytes of audio at most.`;
+      this.#left_out.push({ what: `audio of the ${total.beyond} chunks that come last in chunks.ndjson`, why });
+    }
+  }
+
+  async #addFiles(archive: Archive): Promise<void> {
+    const { blobs, readers } = this.#parts;
+    for await (const file of this.#items(resourceNamed('files'))) {
+      const { id, name, status } = file as { id: string; name: string; status: string };
+      if (status !== 'stored') continue;
+      await this.#addBlob(archive, `files/${id}/${nameInArchive(name)}`, () =>
+        blobs.open(fileKey(readers.who.account_id, id)),
+      );
+    }
+  }
+
+  async #addBlob(archive: Archive, path: string, open: () => ReturnType<BlobStore['open']>): Promise<void> {
+    const blob = await open();
+    if (blob === null) {
+      this.#missing.push(path);
+      return;
+    }
+    // Audio is compressed already as a rule; of files nobody knows.
+    const added = await archive.add({ path, from: blob.stream, compress: false });
+    this.#files.push({ path, ...added });
+    this.#parts.onRecord();
+  }
+}
+
+type StoredChunk = {
+  id: string;
+  stream_id: string;
+  container: string;
+  size_bytes: number;
+  stored_at: string | null;
+  status: string;
+};
+
+function resourceNamed(wanted: string): Resource {
+  return RESOURCES.find(({ name }) => name === wanted) as Resource;
+}
+
+async function* oneItem(read: () => Promise<Item | null>): AsyncGenerator<Item> {
+  const item = await read();
+  if (item !== null) yield item;
+}
+
+function without(item: Item, members: readonly string[]): Item {
+  if (!members.some((name) => name in item)) return item;
+  return Object.fromEntries(Object.entries(item).filter(([name]) => !members.includes(name)));
+}
+
+/** One JSON text a line, in pieces of some lines. */
+async function* linesOf(items: AsyncIterable<Item>, onLine: () => void): AsyncGenerator<Buffer> {
+  let text = '';
+  for await (const item of items) {
+    text += `${JSON.stringify(item)}\n`;
+    onLine();
+    if (text.length < LINES_CHARS) continue;
+    yield Buffer.from(text);
+    text = '';
+    await setImmediate();
+  }
+  if (text !== '') yield Buffer.from(text);
+}
+
+async function* textOf(document: object): AsyncGenerator<Buffer> {
+  yield Buffer.from(`${JSON.stringify(document, null, 2)}\n`);
+}
+
+/** As what audio in a container is saved. */
+function extensionOf(container: string): string {
+  const name =
+    container
+      .toLowerCase()
+      .split(/[;/]/)
+      .find((part) => part !== 'audio') ?? '';
+  return /^[a-z0-9]{1,8}$/.test(name.trim()) ? name.trim() : 'bin';
+}
+
+/** What no file of Windows may have in its name, and what it takes from the end of one. */
+const NO_FILE_NAME = /[<>:"/\\|?*\p{Cc}]|[. ]+$/gu;
+/** Names of devices there, whatever follows the first dot. */
+const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?=\.|$)/i;
+
+/** A file's name as every system can unpack it; `files.ndjson` has it as it is. */
+export function nameInArchive(name: string): string {
+  return name.replaceAll(NO_FILE_NAME, (found) => '_'.repeat(found.length)).replace(DEVICE_NAME, '_$&');
+}
+
+function routeName(path: string): string {
+  return `GET ${path.replaceAll(/:([a-z_]+)/g, '{$1}')}`;
+}

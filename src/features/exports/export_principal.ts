@@ -1,0 +1,36 @@
+import type { Account } from '../../../actors/accounts/account_state.js';
+import type { Export } from '../../../actors/accounts/exports_state.js';
+import type { Principal } from '../../access/principal.js';
+import { type Entitlement, isEnabled, type Layer, permissionsOf } from '../../domain/permissions.js';
+
+/** As whom an export reads. */
+export type ExportReaders = {
+  who: Principal;
+  /** With the rights that the account has and no others. */
+  plain: Principal;
+};
+
+const ALL_LAYERS = ['audio.access', 'transcripts.access', 'insights.access'] as const satisfies Layer[];
+
+/**
+ * The account itself, with developer access: what was made of its recordings is its own data, whoever may see that through
+ * the API. For staff, with all layers.
+ */
+export function exportReaders(account: Account, { by }: Pick<Export, 'by'>): ExportReaders {
+  const switched: Entitlement[] = ['developer.tools', ...(by === 'staff' ? ALL_LAYERS : [])];
+  const entitlements = { ...account.entitlements, ...Object.fromEntries(switched.map((name) => [name, true])) };
+  return { who: principalOf({ ...account, entitlements }), plain: principalOf(account) };
+}
+
+/** The layers that it holds something of. */
+export function layersOf({ who }: ExportReaders, { audio }: Pick<Export, 'audio'>): Layer[] {
+  const held = ALL_LAYERS.filter((layer) => isEnabled(who.account.entitlements, layer));
+  return audio ? held : held.filter((layer) => layer !== 'audio.access');
+}
+
+function principalOf(account: Account): Principal {
+  return {
+    ...{ kind: 'app_session', credential_id: '', client: null, account_id: account.id, account },
+    ...{ permissions: permissionsOf(account.entitlements), recalls: false, verified_at_ms: null, fences: [] },
+  };
+}

@@ -1,0 +1,285 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import { isOpen } from '../../../actors/accounts/account_state.js';
+import { type Archived, EXPORTS_INDEX, type RunningExport } from '../../../actors/accounts/exports_state.js';
+import { isLive } from '../../../actors/oauth/grant.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal, unreachable } from '../../domain/refusals.js';
+import { accountFolder, archiveKey, placeOfAccountKey } from '../../engine/blobs/blob_keys.js';
+import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import { DueEntities } from '../../engine/jobs/due_entities.js';
+import { ALL_PARTITIONS, type DuePoll } from '../../engine/jobs/due_poll.js';
+import { JobLanes, persisting, prolonging } from '../../engine/jobs/job_lanes.js';
+import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import { randomBytes } from '../../engine/runtime/random.js';
+import { type Fence, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import type { AccountReader } from './account_reader.js';
+import { Archive } from './archive.js';
+import { ExportContents } from './export_contents.js';
+import { type ExportReaders, exportReaders, layersOf } from './export_principal.js';
+import type { Exporter } from './exporter.js';
+
+/** What other processes have left behind is found after this at the latest. */
+const SWEEP_EVERY_MS = 15_000;
+const CLAIM_BYTES = 12;
+/** Accounts of one partition that operators are shown. */
+const SHOWN_MAX = 100;
+
+type Parts = {
+  store: Store;
+  actors: Actors;
+  blobs: BlobStore;
+  poll: DuePoll;
+  reader: AccountReader;
+  metrics: Metrics;
+  log: Pick<Logger, 'error' | 'warn'>;
+  now: () => number;
+};
+
+/** Why an export ends that nobody may have any more. */
+const ENDED = {
+  ACCOUNT_DELETED: 'The account was deleted meanwhile.',
+  SIGNED_OUT: 'Whoever asked for it was signed out meanwhile.',
+} as const;
+type Ended = keyof typeof ENDED;
+
+/** It is somebody else's by now, or nobody's: whoever makes it stops. */
+class ExportLost extends Error {
+  override name = 'ExportLost';
+  constructor(readonly why: Ended | 'taken') {
+    super(why);
+  }
+}
+
+type Making = { account_id: string; item: RunningExport; readers: ExportReaders; signal: AbortSignal };
+
+/**
+ * Makes exports, a few at a time: reads an account page by page and stores the archive in parts as it grows. Whoever is
+ * lost in the middle has its lease run out; the next one begins anew, under names of its own.
+ */
+export class ExportWorker implements Exporter {
+  readonly #parts: Parts;
+  readonly #due: DueEntities;
+  readonly #lanes: JobLanes;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { store, now, log, poll } = parts;
+    const complain = (error: unknown) => {
+      if (!(error instanceof StoreUnavailable))
+        log.error({ err: error }, 'an export was interrupted; it goes on later');
+    };
+    this.#due = new DueEntities({ store, now, poll, index: EXPORTS_INDEX, complain, fresh_ms: SWEEP_EVERY_MS });
+    this.#lanes = new JobLanes({
+      ...{ due: this.#due, poll, at_once: LIMITS.exports_at_once, sweep_every_ms: SWEEP_EVERY_MS, log },
+      workOn: (account_id, signal) => this.#workOn(account_id, signal),
+      complaint: 'exports that are due could not be found; it is tried again',
+    });
+  }
+
+  start(): void {
+    this.#lanes.start();
+  }
+
+  /** Gives back what is in hand. */
+  stop(): Promise<void> {
+    return this.#lanes.stop();
+  }
+
+  offer(account_id: string): void {
+    this.#lanes.offer(account_id);
+  }
+
+  look(): Promise<void> {
+    return this.#lanes.look();
+  }
+
+  async listDue(): Promise<string[]> {
+    const page = { descending: false, limit: SHOWN_MAX };
+    const rows = await Promise.all(
+      ALL_PARTITIONS.map((partition) =>
+        this.#parts.store.list({ owner: EXPORTS_INDEX.owner, partition }, EXPORTS_INDEX.index, page),
+      ),
+    );
+    return rows.flat().map(({ member }) => member);
+  }
+
+  async #workOn(account_id: string, signal: AbortSignal): Promise<void> {
+    const exports = this.#parts.actors.exports(account_id);
+    const claim = Buffer.from(randomBytes(CLAIM_BYTES)).toString('base64url');
+    const found = done(await exports.claim({ claim }));
+    switch (found.work) {
+      case 'none':
+        return;
+      case 'remove':
+        await this.#removeParts(account_id, (export_id) => export_id === found.export_id);
+        done(await exports.removed({ export_id: found.export_id }));
+        return;
+      case 'make':
+        return this.#make(account_id, found.export, signal);
+      default:
+        return unreachable(found);
+    }
+  }
+
+  async #make(account_id: string, item: RunningExport, signal: AbortSignal): Promise<void> {
+    const { actors, metrics, log } = this.#parts;
+    const { id: export_id, stage } = item;
+    const held = { export_id, claim: stage.claim };
+    metrics.exports_running.inc();
+    try {
+      const account = await actors.account(account_id).view();
+      if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') throw refusedBy(account);
+      if (isRefusal(account) || !isOpen(account)) throw new ExportLost('ACCOUNT_DELETED');
+      await this.#removeParts(account_id, (id, attempt) => id === export_id && attempt !== stage.attempt);
+      await this.#archive({ account_id, item, readers: exportReaders(account, item), signal });
+      metrics.exports.inc({ outcome: 'ready' });
+    } catch (error) {
+      if (signal.aborted) {
+        await actors.exports(account_id).release(held);
+      } else if (error instanceof ExportLost) {
+        if (error.why === 'taken') return;
+        metrics.exports.inc({ outcome: error.why === 'SIGNED_OUT' ? 'signed_out' : 'account_deleted' });
+        done(
+          await actors.exports(account_id).fail({ ...held, failure: { code: error.why, message: ENDED[error.why] } }),
+        );
+      } else {
+        metrics.exports.inc({ outcome: 'interrupted' });
+        log.warn({ export_id, tries: stage.tries }, 'an export could not be made; it is tried again');
+        throw error;
+      }
+    } finally {
+      metrics.exports_running.dec();
+    }
+  }
+
+  /** Makes the archive and stores it, as long as it may be made and is nobody else's. */
+  async #archive({ account_id, item, readers, signal }: Making): Promise<void> {
+    const { actors, blobs, reader, now } = this.#parts;
+    const { id: export_id, stage } = item;
+    const exports = actors.exports(account_id);
+    const held = { export_id, claim: stage.claim };
+    const fences = fencesOf(account_id, stage.asker);
+    const progress = { records: 0, bytes: 0 };
+    const archive = new Archive(now());
+    const stop = () => archive.destroy(new Error('the server stops'));
+    signal.addEventListener('abort', stop, { once: true });
+    const stillMine = async () => {
+      if (!(await this.#isSignedIn(item))) throw new ExportLost('SIGNED_OUT');
+      await this.#passed(account_id, await exports.prolong({ ...held, progress: { ...progress } }, fences));
+    };
+    const prolong = () => stillMine().catch((error) => archive.destroy(error as Error));
+    const onRecord = () => {
+      progress.records += 1;
+    };
+    const contents = new ExportContents({ reader, blobs, now, readers, wanted: item, onRecord });
+    try {
+      await stillMine();
+      const archived = await prolonging(prolong, async () => {
+        const filled = contents.fill(archive).catch((error) => {
+          archive.destroy(error as Error);
+          throw error;
+        });
+        const [made] = await Promise.all([this.#store(archive, { account_id, item, progress }), filled]);
+        return { ...made, layers: layersOf(readers, item) };
+      });
+      await stillMine();
+      await this.#passed(account_id, await persisting(() => exports.finish({ ...held, archived }, fences), signal));
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Stores an archive as it is made, in parts of one length. */
+  async #store(
+    archive: Archive,
+    { account_id, item, progress }: { account_id: string; item: RunningExport; progress: { bytes: number } },
+  ): Promise<Omit<Archived, 'layers'>> {
+    const part_bytes = LIMITS.export_part_bytes;
+    const whole = createHash('sha256');
+    let part = 0;
+    for await (const bytes of inParts(archive.bytes, part_bytes)) {
+      whole.update(bytes);
+      const key = archiveKey(account_id, { export_id: item.id, attempt: item.stage.attempt, part });
+      const sha256_hex = createHash('sha256').update(bytes).digest('hex');
+      const put = await this.#parts.blobs.put(key, onePiece(bytes), { size_bytes: bytes.length, sha256_hex });
+      if (!put.ok) throw new Error(`a part of an archive could not be stored: ${put.reason}`);
+      progress.bytes += bytes.length;
+      part += 1;
+    }
+    return { bytes: progress.bytes, sha256: whole.digest('hex'), part_bytes };
+  }
+
+  /** Whether the credential still stands that asked for it; its epochs are fences. */
+  async #isSignedIn({ stage }: RunningExport): Promise<boolean> {
+    const { credential } = stage.asker;
+    if (credential === null) return true;
+    const { actors } = this.#parts;
+    if (credential.kind === 'app_session') {
+      const session = await actors.appSession(credential.id).secret();
+      if (isRefusal(session) && session.refused !== 'UNAUTHORIZED') throw refusedBy(session);
+      return !isRefusal(session);
+    }
+    const grant = await actors.grant(credential.id).view();
+    if (isRefusal(grant) && grant.refused !== 'UNAUTHORIZED') throw refusedBy(grant);
+    return !isRefusal(grant) && isLive(grant);
+  }
+
+  /** Throws what a refusal means for whoever makes an export. */
+  async #passed(account_id: string, answer: unknown | Refusal): Promise<void> {
+    if (!isRefusal(answer)) return;
+    if (answer === EPOCH_ENDED) {
+      const account = await this.#parts.actors.account(account_id).view();
+      throw new ExportLost(!isRefusal(account) && isOpen(account) ? 'SIGNED_OUT' : 'ACCOUNT_DELETED');
+    }
+    if (answer.refused === 'NOT_FOUND' || answer.refused === 'CONFLICT') throw new ExportLost('taken');
+    throw refusedBy(answer);
+  }
+
+  async #removeParts(account_id: string, which: (export_id: string, attempt: number) => boolean): Promise<void> {
+    const { blobs } = this.#parts;
+    for await (const key of blobs.list(accountFolder('exports', account_id))) {
+      const place = placeOfAccountKey(key);
+      if (place === null || !('archive' in place)) continue;
+      const { export_id, attempt } = place.archive;
+      if (which(export_id, attempt)) await blobs.remove([key]);
+    }
+  }
+}
+
+function fencesOf(account_id: string, { epochs }: RunningExport['stage']['asker']): Fence[] {
+  return epochs.map(({ epoch, value }) => ({ fence: 'epoch', account_id, epoch, value }));
+}
+
+async function* inParts(stream: AsyncIterable<Buffer>, part_bytes: number): AsyncGenerator<Buffer> {
+  let pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of stream) {
+    let rest = piece;
+    while (length + rest.length >= part_bytes) {
+      const end = part_bytes - length;
+      yield Buffer.concat([...pieces, rest.subarray(0, end)]);
+      rest = rest.subarray(end);
+      [pieces, length] = [[], 0];
+    }
+    if (rest.length === 0) continue;
+    pieces.push(rest);
+    length += rest.length;
+  }
+  if (length > 0) yield Buffer.concat(pieces);
+}
+
+async function* onePiece(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+function done<Reply>(answer: Reply | Refusal): Reply {
+  if (isRefusal(answer)) throw refusedBy(answer);
+  return answer;
+}
+
+function refusedBy({ refused, message }: Refusal): Error {
+  return refused === 'UNAVAILABLE' ? new StoreUnavailable(message) : new Error(message);
+}

@@ -1,0 +1,149 @@
+import { pipelineOf } from '../../../actors/insights/context_state.js';
+import type { InsightJob, InsightRun } from '../../../actors/insights/library_state.js';
+import type { TranscriptRun } from '../../../actors/transcripts/transcript_runs.js';
+import type { Transcript } from '../../../actors/transcripts/transcript_state.js';
+import type { Principal } from '../../access/principal.js';
+import { laneId, libraryId, pipelineId } from '../../domain/ids.js';
+import { type Interval, subtract } from '../../domain/intervals.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import type { Services } from '../../host/services.js';
+import type { Scene } from '../transcripts/transcript_pages.js';
+import { defaultNumberOf } from './pipeline_access.js';
+
+/** What is made of a recording, for those who look for a fault: no text is in it. Rule K-017. */
+
+/** `key`: by which a page finds where the one before ended. */
+export type DebugRun = {
+  key: string;
+  run_id: string | null;
+  kind: 'transcribe' | 'insights';
+  pipeline_id: string;
+  from_ms: number;
+  to_ms: number;
+  status: 'waiting' | 'claimed' | 'published' | 'failed';
+  tries: number;
+  engine: string | null;
+  queued_at_ms: number;
+  published_at_ms: number | null;
+  failure: string | null;
+  dropped: InsightRun['dropped'];
+};
+
+const NOTHING: InsightRun['dropped'] = { unsupported: 0, duplicate: 0, protected: 0 };
+const NOT_YET = { engine: null, published_at_ms: null, failure: null, dropped: NOTHING };
+
+/** What came last is first. */
+export async function debugRuns(
+  { actors, clock }: Pick<Services, 'actors' | 'clock'>,
+  who: Principal,
+  { stream, transcript }: Scene,
+): Promise<DebugRun[] | Refusal> {
+  const { id: stream_id, account_id, workspace_id } = stream;
+  const number = await defaultNumberOf({ actors }, account_id);
+  if (typeof number !== 'number') return number;
+  const default_id = pipelineId(account_id, number);
+  const now_ms = clock.now();
+  const heard: DebugRun[] = [];
+  for (const { id, pipeline } of transcriptsOf(stream_id, transcript, account_id === who.account_id)) {
+    const of = id === stream_id ? transcript : await actors.transcript(id).view();
+    // Of a lane that was not begun there is nothing.
+    if (of === null || (isRefusal(of) && of.refused === 'NOT_FOUND')) continue;
+    const ended = isRefusal(of) ? of : await actors.transcript(id).runs();
+    if (isRefusal(of) || isRefusal(ended)) return ended as Refusal;
+    if (id !== stream_id && of.lane?.stream_id !== stream_id) continue;
+    const wanted_by = pipeline === null ? default_id : pipelineId(account_id, pipeline);
+    heard.push(...stillToTranscribe(of, { default_id: wanted_by, now_ms }));
+    heard.push(...ended.runs.map((run) => transcribed(run, pipelineOf({ ...run, pipeline_id: null }, stream))));
+  }
+  const made = await actors.library(libraryId(account_id, workspace_id)).runs({ stream_id });
+  if (isRefusal(made)) return made;
+  // What other pipelines make is their account's.
+  const isSeen = ({ pipeline_id }: { pipeline_id: string | null }) =>
+    pipeline_id === null || account_id === who.account_id;
+  const rows: DebugRun[] = [
+    ...heard,
+    ...made.jobs.filter(isSeen).map((job) => stillToThinkOf(job, { account_id, stream_id, default_id, now_ms })),
+    ...made.runs.filter(isSeen).map((run) => thoughtOf(run, pipelineOf(run, stream))),
+  ];
+  return rows.sort((a, b) => b.queued_at_ms - a.queued_at_ms || b.from_ms - a.from_ms);
+}
+
+/** The stream's own, and for its owner those of other pipelines. */
+function transcriptsOf(stream_id: string, transcript: Transcript | null, is_owner: boolean) {
+  const lanes = is_owner ? (transcript?.lanes ?? []) : [];
+  const own: { id: string; pipeline: number | null } = { id: stream_id, pipeline: null };
+  return [own, ...lanes.map((pipeline) => ({ id: laneId(stream_id, pipeline), pipeline }))];
+}
+
+type Now = { default_id: string; now_ms: number };
+
+function stillToTranscribe(
+  { account_id, waiting, window, retry }: Transcript,
+  { default_id, now_ms }: Now,
+): DebugRun[] {
+  const held = window !== null && window.until_ms > now_ms ? window : null;
+  const kind = 'transcribe' as const;
+  const begun = { ...NOT_YET, kind, pipeline_id: default_id };
+  const row = (span: { from_ms: number; to_ms: number }, queued_at_ms: number) => {
+    const { from_ms, to_ms } = span;
+    return {
+      ...begun,
+      key: `${kind} ${from_ms} ${default_id}`,
+      run_id: null,
+      from_ms,
+      to_ms,
+      status: 'waiting' as const,
+      queued_at_ms,
+    };
+  };
+  const triesAt = (from_ms: number) => {
+    const rested = retry?.from_ms === from_ms ? retry.tries : 0;
+    return held === null && window?.from_ms === from_ms ? Math.max(rested, window.tries) : rested;
+  };
+  const cut: Interval[] = held === null ? [] : [[held.from_ms, held.to_ms]];
+  const rows = waiting.flatMap(({ from_ms, to_ms, at_ms }): DebugRun[] =>
+    subtract([[from_ms, to_ms]], cut).map(([from, to]) => ({
+      ...row({ from_ms: from, to_ms: to }, at_ms),
+      tries: triesAt(from),
+    })),
+  );
+  if (held === null) return rows;
+  const { run_id, from_ms, to_ms, tries } = held;
+  const pipeline_id = pipelineOf({ ...held, pipeline_id: null }, { account_id });
+  const came_ms = waiting.find((one) => one.from_ms < to_ms && one.to_ms > from_ms)?.at_ms ?? now_ms;
+  return [{ ...row({ from_ms, to_ms }, came_ms), key: run_id, pipeline_id, run_id, status: 'claimed', tries }, ...rows];
+}
+
+/** Segments that the engine doubted count as unsupported: nothing bears them. */
+function transcribed(run: TranscriptRun, pipeline_id: string): DebugRun {
+  const { run_id, from_ms, to_ms, status, tries, engine, queued_at_ms, ended_at_ms, failure, dropped } = run;
+  return {
+    ...{ key: run_id, run_id, kind: 'transcribe', pipeline_id, from_ms, to_ms, status, tries, engine, queued_at_ms },
+    ...{ published_at_ms: status === 'published' ? ended_at_ms : null, failure },
+    dropped: { ...NOTHING, unsupported: dropped },
+  };
+}
+
+function stillToThinkOf(
+  job: InsightJob,
+  { stream_id, default_id, now_ms, ...owner }: Now & { stream_id: string; account_id: string },
+): DebugRun {
+  const { number, pipeline_id, claim, tries, queued_at_ms } = job;
+  const here = job.parts.filter((part) => part.stream_id === stream_id);
+  const is_held = claim !== undefined && claim.until_ms > now_ms;
+  return {
+    ...{ ...NOT_YET, key: `insights ${number}`, kind: 'insights' },
+    pipeline_id: pipeline_id ?? (is_held ? pipelineOf({ ...claim, pipeline_id }, owner) : default_id),
+    from_ms: Math.min(...here.map(({ start_ms }) => start_ms)),
+    to_ms: Math.max(...here.map(({ end_ms }) => end_ms)),
+    ...{ run_id: is_held ? claim.run_id : null, status: is_held ? 'claimed' : 'waiting', tries, queued_at_ms },
+  };
+}
+
+function thoughtOf(run: InsightRun, pipeline_id: string): DebugRun {
+  const { ended_at_ms, pipeline: _, conversation, ...rest } = run;
+  return {
+    ...{ ...rest, key: `${run.run_id} ${conversation}`, kind: 'insights', pipeline_id },
+    published_at_ms: run.status === 'published' ? ended_at_ms : null,
+  };
+}

@@ -1,0 +1,184 @@
+import { setImmediate } from 'node:timers/promises';
+import { defaultPipeline } from '../../../actors/insights/context.js';
+import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
+import type { ClaimedJob } from '../../../actors/insights/library_jobs.js';
+import type { Span } from '../../../actors/insights/library_state.js';
+import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
+import { type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
+import { libraryId, ownerOfPipeline, ownerOfPrivateWorkspace } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal } from '../../domain/refusals.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import {
+  type Contacts,
+  namesOf,
+  pagesFrom,
+  type Scene,
+  sceneOf,
+  type TranscriptReader,
+} from '../transcripts/transcript_pages.js';
+import type { InputPerson, InputTurn, InsightInput } from './insight_input.js';
+import { standing } from './standing.js';
+
+/** What an engine gets for a job: read anew whenever it is needed, so that nothing is thought of that is gone meanwhile. */
+
+export type InputReader = TranscriptReader & {
+  actors: Pick<Actors, 'stream' | 'library' | 'context' | 'contacts'>;
+};
+export type Owner = { account_id: string; workspace_id: string };
+/** `engine`: its name in the operator's list. */
+export type JobInput = { input: InsightInput; engine: string };
+
+/** Null where nothing is to be thought of: its turns are gone, or its pipeline makes no insights any more. */
+export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Owner): Promise<JobInput | null> {
+  const { actors } = reader;
+  const { account_id } = owner;
+  const context = standing(await actors.context(account_id).view());
+  if (context === null) return null;
+  const number = job.pipeline_id === null ? null : ownerOfPipeline(job.pipeline_id)?.number;
+  const pipeline =
+    number === null
+      ? defaultPipeline(context)
+      : context.pipelines.find((one) => one.number === number && !one.archived);
+  if (pipeline === undefined || pipeline.insights === null) return null;
+  const said = await saidIn(reader, job, account_id);
+  if (said.turns.length === 0) return null;
+  return {
+    engine: pipeline.insights.engine,
+    input: {
+      ...{ started_at_ms: job.started_at_ms, ended_at_ms: job.ended_at_ms },
+      ...{ title: job.conversation_item?.title ?? null, turns: said.turns, people: said.people },
+      ...(await knownOf(reader, job, libraryId(account_id, owner.workspace_id))),
+      ...(await toldBy(reader, { owner, context, insights: pipeline.insights })),
+    },
+  };
+}
+
+type Told = { owner: Owner; context: Context; insights: NonNullable<Pipeline['insights']> };
+
+/**
+ * What an account tells engines. Members of a shared workspace read what an engine makes of it, and an engine may repeat
+ * what it was told: there it gets nothing that an account says of itself, only how to hear and which kinds are wanted.
+ */
+async function toldBy({ actors }: InputReader, { owner, context: { profile }, insights }: Told) {
+  const { about, languages, vocabulary } = profile;
+  const { suggestion_kinds, memory_kinds, instructions } = insights;
+  const told = { languages, vocabulary, suggestion_kinds, memory_kinds };
+  if (ownerOfPrivateWorkspace(owner.workspace_id) === null)
+    return { ...told, about: null, context: [], instructions: '' };
+  const items = standing(await actors.context(owner.account_id).context_items());
+  return { ...told, about, instructions, context: (items?.items ?? []).map(({ text }) => text) };
+}
+
+/** Suggestions of this conversation; memories of it, and the newest others of the account. */
+async function knownOf(
+  { actors }: InputReader,
+  { conversation_item, pipeline_id }: ClaimedJob,
+  library_id: string,
+): Promise<Pick<InsightInput, 'suggestions' | 'memories'>> {
+  const library = actors.library(library_id);
+  const numbers = { suggestions: conversation_item?.suggestions ?? [], memories: conversation_item?.memories ?? [] };
+  const newest = { descending: true, limit: LIMITS.insight_memories_told_max };
+  const [suggestions, own, others] = await Promise.all([
+    library.items_of({ kind: 'suggestion', numbers: numbers.suggestions.slice(-LIMITS.suggestions_per_result_max) }),
+    library.items_of({ kind: 'memory', numbers: numbers.memories.slice(-LIMITS.memories_per_result_max) }),
+    library.list({ kind: 'memory', range: newest }),
+  ]);
+  const memories = new Map(
+    [...(standing(others)?.items ?? []), ...(standing(own)?.items ?? [])].map(({ number, item }) => [number, item]),
+  );
+  return {
+    suggestions: (standing(suggestions)?.items ?? []).flatMap(({ number: ref, item }) => {
+      // Of one without a text, speech was deleted.
+      if (!('status' in item) || item.text === '') return [];
+      const { kind, text, status, due_at_ms } = item;
+      return [{ ref, kind, text, status, due_at_ms }];
+    }),
+    memories: [...memories].flatMap(([ref, item]) => {
+      if (!('origin' in item) || item.state !== 'active' || item.pipeline_id !== pipeline_id) return [];
+      return [{ ref, kind: item.kind, text: item.text, own: numbers.memories.includes(ref) }];
+    }),
+  };
+}
+
+type Said = { turns: InputTurn[]; people: InputPerson[] };
+
+async function saidIn(
+  reader: InputReader,
+  { parts, pipeline_id }: Pick<ClaimedJob, 'parts' | 'pipeline_id'>,
+  account_id: string,
+): Promise<Said> {
+  const people = new Map<string, InputPerson>();
+  const turns: InputTurn[] = [];
+  const selves = new Map<string, boolean>();
+  for (const part of parts) {
+    const stream = standing(await reader.actors.stream(part.stream_id).view());
+    const scene = stream === null ? null : standing(await sceneOf(reader, stream, { pipeline_id, or_default: true }));
+    if (scene === null) continue;
+    const found = await turnsIn(reader, scene, part);
+    const contacts = standing(await namesOf(reader, scene, found)) ?? {};
+    for (const contact of Object.values(contacts))
+      if (contact !== null && !selves.has(contact.id))
+        selves.set(contact.id, await isSelf(reader, account_id, contact.id));
+    const { captured_at, utc_offset_min = 0 } = scene.stream;
+    const captured_at_ms = Date.parse(captured_at);
+    for (const turn of found) {
+      if (turns.length >= LIMITS.conversation_turns_max) break;
+      const { start_ms, end_ms, text, language } = turn;
+      turns.push({
+        ...{ number: turns.length + 1, stream_id: part.stream_id, source_id: part.source_id, start_ms, end_ms, text },
+        ...{
+          language,
+          at_ms: captured_at_ms + start_ms,
+          utc_offset_min,
+          speaker: labelOf(turn, { scene, contacts, people, selves }),
+        },
+      });
+    }
+  }
+  return { turns, people: [...people.values()] };
+}
+
+async function turnsIn(reader: TranscriptReader, scene: Scene, { start_ms, end_ms }: Span): Promise<PageTurn[]> {
+  const found: PageTurn[] = [];
+  for await (const answer of pagesFrom(reader, scene, { page: pageOf(start_ms) })) {
+    const page = standing(answer);
+    if (page === null || page.number > pageOf(end_ms)) break;
+    found.push(...page.turns.filter((turn) => turn.start_ms >= start_ms && turn.start_ms <= end_ms));
+    await setImmediate(); // a long recording holds nobody up
+  }
+  return found;
+}
+
+type Known = {
+  scene: Scene;
+  contacts: Contacts;
+  people: Map<string, InputPerson>;
+  selves: ReadonlyMap<string, boolean>;
+};
+
+/** Who said it: a contact is one person in all recordings, a speaker in one. */
+function labelOf(turn: PageTurn, { scene: { stream, speakers }, contacts, people, selves }: Known): string | null {
+  const held = contactOf(speakers, turn);
+  const contact = held === null ? null : (contacts[held] ?? null);
+  if (contact === null && turn.speaker === 0) return null;
+  const speaker = speakers.get(turn.speaker)?.into ?? turn.speaker;
+  const key = contact?.id ?? `${stream.id} ${speaker}`;
+  const known = people.get(key);
+  if (known !== undefined) return known.label;
+  const label = `P${people.size + 1}`;
+  people.set(key, {
+    ...{ label, name: contact?.name ?? null, contact_id: contact?.id ?? null },
+    is_self: contact !== null && selves.get(contact.id) === true,
+    who: {
+      ...{ stream_id: stream.id, speaker },
+      ...(turn.contact_id !== undefined && { contact_id: turn.contact_id }),
+    },
+  });
+  return label;
+}
+
+async function isSelf({ actors }: InputReader, account_id: string, contact_id: string): Promise<boolean> {
+  const contact = await actors.contacts(account_id).view({ contact_id });
+  return !isRefusal(contact) && contact.is_self;
+}

@@ -1,0 +1,49 @@
+import type { InsightRun } from '../../../actors/insights/library_state.js';
+import type { Stream } from '../../../actors/recordings/stream_state.js';
+import { libraryId } from '../../domain/ids.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import type { Fence } from '../../engine/store/store.js';
+import type { Services } from '../../host/services.js';
+
+export const NOBODY_LOOKS = refuse('CONFLICT', 'Nobody looks into conversations here (INSIGHTS=off).');
+
+type Part = { from_ms: number; to_ms: number; only_failed: boolean };
+
+/** Has conversations of a recording looked into again by the default pipeline, or those that could not be, by theirs. */
+export async function lookAgain(
+  { actors, insights }: Pick<Services, 'actors' | 'insights'>,
+  { id: stream_id, account_id, workspace_id, source_id, end_ms, stored_until_ms }: Stream,
+  { from_ms, to_ms, only_failed }: Part,
+): Promise<Refusal | null> {
+  // It would wait for ever.
+  if (insights.made_by === null) return only_failed ? null : NOBODY_LOOKS;
+  const library_id = libraryId(account_id, workspace_id);
+  const library = actors.library(library_id);
+  const ended = only_failed ? await library.runs({ stream_id }) : { runs: [], jobs: [] };
+  if (isRefusal(ended)) return ended;
+  const until_ms = Math.min(to_ms, Math.max(end_ms ?? 0, stored_until_ms, from_ms + 1));
+  const parts = only_failed
+    ? failedIn(ended.runs, { from_ms, to_ms })
+    : [{ from_ms, to_ms: until_ms, pipeline_id: null }];
+  const fences = [source_id, stream_id].map((id): Fence => ({ fence: 'open', id }));
+  for (const part of parts) {
+    const asked = await library.request_run({ account_id, workspace_id, stream_id, source_id, ...part }, fences);
+    if (isRefusal(asked)) return asked;
+  }
+  if (parts.length > 0) insights.jobs.due.offer(library_id);
+  return null;
+}
+
+/** Where the last that came of a conversation is a failure. */
+function failedIn(
+  newest_first: readonly InsightRun[],
+  within: { from_ms: number; to_ms: number },
+): Pick<InsightRun, 'from_ms' | 'to_ms' | 'pipeline_id'>[] {
+  const seen = new Set<number>();
+  return newest_first.flatMap(({ conversation, status, from_ms, to_ms, pipeline_id }) => {
+    if (seen.has(conversation)) return [];
+    seen.add(conversation);
+    const is_wanted = status === 'failed' && from_ms < within.to_ms && to_ms >= within.from_ms;
+    return is_wanted ? [{ from_ms, to_ms, pipeline_id }] : [];
+  });
+}

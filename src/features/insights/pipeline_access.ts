@@ -1,0 +1,64 @@
+import { defaultPipeline } from '../../../actors/insights/context.js';
+import type { Pipeline } from '../../../actors/insights/context_state.js';
+import type { Principal } from '../../access/principal.js';
+import { ownerOfPipeline } from '../../domain/ids.js';
+import { isEnabled } from '../../domain/permissions.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import type { Services } from '../../host/services.js';
+
+/**
+ * Who may do what with an account's pipelines beside the default one: with developer access only, and then with any of
+ * the rights that interface and notes name. Rule C-114; docs/choices.md, "Pipelines and profile".
+ */
+
+export const NO_PIPELINE = refuse('NOT_FOUND', 'There is no such pipeline.');
+const DEFAULT_ONLY = refuse(
+  'FORBIDDEN',
+  'Selecting another pipeline than the default one needs developer access, and pipelines:read, pipelines:experimental, or what recall needs.',
+);
+
+export function isDeveloper({ account }: Principal): boolean {
+  return isEnabled(account.entitlements, 'developer.tools');
+}
+
+/** Whether it sees pipelines beside the default one, and may ask for what they made. */
+export function selectsPipelines(who: Principal): boolean {
+  const { permissions, recalls } = who;
+  const may = permissions.includes('pipelines:read') || permissions.includes('pipelines:experimental') || recalls;
+  return may && isDeveloper(who);
+}
+
+/** A pipeline of the caller's own account, whatever the caller may do with it. */
+export async function ownPipeline(
+  { actors }: Services,
+  { account_id }: Pick<Principal, 'account_id'>,
+  pipeline_id: string,
+): Promise<Pipeline | Refusal> {
+  const place = ownerOfPipeline(pipeline_id);
+  if (place === null || place.account_id !== account_id) return NO_PIPELINE;
+  const context = await actors.context(account_id).view();
+  if (isRefusal(context)) return context;
+  return context.pipelines.find(({ number }) => number === place.number) ?? NO_PIPELINE;
+}
+
+/** What was made by which pipeline is asked for: its id, or null for the default one. */
+export async function laneOf(
+  services: Services,
+  who: Principal,
+  pipeline_id: string | undefined,
+): Promise<{ lane: string | null } | Refusal> {
+  if (pipeline_id === undefined) return { lane: null };
+  const pipeline = await ownPipeline(services, who, pipeline_id);
+  if (isRefusal(pipeline)) return pipeline;
+  if (pipeline.default) return { lane: null };
+  return selectsPipelines(who) ? { lane: pipeline_id } : DEFAULT_ONLY;
+}
+
+/** The number of the pipeline that made what names none. */
+export async function defaultNumberOf(
+  { actors }: Pick<Services, 'actors'>,
+  account_id: string,
+): Promise<number | Refusal> {
+  const context = await actors.context(account_id).view();
+  return isRefusal(context) ? context : defaultPipeline(context).number;
+}

@@ -1,0 +1,167 @@
+import type { Logger } from 'pino';
+import { LIBRARIES } from '../../../actors/insights/library.js';
+import { ITEM_KINDS } from '../../../actors/insights/library_items.js';
+import type {
+  Conversation,
+  DeletedSpeech,
+  ItemKind,
+  Items,
+  Memory,
+  Span,
+  Suggestion,
+} from '../../../actors/insights/library_state.js';
+import type { ForgottenItem } from '../../../actors/insights/library_withdrawal.js';
+import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWING_INDEX } from '../../../actors/insights/withdrawing.js';
+import { libraryId, partitionOfId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal } from '../../domain/refusals.js';
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { IndexWorker } from '../../engine/jobs/index_worker.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import type { Runtime } from '../../engine/runtime/runtime.js';
+import { type Store, StoreUnavailable } from '../../engine/store/store.js';
+import { sceneOf } from '../transcripts/transcript_pages.js';
+import { EvidenceReader } from './evidence_reader.js';
+import { answered, standing } from './standing.js';
+
+/** What a process that ended has left is seen to after this. Until then nobody can read it. */
+const SWEEP_EVERY_MS = 15_000;
+const LIBRARIES_STEP = 25;
+
+type Parts = {
+  store: Store;
+  actors: Actors;
+  runtime: Pick<Runtime, 'cacheEpoch'>;
+  poll: DuePoll;
+  log: Pick<Logger, 'error'>;
+  now: () => number;
+};
+
+/** Takes what people have deleted out of the items that were made of it, library by library. */
+export class SpeechWithdrawal {
+  readonly #parts: Parts;
+  readonly #worker: IndexWorker;
+  #is_stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { store, now, poll, log } = parts;
+    this.#worker = new IndexWorker({
+      ...{ store, now, poll, index: WITHDRAWING_INDEX, every_ms: SWEEP_EVERY_MS },
+      workOn: (member) => this.#workOn(member),
+      complain(error) {
+        if (!(error instanceof StoreUnavailable))
+          log.error({ err: error }, 'what was made of deleted speech could not be withdrawn; it is tried again');
+      },
+    });
+  }
+
+  start(): void {
+    this.#worker.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#is_stopped = true;
+    await this.#worker.stop();
+  }
+
+  /** Withdraws all that is to be; for the test clock. Never rejects. */
+  look(): Promise<void> {
+    return this.#worker.look();
+  }
+
+  /** Speech of a recording was deleted. Resolves when nothing rests on it any more, or after a while. Never rejects. */
+  ofStream({ account_id, workspace_id }: { account_id: string; workspace_id: string }): Promise<void> {
+    return this.#worker.offer(LIBRARY_MEMBER + libraryId(account_id, workspace_id));
+  }
+
+  /** The same of a source. */
+  ofSource(source_id: string): Promise<void> {
+    return this.#worker.offer(SOURCE_MEMBER + source_id);
+  }
+
+  #workOn(member: string): Promise<number> {
+    if (member.startsWith(SOURCE_MEMBER)) return this.#tellLibraries(member.slice(SOURCE_MEMBER.length));
+    return this.#withdrawIn(member.slice(LIBRARY_MEMBER.length));
+  }
+
+  /** Tells all libraries of the account that has deleted a source, and sees to each. */
+  async #tellLibraries(source_id: string): Promise<number> {
+    const { actors, store } = this.#parts;
+    const source = standing(await actors.source(source_id).view());
+    if (source === null) return 1;
+    const place = { owner: source.account_id, partition: partitionOfId(source.account_id) };
+    for (let after: { order: number; member: string } | undefined; !this.#is_stopped; ) {
+      const rows = await store.list(place, LIBRARIES, { after, descending: false, limit: LIBRARIES_STEP });
+      for (const { member } of rows) {
+        standing(await actors.library(member).forget_source({ source_id }));
+        await this.#withdrawIn(member);
+      }
+      after = rows.at(-1);
+      if (rows.length < LIBRARIES_STEP) break;
+    }
+    if (!this.#is_stopped) standing(await actors.source(source_id).libraries_told());
+    return 1;
+  }
+
+  async #withdrawIn(library_id: string): Promise<number> {
+    const library = this.#parts.actors.library(library_id);
+    while (!this.#is_stopped) {
+      const next = standing(await library.deleted_speech())?.next ?? null;
+      if (next === null) break;
+      const evidence = this.#evidence();
+      for (const kind of ITEM_KINDS) await this.#withdrawOf(library_id, { kind, next, evidence });
+      if (!this.#is_stopped) standing(await library.withdrawn(next));
+    }
+    return 1;
+  }
+
+  /** Looks through all items of one kind: one whose conversation is gone is on no other list. */
+  async #withdrawOf(
+    library_id: string,
+    { kind, next, evidence }: { kind: ItemKind; next: DeletedSpeech; evidence: EvidenceReader },
+  ): Promise<void> {
+    const library = this.#parts.actors.library(library_id);
+    for (let after: { order: number; id: string } | undefined; !this.#is_stopped; ) {
+      // What changes meanwhile comes again at the end.
+      const range = { after, descending: false, limit: LIMITS.items_withdrawn_looked_max };
+      const listed = standing(await library.list({ kind, range }));
+      const items: ForgottenItem[] = [];
+      for (const { number, item } of listed?.items ?? []) {
+        if (!spansIn(item).some((span) => span[`${next.of}_id`] === next.id)) continue;
+        const forgotten = await forgottenOf(evidence, kind, item);
+        if (forgotten !== null) items.push({ kind, number, revision: item.revision, ...forgotten });
+      }
+      for (let at = 0; at < items.length; at += LIMITS.items_withdrawn_max) {
+        const some = items.slice(at, at + LIMITS.items_withdrawn_max);
+        standing(await library.withdraw({ items: some, silent: next.of === 'source' }));
+      }
+      after = listed?.last ?? undefined;
+      if ((listed?.looked ?? 0) < LIMITS.items_withdrawn_looked_max) return;
+    }
+  }
+
+  #evidence(): EvidenceReader {
+    const { actors } = this.#parts;
+    return new EvidenceReader(this.#parts, async (stream_id, of) => {
+      const stream = await actors.stream(stream_id).view();
+      return isRefusal(stream) ? stream : sceneOf(this.#parts, stream, of);
+    });
+  }
+}
+
+function spansIn(item: Items[ItemKind]): Span[] {
+  return 'parts' in item ? item.parts : item.evidence;
+}
+
+/** Null where nothing is to be done. */
+async function forgottenOf(
+  evidence: EvidenceReader,
+  kind: ItemKind,
+  item: Items[ItemKind],
+): Promise<{ is_left: boolean } | null> {
+  if (kind === 'conversation' && answered(await evidence.isDeleted(item as Conversation))) return { is_left: false };
+  const found = answered(await evidence.standing(kind, item as Conversation & Memory & Suggestion));
+  if (found !== null && !found.is_forgotten) return null;
+  return { is_left: found !== null };
+}

@@ -1,0 +1,19 @@
+import { defaultPipeline } from '../../../actors/insights/context.js';
+import type { Principal } from '../../access/principal.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import type { Services } from '../../host/services.js';
+import { stemsOf } from './stems.js';
+
+/** What a person wrote, as runs compare it with what they find: in the language that the account is transcribed in. */
+export async function stemsOfPerson<Text extends string | undefined>(
+  { actors, keys }: Services,
+  { account_id }: Principal,
+  text: Text,
+): Promise<(Text extends string ? string[] : undefined) | Refusal> {
+  type Stems = Text extends string ? string[] : undefined;
+  if (text === undefined) return undefined as Stems;
+  const context = await actors.context(account_id).view();
+  if (isRefusal(context)) return context;
+  const language = defaultPipeline(context).transcription.language ?? context.profile.languages[0] ?? null;
+  return stemsOf(keys, text, language) as Stems;
+}

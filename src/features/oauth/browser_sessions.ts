@@ -1,0 +1,82 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Account } from '../../../actors/accounts/account_state.js';
+import { type BrowserSession, browserSessionEndMs } from '../../../actors/oauth/browser_session.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { deriveToken, isGenuine, parseToken } from '../../engine/secrets/tokens.js';
+import type { Services } from '../../host/services.js';
+import { accountOf } from '../accounts/account_of_email.js';
+import { sessionCookie, setSessionCookie } from './cookies.js';
+
+const OPENS_MAX_MS = 2_000;
+const OPENS_LOOK_MS = 20;
+
+/** A live browser session, by its cookie. */
+export type LiveBrowserSession = { id: string; session: BrowserSession; account: Account };
+
+/** The session of this browser; null when there is none, or it has ended. */
+export async function browserSessionOf(
+  services: Services,
+  request: FastifyRequest,
+): Promise<LiveBrowserSession | null | Refusal> {
+  const { keys, actors } = services;
+  const cookie = sessionCookie(services, request);
+  const parsed = cookie === null ? null : parseToken('browser_session', cookie);
+  if (parsed === null) return null;
+  const session = await actors.browserSession(parsed.id).view();
+  if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
+  if (!isGenuine(keys, 'browser_session', parsed, session)) return null;
+  const account = await accountOf(services, session.account_id);
+  if (isRefusal(account)) return account;
+  return session.born.grants === account.lives.grants ? { id: parsed.id, session, account } : null;
+}
+
+/** Counts as use, which makes it last longer; the cookie follows. */
+export async function extendBrowserSession(
+  services: Services,
+  reply: FastifyReply,
+  { id }: { id: string },
+): Promise<null | Refusal> {
+  const session = await services.actors.browserSession(id).use();
+  if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
+  const { seed, key_id } = session;
+  const lasts_ms = browserSessionEndMs(session) - services.clock.now();
+  showBrowserSession(services, reply, { id, seed, key_id, lasts_ms });
+  return null;
+}
+
+/** Gives the browser its session's cookie, for as long as the session lasts. */
+export function showBrowserSession(
+  services: Services,
+  reply: FastifyReply,
+  { lasts_ms, ...session }: { id: string; seed: Uint8Array; key_id: string; lasts_ms: number },
+): void {
+  const value = deriveToken(services.keys, 'browser_session', { ...session, counter: 0 });
+  setSessionCookie(services, reply, { value, max_age_s: Math.floor(lasts_ms / 1000) });
+}
+
+/**
+ * Waits, two seconds at most, until a session that was begun has opened, and gives it; null when it does not, or has
+ * ended since. Only its sign-in refers to it: of several presses at once, the later ones are answered from the sign-in's
+ * state, before that has arrived.
+ */
+export async function sessionOpens({ actors }: Services, id: string): Promise<BrowserSession | null> {
+  for (const until = performance.now() + OPENS_MAX_MS; performance.now() < until; ) {
+    const session = await actors.browserSession(id).view();
+    if (!isRefusal(session)) return session;
+    await new Promise((resolve) => setTimeout(resolve, OPENS_LOOK_MS));
+  }
+  return null;
+}
+
+/** Ends the session of this browser, if it has one other than `but`; an unknown cookie is nothing to end. */
+export async function endBrowserSession(
+  services: Services,
+  request: FastifyRequest,
+  { but = null }: { but?: string | null } = {},
+): Promise<null | Refusal> {
+  const live = await browserSessionOf(services, request);
+  if (live === null || isRefusal(live)) return live;
+  if (live.id === but) return null;
+  const ended = await services.actors.browserSession(live.id).end();
+  return isRefusal(ended) ? ended : null;
+}

@@ -1,0 +1,67 @@
+import type { FastifyRequest } from 'fastify';
+import type { Account } from '../../../actors/accounts/account_state.js';
+import type { CodeToSend, TriedCode } from '../../../actors/oauth/emailed_code.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { networkOf } from '../../engine/limits/rate_limits.js';
+import { sealMail } from '../../engine/mail/sealed_mail.js';
+import { randomCode, randomId } from '../../engine/runtime/random.js';
+import type { Services } from '../../host/services.js';
+import { accountOf, newAccountId } from '../accounts/account_of_email.js';
+import { codeMail } from '../accounts/code_mail.js';
+
+/** What native and browser sign-in share: a code that is mailed for one sign-in, and the account behind the email. */
+
+const MAIL_AWAY = refuse('UNAVAILABLE', 'Sign-in is not available at the moment.', { retry_after_s: 30 });
+
+type SignIn = { sign_in_id: string; email: string };
+
+/** A code for this sign-in; null when the address has had its share. */
+export async function newCode(
+  { mail, actors, keys, clock, settings }: Services,
+  request: FastifyRequest,
+  { sign_in_id, email }: SignIn,
+): Promise<CodeToSend | Refusal> {
+  if (!mail.healthy()) return MAIL_AWAY;
+  const taken = await actors.email(email).take_send({ network: networkOf(request.ip), budgeted: settings.rate_limits });
+  if (isRefusal(taken)) return taken;
+  if (!taken.sent) return null;
+  const code = randomCode();
+  const { key_id, mac } = keys.keyedHash('sign-in code', sign_in_id, email, code);
+  return {
+    hash: Buffer.from(mac).toString('base64url'),
+    key_id,
+    mail_id: randomId({ partition: 0, now_ms: clock.now() }),
+    sealed: sealMail(keys, codeMail({ to: email, code })),
+  };
+}
+
+/** What a person typed, ready to be judged. */
+export async function triedCode(
+  { actors, keys }: Services,
+  request: FastifyRequest,
+  { sign_in_id, email, code }: SignIn & { code: string },
+): Promise<TriedCode | Refusal> {
+  const network = networkOf(request.ip);
+  const answer = await actors.email(email).may_try({ network });
+  if (isRefusal(answer)) return answer;
+  const hashes: Record<string, string> = {};
+  for (const key_id of keys.keyIds()) {
+    const mac = keys.keyedHashWith(key_id, 'sign-in code', sign_in_id, email, code);
+    if (mac !== null) hashes[key_id] = Buffer.from(mac).toString('base64url');
+  }
+  return { hashes, allowed: answer.allowed, network };
+}
+
+/** The account behind an email that somebody has shown a code for; made when there is none. */
+export async function accountBehind(
+  services: Services,
+  request: FastifyRequest,
+  email: string,
+): Promise<Account | Refusal> {
+  const { actors } = services;
+  const entered = await actors.downstream
+    .email(email)
+    .enter({ network: networkOf(request.ip), email, account: newAccountId(services) });
+  if (isRefusal(entered)) return entered;
+  return accountOf(services, entered.account_id);
+}

@@ -1,0 +1,52 @@
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { type ArchivePart, placeOfAccountKey } from '../../engine/blobs/blob_keys.js';
+import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import { StoreUnavailable } from '../../engine/store/store.js';
+
+type Parts = { actors: Actors; blobs: BlobStore };
+
+/** Bytes that lie beside audio: files, and parts of archives. Goes through the keys of one partition. */
+export class AccountBytes {
+  readonly #parts: Parts;
+  /** Of the account that was asked last: its archives' parts are many. */
+  #kept: { account_id: string; attempts: Record<string, number> | null } | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Removes what no file and no export claims, unless it is young; how many blobs that were, or null for another key. */
+  async removeUnclaimed(key: string): Promise<0 | 1 | null> {
+    const place = placeOfAccountKey(key);
+    if (place === null) return null;
+    const is_claimed =
+      'file_id' in place ? await this.#isFile(place) : await this.#isOfArchive(place.account_id, place.archive);
+    if (is_claimed) return 0;
+    return (await this.#parts.blobs.removeOlder(key, LIMITS.audio_orphan_age_ms)) === 'removed' ? 1 : 0;
+  }
+
+  /** One that awaits its bytes may get them at any moment. */
+  async #isFile({ account_id, file_id }: { account_id: string; file_id: string }): Promise<boolean> {
+    const file = answered(await this.#parts.actors.files(account_id).view({ file_id }));
+    return file !== null;
+  }
+
+  async #isOfArchive(account_id: string, { export_id, attempt }: ArchivePart): Promise<boolean> {
+    if (this.#kept?.account_id !== account_id) {
+      const found = answered(await this.#parts.actors.exports(account_id).keeping());
+      this.#kept = { account_id, attempts: found === 'unusable' ? null : (found?.kept ?? {}) };
+    }
+    const { attempts } = this.#kept;
+    return attempts === null || attempts[export_id] === attempt;
+  }
+}
+
+/** Null where there is nothing; `unusable` where nobody can say, as of a quarantined entity: its bytes are left alone. */
+function answered<Reply>(answer: Reply | Refusal): Reply | null | 'unusable' {
+  if (!isRefusal(answer)) return answer;
+  if (answer.refused === 'NOT_FOUND') return null;
+  if (answer.refused === 'INTERNAL') return 'unusable';
+  throw new StoreUnavailable(`account: ${answer.message}`);
+}

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type Chunk, type ChunkIntent, hasExpired } from '../../../actors/recordings/stream_state.js';
+import { mediaName, sha256, uuid, whole } from '../../access/request_schemas.js';
+import { count, id } from '../../access/response_schemas.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { answerUpload, BODY_UPLOAD_REFUSALS, takeBody } from '../../edge/http/body_upload.js';
+import { audioKindOf } from '../../engine/audio/kinds.js';
+import { blobKey } from '../../engine/blobs/blob_keys.js';
+import type { Fence } from '../../engine/store/store.js';
+import type { Services } from '../../host/services.js';
+
+/** Announcing a chunk and uploading its bytes, which devices and apps do alike. Rules H-015 to H-024. */
+
+/** What an intent says of the chunk; devices say more, to name the stream. */
+export const INTENT_FIELDS = {
+  source_chunk_ref: uuid.describe("The uploader's own name for it, unique within the stream."),
+  sequence: whole({ min: 0 }).describe('Its number in the stream.'),
+  source_start_ms: whole({ min: 0 }).describe("Where it begins on the stream's timeline, in ms."),
+  publication_start_ms: whole({ min: Number.MIN_SAFE_INTEGER }).describe(
+    'From where on it holds what no earlier chunk does, in ms; it may lie outside the chunk.',
+  ),
+  source_end_ms: whole({ min: 1 }).describe('Where it ends, in ms.'),
+  codec: mediaName.describe('How the audio is coded, such as opus or pcm_s16le.'),
+  container: mediaName.describe('What holds the coded audio, such as ogg or wav; raw for samples without a header.'),
+  sample_rate_hz: whole({ min: 1, max: LIMITS.sample_rate_hz_max })
+    .optional()
+    .describe('How many samples a second raw PCM has; only with it can such chunks be joined and played.'),
+  channels: whole({ min: 1, max: LIMITS.channels_max })
+    .optional()
+    .describe('How many channels raw PCM has, interleaved; needed like sample_rate_hz.'),
+  size_bytes: whole({ min: 1, max: LIMITS.chunk_bytes_max }).describe('How many bytes will be uploaded.'),
+  sha256: sha256.describe('Of those bytes, in hexadecimal.'),
+};
+
+/** What an intent has said of its chunk, as answers repeat it. */
+export const announcedShape = z.strictObject({
+  sequence: count.describe('Its number in the stream.'),
+  source_start_ms: count.describe("Where it begins on the stream's timeline, in ms."),
+  publication_start_ms: z.int().describe('From where on it holds what no earlier chunk does, in ms.'),
+  source_end_ms: count.describe('Where it ends, in ms.'),
+  codec: z.string().describe('How the audio is coded, such as opus.'),
+  container: z.string().describe('What holds the coded audio, such as ogg.'),
+  sample_rate_hz: count.nullable().describe('How many samples a second raw PCM has; null where that was not said.'),
+  channels: count.nullable().describe('How many channels raw PCM has; null where that was not said.'),
+  size_bytes: count.describe('How many bytes it has.'),
+  sha256: z.string().describe('Of those bytes, in hexadecimal.'),
+});
+
+/** How a chunk stands, from its announcement on. */
+export const chunkStatus = z
+  .enum(['awaiting_upload', 'stored', 'processing', 'processed', 'failed', 'expired'])
+  .describe(
+    'From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer.',
+  );
+
+export const chunkFailure = z
+  .strictObject({
+    code: z.string().describe('Why, for programs, such as BAD_AUDIO.'),
+    message: z.string().describe('The same for people.'),
+  })
+  .nullable()
+  .describe('Why its audio could not be processed; null unless that is so.');
+
+export const intentShape = z
+  .strictObject({
+    source_chunk_ref: id.describe('As it was sent.'),
+    chunk_id: id.describe('What the chunk is called here.'),
+    upload_path: z.string().describe('Where to PUT the bytes.'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe('What will never be possible with such audio, which is taken all the same; absent for nothing.'),
+  })
+  .meta({ id: 'UploadIntent' });
+
+export const uploadShape = z
+  .strictObject({
+    chunk_id: id.describe('The chunk that was uploaded.'),
+    source_chunk_ref: id.describe("The uploader's own name for it."),
+    status: z
+      .enum(['awaiting_upload', 'stored', 'expired'])
+      .describe('stored: its bytes are on disk. expired: they were, and the workspace does not keep them any longer.'),
+    size_bytes: count.describe('How many bytes came.'),
+    sha256: z.string().describe('Of those bytes, in hexadecimal.'),
+  })
+  .meta({ id: 'Upload' });
+
+export const UPLOAD_REFUSALS = ['UPLOAD_EXPIRED', ...BODY_UPLOAD_REFUSALS] as const;
+
+type Range = Pick<ChunkIntent, 'source_start_ms' | 'source_end_ms'>;
+
+/** An intent's body of these fields. */
+export function intentForm<Fields extends typeof INTENT_FIELDS>(fields: Fields) {
+  return z.object(fields).superRefine((intent, context) => {
+    const { source_start_ms, source_end_ms } = intent as Range;
+    const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (source_start_ms >= source_end_ms) wrong('source_end_ms', 'must be after source_start_ms');
+  });
+}
+
+/** Announces a chunk of a stream that the caller may write. The same again: the same chunk. */
+export function intend(
+  { actors }: Services,
+  { stream_id, intent, fences }: { stream_id: string; intent: ChunkIntent; fences: Fence[] },
+): Promise<{ chunk: Chunk } | Refusal> {
+  const { sample_rate_hz, channels, ...before } = intent;
+  const digest = digestOf(before);
+  const content =
+    sample_rate_hz === undefined && channels === undefined
+      ? { content: digest }
+      : { content: digestOf(before, { sample_rate_hz, channels }), content_before: digest };
+  return actors.stream(stream_id).intend({ intent, ...content }, fences);
+}
+
+/** Where the bytes go, and what an uploader should know before it lets go of its copy. */
+export function intentAnswer(
+  { source_chunk_ref, chunk_id, ...chunk }: Chunk,
+  upload_path: string,
+): z.infer<typeof intentShape> {
+  const audio = audioKindOf(chunk);
+  const warnings = audio.kind === 'other' ? { warnings: [audio.why] } : {};
+  return { source_chunk_ref, chunk_id, upload_path, ...warnings };
+}
+
+export function intentView(chunk: Chunk): z.infer<typeof announcedShape> {
+  const { sequence, source_start_ms, publication_start_ms, source_end_ms } = chunk;
+  const { codec, container, sample_rate_hz = null, channels = null, size_bytes, sha256 } = chunk;
+  const times = { source_start_ms, publication_start_ms, source_end_ms };
+  return { sequence, ...times, codec, container, sample_rate_hz, channels, size_bytes, sha256 };
+}
+
+/** A chunk that the caller may upload, and what must still hold when it is stored. */
+export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number; fences: Fence[] };
+
+/** Takes the bytes of a chunk, or says why not, before they are read where that can be said. */
+export function uploadChunk(
+  services: Services,
+  found: Uploadable | Refusal,
+  ends: { request: FastifyRequest; reply: FastifyReply },
+): Promise<unknown | Refusal> {
+  return answerUpload(ends, async () => (isRefusal(found) ? found : upload(services, found, ends)));
+}
+
+async function upload(
+  services: Services,
+  { chunk, stream, number, fences }: Uploadable,
+  ends: { request: FastifyRequest; reply: FastifyReply },
+) {
+  const is_known = chunk.status === 'stored' || hasExpired(chunk);
+  if (chunk.status === 'expired' && !is_known)
+    return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
+  const upload_started_at_ms = services.clock.now();
+  const { size_bytes, sha256 } = chunk;
+  const key = blobKey(stream.id, chunk.chunk_id);
+  const taken = await takeBody(services, ends, { key, size_bytes, sha256, is_known });
+  if (isRefusal(taken)) return taken;
+  if (is_known) return uploadView(chunk);
+  services.metrics.uploads.inc();
+  services.metrics.uploads_bytes.inc(chunk.size_bytes);
+  const stored = await services.actors.stream(stream.id).stored({ number, upload_started_at_ms }, fences);
+  // The stream was erased while its bytes came, or the chunk came twice and has expired: nobody would know of these.
+  const is_gone = isRefusal(stored) ? stored.refused === 'NOT_FOUND' : hasExpired(stored.chunk);
+  if (is_gone) await services.blobs.remove([key]);
+  if (isRefusal(stored)) return stored;
+  services.processing.offer(stream.id, { key, parts: taken.parts });
+  return uploadView(stored.chunk);
+}
+
+function uploadView({
+  chunk_id,
+  source_chunk_ref,
+  status,
+  size_bytes,
+  sha256: hash,
+}: Chunk): z.infer<typeof uploadShape> {
+  return { chunk_id, source_chunk_ref, status, size_bytes, sha256: hash };
+}
+
+/** What makes two intents the same: all that the uploader says of the chunk. Letter case does not distinguish codecs. */
+function digestOf(intent: ChunkIntent, samples?: Pick<ChunkIntent, 'sample_rate_hz' | 'channels'>): string {
+  const { source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms } = intent;
+  const { codec, container, size_bytes, sha256: hash } = intent;
+  const fields = [
+    source_chunk_ref,
+    sequence,
+    source_start_ms,
+    publication_start_ms,
+    source_end_ms,
+    codec.toLowerCase(),
+    container.toLowerCase(),
+    size_bytes,
+    hash,
+    ...(samples === undefined ? [] : [samples.sample_rate_hz ?? null, samples.channels ?? null]),
+  ];
+  return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
+}

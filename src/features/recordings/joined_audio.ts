@@ -1,0 +1,132 @@
+import { Readable } from 'node:stream';
+import { LRUCache } from 'lru-cache';
+import type { Chunk, Stream } from '../../../actors/recordings/stream_state.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import type { Download } from '../../edge/http/byte_download.js';
+import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../../engine/audio/joined_file.js';
+import { blobKey } from '../../engine/blobs/blob_keys.js';
+import type { ByteRange } from '../../engine/blobs/blob_store.js';
+import type { Services } from '../../host/services.js';
+import { CONTENT_MISSING } from './lost_audio.js';
+
+/**
+ * A whole stream as one file: its stored chunks, whole and one after the other, in the order of their start and then of
+ * their sequence. Nothing is put in where audio is missing, and nothing taken out where chunks overlap: how much of
+ * both there is stands in headers beside it. Other chunks, expired ones and those still to come, are passed over.
+ */
+
+const LIST_STEP = 1_000;
+/** Of all that is kept of joined files, in chunks. A player asks for many ranges of one. */
+const CHUNKS_KEPT_MAX = 200_000;
+/** Files looked into at once: each reads much. */
+const JOINS_MAX = 4;
+const TOO_MANY_CHUNKS = refuse(
+  'CONFLICT',
+  `A joined file has at most ${LIMITS.joined_chunks_max} chunks; fetch them one by one.`,
+);
+const BUSY = refuse('UNAVAILABLE', 'Too many recordings are being joined; try again.', { retry_after_s: 2 });
+
+export const AUDIO_EXPIRED = refuse('CONTENT_EXPIRED', 'The workspace does not keep this audio any longer.');
+
+type Joined = { file: JoinedFile; chunks: number; lost: number; missing_ms: number; overlap_ms: number };
+
+/** Without chunks whose bytes were not there it is looked for again after this: they may have been brought back. */
+const KEPT_WITH_LOSS_MS = 60_000;
+
+/** By the stream, how much of it was stored, and how much of that has expired: what is stored stays as it is until then. */
+const known = new LRUCache<string, Joined>({ maxSize: CHUNKS_KEPT_MAX, sizeCalculation: ({ chunks }) => chunks });
+const under_way = new Map<string, Promise<Joined | Refusal>>();
+
+export async function joinedAudio(services: Services, stream: Stream): Promise<Download | Refusal> {
+  const { id, stored_chunks, stored_bytes, expired_chunks = 0 } = stream;
+  if (stored_chunks === 0 && expired_chunks > 0) return AUDIO_EXPIRED;
+  const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;
+  const joined = known.get(key) ?? (await joinOnce(services, { key, stream }));
+  if (isRefusal(joined)) return joined;
+  const { file, chunks, lost, missing_ms, overlap_ms } = joined;
+  return {
+    ...{ size_bytes: file.size_bytes, etag: file.etag, content_type: file.content_type },
+    headers: {
+      'Content-Disposition': `attachment; filename="${stream.id}.${file.extension}"`,
+      'X-Joined-Chunks': chunks,
+      'X-Joined-Missing-Ms': missing_ms,
+      'X-Joined-Overlap-Ms': overlap_ms,
+      'X-Joined-Lost-Chunks': lost,
+    },
+    // Bytes that were there before: the next request finds out which are.
+    open: async (range) => bytesOf(file, range).once('error', () => known.delete(key)),
+  };
+}
+
+/** Some chunks of a stream as one file, whole and in this order. */
+export async function joinedPart(
+  { blobs }: Pick<Services, 'blobs'>,
+  { stream_id, audio }: { stream_id: string; audio: readonly (Omit<StoredChunk, 'key'> & { chunk_id: string })[] },
+): Promise<Download | Refusal> {
+  const chunks = audio.map((chunk): StoredChunk => ({ ...chunk, key: blobKey(stream_id, chunk.chunk_id) }));
+  const file = await joinChunks(blobs, chunks);
+  if ('why' in file) return file.lost === true ? CONTENT_MISSING : refuse('CONFLICT', file.why);
+  const { size_bytes, etag, content_type } = file;
+  const headers = { 'X-Joined-Chunks': file.chunks.length, 'X-Joined-Lost-Chunks': chunks.length - file.chunks.length };
+  return { size_bytes, etag, content_type, headers, open: async (range) => bytesOf(file, range) };
+}
+
+function bytesOf(file: JoinedFile, range: ByteRange | undefined): Readable {
+  return Readable.from(readJoined(file, range), { objectMode: false });
+}
+
+function joinOnce(services: Services, { key, stream }: { key: string; stream: Stream }): Promise<Joined | Refusal> {
+  let joining = under_way.get(key);
+  if (joining === undefined) {
+    if (under_way.size >= JOINS_MAX) return Promise.resolve(BUSY);
+    joining = join(services, stream).finally(() => under_way.delete(key));
+    under_way.set(key, joining);
+  }
+  return joining.then((joined) => {
+    if (!isRefusal(joined)) known.set(key, joined, joined.lost > 0 ? { ttl: KEPT_WITH_LOSS_MS } : {});
+    return joined;
+  });
+}
+
+async function join(services: Services, stream: Stream): Promise<Joined | Refusal> {
+  if (stream.stored_chunks > LIMITS.joined_chunks_max) return TOO_MANY_CHUNKS;
+  const chunks = await storedChunks(services, stream.id);
+  if (isRefusal(chunks)) return chunks;
+  const keyOf = ({ chunk_id }: Chunk) => blobKey(stream.id, chunk_id);
+  const file = await joinChunks(
+    services.blobs,
+    chunks.map((chunk): StoredChunk => ({ ...chunk, key: keyOf(chunk) })),
+  );
+  if ('why' in file && file.lost !== true) return refuse('CONFLICT', file.why);
+  const keys = new Set('why' in file ? [] : file.chunks.map(({ key }) => key));
+  const joined = chunks.filter((chunk) => keys.has(keyOf(chunk)));
+  const [lost] = chunks.filter((chunk) => !keys.has(keyOf(chunk)));
+  if (lost !== undefined) await services.lost_audio.confirms(lost.chunk_id);
+  if ('why' in file) return CONTENT_MISSING;
+  return { file, chunks: joined.length, lost: chunks.length - joined.length, ...fitOf(joined) };
+}
+
+async function storedChunks({ actors }: Services, stream_id: string): Promise<Chunk[] | Refusal> {
+  const found: Chunk[] = [];
+  let after: { order: number; id: string } | undefined;
+  do {
+    const listed = await actors.stream(stream_id).list_chunks({ range: { after, limit: LIST_STEP } });
+    if (isRefusal(listed)) return listed;
+    found.push(...listed.chunks.filter(({ status }) => status === 'stored'));
+    const last = listed.chunks.at(-1);
+    after = listed.chunks.length < LIST_STEP || last === undefined ? undefined : { order: last.order, id: last.member };
+  } while (after !== undefined);
+  return found.sort((a, b) => a.source_start_ms - b.source_start_ms || a.sequence - b.sequence);
+}
+
+/** How chunks in their order cover the time from 0 to the last end. */
+function fitOf(chunks: readonly Chunk[]): { missing_ms: number; overlap_ms: number } {
+  let [reached_ms, missing_ms, overlap_ms] = [0, 0, 0];
+  for (const { source_start_ms, source_end_ms } of chunks) {
+    missing_ms += Math.max(0, source_start_ms - reached_ms);
+    overlap_ms += Math.max(0, Math.min(reached_ms, source_end_ms) - source_start_ms);
+    reached_ms = Math.max(reached_ms, source_end_ms);
+  }
+  return { missing_ms, overlap_ms };
+}

@@ -1,0 +1,83 @@
+import type { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import type { Chunk } from '../../../actors/recordings/stream_state.js';
+import { streamOfChunk } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { blobKey } from '../../engine/blobs/blob_keys.js';
+import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+
+export const CONTENT_MISSING = refuse(
+  'CONTENT_MISSING',
+  'The server has lost these bytes. What is known of them stays as it is.',
+);
+
+type LostAudioDeps = {
+  actors: Actors;
+  blobs: BlobStore;
+  log: Pick<Logger, 'error'>;
+  now: () => number;
+};
+
+/** Knows of which recordings stored chunks have no bytes, as far as this process came across them within the last day. */
+export class LostAudio {
+  readonly #deps: LostAudioDeps;
+  /** When it was noticed last, by the stream. */
+  readonly #noticed = new Map<string, number>();
+
+  constructor(deps: LostAudioDeps) {
+    this.#deps = deps;
+  }
+
+  /** The bytes of a stored chunk; null where it is gone as well, or has no bytes any more. */
+  async open(chunk_id: string, { size_bytes }: Pick<Chunk, 'size_bytes'>, range?: ByteRange): Promise<Readable | null> {
+    const stream_id = streamOfChunk(chunk_id)?.stream_id ?? '';
+    const blob = await this.#deps.blobs.open(blobKey(stream_id, chunk_id), range);
+    if (blob?.size_bytes === size_bytes) return blob.stream;
+    blob?.stream.destroy();
+    return null;
+  }
+
+  /** Somebody found no bytes of it. False where it was deleted or has expired meanwhile: then none need be there. */
+  async confirms(chunk_id: string): Promise<boolean> {
+    const home = streamOfChunk(chunk_id);
+    const found = home === null ? null : await this.#deps.actors.stream(home.stream_id).chunk({ number: home.number });
+    if (home === null || found === null || isRefusal(found) || found.chunk.status !== 'stored') return false;
+    const bytes = await this.open(chunk_id, found.chunk, { start: 0, end: 0 });
+    bytes?.destroy();
+    if (bytes !== null) return false;
+    if (!this.#isKnown(home.stream_id))
+      this.#deps.log.error({ stream_id: home.stream_id, chunk_id }, 'audio is lost: a stored chunk has no bytes');
+    this.note(home.stream_id);
+    return true;
+  }
+
+  /** Chunks of it have no bytes. */
+  note(stream_id: string): void {
+    this.#noticed.delete(stream_id);
+    this.#noticed.set(stream_id, this.#deps.now());
+    const [oldest] = this.#noticed.keys();
+    if (this.#noticed.size > LIMITS.lost_recordings_max) this.#noticed.delete(oldest as string);
+  }
+
+  get recordings(): number {
+    return [...this.#noticed.keys()].filter((stream_id) => this.#isKnown(stream_id)).length;
+  }
+
+  #isKnown(stream_id: string): boolean {
+    const at_ms = this.#noticed.get(stream_id);
+    return at_ms !== undefined && this.#deps.now() - at_ms < LIMITS.lost_audio_known_ms;
+  }
+}
+
+/** A stored chunk's bytes, or a range of them, for who may have them. */
+export async function chunkContent(
+  { lost_audio }: { lost_audio: LostAudio },
+  { chunk_id, size_bytes }: Pick<Chunk, 'chunk_id' | 'size_bytes'>,
+  { range, gone }: { range: ByteRange | undefined; gone: Refusal },
+): Promise<Readable | Refusal> {
+  const bytes = await lost_audio.open(chunk_id, { size_bytes }, range);
+  if (bytes !== null) return bytes;
+  return (await lost_audio.confirms(chunk_id)) ? CONTENT_MISSING : gone;
+}

@@ -1,0 +1,62 @@
+import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.js';
+import type { Principal } from '../../access/principal.js';
+import { partitionOfId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { wordsIn } from '../../domain/search/words.js';
+import type { Services } from '../../host/services.js';
+import type { Voices } from './evaluate.js';
+import type { HitReading } from './hit_reading.js';
+
+/** Of the account's contacts: whom a question names, and who the account's own person is. */
+export type NamedContacts = { said_by: Map<number, Voices>; self_id: string | null };
+
+/** A first name this long names somebody. */
+const NAME_CHARS_MIN = 3;
+
+/** By the place of the word that is a contact's first name: what that one says, in the newest recordings with it. */
+export async function contactsNamed(
+  services: Services,
+  { account_id }: Principal,
+  { words, reading }: { words: readonly string[]; reading: HitReading },
+): Promise<NamedContacts | Refusal> {
+  const range = { descending: true, limit: LIMITS.recall_names_read_max };
+  const listed = await services.actors.contacts(account_id).list({ range });
+  if (isRefusal(listed)) return listed;
+  const said_by = new Map<number, { contact_ids: Set<string>; speakers: Map<string, Set<number>> }>();
+  let named = 0;
+  for (const { id, name } of listed.contacts) {
+    const [first] = wordsIn(name ?? '');
+    const place = first === undefined || first.word.length < NAME_CHARS_MIN ? -1 : words.indexOf(first.word);
+    if (place < 0 || named >= LIMITS.recall_names_max) continue;
+    named += 1;
+    const voices = said_by.get(place) ?? { contact_ids: new Set(), speakers: new Map() };
+    said_by.set(place, voices);
+    voices.contact_ids.add(id);
+    const refused = await addSpeakers(services, { account_id, contact_id: id, reading }, voices.speakers);
+    if (refused !== null) return refused;
+  }
+  return { said_by, self_id: listed.contacts.find(({ is_self }) => is_self)?.id ?? null };
+}
+
+async function addSpeakers(
+  { store }: Services,
+  { account_id, contact_id, reading }: { account_id: string; contact_id: string; reading: HitReading },
+  speakers: Map<string, Set<number>>,
+): Promise<Refusal | null> {
+  const place = { owner: account_id, partition: partitionOfId(account_id) };
+  const range = { descending: true, limit: LIMITS.recall_transcripts_max };
+  const rows = await store.list(place, transcriptIndexOf(contact_id), range);
+  const scenes = await Promise.all(rows.map(({ member }) => reading.scene(member)));
+  for (const scene of scenes) {
+    if (isRefusal(scene)) return scene;
+    for (const [number, speaker] of scene?.speakers ?? []) {
+      const held = (speaker.into === undefined ? speaker : scene?.speakers.get(speaker.into))?.contact_id ?? null;
+      const contact = held === null ? null : await reading.insights.contact(account_id, held);
+      if (isRefusal(contact)) return contact;
+      if (scene === null || contact?.id !== contact_id) continue;
+      speakers.set(scene.id, (speakers.get(scene.id) ?? new Set()).add(number));
+    }
+  }
+  return null;
+}

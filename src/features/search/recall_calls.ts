@@ -1,0 +1,83 @@
+import type { Principal } from '../../access/principal.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { QueryWord } from '../../domain/search/matching.js';
+import { wordsIn } from '../../domain/search/words.js';
+import type { Services } from '../../host/services.js';
+import { evaluate, type SearchKind } from './evaluate.js';
+import { HitReading } from './hit_reading.js';
+import { contactsNamed } from './named_contacts.js';
+import { isTimeZone, type Period, periodIn } from './period.js';
+import { questionOf } from './question.js';
+import { bestOf, type Recalled } from './recall_ranking.js';
+import type { RecallAnswer, RecallItem } from './recall_shapes.js';
+import { RecallViews } from './recall_views.js';
+import { openScope } from './search_scope.js';
+import { wrongQuery } from './wrong_query.js';
+
+/** What bears an answer to a question: passages and suggestions, and no answer. Rule K-015; docs/choices.md, "Search and recall". */
+
+export type RecallQuery = {
+  query: string;
+  from?: string | undefined;
+  to?: string | undefined;
+  workspace_id?: string | undefined;
+  contact_ids?: string[] | undefined;
+  limit: number;
+  context_turns: number;
+  time_zone: string;
+  pipeline_id?: string | undefined;
+};
+
+const KINDS: SearchKind[] = ['turn', 'suggestion'];
+export async function recall(services: Services, who: Principal, query: RecallQuery): Promise<RecallAnswer | Refusal> {
+  const { from, to, time_zone } = query;
+  if (!isTimeZone(time_zone)) return wrongQuery('time_zone', 'must be the name of a time zone, such as Europe/Vienna');
+  const now_ms = services.clock.now();
+  const spoken = periodIn(query.query, { now_ms, time_zone });
+  const rest = spoken?.rest ?? query.query;
+  const period = spoken?.period ?? null;
+  const bounds: Period = {
+    from_ms: Math.max(
+      from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
+      period?.from_ms ?? Number.NEGATIVE_INFINITY,
+    ),
+    to_ms: Math.min(
+      to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to),
+      period?.to_ms ?? Number.POSITIVE_INFINITY,
+    ),
+  };
+  const is_bound = Number.isFinite(bounds.from_ms) || Number.isFinite(bounds.to_ms);
+  if (wordsIn(rest).length === 0 && !is_bound) return wrongQuery('query', 'must have a word to look for');
+  const opened = await openScope(services, who, { ...query, kinds: KINDS });
+  if (isRefusal(opened)) return opened;
+  const { scope, filters } = opened;
+  const question = questionOf(rest, { shelves: scope.shelves, may_be_empty: is_bound });
+  const reading = new HitReading(services, who, filters);
+  const named = await contactsNamed(services, who, { words: question.words, reading });
+  if (isRefusal(named)) return named;
+  const words = question.words.map((word) => new QueryWord(word, { fuzzy: true }));
+  const { hits, weights } = evaluate(
+    // Without words: what was said then.
+    words.length === 0 ? { ...scope, kinds: new Set(['turn']) } : scope,
+    { ...{ words, match: 'any', exact: [], excluded: [], ...bounds }, said_by: named.said_by, about: question.about },
+  );
+  const asked: Recalled = {
+    ...{ hits, weights, reading, question, words, named },
+    now_ms,
+    context_turns: query.context_turns,
+  };
+  const candidates = await bestOf(who, asked);
+  if (isRefusal(candidates)) return candidates;
+  const views = new RecallViews(services, who, asked);
+  const items: RecallItem[] = [];
+  for (let at = 0; at < candidates.length && items.length < query.limit; ) {
+    const batch = candidates.slice(at, at + query.limit - items.length);
+    at += batch.length;
+    for (const item of await Promise.all(batch.map((one) => views.view(one)))) {
+      if (isRefusal(item)) return item;
+      if (item !== null) items.push(item);
+    }
+  }
+  const iso = (ms: number) => new Date(ms).toISOString();
+  return { items, cursor: null, period: period === null ? null : { from: iso(period.from_ms), to: iso(period.to_ms) } };
+}

@@ -1,0 +1,74 @@
+import type { Principal } from '../../access/principal.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import type { QueryWord } from '../../domain/search/matching.js';
+import type { Hits, Weights } from './evaluate.js';
+import type { HitReading } from './hit_reading.js';
+import { contactsOfItem } from './hit_reading.js';
+import type { NamedContacts } from './named_contacts.js';
+import { type Passage, passagesOf, scoreOfPassage } from './passages.js';
+import type { Question } from './question.js';
+import { Ranking } from './ranking.js';
+
+/** What a question has found. */
+export type Recalled = {
+  question: Question;
+  words: readonly QueryWord[];
+  named: NamedContacts;
+  hits: Hits;
+  weights: Weights;
+  reading: HitReading;
+  context_turns: number;
+  now_ms: number;
+};
+
+/** A passage, or the hit of a suggestion. */
+export type Candidate = { score: number; started_ms: number } & ({ passage: Passage } | { hit: number });
+
+/** Recency counts for so much of a score. docs/choices.md, "Search and recall". */
+const RECENCY_SHARE = 0.2;
+/** Of a suggestion that is for the account's own person to do, where the question asks for one's own. */
+const OWN_FACTOR = 1.25;
+
+/** Passages and suggestions that the best hits make, the best first; without words the newest. */
+export async function bestOf(who: Principal, recalled: Recalled): Promise<Candidate[] | Refusal> {
+  const { hits, weights, words, context_turns, now_ms } = recalled;
+  const ranking = new Ranking(hits, {
+    scoreOf: (hit) => hits.score(hit, weights) * recency(now_ms - hits.started_ms(hit)),
+    ...{ sort: words.length === 0 ? 'recent' : 'relevance', after: null },
+  });
+  const best = ranking.take(LIMITS.recall_hits_max);
+  const of_turns = best.filter((hit) => !('entry' in hits.place(hit)));
+  const passages = passagesOf(hits, of_turns, words.length === 0 ? 0 : context_turns);
+  const candidates = passages.map((passage): Candidate => {
+    const started_ms = Math.max(...passage.hits.map((hit) => hits.started_ms(hit)));
+    const score = scoreOfPassage(hits, passage, words.length, weights) * recency(now_ms - started_ms);
+    return { passage, started_ms, score };
+  });
+  for (const hit of best.filter((one) => 'entry' in hits.place(one))) {
+    const factor = await ownFactor(who, recalled, hit);
+    if (isRefusal(factor)) return factor;
+    candidates.push({ hit, started_ms: hits.started_ms(hit), score: ranking.score(hit) * factor });
+  }
+  return candidates.sort((a, b) => b.score - a.score || b.started_ms - a.started_ms);
+}
+
+/** 1 for what is new; a part of it halves with time. */
+function recency(age_ms: number): number {
+  return 1 - RECENCY_SHARE + RECENCY_SHARE * 0.5 ** (Math.max(0, age_ms) / LIMITS.recall_half_ms);
+}
+
+async function ownFactor(
+  { account_id }: Principal,
+  { question, named, hits, reading }: Recalled,
+  hit: number,
+): Promise<number | Refusal> {
+  if (!question.is_own || named.self_id === null) return 1;
+  const found = await reading.item(hits, hit);
+  if (isRefusal(found)) return found;
+  const [owner = null] = found === null ? [] : contactsOfItem(found.kind, found.item);
+  if (owner === null || found?.place.account_id !== account_id) return 1;
+  const contact = await reading.insights.contact(account_id, owner);
+  if (isRefusal(contact)) return contact;
+  return contact?.id === named.self_id ? OWN_FACTOR : 1;
+}

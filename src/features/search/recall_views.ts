@@ -1,0 +1,152 @@
+import { languageOf, saidAt, searchedText } from '../../../actors/insights/library_block.js';
+import type { Suggestion } from '../../../actors/insights/library_state.js';
+import { type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
+import type { Principal } from '../../access/principal.js';
+import { momentOrNull } from '../../access/response_schemas.js';
+import { insightId } from '../../domain/ids.js';
+import { type Interval, shared } from '../../domain/intervals.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { matchesIn } from '../../domain/search/snippet.js';
+import { stemmerOf } from '../../domain/search/stemmers.js';
+import { kindTerm } from '../../domain/search/words.js';
+import type { Services } from '../../host/services.js';
+import type { FoundItem } from '../insights/insight_access.js';
+import type { Scene } from '../transcripts/transcript_pages.js';
+import { type FoundTurn, type TurnView, viewTurns } from '../transcripts/transcript_reading.js';
+import type { TurnAt } from './hit_reading.js';
+import { type Passage, pagesOfPassage } from './passages.js';
+
+import type { Candidate, Recalled } from './recall_ranking.js';
+import type { RecallItem } from './recall_shapes.js';
+
+/** What a question has found, as it is shown; null for what is none by its text, or is not to be read. */
+export class RecallViews {
+  readonly #services: Services;
+  readonly #who: Principal;
+  readonly #recalled: Recalled;
+
+  constructor(services: Services, who: Principal, recalled: Recalled) {
+    this.#services = services;
+    this.#who = who;
+    this.#recalled = recalled;
+  }
+
+  view(candidate: Candidate): Promise<RecallItem | null | Refusal> {
+    const { score } = candidate;
+    return 'hit' in candidate ? this.#suggestion(candidate.hit, score) : this.#passage(candidate.passage, score);
+  }
+
+  async #passage(passage: Passage, score: number): Promise<RecallItem | null | Refusal> {
+    const { hits, reading, words, context_turns } = this.#recalled;
+    const read = await Promise.all(passage.hits.map((hit) => reading.turn(hits, hit)));
+    const refused = read.find((one) => isRefusal(one));
+    if (isRefusal(refused)) return refused;
+    const found = read.flatMap((one) =>
+      one === null || isRefusal(one) ? [] : [{ ...one, matched: this.#matched(one) }],
+    );
+    const standing = words.length === 0 ? found : found.filter(({ matched }) => matched.length > 0);
+    const [first] = standing;
+    if (first === undefined) return null;
+    const { scene } = first;
+    const all = await reading.turnsOf(scene, pagesOfPassage(passage, context_turns));
+    if (isRefusal(all)) return all;
+    const places = new Set(standing.map(({ page, turn }) => `${page.number} ${turn.serial}`));
+    const shown = await this.#shown(scene, all, ({ page, turn }) => places.has(`${page} ${turn.serial}`));
+    if (shown === null || isRefusal(shown)) return shown;
+    const { from, to, turns } = shown;
+    return {
+      ...{ kind: 'passage', score, stream_id: scene.stream.id, start_ms: from.start_ms, end_ms: to.end_ms },
+      started_at: new Date(Date.parse(scene.stream.captured_at) + from.start_ms).toISOString(),
+      ...{ suggestion: null, turns, matched: this.#inOrder(standing.flatMap(({ matched }) => matched)) },
+    };
+  }
+
+  async #suggestion(hit: number, score: number): Promise<RecallItem | null | Refusal> {
+    const { hits, reading, question } = this.#recalled;
+    const found = await reading.item(hits, hit);
+    if (found === null || isRefusal(found)) return found;
+    const { place, number, item } = found as FoundItem<'suggestion'>;
+    if (item.status === 'dismissed') return null;
+    const matched = this.#wordsIn(searchedText('suggestion', item), languageOf('suggestion', item));
+    const term = kindTerm(item.kind);
+    for (const [at, terms] of question.about) if (terms.includes(term)) matched.push(question.words[at] as string);
+    if (matched.length === 0) return null;
+    const moment = await this.#momentOf(item);
+    if (isRefusal(moment)) return moment;
+    const { kind, text, status, due_at_ms } = item;
+    const id = insightId(place.library_id, 'suggestion', number);
+    return {
+      ...{ kind: 'suggestion', score, ...moment, started_at: new Date(saidAt('suggestion', item)).toISOString() },
+      suggestion: { id, kind, text, status, due_at: momentOrNull(due_at_ms) },
+      matched: this.#inOrder(matched),
+    };
+  }
+
+  /** Where a suggestion was said: the first of what it rests on of which something is left. */
+  async #momentOf({ evidence, pipeline_id }: Suggestion): Promise<Moment | Refusal> {
+    const { reading } = this.#recalled;
+    for (const { stream_id, start_ms, end_ms } of evidence) {
+      const scene = await reading.heard(stream_id, pipeline_id);
+      if (isRefusal(scene)) return scene;
+      if (scene === null) continue;
+      // A turn may have begun in the page before, and what was said next may lie in the one behind.
+      const first = pageOf(start_ms);
+      const all = await reading.turnsOf(
+        scene,
+        [first - 1, first, first + 1].filter((page) => page >= 0),
+      );
+      if (isRefusal(all)) return all;
+      const span = spanOf({ start_ms, end_ms });
+      const shown = await this.#shown(scene, all, ({ turn }) => shared(spanOf(turn), span) > 0);
+      if (isRefusal(shown)) return shown;
+      if (shown !== null) return { stream_id, start_ms, end_ms, turns: shown.turns };
+    }
+    return { stream_id: null, start_ms: null, end_ms: null, turns: [] };
+  }
+
+  /** From the first to the last turn that is meant, with what was said before and after; null where none is. */
+  async #shown(
+    scene: Scene,
+    all: readonly FoundTurn[],
+    isMeant: (turn: FoundTurn) => boolean,
+  ): Promise<{ from: PageTurn; to: PageTurn; turns: TurnView[] } | null | Refusal> {
+    const { context_turns } = this.#recalled;
+    const [from, to] = [all.findIndex(isMeant), all.findLastIndex(isMeant)];
+    const [first, last] = [all[from], all[to]];
+    if (first === undefined || last === undefined) return null;
+    const around = all.slice(Math.max(0, from - context_turns), to + 1 + context_turns);
+    const turns = await viewTurns(this.#services, this.#who, { scene, turns: around });
+    return isRefusal(turns) ? turns : { from: first.turn, to: last.turn, turns };
+  }
+
+  /** Words of the question that stand in a turn, and names of whoever said it. */
+  #matched({ scene, turn }: TurnAt): string[] {
+    const { question, named } = this.#recalled;
+    const found = this.#wordsIn(turn.text, turn.language);
+    for (const [at, { contact_ids, speakers }] of named.said_by) {
+      const { contact_id } = turn;
+      const is_theirs =
+        contact_id === undefined
+          ? speakers.get(scene.id)?.has(turn.speaker) === true
+          : contact_id !== null && contact_ids.has(contact_id);
+      if (is_theirs) found.push(question.words[at] as string);
+    }
+    return found;
+  }
+
+  #wordsIn(text: string, language: string | null): string[] {
+    const { question, words } = this.#recalled;
+    const there = matchesIn(words, text, stemmerOf(language)).reduce((all, one) => all | one.words, 0);
+    return question.words.filter((_, at) => (there & (1 << at)) !== 0);
+  }
+
+  #inOrder(matched: readonly string[]): string[] {
+    return this.#recalled.question.words.filter((word) => matched.includes(word));
+  }
+}
+
+type Moment = Pick<RecallItem, 'stream_id' | 'start_ms' | 'end_ms' | 'turns'>;
+
+function spanOf({ start_ms, end_ms }: { start_ms: number; end_ms: number }): Interval {
+  return [start_ms, Math.max(end_ms, start_ms + 1)];
+}

@@ -1,0 +1,119 @@
+import type { ItemKind } from '../../../actors/insights/library_state.js';
+import { DELETED_SOURCES } from '../../../actors/recordings/source.js';
+import type { Principal } from '../../access/principal.js';
+import { libraryId, ownerOfPipeline, partitionOfId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import type { Services } from '../../host/services.js';
+import { librariesOf, wrongWorkspace } from '../insights/insight_access.js';
+import { InsightReading } from '../insights/insight_reading.js';
+import { isDeveloper, laneOf } from '../insights/pipeline_access.js';
+import type { SearchKind, SearchScope } from './evaluate.js';
+import type { HitFilters } from './hit_reading.js';
+
+const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
+const NO_SOURCE = refuse('NOT_FOUND', 'There is no such source.');
+const DEVELOPERS_ONLY = refuse(
+  'FORBIDDEN',
+  'Searching conversations and memories needs the permission debug:read and developer access.',
+);
+const TOO_MANY = wrongWorkspace(
+  `must name a workspace: more than ${LIMITS.libraries_searched_max} accounts record in those that are searched`,
+);
+/** What only developers list, they alone search. */
+const OF_DEVELOPERS: ReadonlySet<SearchKind> = new Set<ItemKind>(['conversation', 'memory']);
+
+export type ScopeQuery = {
+  kinds: readonly SearchKind[];
+  workspace_id?: string | undefined;
+  source_id?: string | undefined;
+  contact_ids?: readonly string[] | undefined;
+  session_id?: string | undefined;
+  pipeline_id?: string | undefined;
+};
+
+export type OpenScope = { scope: SearchScope; filters: HitFilters };
+
+/** What a query looks through, as it is now, and what must be so of its hits. */
+export async function openScope(services: Services, who: Principal, query: ScopeQuery): Promise<OpenScope | Refusal> {
+  const { kinds, source_id = null, session_id = null, contact_ids = null } = query;
+  const may_all = who.permissions.includes('debug:read') && isDeveloper(who);
+  if (!may_all && kinds.some((kind) => OF_DEVELOPERS.has(kind))) return DEVELOPERS_ONLY;
+  const selected = await laneOf(services, who, query.pipeline_id);
+  if (isRefusal(selected)) return selected;
+  const found = await searchedLibraries(services, who, query.workspace_id);
+  if (isRefusal(found)) return found;
+  const refused = source_id === null ? null : await sourceRefusal(services, who, source_id);
+  if (refused !== null) return refused;
+  const contacts = contact_ids === null ? null : await contactsNow(services, who, contact_ids);
+  if (isRefusal(contacts)) return contacts;
+  const { lane } = selected;
+  // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
+  const is_own = lane !== null || contacts !== null;
+  const libraries = is_own ? found.filter(({ account_id }) => account_id === who.account_id) : found;
+  const [shelves, deleted_sources] = await Promise.all([
+    Promise.all(libraries.map(({ library_id }) => services.search_shelves.of(library_id))),
+    deletedSources(services, new Set(libraries.map(({ account_id }) => account_id))),
+  ]);
+  return {
+    scope: {
+      ...{ shelves, kinds: new Set(kinds), source_id, deleted_sources },
+      pipeline: lane === null ? 0 : (ownerOfPipeline(lane)?.number ?? 0),
+    },
+    filters: { lane, contact_ids: contacts, session_id },
+  };
+}
+
+type SearchedLibrary = { library_id: string; account_id: string };
+
+/**
+ * What the caller has recorded and what others have in the workspaces that they share, or all of one workspace; one's own
+ * also before anything but turns is in them.
+ */
+async function searchedLibraries(
+  services: Services,
+  who: Principal,
+  workspace_id: string | undefined,
+): Promise<SearchedLibrary[] | Refusal> {
+  const { account, account_id } = who;
+  const listed = await librariesOf(services, who, workspace_id);
+  if (isRefusal(listed)) return listed;
+  const shared = account.memberships.map((one) => one.workspace_id);
+  const colleagues =
+    workspace_id === undefined ? await Promise.all(shared.map((one) => librariesOf(services, who, one))) : [];
+  const refused = colleagues.filter(isRefusal).find((one) => one.refused !== 'NOT_FOUND');
+  if (refused !== undefined) return refused;
+  const all = [...listed, ...colleagues.flatMap((one) => (isRefusal(one) ? [] : one))];
+  const found = new Map<string, string>(all.map((library) => [library.library_id, library.account_id]));
+  for (const one of [account.private_workspace.id, ...shared])
+    if (workspace_id === undefined || one === workspace_id) found.set(libraryId(account_id, one), account_id);
+  if (found.size > LIMITS.libraries_searched_max) return TOO_MANY;
+  return [...found].map(([library_id, of]) => ({ library_id, account_id: of }));
+}
+
+async function sourceRefusal({ actors }: Services, { account_id }: Principal, id: string): Promise<Refusal | null> {
+  const source = await actors.source(id).view();
+  if (isRefusal(source)) return source;
+  return source.status === 'kept' && source.account_id === account_id ? null : NO_SOURCE;
+}
+
+/** Whom those ids stand for today. */
+async function contactsNow(services: Services, who: Principal, ids: readonly string[]): Promise<Set<string> | Refusal> {
+  const reading = new InsightReading(services, who);
+  const found = new Set<string>();
+  for (const id of ids) {
+    const contact = await reading.contact(who.account_id, id);
+    if (isRefusal(contact)) return contact;
+    if (contact === null) return NO_CONTACT;
+    found.add(contact.id);
+  }
+  return found;
+}
+
+async function deletedSources({ store }: Services, accounts: ReadonlySet<string>): Promise<Set<string>> {
+  const range = { descending: true, limit: LIMITS.search_deleted_sources_max };
+  const lists = await Promise.all(
+    [...accounts].map((owner) => store.list({ owner, partition: partitionOfId(owner) }, DELETED_SOURCES, range)),
+  );
+  return new Set(lists.flatMap((rows) => rows.map(({ member }) => member)));
+}

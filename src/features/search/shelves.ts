@@ -1,0 +1,170 @@
+import { LRUCache } from 'lru-cache';
+import { partitionOfId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { Block } from '../../domain/search/block.js';
+import { BLOCKS, placeOfMember, SEARCH_INDEX } from '../../domain/search/places.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Runtime } from '../../engine/runtime/runtime.js';
+import { decodeStored } from '../../engine/store/codec.js';
+import type { Store } from '../../engine/store/store.js';
+
+/** What of a transcript can be found: a page and its block. */
+export type ShelfPage = { page: number; block: Block };
+
+/**
+ * What of a library can be found, as it is in storage when it is asked for. Pages of transcripts are by the transcript's
+ * id, in their order; items by their entry. Of recordings that are deleted pages may still be there.
+ */
+export type Shelf = {
+  library_id: string;
+  transcripts: ReadonlyMap<string, readonly ShelfPage[]>;
+  items: ReadonlyMap<string, Block>;
+  deleted_streams: ReadonlySet<string>;
+};
+
+type Kept = {
+  library_id: string;
+  /** The number of the last change that is in here. */
+  seen: number;
+  transcripts: Map<string, ShelfPage[]>;
+  items: Map<string, Block>;
+  deleted_streams: Set<string>;
+  bytes: number;
+};
+
+type Parts = {
+  store: Pick<Store, 'list' | 'records'>;
+  runtime: Pick<Runtime, 'cacheEpoch'>;
+  metrics: Pick<Metrics, 'search_kept' | 'search_blocks'>;
+  bytes_max?: number;
+};
+
+/** Behind all members of one number. */
+const LAST = '~';
+/** Of a block beside its bytes. */
+const BLOCK_BYTES = 200;
+
+/**
+ * Blocks of libraries, kept in memory. Each time a library is asked for, what has changed since is read first: a change
+ * is on its index in the commit that made it, by whichever process. So what is found is never older than the question.
+ */
+export class SearchShelves {
+  readonly #parts: Parts;
+  readonly #kept: LRUCache<string, Kept>;
+  /** A library is read by one at a time; whoever comes meanwhile reads what has changed since. */
+  readonly #reading = new Map<string, Promise<unknown>>();
+  #epoch = -1;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const maxSize = parts.bytes_max ?? LIMITS.search_memory_bytes;
+    this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ bytes }) => bytes + 1 });
+  }
+
+  async of(library_id: string): Promise<Shelf> {
+    const before = this.#reading.get(library_id);
+    const reading = (async () => {
+      await before?.catch(() => {});
+      return this.#read(library_id);
+    })();
+    this.#reading.set(library_id, reading);
+    try {
+      return await reading;
+    } finally {
+      if (this.#reading.get(library_id) === reading) this.#reading.delete(library_id);
+    }
+  }
+
+  async #read(library_id: string): Promise<Shelf> {
+    const { cacheEpoch } = this.#parts.runtime;
+    // Storage may have lost writes, and numbers with them.
+    if (cacheEpoch !== this.#epoch) this.#kept.clear();
+    this.#epoch = cacheEpoch;
+    const kept = this.#kept.get(library_id) ?? empty(library_id);
+    const was = kept.bytes;
+    const is_new = kept.seen === 0;
+    const place = { owner: library_id, partition: partitionOfId(library_id) };
+    const after = { order: kept.seen, member: LAST };
+    const limit = Number.MAX_SAFE_INTEGER;
+    const changed = await this.#parts.store.list(place, SEARCH_INDEX, { after, descending: false, limit });
+    if (changed.length > 0) {
+      try {
+        await this.#take(kept, changed);
+      } catch (error) {
+        // What is half taken in is read anew.
+        this.#kept.delete(library_id);
+        throw error;
+      }
+    }
+    if (is_new || kept.bytes !== was) this.#kept.set(library_id, kept);
+    this.#parts.metrics.search_kept.set(this.#kept.calculatedSize);
+    return kept;
+  }
+
+  async #take(kept: Kept, changed: { member: string; order: number }[]): Promise<void> {
+    const entries: string[] = [];
+    const pages = new Map<string, string[]>();
+    for (const { member } of changed) {
+      const place = placeOfMember(member);
+      if (place.place === 'deleted_stream') kept.deleted_streams.add(place.stream_id);
+      else if (place.place === 'item') entries.push(place.entry);
+      else pages.set(place.transcript_id, [...(pages.get(place.transcript_id) ?? []), place.page]);
+    }
+    const { library_id } = kept;
+    await Promise.all([
+      ...[...pages].map(async ([transcript_id, keys]) => {
+        const blocks = await this.#blocks({ kind: 'transcript', id: transcript_id }, keys);
+        putPages(
+          kept,
+          transcript_id,
+          keys.map((key, at) => ({ page: Number.parseInt(key, 16), block: blocks[at] ?? null })),
+        );
+      }),
+      (async () => {
+        const blocks = await this.#blocks({ kind: 'library', id: library_id }, entries);
+        for (const [at, entry] of entries.entries()) putItem(kept, entry, blocks[at] ?? null);
+      })(),
+    ]);
+    kept.seen = changed.at(-1)?.order ?? kept.seen;
+  }
+
+  async #blocks(address: { kind: string; id: string }, ids: string[]): Promise<(Block | null)[]> {
+    if (ids.length === 0) return [];
+    const place = { address, partition: partitionOfId(address.id) };
+    const values = await this.#parts.store.records(place, BLOCKS, ids);
+    this.#parts.metrics.search_blocks.inc(ids.length);
+    // Copied: what arrives lies in buffers that hold much else.
+    return values.map((value) =>
+      value === null ? null : new Block(new Uint8Array(decodeStored(value) as Uint8Array)),
+    );
+  }
+}
+
+function empty(library_id: string): Kept {
+  return { library_id, seen: 0, transcripts: new Map(), items: new Map(), deleted_streams: new Set(), bytes: 0 };
+}
+
+function putPages(kept: Kept, transcript_id: string, changed: { page: number; block: Block | null }[]): void {
+  const pages = new Map((kept.transcripts.get(transcript_id) ?? []).map((one) => [one.page, one]));
+  for (const { page, block } of changed) {
+    kept.bytes += sizeOf(block) - sizeOf(pages.get(page)?.block ?? null);
+    if (block === null) pages.delete(page);
+    else pages.set(page, { page, block });
+  }
+  if (pages.size === 0) kept.transcripts.delete(transcript_id);
+  else
+    kept.transcripts.set(
+      transcript_id,
+      [...pages.values()].sort((a, b) => a.page - b.page),
+    );
+}
+
+function putItem(kept: Kept, entry: string, block: Block | null): void {
+  kept.bytes += sizeOf(block) - sizeOf(kept.items.get(entry) ?? null);
+  if (block === null) kept.items.delete(entry);
+  else kept.items.set(entry, block);
+}
+
+function sizeOf(block: Block | null): number {
+  return block === null ? 0 : block.bytes + BLOCK_BYTES;
+}

@@ -1,0 +1,145 @@
+import type { Logger } from 'pino';
+import {
+  ANNOUNCING_INDEX,
+  CONTACTS_MEMBER,
+  TRANSCRIPT_MEMBER,
+  transcriptsShowing,
+} from '../../../actors/transcripts/announcing.js';
+import { partitionOfId } from '../../domain/ids.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { IndexWorker } from '../../engine/jobs/index_worker.js';
+import { CLOSED } from '../../engine/runtime/activation.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import { randomBytes } from '../../engine/runtime/random.js';
+import { type Fence, type Store, StoreUnavailable } from '../../engine/store/store.js';
+
+/** What other processes have left behind is found after this at the latest. */
+const SWEEP_EVERY_MS = 60_000;
+const TRANSCRIPTS_READ = 20;
+/** A source is deleted once: whoever saw it before looks a second time. */
+const TRIES_MAX = 2;
+const HOLDER_BYTES = 6;
+
+/** `into`: who its turns show now; null for nobody. */
+type Changed = { contact_id: string; into: string | null; number: number };
+
+type Parts = { store: Store; actors: Actors; poll: DuePoll; log: Pick<Logger, 'error'>; now: () => number };
+
+/**
+ * Records the events of changes that are seen at once and told step by step: of a speaker, by its transcript; of a contact
+ * that was merged or deleted, by each transcript that shows it. What is left to tell, those entities keep.
+ */
+export class Announcements {
+  readonly #parts: Parts;
+  readonly #worker: IndexWorker;
+  #is_stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { store, now, poll } = parts;
+    this.#worker = new IndexWorker({
+      ...{ store, now, poll, index: ANNOUNCING_INDEX, every_ms: SWEEP_EVERY_MS },
+      workOn: (member) => this.#announce(member),
+      complain: (error) => this.#complain(error),
+    });
+  }
+
+  start(): void {
+    this.#worker.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#is_stopped = true;
+    await this.#worker.stop();
+  }
+
+  /** Announces all that is due; for the test clock. Never rejects. */
+  look(): Promise<void> {
+    return this.#worker.look();
+  }
+
+  /** A member of the index has something to announce. Resolves when that is done, or after a while. Never rejects. */
+  offer(member: string): Promise<void> {
+    return this.#worker.offer(member);
+  }
+
+  /** 1, or 0 where nothing could be done. */
+  #announce(member: string): Promise<number> {
+    if (member.startsWith(CONTACTS_MEMBER)) return this.#ofContacts(member.slice(CONTACTS_MEMBER.length));
+    return this.#ofTranscript(member.slice(TRANSCRIPT_MEMBER.length));
+  }
+
+  /** Tells each transcript that shows a contact that changed. Only who holds the changes does, so that none is told twice. */
+  async #ofContacts(account_id: string): Promise<number> {
+    const { actors, store } = this.#parts;
+    const contacts = actors.contacts(account_id);
+    const holder = Buffer.from(randomBytes(HOLDER_BYTES)).toString('hex');
+    const place = { owner: account_id, partition: partitionOfId(account_id) };
+    for (let taken = 0; !this.#is_stopped; taken = 1) {
+      const { change } = done(await contacts.take_change({ holder }));
+      if (change === null) return taken;
+      const { number, contact_id } = change;
+      const resolved = done(await contacts.resolve({ ids: [contact_id] }));
+      const into = resolved.contacts[contact_id]?.id ?? null;
+      let after = change.after ?? undefined;
+      for (let left = true; left && !this.#is_stopped; ) {
+        const page = { after, descending: false, limit: TRANSCRIPTS_READ };
+        const rows = await store.list(place, transcriptsShowing(contact_id), page);
+        for (const row of rows) {
+          await this.#tellTranscript(row.member, { contact_id, into, number });
+          done(await contacts.announced({ number, after: row }));
+        }
+        after = rows.at(-1);
+        left = rows.length === TRANSCRIPTS_READ;
+      }
+      if (!this.#is_stopped) done(await contacts.announced({ number, after: null }));
+    }
+    return 1;
+  }
+
+  async #tellTranscript(stream_id: string, { contact_id, into, number }: Changed): Promise<void> {
+    const told = await this.#parts.actors
+      .transcript(stream_id)
+      .contact_changed({ contact_id, into, number }, [{ fence: 'open', id: stream_id }]);
+    if (told === CLOSED) return; // it is being removed
+    done(told);
+    await this.#ofTranscript(stream_id);
+  }
+
+  async #ofTranscript(stream_id: string): Promise<number> {
+    for (let left = true; left && !this.#is_stopped; ) left = await this.#announceTurns(stream_id);
+    return 1;
+  }
+
+  /** The next events of a transcript. Whether more are left. */
+  async #announceTurns(stream_id: string): Promise<boolean> {
+    const { actors } = this.#parts;
+    const transcript = actors.transcript(stream_id);
+    for (let tries = 1; ; tries++) {
+      const seen = await transcript.view();
+      if (isRefusal(seen) && seen.refused === 'NOT_FOUND') return false;
+      const { source_id } = done(seen);
+      const source = await actors.source(source_id).view();
+      // No event comes after that of its source's deletion.
+      const silent = isRefusal(source) ? source.refused === 'NOT_FOUND' : source.status === 'deleted';
+      const open = silent ? [stream_id] : [source_id, stream_id];
+      const fences = open.map((id): Fence => ({ fence: 'open', id }));
+      const answer = await transcript.announce(silent ? { silent } : {}, fences);
+      if (answer !== CLOSED) return done(answer).left;
+      if (tries >= TRIES_MAX) return false; // it is being removed
+    }
+  }
+
+  #complain(error: unknown): void {
+    if (!(error instanceof StoreUnavailable))
+      this.#parts.log.error({ err: error }, 'changes of turns could not be announced; they are tried again');
+  }
+}
+
+/** What is too much at this moment, or away, is tried again and not logged. */
+function done<Reply>(answer: Reply | Refusal): Reply {
+  if (!isRefusal(answer)) return answer;
+  const passes = answer.refused === 'UNAVAILABLE' || answer.refused === 'TOO_MANY_REQUESTS';
+  throw passes ? new StoreUnavailable(answer.message) : new Error(answer.message);
+}

@@ -1,0 +1,162 @@
+import { LRUCache } from 'lru-cache';
+import type { Stream } from '../../../actors/recordings/stream_state.js';
+import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
+import type { Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
+import { pageKey } from '../../../actors/transcripts/transcript_page.js';
+import type { Lane, Speaker, Transcript } from '../../../actors/transcripts/transcript_state.js';
+import { laneId, ownerOfPipeline } from '../../domain/ids.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import type { Runtime } from '../../engine/runtime/runtime.js';
+
+/** Transcripts page by page, and who speaks in them, for whoever may read them: requests, and what looks into them. */
+
+const PAGES_STEP = 2;
+/** Of all that is kept of transcripts, in turns: whoever reads one reads on. */
+const TURNS_KEPT_MAX = 150_000;
+const SPEAKERS_KEPT_MAX = 2_000;
+const NAMES_STEP = 200;
+const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
+
+/** What transcripts are read with, by whoever may. */
+export type TranscriptReader = {
+  actors: Pick<Actors, 'transcript' | 'source' | 'contacts'>;
+  runtime: Pick<Runtime, 'cacheEpoch'>;
+};
+
+/**
+ * A stream's transcript, or a pipeline's own, with what is known of its speakers; `transcript` is null while there is
+ * none. `id`: the transcript's.
+ */
+export type Scene = {
+  id: string;
+  stream: Stream;
+  transcript: Transcript | null;
+  speakers: ReadonlyMap<number, Speaker>;
+};
+
+/**
+ * Which transcript: that of the default pipeline, or of another. `or_default`: where that one has none of its own, which
+ * reads what the default one heard.
+ */
+export type OfPipeline = { pipeline_id: string | null; or_default: boolean };
+const DEFAULT: OfPipeline = { pipeline_id: null, or_default: true };
+
+/** What is there of a stream's transcript, for whoever may read it; NOT_FOUND where its source is deleted. */
+export async function sceneOf(
+  reader: TranscriptReader,
+  stream: Stream,
+  { pipeline_id, or_default }: OfPipeline = DEFAULT,
+): Promise<Scene | Refusal> {
+  const source = await reader.actors.source(stream.source_id).view();
+  if (isRefusal(source) ? source.refused !== 'NOT_FOUND' : source.status === 'deleted')
+    return isRefusal(source) ? source : NO_STREAM;
+  const nothing = { id: stream.id, stream, transcript: null, speakers: new Map() };
+  if (stream.transcribed !== true) return nothing;
+  const lane = pipeline_id === null ? null : await laneOn(reader, { stream_id: stream.id, pipeline_id });
+  if (isRefusal(lane) || (lane === null && !or_default)) return lane ?? nothing;
+  const id = lane?.id ?? stream.id;
+  const transcript = lane?.transcript ?? (await reader.actors.transcript(stream.id).view());
+  if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? nothing : transcript;
+  const speakers = await speakersOf(reader, id, transcript.revision);
+  return isRefusal(speakers) ? speakers : { id, stream, transcript, speakers };
+}
+
+/** A pipeline's own transcript of a stream; null where it has none. */
+async function laneOn(
+  { actors }: Pick<TranscriptReader, 'actors'>,
+  { stream_id, pipeline_id }: Lane,
+): Promise<{ id: string; transcript: Transcript } | null | Refusal> {
+  const pipeline = ownerOfPipeline(pipeline_id);
+  if (pipeline === null) return null;
+  const id = laneId(stream_id, pipeline.number);
+  const transcript = await actors.transcript(id).view();
+  if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? null : transcript;
+  const { lane } = transcript;
+  return lane?.stream_id === stream_id && lane.pipeline_id === pipeline_id ? { id, transcript } : null;
+}
+
+/** By transcript and revision: what is read of a transcript stays as it is until that rises. */
+const known_speakers = new LRUCache<string, ReadonlyMap<number, Speaker>>({ max: SPEAKERS_KEPT_MAX });
+const known_pages = new LRUCache<string, Page[]>({
+  maxSize: TURNS_KEPT_MAX,
+  sizeCalculation: (pages) => 1 + pages.reduce((sum, { turns }) => sum + turns.length, 0),
+});
+
+async function speakersOf({ actors, runtime }: TranscriptReader, stream_id: string, revision: number) {
+  const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at}`;
+  const known = known_speakers.get(keyOf(revision));
+  if (known !== undefined) return known;
+  const read = await actors.transcript(stream_id).speakers();
+  if (isRefusal(read)) return read;
+  known_speakers.set(keyOf(read.revision), read.speakers);
+  return read.speakers;
+}
+
+/** Pages of a transcript one after the other, from the one that is named on. */
+export async function* pagesFrom(
+  reader: TranscriptReader,
+  { id, transcript }: Scene,
+  { page, descending = false }: { page: number; descending?: boolean },
+): AsyncGenerator<Page | Refusal> {
+  if (transcript === null) return;
+  for (let from = page; ; ) {
+    const pages = await pagesAt(reader, id, { from, descending, revision: transcript.revision });
+    if (isRefusal(pages)) {
+      yield pages;
+      return;
+    }
+    yield* pages;
+    const last = pages.at(-1);
+    if (last === undefined || pages.length < PAGES_STEP) return;
+    from = descending ? last.number - 1 : last.number + 1;
+  }
+}
+
+/** So many of a transcript's pages, from the one that is named on. */
+export async function somePages(
+  reader: TranscriptReader,
+  { id, transcript }: Scene,
+  { page: from, limit }: { page: number; limit: number },
+): Promise<Page[] | Refusal> {
+  if (transcript === null) return [];
+  return pagesAt(reader, id, { from, limit, descending: false, revision: transcript.revision });
+}
+
+async function pagesAt(
+  { actors, runtime }: TranscriptReader,
+  stream_id: string,
+  { from, descending, revision, limit = PAGES_STEP }: Run & { revision: number },
+): Promise<Page[] | Refusal> {
+  const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at} ${from} ${limit} ${descending}`;
+  const known = known_pages.get(keyOf(revision));
+  if (known !== undefined) return known;
+  const before = descending ? from + 1 : from - 1;
+  const after = { order: before, id: pageKey(Math.max(0, before)) };
+  const read = await actors.transcript(stream_id).pages({ range: { after, descending, limit } });
+  if (isRefusal(read)) return read;
+  known_pages.set(keyOf(read.revision), read.pages);
+  return read.pages;
+}
+
+type Run = { from: number; descending: boolean; limit?: number };
+
+/** Contacts as they are now, by the id that a turn holds: null for one that is gone. */
+export type Contacts = Readonly<Record<string, { id: string; name: string | null } | null>>;
+
+/** Who the turns are by. */
+export async function namesOf(
+  { actors }: Pick<TranscriptReader, 'actors'>,
+  { stream, speakers }: Scene,
+  turns: readonly PageTurn[],
+): Promise<Contacts | Refusal> {
+  const wanted = new Set(turns.map((turn) => contactOf(speakers, turn)).filter((id) => id !== null));
+  const ids = [...wanted];
+  let found: Contacts = {};
+  for (let at = 0; at < ids.length; at += NAMES_STEP) {
+    const resolved = await actors.contacts(stream.account_id).resolve({ ids: ids.slice(at, at + NAMES_STEP) });
+    if (isRefusal(resolved)) return resolved;
+    found = { ...found, ...resolved.contacts };
+  }
+  return found;
+}

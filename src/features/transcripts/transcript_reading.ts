@@ -1,0 +1,134 @@
+import type { Stream } from '../../../actors/recordings/stream_state.js';
+import {
+  type Attribution,
+  attributionOf,
+  contactOf,
+  speakerShown,
+} from '../../../actors/transcripts/transcript_attribution.js';
+import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
+import type { Word } from '../../../actors/transcripts/transcript_state.js';
+import type { Principal } from '../../access/principal.js';
+import { isLaneId, pipelineId, turnId } from '../../domain/ids.js';
+import { shared } from '../../domain/intervals.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import type { Services } from '../../host/services.js';
+import { laneOf, selectsPipelines } from '../insights/pipeline_access.js';
+import { readableStream } from '../recordings/stream_access.js';
+import { type Contacts, namesOf, type OfPipeline, type Scene, sceneOf } from './transcript_pages.js';
+
+/**
+ * Transcripts as they are read: who said a turn is looked up when it is shown, so that a speaker who gets a name has it
+ * everywhere at once. What was recorded from a source that is deleted is not shown any more.
+ */
+
+const NO_TRANSCRIPT = refuse('NOT_FOUND', 'There is no such transcript.');
+
+export type TurnView = {
+  id: string;
+  stream_id: string;
+  source_id: string;
+  workspace_id: string;
+  start_ms: number;
+  end_ms: number;
+  started_at: string;
+  ended_at: string;
+  text: string;
+  language: string | null;
+  speaker: string | null;
+  contact_id: string | null;
+  speaker_name: string | null;
+  attribution: Attribution;
+  confidence: number | null;
+  audio: 'available' | 'expired' | 'none';
+  pipeline_id: string;
+  published_at: string;
+  words?: { text: string; start_ms: number; end_ms: number; confidence: number | null }[];
+};
+
+/** A turn with its page, and its words where they were asked for. */
+export type FoundTurn = { page: number; turn: PageTurn; words?: Word[] | null };
+
+/** What of a stream's transcript the caller may read; NOT_FOUND as for the stream itself. */
+export async function readableScene(
+  services: Services,
+  who: Principal,
+  stream_id: string,
+  of?: OfPipeline,
+): Promise<Scene | Refusal> {
+  const stream = await readableStream(services, who, stream_id);
+  return isRefusal(stream) ? stream : sceneOf(services, stream, of);
+}
+
+/** The same of the pipeline that is asked for: the default one's, or what another one has heard itself. */
+export async function sceneAsked(
+  services: Services,
+  who: Principal,
+  { stream_id, pipeline_id }: { stream_id: string; pipeline_id: string | undefined },
+): Promise<Scene | Refusal> {
+  const selected = await laneOf(services, who, pipeline_id);
+  if (isRefusal(selected)) return selected;
+  return readableScene(services, who, stream_id, { pipeline_id: selected.lane, or_default: selected.lane === null });
+}
+
+/** A turn's transcript, by whoever it is; other pipelines' are their account's, and for whoever may select those. */
+export async function sceneOfTurn(
+  services: Services,
+  who: Principal,
+  { stream_id: id }: { stream_id: string },
+): Promise<Scene | Refusal> {
+  if (!isLaneId(id)) return readableScene(services, who, id);
+  const transcript = await services.actors.transcript(id).view();
+  if (isRefusal(transcript)) return transcript;
+  const { lane, account_id } = transcript;
+  if (lane === undefined || account_id !== who.account_id || !selectsPipelines(who)) return NO_TRANSCRIPT;
+  return readableScene(services, who, lane.stream_id, { pipeline_id: lane.pipeline_id, or_default: false });
+}
+
+/** Turns of a stream as the caller sees them. */
+export async function viewTurns(
+  services: Services,
+  who: Principal,
+  { scene, turns }: { scene: Scene; turns: readonly FoundTurn[] },
+): Promise<TurnView[] | Refusal> {
+  const contacts = await namesOf(
+    services,
+    scene,
+    turns.map(({ turn }) => turn),
+  );
+  if (isRefusal(contacts)) return contacts;
+  return turns.map((found) => viewTurn(who, scene, { ...found, contacts }));
+}
+
+function viewTurn(
+  { account_id }: Principal,
+  { id, stream, speakers }: Scene,
+  { page, turn, words, contacts }: FoundTurn & { contacts: Contacts },
+): TurnView {
+  const held = contactOf(speakers, turn);
+  const contact = held === null ? null : (contacts[held] ?? null);
+  const at = (ms: number) => new Date(Date.parse(stream.captured_at) + ms).toISOString();
+  return {
+    id: turnId(id, { page, serial: turn.serial }),
+    ...{ stream_id: stream.id, source_id: stream.source_id, workspace_id: stream.workspace_id },
+    ...{ start_ms: turn.start_ms, end_ms: turn.end_ms, started_at: at(turn.start_ms), ended_at: at(turn.end_ms) },
+    ...{ text: turn.text, language: turn.language },
+    speaker: speakerShown(speakers, turn),
+    // Whoever shares a workspace reads names, and has no contacts of others.
+    contact_id: stream.account_id === account_id ? (contact?.id ?? null) : null,
+    speaker_name: contact?.name ?? null,
+    attribution: attributionOf(speakers, turn),
+    confidence: turn.confidence,
+    audio: audioOf(stream, turn),
+    pipeline_id: pipelineId(stream.account_id, turn.run.pipeline ?? 1),
+    published_at: new Date(turn.run.published_at_ms).toISOString(),
+    ...(words == null
+      ? {}
+      : { words: words.map(([text, start_ms, end_ms, confidence]) => ({ text, start_ms, end_ms, confidence })) }),
+  };
+}
+
+function audioOf({ stored_chunks, audio_expired = [] }: Stream, { start_ms, end_ms }: PageTurn): TurnView['audio'] {
+  const span: [number, number] = [start_ms, Math.max(end_ms, start_ms + 1)];
+  if (audio_expired.some((expired) => shared(expired, span) > 0)) return 'expired';
+  return stored_chunks > 0 ? 'available' : 'none';
+}

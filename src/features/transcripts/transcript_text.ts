@@ -1,0 +1,96 @@
+import { setImmediate } from 'node:timers/promises';
+import { contactOf, speakerShown } from '../../../actors/transcripts/transcript_attribution.js';
+import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import type { Services } from '../../host/services.js';
+import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
+
+/** A transcript as one text: plain, or as subtitles (SubRip, WebVTT). */
+export const TEXT_FORMATS = ['txt', 'srt', 'vtt'] as const;
+export type TextFormat = (typeof TEXT_FORMATS)[number];
+
+export const TEXT_TYPES: Record<TextFormat, string> = {
+  txt: 'text/plain; charset=utf-8',
+  srt: 'application/x-subrip; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+};
+
+const TOO_LONG = refuse(
+  'CONFLICT',
+  `A transcript of more than ${LIMITS.transcript_text_turns_max} turns is read in pages, by GET /turns.`,
+);
+
+type Line = { number: number; turn: PageTurn; name: string | null };
+
+const LINES: Record<TextFormat, (line: Line) => string> = {
+  txt: ({ turn, name }) => `${transcriptLine({ ...turn, name })}\n`,
+  srt: ({ number, turn, name }) =>
+    `${number}\n${clock(turn.start_ms, ',')} --> ${clock(endOf(turn), ',')}\n${oneCue(`${name === null ? '' : `${name}: `}${turn.text}`)}\n\n`,
+  vtt: ({ turn, name }) =>
+    `${clock(turn.start_ms, '.')} --> ${clock(endOf(turn), '.')}\n${name === null ? '' : `<v ${escaped(oneCue(name))}>`}${escaped(oneCue(turn.text))}\n\n`,
+};
+
+export async function transcriptText(services: Services, scene: Scene, format: TextFormat): Promise<string | Refusal> {
+  const { transcript, speakers } = scene;
+  if ((transcript?.turns ?? 0) > LIMITS.transcript_text_turns_max) return TOO_LONG;
+  const parts = [format === 'vtt' ? 'WEBVTT\n\n' : ''];
+  let number = 0;
+  for await (const page of pagesFrom(services, scene, { page: 0 })) {
+    if (isRefusal(page)) return page;
+    const contacts = await namesOf(services, scene, page.turns);
+    if (isRefusal(contacts)) return contacts;
+    for (const turn of page.turns) {
+      number += 1;
+      parts.push(LINES[format]({ number, turn, name: nameOf(speakers, contacts, turn) }));
+    }
+    await setImmediate(); // a long recording holds nobody up
+  }
+  return parts.join('');
+}
+
+/** A turn on one line, with its moment on the timeline: `[01:02:03] Anna: Hello.` */
+export function transcriptLine({
+  start_ms,
+  name,
+  text,
+}: {
+  start_ms: number;
+  name: string | null;
+  text: string;
+}): string {
+  return `[${clock(start_ms, '.').slice(0, -4)}] ${name === null ? '' : `${name}: `}${oneLine(text)}`;
+}
+
+/** A contact's name, or else the speaker's. */
+function nameOf(speakers: Scene['speakers'], contacts: Contacts, turn: PageTurn): string | null {
+  const held = contactOf(speakers, turn);
+  const name = held === null ? null : contacts[held]?.name;
+  return name ?? speakerShown(speakers, turn);
+}
+
+/** `01:02:03.004`, with a point or a comma. */
+function clock(ms: number, point: '.' | ','): string {
+  const part = (value: number, digits = 2) => String(Math.floor(value)).padStart(digits, '0');
+  const rest = `${part((ms / 60_000) % 60)}:${part((ms / 1_000) % 60)}${point}${part(ms % 1_000, 3)}`;
+  return `${part(ms / 3_600_000)}:${rest}`;
+}
+
+/** What is said can not begin a line of its own, which would look like what somebody else said. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*[\r\n\u2028\u2029]+\s*/g, ' ');
+}
+
+/** An empty line would end a subtitle, an arrow begin one. */
+function oneCue(text: string): string {
+  return oneLine(text).replaceAll('-->', '→');
+}
+
+/** A subtitle is shown for some time. */
+function endOf({ start_ms, end_ms }: PageTurn): number {
+  return Math.max(end_ms, start_ms + 1);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,73 @@
+import type { Chunk } from '../../../actors/recordings/stream_state.js';
+import type { FailedAudio, PublishedTurn } from '../../../actors/transcripts/transcript_state.js';
+import type { StoppedHearing } from '../../../actors/transcripts/transcript_windows.js';
+
+/**
+ * What goes to whoever transcribes a window of a recording, and what comes back. All times are ms of the stream's
+ * timeline. Rules K-004 and K-011; docs/transcription.md, "Workers of your own".
+ */
+
+/** A piece of audio that a window needs. */
+export type WindowChunk = Pick<
+  Chunk,
+  'chunk_id' | 'codec' | 'container' | 'sample_rate_hz' | 'channels' | 'size_bytes' | 'sha256' | 'sequence'
+> & { start_ms: number; end_ms: number };
+
+/** A voice that may be heard again, with the label by which a result names it. */
+export type KnownSpeaker = { speaker: string; voice: { id: string; model: string; embedding: Uint8Array } | null };
+
+/** One window to transcribe, as its claim says. `claim` is a secret between the server and who holds it. */
+export type WindowWork = {
+  job: string;
+  claim: string;
+  run_id: string;
+  tries: number;
+  lease_until_ms: number;
+  account_id: string;
+  stream_id: string;
+  from_ms: number;
+  to_ms: number;
+  /** Nothing of the recording follows: all of it must be consumed. */
+  final: boolean;
+  audio: WindowChunk[];
+  pipeline_id: string;
+  /** The name of the engine that the pipeline wants. */
+  engine: string;
+  /** Whether it wants speakers told apart. */
+  diarize: boolean;
+  language: string | null;
+  /** Words that the account wants spelt so. */
+  vocabulary: string[];
+  /** What was said last before it. */
+  previous_text: string | null;
+  known_speakers: KnownSpeaker[];
+};
+
+/** A voice that a worker heard: something to know it by, or which known one it is. */
+export type HeardSpeaker = {
+  speaker: string;
+  voice?: { model: string; embedding: Uint8Array } | undefined;
+  /** The id of a known voice. */
+  matches?: string | undefined;
+};
+
+/** What was heard in a window. */
+export type TranscriptionResult = {
+  /** Up to where it is whole; the rest goes with the next window. Absent: all of it. */
+  consumed_to_ms?: number | undefined;
+  language?: string | undefined;
+  /** `window`: labels mean nothing outside; `stream`: they are those of `known_speakers` and of earlier results. */
+  speaker_scope: 'window' | 'stream';
+  /** `attribute`: only fills in who spoke the turns that there are. */
+  mode: 'replace' | 'attribute';
+  turns: PublishedTurn[];
+  speakers?: HeardSpeaker[] | undefined;
+  /** Parts of the window that could not be heard. */
+  failed?: FailedAudio[] | undefined;
+  /** Why nothing behind `consumed_to_ms` was heard: that waits for another try. */
+  stopped?: StoppedHearing | undefined;
+  /** Segments that were left out since the engine itself doubted them. */
+  dropped?: number | undefined;
+};
+
+export type TranscribedTurn = PublishedTurn;

@@ -1,0 +1,388 @@
+import { isOpen } from '../../../actors/accounts/account_state.js';
+import { defaultPipeline } from '../../../actors/insights/context.js';
+import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
+import type { Chunk } from '../../../actors/recordings/stream_state.js';
+import { statusOf } from '../../../actors/recordings/stream_state.js';
+import { windowFor } from '../../../actors/transcripts/transcript_publication.js';
+import { TRANSCRIBING_INDEX, type Transcript, type Window } from '../../../actors/transcripts/transcript_state.js';
+import { NOT_HELD } from '../../../actors/transcripts/transcript_windows.js';
+import { isId, laneId, ownerOfPipeline, partitionOfId, pipelineId } from '../../domain/ids.js';
+import type { Interval } from '../../domain/intervals.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isEnabled } from '../../domain/permissions.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { DueEntities } from '../../engine/jobs/due_entities.js';
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { InHand } from '../../engine/jobs/in_hand.js';
+import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/activation.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import { randomBytes, randomId } from '../../engine/runtime/random.js';
+import { type Fence, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import { goneWorkspace } from '../recordings/standing_workspace.js';
+import type { TranscriptionResult, WindowChunk, WindowWork } from './transcription.js';
+import { TranscriptionActivity } from './transcription_activity.js';
+import { Voices } from './voices.js';
+
+const TOKEN_BYTES = 12;
+const CHUNKS_STEP = 200;
+const NO_JOB = refuse('NOT_FOUND', 'There is no such job.');
+const GONE = refuse(
+  'GONE',
+  'The recording, its source, its account or its transcripts layer is gone; drop the window.',
+);
+
+type Parts = {
+  store: Store;
+  poll: DuePoll;
+  actors: Actors;
+  metrics: Metrics;
+  log: { error(details: object, text: string): void };
+  now: () => number;
+  window_ms: number;
+  final_pass: boolean;
+  /** Whether somebody looks into what is said. */
+  insights: boolean;
+};
+
+/** What became of a result. */
+export type PublishedResult = { turns: number; replaced: number; protected: number; suppressed: number };
+
+/** The engine, as debug answers name it; absent for workers outside. */
+type HeardBy = { engine?: string };
+
+/** A window as its job's name tells it. */
+type JobOf = { transcript_id: string; number: number };
+
+/** What tells whether a recording may be transcribed. */
+type Recording = Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id'>;
+
+/** Nothing can be transcribed there now; it is looked at again after a while. */
+class NotNow extends Error {
+  override name = 'NotNow';
+}
+
+/**
+ * Hands windows of recordings to whoever transcribes, here or on the operator port, and takes their results. Which window
+ * is whose, transcripts decide; this knows where to ask, and whether an account's recordings may be transcribed.
+ */
+export class TranscriptionJobs {
+  readonly #parts: Parts;
+  readonly #voices: Voices;
+  readonly due: DueEntities;
+  readonly activity: TranscriptionActivity;
+  readonly #in_hand: InHand;
+
+  constructor(parts: Parts) {
+    const { store, now, log, actors, poll } = parts;
+    this.#parts = parts;
+    this.#voices = new Voices(actors, now);
+    this.activity = new TranscriptionActivity(now);
+    const complain = (error: unknown) => {
+      if (!(error instanceof NotNow || error instanceof StoreUnavailable))
+        log.error({ err: error }, 'a recording could not be transcribed; it is tried again');
+    };
+    this.due = new DueEntities({ store, now, poll, index: TRANSCRIBING_INDEX, complain });
+    const { due } = this;
+    const ways = { rest: (id: string) => due.rest(id), wake: (id: string) => due.wake(id) };
+    this.#in_hand = new InHand({ now, per_account_max: LIMITS.windows_per_account_max, ...ways });
+  }
+
+  /** Up to so many windows, which nobody else gets for that time. */
+  async claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<WindowWork[]> {
+    const found: WindowWork[] = [];
+    for (const partition of await this.due.partitions()) {
+      for (const stream_id of await this.due.due(partition)) {
+        const work = await this.due.tryOn(stream_id, () => this.claimOf(stream_id, lease_ms));
+        if (work !== null) found.push(work);
+        if (found.length >= limit) return found;
+      }
+    }
+    return found;
+  }
+
+  /** The next window of a stream, or null when none is due. Throws where nothing of it can be transcribed now. */
+  async claimOf(id: string, lease_ms: number): Promise<WindowWork | null> {
+    const { actors, now, window_ms } = this.#parts;
+    const actor = actors.transcript(id);
+    const transcript = found(await actor.view());
+    if (transcript === null) return null;
+    const stream_id = transcript.lane?.stream_id ?? id;
+    const standing = await this.#standing(transcript, stream_id);
+    if (standing === 'waits') throw new NotNow();
+    if (standing === 'gone') {
+      found(await actor.stop_transcribing());
+      return null;
+    }
+    const { account_id } = transcript;
+    if (!this.#in_hand.hasRoom(account_id, id)) return null;
+    const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+    const run_id = randomId({ partition: partitionOfId(stream_id), now_ms: now() });
+    const context = await actors.context(account_id).view();
+    if (isRefusal(context)) throw new StoreUnavailable(context.message);
+    const pipeline = pipelineOfLane(transcript, context);
+    if (pipeline === null) {
+      found(await actor.stop_transcribing());
+      return null;
+    }
+    const { number } = pipeline;
+    const claimed = found(await actor.claim_window({ token, run_id, lease_ms, window_ms, pipeline: number }));
+    if (claimed === null || claimed.window === null) return null;
+    const { window, previous_text } = claimed;
+    const audio = await this.#audioOf(stream_id, window, claimed.transcript);
+    if (audio.length === 0) {
+      const { number } = window;
+      found(await actor.window_failed({ number, token, code: 'AUDIO_GONE', retry: false }));
+      return this.claimOf(id, lease_ms);
+    }
+    const job = jobName({ transcript_id: id, number: window.number });
+    this.#in_hand.note(account_id, job, window.until_ms);
+    return {
+      ...{ job, claim: token, run_id, tries: window.tries },
+      ...{ lease_until_ms: window.until_ms, account_id, stream_id },
+      ...{ from_ms: window.from_ms, to_ms: window.to_ms, final: window.final, audio },
+      pipeline_id: pipelineId(account_id, number),
+      ...heardAs(context, pipeline),
+      previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
+      known_speakers: await this.#voices.known(claimed.transcript),
+    };
+  }
+
+  /** The audio of a window that somebody has claimed. */
+  async audioOf(job: string): Promise<{ stream_id: string; audio: WindowChunk[] } | Refusal> {
+    const of = jobOf(job);
+    const transcript = of === null ? null : found(await this.#parts.actors.transcript(of.transcript_id).view());
+    if (of === null || transcript === null) return NO_JOB;
+    const { window } = transcript;
+    if (window === null || window.number !== of.number || this.#parts.now() >= window.until_ms) return NOT_HELD;
+    const stream_id = transcript.lane?.stream_id ?? of.transcript_id;
+    return { stream_id, audio: await this.#audioOf(stream_id, window, transcript) };
+  }
+
+  /** The claim holds for so long from now on. */
+  async prolong(job: string, claim: string, lease_ms: number): Promise<{ until_ms: number } | Refusal> {
+    const of = jobOf(job);
+    if (of === null) return NO_JOB;
+    const { transcript_id, number } = of;
+    const held = await this.#parts.actors.transcript(transcript_id).prolong_window({ number, token: claim, lease_ms });
+    if (!isRefusal(held)) this.#in_hand.prolonged(job, held.until_ms);
+    return held;
+  }
+
+  /** `digest`: of all that the worker said; the same again gets the same answer. */
+  async publish(
+    job: string,
+    { claim: token, digest, result, engine }: HeardBy & { claim: string; digest: string; result: TranscriptionResult },
+  ): Promise<PublishedResult | Refusal> {
+    const of = jobOf(job);
+    if (of === null) return NO_JOB;
+    const { transcript_id, number } = of;
+    const { actors, metrics, now } = this.#parts;
+    const actor = actors.transcript(transcript_id);
+    const transcript = await actor.view();
+    if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? NO_JOB : transcript;
+    const { lane } = transcript;
+    const stream_id = lane?.stream_id ?? transcript_id;
+    const fences = await this.#fences(transcript, stream_id);
+    if (isRefusal(fences)) return fences;
+    const context = await actors.context(transcript.account_id).view();
+    if (isRefusal(context)) return context;
+    const pipeline = pipelineOfLane(transcript, context);
+    if (pipeline === null) return GONE;
+    const final_pass = pipeline.transcription.final_pass || (lane === undefined && this.#parts.final_pass);
+    const insights = this.#parts.insights && (lane === undefined || pipeline.insights !== null);
+    const { speakers = [], ...heard } = result;
+    const said = { number, token, digest, ...heard, engine, final_pass, insights };
+    // A result that will be refused, or is there, says nothing of voices; nor does one of another pipeline.
+    const is_heard = lane === undefined && !isRefusal(windowFor(transcript, said));
+    const recognized = is_heard ? await this.#voices.recognized(transcript, speakers, fences) : {};
+    const published = isRefusal(recognized) ? recognized : await actor.publish({ ...said, recognized }, fences);
+    if (published === CLOSED || published === EPOCH_ENDED) {
+      if ((await this.#standing(transcript, stream_id)) === 'gone') found(await actor.stop_transcribing());
+      return GONE;
+    }
+    if (isRefusal(published)) return published;
+    this.#in_hand.forget(job);
+    this.due.offer(transcript_id);
+    if (lane === undefined)
+      await this.#voices.learn(transcript, { stream_id, speakers, numbers: published.speakers, fences });
+    for (const { code } of result.failed ?? []) this.activity.failed(code);
+    const lag_ms = published.came_at_ms === null ? null : Math.max(0, now() - published.came_at_ms);
+    this.activity.published({ turns: published.tally.turns, lag_ms });
+    metrics.turns_published.inc(published.tally.turns);
+    if (lag_ms !== null) metrics.transcript_lag.observe(lag_ms / 1_000);
+    return published.tally;
+  }
+
+  /** `again`: it comes once more, after a rest. */
+  async failed(
+    job: string,
+    {
+      claim: token,
+      code,
+      retry,
+      rest_ms,
+      engine,
+    }: HeardBy & { claim: string; code: string; retry: boolean; rest_ms?: number },
+  ): Promise<{ again: boolean; tries: number } | Refusal> {
+    const of = jobOf(job);
+    if (of === null) return NO_JOB;
+    const { transcript_id, number } = of;
+    const rest = rest_ms === undefined ? {} : { rest_ms };
+    const failed = await this.#parts.actors
+      .transcript(transcript_id)
+      .window_failed({ number, token, code, retry, engine, ...rest });
+    if (isRefusal(failed)) return failed;
+    this.#in_hand.forget(job);
+    this.activity.failed(code);
+    return failed;
+  }
+
+  async release(job: string, claim: string): Promise<void> {
+    const of = jobOf(job);
+    if (of === null) return;
+    this.#in_hand.forget(job);
+    await this.#parts.actors.transcript(of.transcript_id).release_window({ number: of.number, token: claim });
+  }
+
+  /** Where a recording's audio still waits for its text; null where none is to come. */
+  async awaited(stream_id: string): Promise<Interval[] | null> {
+    const { actors } = this.#parts;
+    const stream = found(await actors.stream(stream_id).view());
+    if (stream === null || (await this.#standing(stream, stream_id)) !== 'open') return null;
+    const transcript = found(await actors.transcript(stream_id).view());
+    if (transcript === null) return [];
+    const { waiting, window } = transcript;
+    return [...waiting, ...(window === null ? [] : [window])].map(({ from_ms, to_ms }): Interval => [from_ms, to_ms]);
+  }
+
+  /** Whether a worker holds a window that reaches into this part of a recording, for the default pipeline or another. */
+  async isClaimed(stream_id: string, [from_ms, to_ms]: Interval): Promise<boolean> {
+    const { actors, now } = this.#parts;
+    const own = found(await actors.transcript(stream_id).view());
+    if (own === null) return false;
+    const ids = (own.lanes ?? []).map((number) => laneId(stream_id, number));
+    const lanes = await Promise.all(ids.map(async (id) => found(await actors.transcript(id).view())));
+    return [own, ...lanes].some((transcript) => {
+      if (transcript === null || (transcript.lane?.stream_id ?? stream_id) !== stream_id) return false;
+      const { window } = transcript;
+      return window !== null && window.until_ms > now() && window.from_ms < to_ms && window.to_ms > from_ms;
+    });
+  }
+
+  /** Whether an account's recording may be transcribed. */
+  async #standing(
+    { account_id, workspace_id, source_id }: Recording,
+    stream_id: string,
+  ): Promise<'open' | 'waits' | 'gone'> {
+    const { actors } = this.#parts;
+    const account = await actors.account(account_id).view();
+    if (isRefusal(account)) return gone(account, 'UNAUTHORIZED');
+    if (!isOpen(account) || !isEnabled(account.entitlements, 'transcripts.access')) return 'waits';
+    const source = await actors.source(source_id).view();
+    if (isRefusal(source)) return gone(source, 'NOT_FOUND');
+    if (source.status === 'deleted') return 'gone';
+    const no_workspace = await goneWorkspace(this.#parts, workspace_id);
+    if (no_workspace !== null) return gone(no_workspace, 'NOT_FOUND');
+    const stream = await actors.stream(stream_id).view();
+    return isRefusal(stream) ? gone(stream, 'NOT_FOUND') : 'open';
+  }
+
+  /** What must still hold when a result is written. */
+  async #fences(transcript: Transcript, stream_id: string): Promise<Fence[] | Refusal> {
+    const { account_id, source_id } = transcript;
+    const account = await this.#parts.actors.account(account_id).view();
+    if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? GONE : account;
+    if (!isOpen(account) || !isEnabled(account.entitlements, 'transcripts.access')) return GONE;
+    const gone = await goneWorkspace(this.#parts, transcript.workspace_id);
+    if (gone !== null) return gone.refused === 'NOT_FOUND' ? GONE : gone;
+    return [
+      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
+      { fence: 'open', id: source_id },
+      { fence: 'open', id: stream_id },
+    ];
+  }
+
+  async #audioOf(stream_id: string, window: Window, transcript: Transcript): Promise<WindowChunk[]> {
+    const chunks = await this.#chunksIn(stream_id, window, transcript.longest_ms);
+    return chunks.filter((chunk) => !isGivenUp(chunk, transcript));
+  }
+
+  /** Stored chunks that reach into a window. */
+  async #chunksIn(stream_id: string, { from_ms, to_ms }: Window, longest_ms: number): Promise<WindowChunk[]> {
+    const { actors, now } = this.#parts;
+    const chunks: WindowChunk[] = [];
+    let after = { order: from_ms - longest_ms - 1, id: '' };
+    for (;;) {
+      const listed = found(await actors.stream(stream_id).list_chunks({ range: { after, limit: CHUNKS_STEP } }));
+      if (listed === null) return [];
+      for (const chunk of listed.chunks) {
+        const is_there = chunk.status === 'stored' && statusOf(chunk, listed.stream, now()) === 'processed';
+        if (is_there && chunk.source_end_ms > from_ms && chunk.source_start_ms < to_ms) chunks.push(windowChunk(chunk));
+      }
+      const last = listed.chunks.at(-1);
+      if (last === undefined || listed.chunks.length < CHUNKS_STEP || last.source_start_ms >= to_ms) return chunks;
+      after = { order: last.order, id: last.member };
+    }
+  }
+
+  /** Windows that were handed out here and are not done. */
+  get in_hand(): number {
+    return this.#in_hand.size;
+  }
+}
+
+/** What could not be heard before is not asked for again beside what waits. */
+function isGivenUp({ start_ms, end_ms }: WindowChunk, { failed, waiting }: Transcript): boolean {
+  const waits = waiting.some(({ from_ms, to_ms }) => from_ms < end_ms && to_ms > start_ms);
+  return !waits && failed.some(({ from_ms, to_ms }) => from_ms <= start_ms && to_ms >= end_ms);
+}
+
+function windowChunk(chunk: Chunk): WindowChunk {
+  const { chunk_id, codec, container, sample_rate_hz, channels, size_bytes, sha256, sequence } = chunk;
+  return {
+    ...{ chunk_id, start_ms: chunk.source_start_ms, end_ms: chunk.source_end_ms, codec, container },
+    ...(sample_rate_hz === undefined ? {} : { sample_rate_hz }),
+    ...(channels === undefined ? {} : { channels }),
+    ...{ size_bytes, sha256, sequence },
+  };
+}
+
+function jobName({ transcript_id, number }: JobOf): string {
+  return `${transcript_id}.${number}`;
+}
+
+function jobOf(job: string): JobOf | null {
+  const [, transcript_id = '', digits] = /^([0-9a-f-]{36})\.([1-9]\d{0,9})$/.exec(job) ?? [];
+  return digits === undefined || !isId(transcript_id) ? null : { transcript_id, number: Number(digits) };
+}
+
+/** Null for what is not there; any other refusal throws. */
+function found<Reply>(answer: Reply | Refusal): Reply | null {
+  if (!isRefusal(answer)) return answer;
+  if (answer.refused === 'NOT_FOUND' || answer.refused === 'CONFLICT') return null;
+  throw answer.refused === 'UNAVAILABLE' ? new StoreUnavailable(answer.message) : new Error(answer.message);
+}
+
+function gone(refusal: Refusal, code: Refusal['refused']): 'gone' {
+  if (refusal.refused === code) return 'gone';
+  throw refusal.refused === 'UNAVAILABLE' ? new StoreUnavailable(refusal.message) : new Error(refusal.message);
+}
+
+/** Whose settings count: the default pipeline's, or in a transcript of another that one's; null where it is put away. */
+function pipelineOfLane({ lane }: Transcript, context: Context): Pipeline | null {
+  if (lane === undefined) return defaultPipeline(context);
+  const number = ownerOfPipeline(lane.pipeline_id)?.number;
+  return context.pipelines.find((one) => one.number === number && !one.archived) ?? null;
+}
+
+/** What an account says of its language and its words. */
+function heardAs(
+  context: Context,
+  pipeline: Pipeline,
+): Pick<WindowWork, 'engine' | 'diarize' | 'language' | 'vocabulary'> {
+  const { languages, vocabulary } = context.profile;
+  const of_profile = languages.length === 1 ? (languages[0] ?? null) : null;
+  const { engine, diarize, language } = pipeline.transcription;
+  return { engine, diarize, language: language ?? of_profile, vocabulary };
+}

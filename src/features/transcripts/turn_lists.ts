@@ -1,0 +1,224 @@
+import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
+import { type PageTurn, pageOf as pageAt } from '../../../actors/transcripts/transcript_page.js';
+import { TRANSCRIPTS, transcriptIndexOf } from '../../../actors/transcripts/transcript_state.js';
+import { otherCursor, type Position, writeCursor } from '../../access/cursors.js';
+import type { Principal } from '../../access/principal.js';
+import { isId, partitionOfId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import type { Services } from '../../host/services.js';
+import { askWorkspace } from '../workspaces/workspace_calls.js';
+import { namesOf, pagesFrom, type Scene } from './transcript_pages.js';
+import { type FoundTurn, readableScene, sceneAsked, type TurnView, viewTurns } from './transcript_reading.js';
+
+/** Lists of turns: of one stream in the order of its timeline, or of many, the newest first. */
+
+const STREAMS_STEP = 25;
+const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
+
+export type TurnPage = { items: TurnView[]; cursor: string | null };
+type Paging = { limit: number; cursor?: Position | undefined };
+
+/** Turns of a stream that are not over before `from_ms` and begin by `to_ms`. */
+export async function turnsOfStream(
+  services: Services,
+  who: Principal,
+  { stream_id, pipeline_id, limit, cursor, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: TurnsOfStreamQuery,
+): Promise<TurnPage | Refusal> {
+  const after = cursor === undefined ? null : readInside(cursor.order, cursor.member);
+  if (cursor !== undefined && after === null) return otherCursor();
+  const scene = await sceneAsked(services, who, { stream_id, pipeline_id });
+  if (isRefusal(scene)) return scene;
+  const found: FoundTurn[] = [];
+  // A turn that reaches into the time may lie in the page before.
+  const begins_ms = after === null ? Math.max(0, from_ms - LIMITS.transcript_page_ms) : after.start_ms;
+  const first = Math.min(pageAt(begins_ms), LIMITS.transcript_pages_max);
+  let is_over = false;
+  for await (const page of pagesFrom(services, scene, { page: first })) {
+    if (isRefusal(page)) return page;
+    for (const turn of page.turns) {
+      const is_behind =
+        after === null ||
+        turn.start_ms > after.start_ms ||
+        (turn.start_ms === after.start_ms && turn.serial > after.serial);
+      if (turn.start_ms > to_ms) is_over = true;
+      if (is_behind && turn.end_ms >= from_ms && turn.start_ms <= to_ms) found.push({ page: page.number, turn });
+      if (found.length > limit) break;
+    }
+    if (is_over || found.length > limit) break;
+  }
+  const items = await viewTurns(services, who, { scene, turns: found.slice(0, limit) });
+  if (isRefusal(items)) return items;
+  const last = found.length > limit ? found[limit - 1]?.turn : undefined;
+  return {
+    items,
+    cursor: last === undefined ? null : writeCursor({ order: last.start_ms, member: String(last.serial) }),
+  };
+}
+
+export type TurnsOfStreamQuery = Paging & {
+  stream_id: string;
+  pipeline_id?: string | undefined;
+  from_ms?: number | undefined;
+  to_ms?: number | undefined;
+};
+
+/** Where turns are looked for, and which pass. Times are ISO 8601. */
+export type TurnsQuery = Paging & {
+  source_id?: string | undefined;
+  workspace_id?: string | undefined;
+  contact_id?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+};
+
+/** Inside a stream: what begins before this turn; null for nothing any more. */
+type Inside = { start_ms: number; serial: number } | null;
+type Place = { order: number; stream_id: string; inside: Inside };
+
+/**
+ * Turns of many streams: the newest stream first, and in it the newest turn. Gives up, with its cursor, when it has
+ * looked at much and found little.
+ */
+export async function turnsOfMany(services: Services, who: Principal, query: TurnsQuery): Promise<TurnPage | Refusal> {
+  const { limit, cursor } = query;
+  const begin = cursor === undefined ? null : readPlace(cursor);
+  if (cursor !== undefined && begin === null) return otherCursor();
+  const contact = await contactAsked(services, who, query.contact_id);
+  if (isRefusal(contact)) return contact;
+  const items: TurnView[] = [];
+  const tally = { pages: 0, streams: 0 };
+  let end: Place | null = null;
+  for await (const row of streamsOf(services, who, { ...query, contact_id: contact?.id }, begin)) {
+    if (isRefusal(row)) return row;
+    const place = { order: row.order, stream_id: row.member };
+    const inside = begin?.stream_id === row.member ? begin.inside : undefined;
+    const scene = inside === null ? null : await readableScene(services, who, row.member);
+    if (isRefusal(scene) && scene.refused !== 'NOT_FOUND') return scene;
+    if (scene !== null && !isRefusal(scene)) {
+      for await (const step of newestSteps(services, scene, { ...query, contact_id: contact?.id, inside })) {
+        if (isRefusal(step)) return step;
+        tally.pages += 1;
+        const taken = step.turns.slice(0, limit - items.length);
+        const views = await viewTurns(services, who, { scene, turns: taken });
+        if (isRefusal(views)) return views;
+        items.push(...views);
+        const last = taken.at(-1)?.turn;
+        if (last !== undefined) end = { ...place, inside: { start_ms: last.start_ms, serial: last.serial } };
+        if (taken.length < step.turns.length) return { items, cursor: end === null ? null : writePlace(end) };
+        if (tally.pages >= LIMITS.pages_scanned_max)
+          return { items, cursor: writePlace({ ...place, inside: step.reached }) };
+      }
+    }
+    tally.streams += 1;
+    if (tally.streams >= LIMITS.streams_scanned_max) return { items, cursor: writePlace({ ...place, inside: null }) };
+  }
+  return { items, cursor: null };
+}
+
+type StepsQuery = Pick<TurnsQuery, 'contact_id' | 'from' | 'to'> & { inside: Inside | undefined };
+
+/** What passes of each page of a stream, the newest first, and how far that has come. */
+async function* newestSteps(
+  services: Services,
+  scene: Scene,
+  { contact_id, from, to, inside }: StepsQuery,
+): AsyncGenerator<{ turns: FoundTurn[]; reached: Inside } | Refusal> {
+  const { stream, transcript } = scene;
+  const begun_ms = Date.parse(stream.captured_at);
+  const from_ms = from === undefined ? 0 : Date.parse(from) - begun_ms;
+  const to_ms = to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(to) - begun_ms;
+  const last_ms = Math.min(to_ms, inside?.start_ms ?? Number.MAX_SAFE_INTEGER);
+  if (transcript === null || last_ms < 0) return;
+  const first = Math.min(pageAt(last_ms), LIMITS.transcript_pages_max);
+  for await (const page of pagesFrom(services, scene, { page: first, descending: true })) {
+    if (isRefusal(page)) {
+      yield page;
+      return;
+    }
+    const within = page.turns.filter(
+      (turn) => turn.start_ms >= from_ms && turn.start_ms <= to_ms && (inside == null || isBefore(turn, inside)),
+    );
+    const contacts = contact_id === undefined ? {} : await namesOf(services, scene, within);
+    if (isRefusal(contacts)) {
+      yield contacts;
+      return;
+    }
+    const passing = within.filter((turn) => {
+      const held = contactOf(scene.speakers, turn);
+      return contact_id === undefined || (held !== null && contacts[held]?.id === contact_id);
+    });
+    const first_ms = page.number * LIMITS.transcript_page_ms;
+    const turns = passing.reverse().map((turn) => ({ page: page.number, turn }));
+    yield { turns, reached: { start_ms: first_ms, serial: 0 } };
+    if (first_ms <= from_ms) return;
+  }
+}
+
+function isBefore(turn: PageTurn, { start_ms, serial }: NonNullable<Inside>): boolean {
+  return turn.start_ms < start_ms || (turn.start_ms === start_ms && turn.serial < serial);
+}
+
+/** The contact that turns must show, as it is now; null where none was asked for. */
+async function contactAsked({ actors }: Services, { account_id }: Principal, contact_id: string | undefined) {
+  if (contact_id === undefined) return null;
+  const resolved = await actors.contacts(account_id).resolve({ ids: [contact_id] });
+  return isRefusal(resolved) ? resolved : (resolved.contacts[contact_id] ?? NO_CONTACT);
+}
+
+/** Streams that may have such turns, from a place on; one that has none is passed over by whoever reads it. */
+async function* streamsOf(
+  services: Services,
+  { account, account_id }: Principal,
+  { source_id, workspace_id, contact_id }: TurnsQuery,
+  begin: Place | null,
+): AsyncGenerator<Position | Refusal> {
+  const shared = workspace_id !== undefined && workspace_id !== account.private_workspace.id ? workspace_id : null;
+  if (begin !== null) yield { order: begin.order, member: begin.stream_id };
+  let after = begin === null ? undefined : { order: begin.order, member: begin.stream_id };
+  for (;;) {
+    const rows = shared === null ? await listed() : await inWorkspace(shared);
+    if (isRefusal(rows)) {
+      yield rows;
+      return;
+    }
+    yield* rows;
+    after = rows.at(-1);
+    if (rows.length < STREAMS_STEP) return;
+  }
+
+  function listed(): Promise<Position[]> {
+    const of = source_id ?? workspace_id ?? contact_id;
+    const list = of === undefined ? TRANSCRIPTS : transcriptIndexOf(of);
+    const place = { owner: account_id, partition: partitionOfId(account_id) };
+    return services.store.list(place, list, { after, descending: true, limit: STREAMS_STEP });
+  }
+
+  async function inWorkspace(id: string): Promise<Position[] | Refusal> {
+    const behind = after === undefined ? undefined : { order: after.order, id: after.member };
+    const range = { after: behind, descending: true, limit: STREAMS_STEP };
+    const found = await askWorkspace(services, id, (workspace) => workspace.list_streams({ by: account_id, range }));
+    return isRefusal(found) ? found : found.streams.map((stream) => ({ order: stream.order, member: stream.id }));
+  }
+}
+
+function writePlace({ order, stream_id, inside }: Place): string {
+  return writeCursor({
+    order,
+    member: inside === null ? stream_id : `${stream_id}/${inside.start_ms}/${inside.serial}`,
+  });
+}
+
+/** Null for a cursor that this list has not written. */
+function readPlace({ order, member }: Position): Place | null {
+  const [stream_id = '', start, serial, ...more] = member.split('/');
+  if (!isId(stream_id) || !Number.isSafeInteger(order) || more.length > 0) return null;
+  if (start === undefined) return { order, stream_id, inside: null };
+  const inside = readInside(Number(start), serial ?? '');
+  return inside === null ? null : { order, stream_id, inside };
+}
+
+function readInside(start_ms: number, serial: string): Inside {
+  const is_turn = Number.isSafeInteger(start_ms) && start_ms >= 0 && /^\d{1,9}$/.test(serial);
+  return is_turn ? { start_ms, serial: Number(serial) } : null;
+}

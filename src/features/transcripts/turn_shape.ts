@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { count, id, moment } from '../../access/response_schemas.js';
+
+/** What a turn looks like. */
+
+const confidence = z
+  .number()
+  .min(0)
+  .max(1)
+  .nullable()
+  .describe('How sure the engine was, 0 to 1; null where it did not say.');
+
+export const turnShape = z
+  .strictObject({
+    id,
+    stream_id: id.describe('The recording that it was said in.'),
+    source_id: id.describe('The source of its stream.'),
+    workspace_id: id.describe('Where it was recorded.'),
+    start_ms: count.describe("When it begins, in ms on the stream's timeline."),
+    end_ms: count.describe('When it is over, in ms.'),
+    started_at: moment.describe('The same as a time.'),
+    ended_at: moment.describe('The end as a time.'),
+    text: z.string().describe('What was said.'),
+    language: z.string().nullable().describe('A BCP 47 tag; null where it is not known.'),
+    speaker: z.string().nullable().describe("Which of the stream's speakers said it, such as S1; null for nobody."),
+    contact_id: id
+      .nullable()
+      .describe(
+        "Who that is, of the account's contacts; null where nobody knows, and to other members of the workspace.",
+      ),
+    speaker_name: z.string().nullable().describe("The contact's name."),
+    attribution: z
+      .enum(['none', 'detected', 'recognized', 'manual'])
+      .describe('detected: a speaker was told apart; recognized: by the voice; manual: a person said so.'),
+    confidence,
+    audio: z.enum(['available', 'expired', 'none']).describe('Whether its audio is still there.'),
+    pipeline_id: id.describe('What made it.'),
+    published_at: moment.describe('When it was transcribed; retention counts from then.'),
+    words: z
+      .array(
+        z.strictObject({
+          text: z.string().describe('The word, as it was heard.'),
+          start_ms: count.describe('When it begins, in ms of the timeline.'),
+          end_ms: count.describe('When it is over.'),
+          confidence,
+        }),
+      )
+      .optional()
+      .describe('Each word with its time, where that was asked for and is known.'),
+  })
+  .meta({ id: 'Turn' });

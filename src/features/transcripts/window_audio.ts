@@ -1,0 +1,279 @@
+import { LIMITS } from '../../domain/limits.js';
+import { unreachable } from '../../domain/refusals.js';
+import { audioKindOf } from '../../engine/audio/kinds.js';
+import { FLAGS, NO_GRANULE, NotOgg, type OggPage, pagesOf } from '../../engine/audio/ogg.js';
+import { type OpusFile, PacketClock, readOpus } from '../../engine/audio/opus.js';
+import { isSilent } from '../../engine/audio/samples.js';
+import { readWav, type Wav, type WavFormat, withHead, writeWav } from '../../engine/audio/wav.js';
+import { blobKey } from '../../engine/blobs/blob_keys.js';
+import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
+import type { WindowChunk, WindowWork } from './transcription.js';
+
+/**
+ * The audio of a window as files for an engine. Chunks that follow each other in one format become one file: samples
+ * are cut by the frame, Opus in Ogg by the page. Other chunks are files of their own, whole, as nobody here can cut
+ * them. Nothing is put in where audio is missing; where chunks overlap, the later one begins where the earlier ended.
+ */
+
+export type WindowFile = {
+  kind: 'wav' | 'ogg' | 'other';
+  content_type: string;
+  /** Engines that are given a file go by its name. */
+  extension: string;
+  bytes: Buffer;
+  /** Of plain samples: how to read them. */
+  wav: Wav | null;
+  /** Parts of the file in their order, and where they lie on the stream's timeline. */
+  parts: Part[];
+  /** What of the timeline it stands for: one that could not be cut holds more. */
+  counts: Span;
+  /** Plain samples in which nothing can be heard. */
+  silent: boolean;
+  /** What it was made of. */
+  pieces: readonly Piece[];
+};
+
+/** `file_ms` is where it begins in the file. */
+export type Part = { file_ms: number; length_ms: number; start_ms: number; end_ms: number };
+
+type Window = Pick<WindowWork, 'stream_id' | 'from_ms' | 'to_ms' | 'audio'>;
+/** What of a chunk is heard in the window. */
+type Span = { start_ms: number; end_ms: number };
+/** A chunk whose bytes are gone, and what of it would have been heard. */
+export type Lost = Span & { chunk_id: string };
+
+/** A chunk's share of a file. `joins` is equal for what can be one file. */
+type Piece = { body: Buffer; part: Omit<Part, 'file_ms'>; span: Span } & (
+  | { kind: 'wav'; joins: string; format: WavFormat }
+  | { kind: 'ogg'; joins: string; head: OggPage[]; pages: OggPage[] }
+  | { kind: 'other'; joins: null; chunk: WindowChunk }
+);
+
+const SAMPLES_PER_MS = 48;
+/** Of the identification header (RFC 7845, 5.1). */
+const PRE_SKIP_AT = 10;
+/** Of the joined stream; nothing else is in the file. */
+const SERIAL = 1;
+/** Containers by their names, without `audio/` before them; what is not here is for the engine to find out. */
+const TYPES: ReadonlyMap<string, { content_type: string; extension: string }> = new Map([
+  ...['wav', 'wave', 'x-wav'].map((name) => [name, { content_type: 'audio/wav', extension: 'wav' }] as const),
+  ...['ogg', 'oga', 'opus'].map((name) => [name, { content_type: 'audio/ogg', extension: 'ogg' }] as const),
+  ...['mp3', 'mpeg'].map((name) => [name, { content_type: 'audio/mpeg', extension: 'mp3' }] as const),
+  ...['mp4', 'm4a', 'x-m4a'].map((name) => [name, { content_type: 'audio/mp4', extension: 'm4a' }] as const),
+  ...['webm', 'flac', 'aac'].map((name) => [name, { content_type: `audio/${name}`, extension: name }] as const),
+]);
+
+/**
+ * The files of a window one by one, so that one at a time is in memory. Chunks whose bytes are gone are gaps, of which
+ * `onLost` is told.
+ */
+export async function* windowFiles(
+  blobs: BlobStore,
+  window: Window,
+  onLost: (lost: Lost) => void,
+): AsyncGenerator<WindowFile> {
+  let held: Piece[] = [];
+  let held_bytes = 0;
+  let reached_ms = window.from_ms;
+  for (const chunk of [...window.audio].sort((a, b) => a.start_ms - b.start_ms || a.sequence - b.sequence)) {
+    const span = { start_ms: Math.max(chunk.start_ms, reached_ms), end_ms: Math.min(chunk.end_ms, window.to_ms) };
+    if (span.start_ms >= span.end_ms) continue;
+    reached_ms = span.end_ms;
+    const key = blobKey(window.stream_id, chunk.chunk_id);
+    const piece = await pieceOf(blobs, { key, chunk, span }).catch((error: unknown) => {
+      if (!(error instanceof NoBytes)) throw error;
+      onLost({ chunk_id: chunk.chunk_id, ...span });
+      return null;
+    });
+    if (piece === null) continue;
+    const [first] = held;
+    const fits = held_bytes + piece.body.length <= LIMITS.window_file_bytes_max;
+    if (first !== undefined && !(fits && piece.joins !== null && piece.joins === first.joins)) {
+      yield await fileOf(held);
+      [held, held_bytes] = [[], 0];
+    }
+    held.push(piece);
+    held_bytes += piece.body.length;
+  }
+  if (held.length > 0) yield await fileOf(held);
+}
+
+/** A file of several pieces as one file for each. */
+export async function* filesOfPieces({ pieces }: WindowFile): AsyncGenerator<WindowFile> {
+  for (const piece of pieces) yield await fileOf([piece]);
+}
+
+/**
+ * Where a moment of the file lies on the timeline. Where one part ends and another begins, a start is the beginning of
+ * the later one, an end the end of the earlier.
+ */
+export function onTimeline(parts: readonly Part[], file_ms: number, side: 'start' | 'end'): number {
+  const begun = parts.filter((part) => (side === 'start' ? part.file_ms <= file_ms : part.file_ms < file_ms));
+  const part = begun.at(-1) ?? (parts[0] as Part);
+  const share = part.length_ms === 0 ? 0 : (file_ms - part.file_ms) / part.length_ms;
+  return Math.round(part.start_ms + Math.min(1, Math.max(0, share)) * (part.end_ms - part.start_ms));
+}
+
+export function lengthOf({ parts }: Pick<WindowFile, 'parts'>): number {
+  const last = parts.at(-1) as Part;
+  return last.file_ms + last.length_ms;
+}
+
+type Source = { key: string; chunk: WindowChunk; span: Span };
+
+/** Null where nothing of the chunk belongs to the window. What is not what it says is left as it is. Throws NoBytes. */
+async function pieceOf(blobs: BlobStore, source: Source): Promise<Piece | null> {
+  const { chunk, key, span } = source;
+  const kind = audioKindOf(chunk);
+  if (kind.kind === 'pcm') {
+    const { format } = kind;
+    const frames = Math.floor(chunk.size_bytes / format.frame_bytes);
+    return samplesOf(blobs, source, { format, data_offset: 0, frames });
+  }
+  if (kind.kind === 'wav') {
+    const read = (start: number, length: number) => bytesOf(blobs, key, { start, end: start + length - 1 });
+    const found = await readWav(await withHead({ size_bytes: chunk.size_bytes, read }));
+    if (found.ok) return samplesOf(blobs, source, found.wav);
+  }
+  if (kind.kind === 'ogg') {
+    const piece = await opusOf(blobs, source);
+    if (piece !== 'not opus') return piece;
+  }
+  const body = await bytesOf(blobs, key);
+  const { start_ms, end_ms } = chunk;
+  return { kind: 'other', joins: null, chunk, span, body, part: { start_ms, end_ms, length_ms: end_ms - start_ms } };
+}
+
+/** Windows that meet in a chunk have all of its frames between them, each once, however long it says it is. */
+async function samplesOf(blobs: BlobStore, { key, chunk, span }: Source, wav: Wav): Promise<Piece | null> {
+  const { format, data_offset, frames } = wav;
+  const frameAt = (ms: number) =>
+    Math.round(((ms - chunk.start_ms) / (chunk.end_ms - chunk.start_ms)) * frames) * format.frame_bytes;
+  const [from, to] = [frameAt(span.start_ms), frameAt(span.end_ms)];
+  if (from >= to) return null;
+  const body = await bytesOf(blobs, key, { start: data_offset + from, end: data_offset + to - 1 });
+  if (body.length < to - from) throw new NoBytes();
+  const length_ms = ((to - from) / format.frame_bytes / format.frames_per_second) * 1_000;
+  return { kind: 'wav', joins: `wav ${format.fmt.toString('hex')}`, format, span, body, part: { ...span, length_ms } };
+}
+
+/** The pages that begin in the span. One that begins within a packet goes with the page before it. */
+async function opusOf(blobs: BlobStore, { key, chunk, span }: Source): Promise<Piece | null | 'not opus'> {
+  const opus = await soundOpus(blobs, key);
+  if (opus === 'not opus') return opus;
+  const { header_pages, samples, trimmed, format } = opus;
+  const msAt = (sample: number) =>
+    chunk.start_ms + (sample / Math.max(1, samples - trimmed)) * (chunk.end_ms - chunk.start_ms);
+  const [head, pages]: [OggPage[], OggPage[]] = [[], []];
+  const clock = new PacketClock();
+  const kept = { is_kept: false, first: Number.NaN, after: 0 };
+  let number = 0;
+  for await (const page of pagesOf(piecesOf(blobs, key))) {
+    number += 1;
+    if (number <= header_pages) {
+      head.push(page);
+      continue;
+    }
+    const begins = clock.samples;
+    clock.pass(page);
+    const starts_ms = msAt(begins);
+    if ((page.flags & FLAGS.continued) === 0) kept.is_kept = starts_ms >= span.start_ms && starts_ms < span.end_ms;
+    if (!kept.is_kept) continue;
+    if (pages.length === 0) kept.first = begins;
+    kept.after = clock.samples;
+    pages.push(page);
+  }
+  if (pages.length === 0) return null;
+  return {
+    ...{ kind: 'ogg', joins: `ogg ${format}`, head, pages, span },
+    body: Buffer.concat(pages.map(({ bytes }) => bytes)),
+    part: {
+      start_ms: Math.round(msAt(kept.first)),
+      end_ms: Math.min(chunk.end_ms, Math.round(msAt(kept.after))),
+      length_ms: (kept.after - kept.first) / SAMPLES_PER_MS,
+    },
+  };
+}
+
+async function soundOpus(blobs: BlobStore, key: string): Promise<OpusFile | 'not opus'> {
+  try {
+    return await readOpus(piecesOf(blobs, key));
+  } catch (error) {
+    if (error instanceof NotOgg) return 'not opus';
+    throw error;
+  }
+}
+
+async function fileOf(pieces: Piece[]): Promise<WindowFile> {
+  const [first] = pieces as [Piece];
+  let file_ms = 0;
+  const parts = pieces.map(({ part }): Part => {
+    const begins = file_ms;
+    file_ms += part.length_ms;
+    return { file_ms: begins, ...part };
+  });
+  const counts = { start_ms: first.span.start_ms, end_ms: (pieces.at(-1) as Piece).span.end_ms };
+  const of = { parts, counts, wav: null, silent: false, pieces };
+  switch (first.kind) {
+    case 'wav': {
+      const { format } = first;
+      const samples = Buffer.concat(pieces.map(({ body }) => body));
+      const bytes = writeWav(format, samples);
+      const data_offset = 28 + format.fmt.length + (format.fmt.length % 2);
+      const wav = { format, data_offset, frames: samples.length / format.frame_bytes };
+      const silent = await isSilent(format, samples);
+      return { ...of, kind: 'wav', content_type: 'audio/wav', extension: 'wav', bytes, wav, silent };
+    }
+    case 'ogg':
+      return { ...of, kind: 'ogg', content_type: 'audio/ogg', extension: 'ogg', bytes: opusFileOf(pieces) };
+    case 'other':
+      return { ...of, kind: 'other', ...typeOf(first.chunk.container), bytes: first.body };
+    default:
+      return unreachable(first);
+  }
+}
+
+/** One stream whose pages are numbered anew. Nothing is skipped at its start: where it was cut, the lead-in is audio. */
+function opusFileOf(pieces: readonly Piece[]): Buffer {
+  const clock = new PacketClock();
+  const head = (pieces as [Piece & { kind: 'ogg' }])[0].head;
+  const audio = pieces.flatMap((piece) => (piece.kind === 'ogg' ? piece.pages : []));
+  head[0]?.body.writeUInt16LE(0, PRE_SKIP_AT);
+  for (const [sequence, page] of [...head, ...audio].entries()) {
+    page.serial = SERIAL;
+    page.sequence = sequence;
+    if (sequence >= head.length) {
+      page.granule = clock.pass(page) ? BigInt(clock.samples) : NO_GRANULE;
+      const is_last = sequence === head.length + audio.length - 1;
+      page.flags = (page.flags & FLAGS.continued) | (is_last ? FLAGS.last : 0);
+    }
+    page.seal();
+  }
+  return Buffer.concat([...head, ...audio].map(({ bytes }) => bytes));
+}
+
+function typeOf(container: string): { content_type: string; extension: string } {
+  const name = (container.split(';', 1)[0] as string)
+    .trim()
+    .toLowerCase()
+    .replace(/^audio\//, '');
+  const extension = /^[a-z0-9]{1,8}$/.test(name) ? name : 'bin';
+  return TYPES.get(name) ?? { content_type: 'application/octet-stream', extension };
+}
+
+/** The store has no such bytes. */
+class NoBytes extends Error {
+  override name = 'NoBytes';
+}
+
+async function* piecesOf(blobs: BlobStore, key: string, range?: ByteRange): AsyncGenerator<Buffer> {
+  const blob = await blobs.open(key, range);
+  if (blob === null) throw new NoBytes();
+  yield* blob.stream as AsyncIterable<Buffer>;
+}
+
+async function bytesOf(blobs: BlobStore, key: string, range?: ByteRange): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of piecesOf(blobs, key, range)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,135 @@
+import { lookup as lookupAddresses, Resolver } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+import { LIMITS } from '../../domain/limits.js';
+
+/** Nobody outside can be behind such an address: ours, private, link-local, reserved, or one that leads there. */
+class AddressBlocked extends Error {
+  override name = 'AddressBlocked';
+  readonly code = 'ADDRESS_BLOCKED';
+}
+
+type Found = { address: string; family: number }[];
+type LookupOptions = {
+  block_private: boolean;
+  /** Of the DNS, in place of those that this machine asks. */
+  servers?: readonly string[];
+};
+
+const KEPT_MAX = 10_000;
+const KEPT_MS = 30_000;
+/** A lookup ends before the request that it is for would; so none of these waits behind others. */
+const AT_ONCE_MAX = LIMITS.deliveries_in_flight_max;
+const WAITING_MAX = 2_000;
+const TRY_MS = 2_000;
+const TRIES = 2;
+/** RFC 4291, 2.4, and the registry of IANA. */
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
+const HOSTS_FILE = '/etc/hosts';
+
+/** Whether an address is one of the public internet. */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  if (address.range() !== 'unicast') return false;
+  // Of what lies outside of it some leads back to addresses of IPv4, and none is assigned.
+  return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST);
+}
+
+/** Throws for a host that is an address itself, which no lookup would see. */
+export function checkLiteral(host: string): void {
+  const address = host.replace(/^\[|\]$/g, '');
+  if (isIP(address) !== 0 && !isPublicAddress(address)) throw blocked();
+}
+
+/**
+ * A lookup for connections that remembers for half a minute and, unless configured otherwise, gives public addresses only.
+ * The system's own lookup holds a thread until the last of its servers has been given up, and of threads there are few,
+ * for files too. So it is asked for names alone that this machine knows by itself; all others go to the DNS without
+ * threads, many at once: somebody's server of names that never answers keeps nobody else waiting.
+ */
+export function makeLookup({ block_private, servers }: LookupOptions): LookupFunction {
+  const kept = new LRUCache<string, Found>({ max: KEPT_MAX, ttl: KEPT_MS });
+  const asked = new Map<string, Promise<Found>>();
+  const waiting: (() => void)[] = [];
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
+  let at_once = 0;
+
+  async function ask(host: string): Promise<Found> {
+    if (at_once >= AT_ONCE_MAX) {
+      if (waiting.length >= WAITING_MAX) throw new NoAddress('too many lookups');
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else at_once += 1;
+    try {
+      const found = isOwnName(host) ? await lookupAddresses(host, { all: true }) : await resolve(resolver, host);
+      kept.set(host, found);
+      return found;
+    } finally {
+      // Whoever waits longest takes the place over.
+      const next = waiting.shift();
+      if (next === undefined) at_once -= 1;
+      else next();
+      asked.delete(host);
+    }
+  }
+
+  function find(host: string): Promise<Found> {
+    const known = kept.get(host);
+    if (known !== undefined) return Promise.resolve(known);
+    let under_way = asked.get(host);
+    if (under_way === undefined) {
+      under_way = ask(host);
+      asked.set(host, under_way);
+    }
+    return under_way;
+  }
+
+  return (host, options, callback) => {
+    find(host).then(
+      (found) => {
+        const usable = block_private ? found.filter(({ address }) => isPublicAddress(address)) : found;
+        const [first] = usable;
+        if (first === undefined) return callback(blocked(), '', 0);
+        if (options.all) return callback(null, usable);
+        return callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    );
+  };
+}
+
+/** A name without a dot, or one of the file of hosts. */
+function isOwnName(host: string): boolean {
+  return !host.replace(/\.$/, '').includes('.') || hostsOfFile().has(host.toLowerCase());
+}
+
+function hostsOfFile(): Set<string> {
+  try {
+    const lines = readFileSync(HOSTS_FILE, 'utf8').split('\n');
+    return new Set(lines.flatMap((line) => line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/).slice(1)));
+  } catch {
+    return new Set(); // not every machine has one
+  }
+}
+
+async function resolve(resolver: Resolver, host: string): Promise<Found> {
+  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const found = [
+    ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+    ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+  ];
+  if (found.length > 0) return found;
+  throw new NoAddress(four.status === 'rejected' ? String(four.reason) : 'it has no address');
+}
+
+class NoAddress extends Error {
+  override name = 'NoAddress';
+  readonly code = 'ENOTFOUND';
+}
+
+function blocked(): AddressBlocked {
+  return new AddressBlocked('the address is not one of the public internet');
+}

@@ -1,0 +1,54 @@
+import { LIMITS } from '../../domain/limits.js';
+
+/** What requests in flight are counted by, beside all of them together. */
+export type ConcurrencyGroups = { account_id: string; origin: string };
+
+/** What an endpoint has no place under: the limit of all requests, of its origin's or of its account's. */
+export type Bound = 'all' | 'origin' | 'account';
+
+/** How many requests of this process are in flight, in all, for each account and to each origin. */
+export class ConcurrencyLimit {
+  #all = 0;
+  readonly #accounts = new Map<string, number>();
+  readonly #origins = new Map<string, number>();
+
+  get taken(): number {
+    return this.#all;
+  }
+
+  /**
+   * How many more an endpoint may have that has so many in flight. Of its account's places it gets its nth while n are
+   * free: those that hang can't take the last, and one that has none yet finds one.
+   */
+  free({ account_id, origin }: ConcurrencyGroups, in_flight: number): number {
+    const of_account = LIMITS.account_in_flight_max - (this.#accounts.get(account_id) ?? 0);
+    return Math.min(
+      LIMITS.deliveries_in_flight_max - this.#all,
+      LIMITS.origin_in_flight_max - (this.#origins.get(origin) ?? 0),
+      Math.floor((of_account - in_flight + 1) / 2),
+    );
+  }
+
+  /** What an endpoint with so many in flight waits for; null where it may have one more. */
+  boundOf(groups: ConcurrencyGroups, in_flight: number): Bound | null {
+    if (this.#all >= LIMITS.deliveries_in_flight_max) return 'all';
+    if ((this.#origins.get(groups.origin) ?? 0) >= LIMITS.origin_in_flight_max) return 'origin';
+    return this.free(groups, in_flight) > 0 ? null : 'account';
+  }
+
+  take({ account_id, origin }: ConcurrencyGroups, count: number): void {
+    this.#all += count;
+    add(this.#accounts, account_id, count);
+    add(this.#origins, origin, count);
+  }
+
+  giveBack(groups: ConcurrencyGroups, count: number): void {
+    this.take(groups, -count);
+  }
+}
+
+function add(counts: Map<string, number>, key: string, count: number): void {
+  const sum = (counts.get(key) ?? 0) + count;
+  if (sum === 0) counts.delete(key);
+  else counts.set(key, sum);
+}

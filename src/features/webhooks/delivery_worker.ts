@@ -1,0 +1,184 @@
+import pMap from 'p-map';
+import type { Logger } from 'pino';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefusal } from '../../domain/refusals.js';
+import { holderOf } from '../../domain/webhooks.js';
+import type { Holding } from '../../engine/cluster/members.js';
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { DueTask } from '../../engine/jobs/due_task.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { ServerKeys } from '../../engine/secrets/server_keys.js';
+import { type Backlog, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import type { Tracing } from '../../engine/tracing/tracing.js';
+import { ConcurrencyLimit } from './concurrency_limit.js';
+import { DeliveryClient } from './delivery_client.js';
+import { EndpointActivity } from './endpoint_activity.js';
+import { type DispatcherParts, EndpointDispatcher } from './endpoint_dispatcher.js';
+import { EndpointWork } from './endpoint_work.js';
+import type { Poster } from './poster.js';
+import { ReadyQueue } from './ready_queue.js';
+import { type TroubledEndpoints, troubledEndpoints } from './troubled_endpoints.js';
+
+const LOOK_EVERY_MS = 1_000;
+/** An endpoint that was found due is due for others again after this, unless its own commits say otherwise. */
+const FOUND_MS = 5_000;
+const PER_PARTITION_MAX = 64;
+/** Endpoints of a partition that are looked through after a process ended; claims of others wait for the end of their leases. */
+const TAKEN_BACK_MAX = 1_000;
+const TAKEN_BACK_AT_ONCE = 16;
+/** Longer than any request lasts. */
+const IDLE_MAX_MS = LIMITS.delivery_timeout_ms + 5_000;
+const IDLE_LOOKS_EVERY_MS = 5;
+
+type Parts = {
+  store: Store;
+  actors: Actors;
+  poster: Poster;
+  keys: ServerKeys;
+  poll: DuePoll;
+  members: Holding;
+  metrics: Metrics;
+  log: Pick<Logger, 'error' | 'info' | 'isLevelEnabled'>;
+  /** Null where traces go nowhere. */
+  tracing: Tracing | null;
+  now: () => number;
+};
+
+export type DueEndpoint = { endpoint_id: string; since_ms: number };
+
+/**
+ * Posts what is due. An endpoint's actor hands out deliveries and takes what came of them, both in one message, so
+ * that a busy endpoint costs a commit for several deliveries. Endpoints queue for places under the limit of requests in
+ * flight: a slow one holds only its own slots.
+ */
+export class DeliveryWorker {
+  readonly #parts: Parts;
+  readonly #limit = new ConcurrencyLimit();
+  readonly #dispatchers = new Map<string, EndpointDispatcher>();
+  readonly #shared: DispatcherParts;
+  readonly #task: DueTask<void>;
+  /** What came of the last requests to each endpoint. */
+  readonly activity = new EndpointActivity();
+  #due: DueEndpoint[] = [];
+  #is_stopped = false;
+  #posted = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const asked = { poll: parts.poll, queue: 'endpoints', every_ms: LOOK_EVERY_MS } as const;
+    this.#task = new DueTask(asked, (partitions) => this.#look(partitions));
+    const { activity } = this;
+    this.#shared = {
+      work: new EndpointWork({ ...parts, activity }),
+      client: new DeliveryClient({ ...parts, activity }),
+      limit: this.#limit,
+      queue: new ReadyQueue(),
+      log: parts.log,
+      now: parts.now,
+      isStopped: () => this.#is_stopped,
+      onPosted: () => {
+        this.#posted += 1;
+      },
+      onIdle: (endpoint_id) => this.#dispatchers.delete(endpoint_id),
+    };
+  }
+
+  start(): void {
+    this.#task.start();
+  }
+
+  /** Claims nothing more, and waits for what is in flight and for what came of it. */
+  async stop(): Promise<void> {
+    this.#is_stopped = true;
+    await this.#task.stop();
+    await this.#idle();
+    for (const dispatcher of this.#dispatchers.values()) dispatcher.stop();
+  }
+
+  get in_flight(): number {
+    return this.#limit.taken;
+  }
+
+  /** These have something due, as far as the caller knows. */
+  wake(endpoint_ids: Iterable<string>): void {
+    if (this.#is_stopped) return;
+    for (const endpoint_id of endpoint_ids) {
+      let dispatcher = this.#dispatchers.get(endpoint_id);
+      if (dispatcher === undefined) {
+        dispatcher = new EndpointDispatcher(endpoint_id, this.#shared);
+        this.#dispatchers.set(endpoint_id, dispatcher);
+      }
+      dispatcher.wake();
+    }
+  }
+
+  /** Posts all that is due now, and gives how many requests that took. */
+  async handleDue(): Promise<number> {
+    const before = this.#posted;
+    await this.#task.runOnce();
+    await this.#idle();
+    return this.#posted - before;
+  }
+
+  /** Wakes the endpoints of these partitions of which members have claims that ended without giving them back. */
+  async takeBack(partitions: readonly number[], gone: ReadonlySet<string>): Promise<void> {
+    const { store, actors, now } = this.#parts;
+    const after_ms = now();
+    const times = { after_ms, until_ms: after_ms + LIMITS.delivery_lease_ms, limit: TAKEN_BACK_MAX };
+    // A claim makes its endpoint due when its lease ends, or before.
+    const found = await Promise.all(partitions.map((partition) => store.endpointsBetween(partition, times)));
+    const look = async (endpoint_id: string) => {
+      const endpoint = await actors.endpoint(endpoint_id).view();
+      if (isRefusal(endpoint)) return;
+      if (endpoint.claims.some(({ token }) => gone.has(holderOf(token) ?? ''))) this.wake([endpoint_id]);
+    };
+    await pMap(found.flat(), look, { concurrency: TAKEN_BACK_AT_ONCE });
+  }
+
+  async #look(partitions: readonly number[]): Promise<void> {
+    const { store, now, log } = this.#parts;
+    try {
+      const now_ms = now();
+      const due = { now_ms, again_ms: now_ms + FOUND_MS, limit: PER_PARTITION_MAX };
+      const found = await Promise.all(partitions.map((partition) => store.leaseEndpoints(partition, due)));
+      this.wake(found.flat());
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'due endpoints could not be looked for');
+    }
+  }
+
+  async #idle(): Promise<void> {
+    const until = performance.now() + IDLE_MAX_MS;
+    while (this.#dispatchers.size > 0 && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, IDLE_LOOKS_EVERY_MS));
+  }
+
+  /** Sets the gauges, and gives what they follow from: how many endpoints are due, since when the longest waits, what is in flight here. */
+  async measure(): Promise<Backlog[]> {
+    const { store, metrics, now } = this.#parts;
+    const now_ms = now();
+    const backlogs = await store.backlogs(now_ms);
+    const due = backlogs.map(({ endpoints }) => endpoints);
+    const oldest_ms = Math.min(now_ms, ...due.map(({ oldest_ms: at_ms }) => at_ms ?? now_ms));
+    metrics.endpoints_due.set(due.reduce((sum, { count }) => sum + count, 0));
+    metrics.endpoints_due_age.set((now_ms - oldest_ms) / 1000);
+    metrics.deliveries_in_flight.set(this.in_flight);
+    this.#due = due
+      .flatMap(({ oldest_id, oldest_ms }) =>
+        oldest_id === null || oldest_ms === null ? [] : [{ endpoint_id: oldest_id, since_ms: oldest_ms }],
+      )
+      .sort((a, b) => a.since_ms - b.since_ms);
+    return backlogs;
+  }
+
+  /** Endpoints that get nothing or do not accept it, as it is stored. */
+  troubled(): Promise<TroubledEndpoints> {
+    return troubledEndpoints(this.#parts.store);
+  }
+
+  /** As last measured, of each partition the endpoint that has been due for longest; the longest first. */
+  get due(): readonly DueEndpoint[] {
+    return this.#due;
+  }
+}

@@ -1,0 +1,18 @@
+import { LIMITS } from '../../domain/limits.js';
+
+/**
+ * What is wrong with an endpoint's address, or null. Only its form is checked: no name is resolved, no destination is
+ * refused. Rules F-006 and F-007.
+ */
+export function destinationFault(text: string): string | null {
+  if (text.length > LIMITS.endpoint_url_chars_max)
+    return `must have at most ${LIMITS.endpoint_url_chars_max} characters`;
+  // URL would silently cut these away.
+  if (/[^!-[\]-~\u0080-\uffff]/.test(text)) return 'must be a URL without spaces, control characters or backslashes';
+  if (!URL.canParse(text)) return 'must be a URL';
+  if (!/^https:\/\//i.test(text)) return 'must be an https:// URL';
+  if (text.includes('#')) return 'must not have a fragment';
+  const authority = text.slice('https://'.length).split(/[/?]/, 1)[0] ?? '';
+  if (authority.includes('@')) return 'must not have credentials in it';
+  return null;
+}

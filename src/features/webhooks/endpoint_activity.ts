@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache';
+import type { AttemptResult } from '../../../actors/webhooks/delivery.js';
+
+const ENDPOINTS_MAX = 5_000;
+
+/** What this process has seen of an endpoint. Times are the clock's. */
+export type SeenEndpoint = {
+  endpoint_id: string;
+  /** Null while nothing was sent to it here. */
+  account_id: string | null;
+  last: { at_ms: number; verdict: AttemptResult['verdict']; status_code: number | null; error: string | null } | null;
+  /** Requests in a row that were not accepted. */
+  failures: number;
+  failing_since_ms: number | null;
+  last_success_at_ms: number | null;
+  /** When too many failures disabled it. */
+  disabled_at_ms: number | null;
+};
+
+/** What came of the last requests to each of the 5,000 endpoints that were posted to last, by this process. */
+export class EndpointActivity {
+  readonly #seen = new LRUCache<string, SeenEndpoint>({ max: ENDPOINTS_MAX });
+
+  attempted(
+    { endpoint_id, account_id }: { endpoint_id: string; account_id: string },
+    { attempt, verdict }: Pick<AttemptResult, 'attempt' | 'verdict'>,
+  ): void {
+    const { attempted_at_ms: at_ms, status_code, error } = attempt;
+    const seen = this.#of(endpoint_id);
+    const accepted = verdict === 'accepted';
+    this.#seen.set(endpoint_id, {
+      endpoint_id,
+      account_id,
+      last: { at_ms, verdict, status_code, error },
+      failures: accepted ? 0 : seen.failures + 1,
+      failing_since_ms: accepted ? null : (seen.failing_since_ms ?? at_ms),
+      last_success_at_ms: accepted ? at_ms : seen.last_success_at_ms,
+      disabled_at_ms: accepted ? null : seen.disabled_at_ms,
+    });
+  }
+
+  disabled(endpoint_id: string, at_ms: number): void {
+    this.#seen.set(endpoint_id, { ...this.#of(endpoint_id), disabled_at_ms: at_ms });
+  }
+
+  /** Null when nothing was sent to it here, or that was too long ago. */
+  find(endpoint_id: string): SeenEndpoint | null {
+    return this.#seen.peek(endpoint_id) ?? null;
+  }
+
+  #of(endpoint_id: string): SeenEndpoint {
+    return (
+      this.#seen.get(endpoint_id) ?? {
+        ...{ endpoint_id, account_id: null, last: null, failures: 0, failing_since_ms: null },
+        ...{ last_success_at_ms: null, disabled_at_ms: null },
+      }
+    );
+  }
+}
+
+/** Of what several processes have seen, each endpoint as whoever posted to it last has. */
+export function newestOfEach(seen: readonly SeenEndpoint[]): SeenEndpoint[] {
+  const newest = new Map<string, SeenEndpoint>();
+  for (const one of seen) {
+    const known = newest.get(one.endpoint_id);
+    if (known === undefined || lastAt(one) > lastAt(known)) newest.set(one.endpoint_id, one);
+  }
+  return [...newest.values()];
+}
+
+function lastAt({ last, disabled_at_ms }: SeenEndpoint): number {
+  return Math.max(last?.at_ms ?? 0, disabled_at_ms ?? 0);
+}

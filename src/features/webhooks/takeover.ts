@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+import type { Holding } from '../../engine/cluster/members.js';
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { type Store, StoreUnavailable } from '../../engine/store/store.js';
+import type { DeliveryWorker } from './delivery_worker.js';
+
+const LOOK_EVERY_MS = 1_000;
+
+type Parts = {
+  store: Pick<Store, 'takeBack'>;
+  poll: DuePoll;
+  members: Holding;
+  deliveries: Pick<DeliveryWorker, 'takeBack'>;
+  log: Pick<Logger, 'error' | 'info'>;
+  now: () => number;
+};
+
+/**
+ * Makes due at once what processes had leased that ended without giving it back: mails, jobs, sweeps and deliveries.
+ * Without it they come back when their leases end. Who stands still keeps its leases: it may go on.
+ */
+export class Takeover {
+  readonly #parts: Parts;
+  /** Partitions that were looked through, by the member that ended. */
+  readonly #done = new Map<string, Set<number>>();
+  #drop = () => {};
+  #looking: Promise<void> | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    const look = (partitions: readonly number[]) => {
+      this.#looking ??= this.#look(partitions).finally(() => {
+        this.#looking = null;
+      });
+    };
+    this.#drop = this.#parts.poll.add({ queue: null, every_ms: LOOK_EVERY_MS, look });
+  }
+
+  async stop(): Promise<void> {
+    this.#drop();
+    await this.#looking;
+  }
+
+  async #look(partitions: readonly number[]): Promise<void> {
+    const { store, members, deliveries, log, now } = this.#parts;
+    const { gone } = members;
+    for (const id of this.#done.keys()) if (!gone.has(id)) this.#done.delete(id);
+    const left = partitions.filter((partition) => [...gone].some((id) => !this.#done.get(id)?.has(partition)));
+    if (left.length === 0) return;
+    try {
+      const taken = await store.takeBack(left, { gone, now_ms: now() });
+      await deliveries.takeBack(left, gone);
+      for (const id of gone) this.#done.set(id, new Set([...(this.#done.get(id) ?? []), ...left]));
+      if (taken > 0) log.info({ taken }, 'what a process had in hand that ended was taken over');
+    } catch (error) {
+      // Storage is away: the next look tries again.
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'leases could not be taken over');
+    }
+  }
+}

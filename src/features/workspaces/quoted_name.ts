@@ -1,0 +1,21 @@
+import { LIMITS } from '../../domain/limits.js';
+import { ADDRESSES, bareText } from '../../domain/text_addresses.js';
+
+/** Parts of an address by themselves: some programs make a link of `www.` and of whatever stands around an @. */
+const PARTS = /:\/\/|\bwww\.|@/u;
+/** Joiners of letters stay. */
+const UNSHOWN = /(?:(?![\u200c\u200d])\p{C}|[\p{Zl}\p{Zp}])+/gu;
+const QUOTATION_MARKS = /["\u00ab\u00bb\u201c-\u201f\uff02]/gu;
+
+/**
+ * A name that somebody chose, as a mail may have it: in quotation marks, on one line, of at most
+ * `LIMITS.mail_name_chars_max` characters. Null where a mail program would see a link or an address in it: mails would
+ * carry what strangers want to have clicked.
+ */
+export function quotedName(name: string): string | null {
+  const bare = bareText(name);
+  if (PARTS.test(bare) || ADDRESSES.some((form) => bare.search(form) >= 0)) return null;
+  const line = name.replaceAll(UNSHOWN, ' ').replaceAll(QUOTATION_MARKS, "'").replaceAll(/\s+/g, ' ').trim();
+  const shown = [...line].slice(0, LIMITS.mail_name_chars_max).join('').trim();
+  return shown === '' ? null : `"${shown}"`;
+}

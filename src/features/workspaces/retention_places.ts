@@ -1,0 +1,65 @@
+import { lacksBatches } from '../../../actors/recordings/signals.js';
+import { lacksPlace } from '../../../actors/recordings/stream_expiry.js';
+import type { Stream } from '../../../actors/recordings/stream_state.js';
+import { ownerOfPrivateWorkspace } from '../../domain/ids.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import { StoreUnavailable } from '../../engine/store/store.js';
+
+/** Accounts in workspaces that one walk remembers having looked at. */
+const LOOKED_AT_MAX = 100_000;
+
+/**
+ * Brings in what a release without the retention sweep has stored: chunks and signals that stand on no due list, and
+ * workspaces whose sweep was never told how long they keep what, or who records there. A walk over all streams shows each
+ * of them; what has its place is only read.
+ */
+export class RetentionPlaces {
+  readonly #actors: Actors;
+  readonly #looked_at = new Set<string>();
+
+  /** For one walk. */
+  constructor(actors: Actors) {
+    this.#actors = actors;
+  }
+
+  /** What can't be looked into is left to the next walk. */
+  async look(stream: Stream): Promise<void> {
+    const { id, account_id, workspace_id } = stream;
+    const key = `${workspace_id} ${account_id}`;
+    if (!this.#looked_at.has(key)) {
+      if (this.#looked_at.size < LOOKED_AT_MAX) this.#looked_at.add(key);
+      await this.#tellSweep(stream);
+    }
+    if (lacksPlace(stream)) await pages((after) => this.#actors.stream(id).take_place({ after }));
+    const signals = read(await this.#actors.signals(id).view());
+    if (signals !== null && lacksBatches(signals))
+      await pages((after) => this.#actors.signals(id).take_place({ account_id, workspace_id, after }));
+  }
+
+  async #tellSweep({ account_id, workspace_id }: Stream): Promise<void> {
+    const known = read(await this.#actors.sweep(workspace_id).view());
+    const told =
+      ownerOfPrivateWorkspace(workspace_id) === null
+        ? await this.#actors.workspace(workspace_id).tell_retention({ known, recorder: account_id })
+        : await this.#actors.account(account_id).tell_retention({ known });
+    read(told);
+  }
+}
+
+type Place = { order: number; id: string };
+
+async function pages(take: (after: Place | null) => Promise<{ next: Place | null } | Refusal>): Promise<void> {
+  for (let after: Place | null = null; ; ) {
+    const page: { next: Place | null } | null = read(await take(after));
+    if (page === null || page.next === null) return;
+    after = page.next;
+  }
+}
+
+/** Null for what is not there any more, or can't be used. */
+function read<Reply>(answer: Reply | Refusal): Reply | null {
+  if (!isRefusal(answer)) return answer;
+  if (answer.refused === 'UNAVAILABLE') throw new StoreUnavailable(answer.message);
+  return null;
+}

@@ -1,0 +1,308 @@
+import type { Logger } from 'pino';
+import type { SweepJob } from '../../../actors/actor.js';
+import type { Library, LibrarySweep } from '../../../actors/insights/library_state.js';
+import { chunkId, isLaneId, ownerOfPrivateWorkspace, partitionOfId } from '../../domain/ids.js';
+import type { Interval } from '../../domain/intervals.js';
+import { isRefusal, type Refusal, unreachable } from '../../domain/refusals.js';
+import { DUE_LISTS, type DueList, dueIndex, type Expire, type Expired } from '../../domain/retention.js';
+import { blobKey } from '../../engine/blobs/blob_keys.js';
+import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import type { Holding } from '../../engine/cluster/members.js';
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { DueTask } from '../../engine/jobs/due_task.js';
+import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/activation.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import { decodeStored } from '../../engine/store/codec.js';
+import { type Fence, type Queued, type Store, StoreUnavailable } from '../../engine/store/store.js';
+
+const RUN_EVERY_MS = 15_000;
+/** Another process takes the work over after this; both at once would do no harm. */
+const LEASE_MS = 120_000;
+/** What failed here and did not come again since, another process has done. */
+const FAILING_FORGOTTEN_MS = 5 * LEASE_MS;
+/** Leased at once, of one partition. */
+const PER_PARTITION_MAX = 10;
+/** Read of a due list at a time. */
+const STEP_MAX = 100;
+/** Chunks or signals that one commit removes: more would hold up others' for longer. */
+const RECORDS_MAX = 64;
+/** After each commit it rests for so many times as long as that took, for the sake of others. */
+const REST_FACTOR = 2.5;
+
+type Parts = {
+  store: Store;
+  actors: Actors;
+  blobs: BlobStore;
+  poll: DuePoll;
+  members: Holding;
+  metrics: Metrics;
+  log: Pick<Logger, 'error'>;
+  now: () => number;
+  /** Where a stream's transcript is awaited; null where nobody makes one. */
+  awaited: (stream_id: string) => Promise<Interval[] | null>;
+};
+
+/** What is removed of one account in one workspace, and what must hold whenever something is. */
+type Part = { library_id: string; place: Library; sweep: LibrarySweep; fences: Fence[] };
+
+/**
+ * Removes what workspaces do not keep, for the libraries whose part in a sweep has begun: walks their due lists and asks
+ * each entity there to remove what its cutoff says, some records a commit. A sweep that is cut off goes on where the
+ * lists say.
+ */
+export class RetentionSweep {
+  readonly #parts: Parts;
+  readonly #task: DueTask<number>;
+  /** Jobs that failed here: since when, and when last. */
+  readonly #failing = new Map<string, { since_ms: number; last_ms: number }>();
+  #stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const asked = { poll: parts.poll, queue: 'sweeps', every_ms: RUN_EVERY_MS } as const;
+    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
+  }
+
+  start(): void {
+    this.#task.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#task.stop();
+  }
+
+  /** Does what is due; gives how many parts of sweeps came to their end. Never rejects. */
+  look(): Promise<number> {
+    return this.#task.runOnce();
+  }
+
+  /** For how long some part of a sweep has failed here, again and again; 0 while none does. */
+  get failing_ms(): number {
+    const now_ms = this.#parts.now();
+    for (const [id, { last_ms }] of this.#failing)
+      if (now_ms >= last_ms + FAILING_FORGOTTEN_MS) this.#failing.delete(id);
+    return Math.max(0, ...[...this.#failing.values()].map(({ since_ms }) => now_ms - since_ms));
+  }
+
+  async #run(partitions: readonly number[]): Promise<number> {
+    const { store, members, now, log } = this.#parts;
+    let done = 0;
+    try {
+      for (const partition of partitions) {
+        const place = { partition, queue: 'sweeps' as const };
+        for (let left = true; left && !this.#stopped; ) {
+          const now_ms = now();
+          const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX, holder: members.id };
+          const jobs = await store.lease(place, due);
+          for (const job of jobs) {
+            if (!(await this.#do(job))) continue;
+            await store.removeQueued(place, job.id);
+            done += 1;
+          }
+          left = jobs.length === PER_PARTITION_MAX;
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'sweeps could not be looked for');
+    }
+    return done;
+  }
+
+  /** Whether it is done. What is cut off, or has to wait, comes again when its lease is over. */
+  async #do({ id, content }: Queued): Promise<boolean> {
+    const { actors, log } = this.#parts;
+    const { library_id, sweep_id } = decodeStored(content) as SweepJob;
+    try {
+      const part = await this.#part(library_id, sweep_id);
+      if (part === 'waits') return false;
+      if (part !== null) {
+        for (const list of Object.keys(DUE_LISTS) as DueList[])
+          if (DUE_LISTS[list] in part.sweep.cutoffs && !(await this.#walk(list, part))) return false;
+        done(await actors.library(library_id).drain({ sweep_id }));
+      }
+      this.#parts.metrics.retention_parts.inc();
+      this.#failing.delete(id);
+      return true;
+    } catch (error) {
+      const now_ms = this.#parts.now();
+      this.#failing.set(id, { since_ms: this.#failing.get(id)?.since_ms ?? now_ms, last_ms: now_ms });
+      if (!(error instanceof StoreUnavailable))
+        log.error({ err: error }, 'a retention sweep was interrupted; it goes on later');
+      return false;
+    }
+  }
+
+  /** Null when there is nothing to do any more. */
+  async #part(library_id: string, sweep_id: string): Promise<Part | 'waits' | null> {
+    const { actors } = this.#parts;
+    const place = found(await actors.library(library_id).view());
+    const sweep = place?.sweep ?? null;
+    if (place === null || sweep === null || sweep.sweep_id !== sweep_id || sweep.drained) return null;
+    const fences: Fence[] = [{ fence: 'open', id: library_id }];
+    if (ownerOfPrivateWorkspace(place.workspace_id) !== null) {
+      // What lies with a deleted account stays until it is restored, or goes with it.
+      const { account_id } = place;
+      const account = done(await actors.account(account_id).view());
+      if (account.phase.status !== 'active' && account.phase.status !== 'leaving') return 'waits';
+      fences.push({ fence: 'epoch', account_id, epoch: 'account', value: account.lives.account });
+    }
+    return { library_id, place, sweep, fences };
+  }
+
+  /** Goes through a due list up to the cutoff; false when it was cut off. */
+  async #walk(list: DueList, part: Part): Promise<boolean> {
+    const { store } = this.#parts;
+    const { account_id, workspace_id } = part.place;
+    const { cutoffs, began_at_ms } = part.sweep;
+    const before_ms = cutoffs[DUE_LISTS[list]] ?? null;
+    // What comes while the sweep is running is for the next one, or it might have no end.
+    const bound_ms = before_ms ?? began_at_ms + 1;
+    const owner = { owner: account_id, partition: partitionOfId(account_id) };
+    let after: { order: number; member: string } | undefined;
+    for (;;) {
+      const rows = await store.list(owner, dueIndex(list, workspace_id), { after, descending: false, limit: STEP_MAX });
+      for (const { member, order } of rows) {
+        if (order >= bound_ms) return true;
+        if ((await this.#expire(list, { member, before_ms, part })) === 'stopped') return false;
+      }
+      if (rows.length < STEP_MAX) return true;
+      after = rows.at(-1);
+    }
+  }
+
+  /** Asks one entity until nothing of it is left to remove. One that can't be asked keeps no other from it. */
+  async #expire(list: DueList, { member, before_ms, part }: Asked): Promise<'asked' | 'stopped'> {
+    const { library_id, place, sweep } = part;
+    const expire = { sweep_id: sweep.sweep_id, before_ms, library_id };
+    const fences: Fence[] = [...part.fences, { fence: 'open', id: member }];
+    const steps = this.#steps(list, { member, workspace_id: place.workspace_id, expire, fences });
+    for (let began = performance.now(); ; began = performance.now()) {
+      if (this.#stopped) return 'stopped';
+      const step = await steps.next();
+      if (step.done === true) break;
+      if (typeof step.value === 'number') this.#parts.metrics.retention_removed.inc({ list }, step.value);
+      else if ((await this.#refusedBy(step.value, { list, member, part })) === 'stop') return 'stopped';
+      else break;
+      await rest((performance.now() - began) * REST_FACTOR);
+    }
+    return 'asked';
+  }
+
+  /** What of the entity is removed: a commit each step, with the number of its records. A refusal is the last. */
+  #steps(list: DueList, asked: Expiring): AsyncGenerator<number | Refusal> {
+    switch (list) {
+      case 'audio':
+        return this.#expireAudio(asked);
+      case 'signals':
+        return this.#expireSignals(asked);
+      case 'transcripts':
+        return this.#expireTurns(asked);
+      case 'voices':
+        return this.#expireVoices(asked);
+      case 'insights':
+        return this.#expireInsights(asked);
+      default:
+        return unreachable(list);
+    }
+  }
+
+  async *#expireAudio({ member: stream_id, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
+    const { actors, awaited, blobs } = this.#parts;
+    const stream = actors.stream(stream_id);
+    const { before_ms } = expire;
+    // What has a cutoff goes by that alone.
+    const spared = before_ms === null ? await awaited(stream_id) : null;
+    for (let after: { order: number; id: string } | null = null; ; ) {
+      const page = await stream.due_audio({ before_ms, after, limit: RECORDS_MAX });
+      if (isRefusal(page)) return yield page;
+      const answer = await stream.expire_audio({ ...expire, numbers: page.due, spared }, fences);
+      if (isRefusal(answer)) return yield answer;
+      // Cut off here, the bytes go with the daily sweep of audio that no chunk claims.
+      await blobs.remove(answer.gone.map((number) => blobKey(stream_id, chunkId(stream_id, number))));
+      yield answer.gone.length;
+      if (page.next === null) return;
+      after = page.next;
+    }
+  }
+
+  async *#expireSignals({ member, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
+    const signals = this.#parts.actors.signals(member);
+    for (let left = true; left; ) {
+      const due = await signals.due_signals({ before_ms: expire.before_ms, limit: RECORDS_MAX });
+      if (isRefusal(due)) return yield due;
+      if (due.batches.length === 0) return;
+      const answer = await signals.expire({ ...expire, batches: due.batches }, fences);
+      if (isRefusal(answer)) return yield answer;
+      yield answer.removed;
+      left = answer.left;
+    }
+  }
+
+  /** What a pipeline has heard for itself goes with its stream, whose fence must be open as well. */
+  async *#expireTurns({ member, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
+    const transcript = this.#parts.actors.transcript(member);
+    const held: Fence[] = [...fences];
+    if (isLaneId(member)) {
+      const found = await transcript.view();
+      if (isRefusal(found)) return yield found;
+      if (found.lane !== undefined) held.push({ fence: 'open', id: found.lane.stream_id });
+    }
+    yield* untilNothingIsLeft(() => transcript.expire(expire, held));
+  }
+
+  #expireVoices({ member, expire, fences, workspace_id }: Expiring): AsyncGenerator<number | Refusal> {
+    const contacts = this.#parts.actors.contacts(member);
+    return untilNothingIsLeft(() => contacts.expire_voices({ ...expire, workspace_id }, fences));
+  }
+
+  /** A library stands on its own list: what counts is what removes. */
+  #expireInsights({ member, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
+    return untilNothingIsLeft(() => this.#parts.actors.library(member).expire(expire, fences));
+  }
+
+  /** Whether a refusal of one entity stops the sweep. */
+  async #refusedBy(
+    refusal: Refusal,
+    { list, member, part }: { list: DueList; member: string; part: Part },
+  ): Promise<'stop' | 'go on'> {
+    if (refusal.refused === 'NOT_FOUND') return 'go on';
+    if (refusal === EPOCH_ENDED) return 'stop';
+    if (refusal === CLOSED) {
+      // The entity is going, or another process has brought this part to its end.
+      const now = await this.#part(part.library_id, part.sweep.sweep_id);
+      return now === null || now === 'waits' ? 'stop' : 'go on';
+    }
+    if (refusal.refused === 'UNAVAILABLE') throw new StoreUnavailable(refusal.message);
+    this.#parts.log.error({ list, member, reason: refusal.message }, 'retention could not be applied to an entity');
+    return 'go on';
+  }
+}
+
+type Asked = { member: string; before_ms: number | null; part: Part };
+type Expiring = { member: string; workspace_id: string; expire: Expire; fences: Fence[] };
+
+async function* untilNothingIsLeft(ask: () => Promise<Expired | Refusal>): AsyncGenerator<number | Refusal> {
+  for (let left = true; left; ) {
+    const answer = await ask();
+    if (isRefusal(answer)) return yield answer;
+    yield answer.removed;
+    left = answer.left;
+  }
+}
+
+/** A refusal stops the job, which is then tried again. */
+function done<Reply>(answer: Reply | Refusal): Reply {
+  if (!isRefusal(answer)) return answer;
+  throw answer.refused === 'UNAVAILABLE' ? new StoreUnavailable(answer.message) : new Error(answer.message);
+}
+
+/** Null when there is no such entity. */
+function found<Reply>(answer: Reply | Refusal): Reply | null {
+  return isRefusal(answer) && answer.refused === 'NOT_FOUND' ? null : done(answer);
+}
+
+function rest(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,152 @@
+import type { Logger } from 'pino';
+import { ROUTES } from '../../routes/index.js';
+import { issuerUrl } from '../access/issuer.js';
+import { Processes, tellsOf } from '../edge/operations/processes.js';
+import { Watch } from '../edge/operations/watch.js';
+import { Members } from '../engine/cluster/members.js';
+import { DuePoll } from '../engine/jobs/due_poll.js';
+import { SharedWindows } from '../engine/limits/shared_windows.js';
+import { makeMetrics } from '../engine/runtime/metrics.js';
+import { SERVER_KEYS_CHANNEL } from '../engine/secrets/server_key_rotation.js';
+import { EntityScan } from '../engine/store/entity_scan.js';
+import { openTracing } from '../engine/tracing/open_tracing.js';
+import { REVOKED_CHANNEL } from '../features/devices/connections.js';
+import { AccountReader } from '../features/exports/account_reader.js';
+import { ExportWorker } from '../features/exports/export_worker.js';
+import { SearchShelves } from '../features/search/shelves.js';
+import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
+import { startDelivery } from './server/delivery.js';
+import { openDevices } from './server/devices.js';
+import { Draining } from './server/draining.js';
+import { openClients, openIdentity, startServerKeyRotation } from './server/identity.js';
+import { Listeners } from './server/listeners.js';
+import { hearOthers, type OpenRedis } from './server/redis.js';
+import { Shutdown } from './server/shutdown.js';
+import { ofStorage, type Start } from './server/start.js';
+import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
+import type { Services } from './services.js';
+import { developmentAddresses, publicAddresses, type Settings } from './settings.js';
+import type { Supervised } from './supervisor/supervised.js';
+
+/** A server that serves. Ports are those it ended up with. */
+export type Server = {
+  services: Services;
+  base_url: string;
+  ports: { public: number; device: number; operator: number };
+  redis: OpenRedis['child'];
+  /** Takes no more requests, answers those in progress, and stops everything; Redis last. May be called twice. */
+  close(): Promise<void>;
+};
+
+/** Starts everything. What was started is stopped again when a later step fails. */
+export async function startServer(
+  settings: Settings,
+  log: Logger,
+  supervised: Supervised | null = null,
+): Promise<Server> {
+  const shutdown = new Shutdown(log);
+  const close = () => shutdown.run();
+  try {
+    return { ...(await startParts({ settings, log, shutdown, supervised })), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Each step may use what the steps before it started, and is stopped before them. */
+async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
+  const { settings, log, shutdown, supervised } = start;
+  const descriptors = shareDescriptors(start);
+  const foundation = await openFoundation(start);
+  const { redis, place, child, keys, clock } = foundation;
+  const tracing = await openTracing(settings);
+  shutdown.add(() => tracing?.close());
+  const metrics = makeMetrics();
+  const entities = await startRuntime(start, foundation, { metrics, tracing });
+  const { store, runtime, actors, records } = entities;
+  const members = new Members({ id: supervised?.order.member_id, redis, log, since_ms: clock.unmoved() });
+  shutdown.add(() => members.leave());
+  await ofStorage(members.start());
+
+  const listening = { public: settings.port, device: settings.device_port, operator: settings.ops_port };
+  const addresses = () => publicAddresses(settings, listening.public);
+  const development = () => developmentAddresses(settings, listening.operator);
+  const base_url = () => addresses().base_url;
+  const clients = await openClients(start, { ...foundation, ...entities, base_url });
+  const devices = await openDevices(start, { clock, records, redis });
+  const blobs = await openBlobs(start, descriptors.segments);
+  const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
+  poll.start();
+  shutdown.add(() => poll.stop());
+  const delivery = await startDelivery(start, { ...foundation, ...entities, poll, members, blobs, metrics, tracing });
+  const server_key_rotation = startServerKeyRotation(start, foundation);
+  await ofStorage(
+    hearOthers(start, place, {
+      [REVOKED_CHANNEL]: (text) => devices.connections.heard(text),
+      [SERVER_KEYS_CHANNEL]: () => keys.reread(),
+      [members.channel]: () => {}, // that somebody listens is what others ask
+    }),
+  );
+  const overload = startOverload(start, metrics);
+  const storage_health = watchStorage(start, foundation, metrics);
+  const { deliveries, mail, handleMessages, handleWork, ...workers } = delivery;
+  const { retention } = workers;
+  const { device_activity } = devices;
+  const watch = new Watch({
+    ...{ metrics, runtime, redis, storage_health, clock, overload, deliveries, mail, device_activity },
+    transcription: delivery.transcription,
+    insights: delivery.insights.jobs,
+    retention,
+    lost_audio: delivery.lost_audio,
+    data_dir: settings.data_dir,
+  });
+  watch.start();
+  shutdown.add(() => watch.stop());
+
+  const is_alone = settings.redis_url === null && supervised === null;
+  const shared = is_alone ? null : new SharedWindows(redis, keys);
+  const identity = await openIdentity(
+    start,
+    { ...foundation, ...entities },
+    { clients, server_key_rotation, shared, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
+  );
+  const reader = new AccountReader(ROUTES.public, () => services);
+  const exports = new ExportWorker({ store, actors, blobs, poll, reader, metrics, log, now: clock.now });
+  const handleDue = async () => {
+    await server_key_rotation.look();
+    await handleWork();
+    await exports.look();
+  };
+  const processes = new Processes(supervised, tellsOf({ metrics, runtime, watch, device_activity, deliveries }));
+  const services: Services = {
+    ...{
+      settings,
+      addresses,
+      development,
+      log,
+      metrics,
+      tracing,
+      watch,
+      handleMessages,
+      handleDue,
+      draining: new Draining(),
+    },
+    processes,
+    ...{ keys, clock, store, runtime, actors, blobs, storage_health, members },
+    entity_scan: new EntityScan(redis),
+    ...{ deliveries, mail, exports, ...workers },
+    search_shelves: new SearchShelves({ store, runtime, metrics }),
+    ...devices,
+    ...identity,
+    ...{ overload, ...openAdmission(settings, { metrics, shared }) },
+  };
+  exports.start();
+  shutdown.add(() => exports.stop());
+  const ports = await new Listeners(services, { shutdown, supervised }).start(ROUTES, descriptors, (name, port) => {
+    listening[name] = port;
+  });
+  // First of all, so that others take over while it answers what is in progress.
+  shutdown.add(() => members.leave());
+  return { services, base_url: base_url(), ports, redis: child };
+}

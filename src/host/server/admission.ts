@@ -1,0 +1,72 @@
+import { AccountConcurrencyLimiter } from '../../edge/admission/account_concurrency.js';
+import {
+  type DescriptorPlan,
+  descriptorLimit,
+  planDescriptors,
+  shareOfPlan,
+} from '../../edge/admission/descriptors.js';
+import { Overload } from '../../edge/admission/overload.js';
+import { RateLimits } from '../../engine/limits/rate_limits.js';
+import type { SharedWindows } from '../../engine/limits/shared_windows.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Settings } from '../settings.js';
+import { CannotStart, type Start } from './start.js';
+
+/** What requests are held to, whoever makes them. */
+export type AdmissionServices = {
+  overload: Overload;
+  rates: RateLimits;
+  account_concurrency: AccountConcurrencyLimiter;
+};
+
+export function startOverload({ settings, shutdown }: Start, metrics: Metrics): Overload {
+  const { overload_delay_ms: delay_ms, overload_memory_mb: memory_mb } = settings;
+  const overload = new Overload({ delay_ms, memory_mb }, metrics);
+  overload.start();
+  shutdown.add(() => overload.stop());
+  return overload;
+}
+
+export function openAdmission(
+  settings: Settings,
+  { metrics, shared }: { metrics: Metrics; shared: SharedWindows | null },
+): Omit<AdmissionServices, 'overload'> {
+  const limits = {
+    sign_ins_begun: settings.rate_sign_ins_begun,
+    codes_sent: settings.rate_codes_sent,
+    codes_checked: settings.rate_codes_checked,
+    native_steps: settings.rate_native_steps,
+    registrations: settings.rate_registrations,
+    claims: settings.rate_claims,
+  };
+  return {
+    rates: new RateLimits(limits, { on: settings.rate_limits, shared }),
+    account_concurrency: new AccountConcurrencyLimiter(metrics),
+  };
+}
+
+/** What each part of this process may have open. */
+export function shareDescriptors({ settings, log, supervised }: Start): DescriptorPlan {
+  if (supervised === null) return planForMachine(settings, log, { processes: 1 });
+  const { processes } = supervised.order;
+  return shareOfPlan(planForMachine(settings, null, { processes }), descriptorLimit());
+}
+
+/** What so many processes may have open together; a start that asks for more than they may have says so. */
+export function planForMachine(
+  settings: Settings,
+  log: Start['log'] | null,
+  { processes }: { processes: number },
+): DescriptorPlan {
+  const limit = descriptorLimit();
+  const { connections_max, device_connections_max } = settings;
+  const asked = { public_connections: connections_max, device_connections: device_connections_max };
+  const plan = planDescriptors(limit, asked, { processes });
+  if (typeof plan === 'string') throw new CannotStart(plan);
+  const { public_connections, device_connections } = plan;
+  if (plan.is_low) {
+    const few = 'few files may be open (ulimit -n): fewer connections than usual are let in';
+    log?.warn({ open_files: limit, public_connections, device_connections }, few);
+  }
+  return plan;
+}

@@ -1,0 +1,207 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Redis } from 'ioredis';
+import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import type { Members } from '../../engine/cluster/members.js';
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { MailSender } from '../../engine/mail/mail_sender.js';
+import { MailWorker } from '../../engine/mail/mail_worker.js';
+import { outboxFolder } from '../../engine/mail/outbox_folder.js';
+import { OutboxMailer } from '../../engine/mail/outbox_mailer.js';
+import { SmtpMailer } from '../../engine/mail/smtp_mailer.js';
+import { rewriteAppendOnlyFile } from '../../engine/process/redis_rewrite.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import { OutboxRelay } from '../../engine/runtime/outbox_relay.js';
+import { ReminderWorker } from '../../engine/runtime/reminder_worker.js';
+import { nodesOf } from '../../engine/store/redis_connection.js';
+import { SweepTurns } from '../../engine/store/sweep_turns.js';
+import type { Tracing } from '../../engine/tracing/tracing.js';
+import { ErasureWorker } from '../../features/accounts/erasures.js';
+import { SpeechWithdrawal } from '../../features/insights/speech_withdrawal.js';
+import { AudioSweep } from '../../features/recordings/audio_sweep.js';
+import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
+import { LostAudio } from '../../features/recordings/lost_audio.js';
+import { Announcements } from '../../features/transcripts/announcements.js';
+import {
+  type EngineNames,
+  type EnginesFile,
+  engineNames,
+  readEnginesFile,
+  WrongEnginesFile,
+} from '../../features/transcripts/engines/engines_file.js';
+import type { TranscriptionJobs } from '../../features/transcripts/transcription_jobs.js';
+import { DeliveryWorker } from '../../features/webhooks/delivery_worker.js';
+import { EventRetention } from '../../features/webhooks/event_retention.js';
+import { Poster } from '../../features/webhooks/poster.js';
+import { Takeover } from '../../features/webhooks/takeover.js';
+import { RetentionSweep } from '../../features/workspaces/retention_sweep.js';
+import { type InsightServices, openInsights } from './insights.js';
+import { CannotStart, type Start } from './start.js';
+import type { Entities, Foundation } from './storage.js';
+import { openTranscription, type TranscriberShown } from './transcription.js';
+
+const DUE_ROUNDS_MAX = 1_000;
+
+/** What runs without a request: mails, webhooks, reminders, sweeps. */
+export type DeliveryServices = {
+  mail: MailSender;
+  mails: MailWorker;
+  erasures: ErasureWorker;
+  deliveries: DeliveryWorker;
+  processing: ChunkProcessing;
+  retention: RetentionSweep;
+  lost_audio: LostAudio;
+  transcription: TranscriptionJobs;
+  /** Who makes text of audio, as operators are told. */
+  transcriber: TranscriberShown;
+  announcements: Announcements;
+  speech_withdrawal: SpeechWithdrawal;
+  insights: InsightServices;
+  engine_names: EngineNames;
+};
+
+/** `handleMessages` applies outbox messages that are under way, `handleWork` does all that is due by now. */
+export type Delivery = DeliveryServices & { handleMessages(): Promise<void>; handleWork(): Promise<void> };
+
+type Parts = Entities &
+  Foundation & { poll: DuePoll; members: Members; blobs: BlobStore; metrics: Metrics; tracing: Tracing | null };
+
+/** Opens the ways out and starts the workers. */
+export async function startDelivery(start: Start, parts: Parts): Promise<Delivery> {
+  const { settings, log, shutdown } = start;
+  const { actors, blobs, clock, keys, members, metrics, poll, redis, runtime, store, tracing } = parts;
+  const { now } = clock;
+  const mail = openMail(start, now);
+  const relay = new OutboxRelay({ store, runtime, poll, metrics, log });
+  const reminders = new ReminderWorker({ store, runtime, poll, metrics, log, now });
+  const mails = new MailWorker({ store, mail, keys, poll, members, metrics, now });
+  const rewriteDisk = (stopped: () => boolean) => rewriteAll(redis, { log, stopped });
+  const erasures = new ErasureWorker({ store, actors, blobs, poll, members, metrics, log, now, rewriteDisk });
+  const poster = await openPoster(start);
+  const deliveries = new DeliveryWorker({ store, actors, poster, keys, poll, members, metrics, log, tracing, now });
+  store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
+  const event_retention = new EventRetention({ store, poll, metrics, log, certain: clock.certain });
+  const turns = new SweepTurns(redis);
+  const lost_audio = new LostAudio({ actors, blobs, log, now });
+  const audio_sweep = new AudioSweep({ turns, actors, blobs, lost_audio, metrics, log, now });
+  const is_worker = settings.chunk_worker;
+  const further = furtherEngines(settings.engines_file);
+  const insights = openInsights(start, { ...parts, further: further.insights });
+  const transcription = openTranscription(start, {
+    ...{ ...parts, turns, lost_audio, further: further.transcription },
+    insights: insights.insights.made_by !== null,
+  });
+  const { awaited, transcribes, onTold } = transcription;
+  const retention = new RetentionSweep({ store, actors, blobs, poll, members, metrics, log, now, awaited });
+  const processing = new ChunkProcessing({
+    ...{ store, actors, blobs, poll, metrics, log, now, is_worker, transcribes, onTold },
+  });
+  const announcements = new Announcements({ store, actors, poll, log, now });
+  const speech_withdrawal = new SpeechWithdrawal({ store, actors, runtime, poll, log, now });
+  const takeover = new Takeover({ store, poll, members, deliveries, log, now });
+  const sweeps = [event_retention, retention, audio_sweep];
+  const workers = [
+    mails,
+    reminders,
+    relay,
+    erasures,
+    ...sweeps,
+    processing,
+    deliveries,
+    announcements,
+    takeover,
+    speech_withdrawal,
+  ];
+  for (const worker of [...workers, ...transcription.workers, ...insights.workers]) {
+    worker.start();
+    shutdown.add(() => worker.stop());
+  }
+  const handleWork = async () => {
+    for (let round = 0; round < DUE_ROUNDS_MAX; round++) {
+      const fired = await reminders.look();
+      await relay.drain();
+      await mails.look();
+      const posted = await deliveries.handleDue();
+      await erasures.look();
+      await event_retention.look();
+      const swept = await retention.look();
+      if (fired === 0 && posted === 0 && swept === 0) break;
+    }
+    await audio_sweep.look();
+    await processing.look();
+    await transcription.look();
+    await relay.drain();
+    await speech_withdrawal.look();
+    await insights.look();
+    await announcements.look();
+    await relay.drain();
+  };
+  const handleMessages = () => relay.drain();
+  const { jobs, transcriber } = transcription;
+  const engine_names = engineNames(settings.content_worker, further);
+  const content = {
+    transcription: jobs,
+    transcriber,
+    announcements,
+    speech_withdrawal,
+    engine_names,
+    insights: insights.insights,
+  };
+  const out = { mail, mails, erasures, deliveries, processing, retention, lost_audio, ...content };
+  return { ...out, handleMessages, handleWork };
+}
+
+function furtherEngines(path: string | null): EnginesFile {
+  try {
+    return readEnginesFile(path);
+  } catch (error) {
+    throw error instanceof WrongEnginesFile ? new CannotStart(error.message) : error;
+  }
+}
+
+function openMail({ settings, shutdown }: Start, now: () => number): MailSender {
+  const { mail_from, smtp_url } = settings;
+  const mail = new MailSender({
+    mailer:
+      smtp_url === null
+        ? new OutboxMailer({ dir: outboxFolder(settings), mail_from, nowMs: now })
+        : new SmtpMailer({ smtp_url, mail_from }),
+  });
+  shutdown.add(() => mail.close());
+  return mail;
+}
+
+async function openPoster({ settings, log, shutdown }: Start): Promise<Poster> {
+  const { webhook_block_private: block_private, webhook_ca_file, webhook_proxy: proxy } = settings;
+  const extra_ca = webhook_ca_file === null ? null : await trustedCertificates(webhook_ca_file);
+  const poster = new Poster({ block_private, extra_ca, proxy });
+  shutdown.add(() => poster.close());
+  if (proxy !== null && block_private)
+    log.warn('webhooks go through a proxy: private addresses are for the proxy to refuse');
+  return poster;
+}
+
+/** Whether the files of all nodes were written anew: what was erased is in none of them then. */
+async function rewriteAll(redis: Redis, options: { log: Start['log']; stopped: () => boolean }): Promise<boolean> {
+  for (const node of nodesOf(redis)) if (!(await rewriteAppendOnlyFile(node, options))) return false;
+  return true;
+}
+
+/** PEM of certificates that webhooks trust beside the usual ones; a file that has none stops the start. */
+async function trustedCertificates(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new CannotStart(`WEBHOOK_CA_FILE can't be read: ${error.message}`);
+  });
+  const begun = text.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0;
+  const whole = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (begun === 0 || whole.length < begun) throw new CannotStart('WEBHOOK_CA_FILE must hold certificates as PEM.');
+  for (const [index, pem] of whole.entries()) {
+    try {
+      new X509Certificate(pem);
+    } catch {
+      // What reads the file later would leave it out, and all that follow it.
+      throw new CannotStart(`WEBHOOK_CA_FILE must hold certificates as PEM; number ${index + 1} is none.`);
+    }
+  }
+  return text;
+}

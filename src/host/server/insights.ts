@@ -1,0 +1,46 @@
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import {
+  type InsightMaker,
+  insightEngines,
+  insightHosts,
+  insightMakerOf,
+} from '../../features/insights/engines/choose.js';
+import { InsightJobs } from '../../features/insights/insight_jobs.js';
+import { InsightsWorker } from '../../features/insights/insights_worker.js';
+import type { EnginesFile } from '../../features/transcripts/engines/engines_file.js';
+import type { Start } from './start.js';
+import type { Entities, Foundation } from './storage.js';
+
+type Parts = Pick<Entities, 'store' | 'actors' | 'runtime'> &
+  Pick<Foundation, 'clock' | 'keys'> & { poll: DuePoll; metrics: Metrics; further: EnginesFile['insights'] };
+
+/** What operators and readers need to know of who looks into conversations: null where nobody does. */
+export type InsightServices = {
+  jobs: InsightJobs;
+  by: InsightMaker['by'];
+  made_by: 'extractive' | 'model' | 'external' | null;
+  /** Other hosts that text goes to. */
+  hosts: string[];
+};
+
+const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', nobody: null } as const;
+
+/** What looks into conversations: the jobs for whoever does, and the built-in worker where there is one. */
+export function openInsights(
+  { settings, log }: Start,
+  { store, actors, runtime, clock, keys, poll, metrics, further }: Parts,
+) {
+  const { now } = clock;
+  const jobs = new InsightJobs({ store, actors, runtime, keys, poll, metrics, log, now });
+  const { by } = insightMakerOf(settings);
+  const engines = insightEngines(settings, further);
+  const at_once = settings.content_at_once;
+  const worker = engines.size === 0 ? null : new InsightsWorker({ jobs, poll, engines, metrics, log, at_once });
+  const insights: InsightServices = { jobs, by, made_by: MADE_BY[by], hosts: insightHosts(settings, further) };
+  return {
+    insights,
+    workers: worker === null ? [] : [worker],
+    look: async () => worker?.look(),
+  };
+}

@@ -1,0 +1,33 @@
+import type { Logger } from 'pino';
+import { DataFolderHeld } from '../../engine/process/data_folder.js';
+import { NoRedisProgram } from '../../engine/process/redis_program.js';
+import { storageProblem } from '../../engine/store/storage_problem.js';
+import { type Settings, WrongSettings } from '../settings.js';
+import type { Supervised } from '../supervisor/supervised.js';
+import type { Shutdown } from './shutdown.js';
+
+/** What every part of a server is started with. `supervised`: null for one that is alone on its ports. */
+export type Start = { settings: Settings; log: Logger; shutdown: Shutdown; supervised: Supervised | null };
+
+/** Work in progress gets so long to end. */
+export const DRAIN_MAX_MS = 10_000;
+
+/** The start fails as configured; the message says what to do. */
+export class CannotStart extends Error {
+  override name = 'CannotStart';
+}
+
+/** Whether a person at the terminal can set it right: the message says how. Anything else is a bug. */
+export function isStartProblem(error: unknown): boolean {
+  return [CannotStart, DataFolderHeld, NoRedisProgram, WrongSettings].some((kind) => error instanceof kind);
+}
+
+/** What a person can set right about Redis stops the start in words; anything else is a bug and shows its stack. */
+export async function ofStorage<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const problem = storageProblem(error);
+    throw problem === null ? error : new CannotStart(`The server can't start: ${problem}`);
+  }
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { ACTOR_KINDS } from '../../../actors/index.js';
+import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import { openFolderBlobStore } from '../../engine/blobs/folder_blob_store.js';
+import { type Actors, actorsOf } from '../../engine/runtime/actors.js';
+import { Clock } from '../../engine/runtime/clock.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import { type Asks, Runtime } from '../../engine/runtime/runtime.js';
+import { openServerKeys, type ServerKeys } from '../../engine/secrets/server_keys.js';
+import type { EntityScan } from '../../engine/store/entity_scan.js';
+import { ImmutableRecordsRedis } from '../../engine/store/immutable_records.js';
+import { loadLibrary } from '../../engine/store/redis_connection.js';
+import { RedisStore } from '../../engine/store/redis_store.js';
+import { StorageHealth } from '../../engine/store/storage_health.js';
+import type { Store } from '../../engine/store/store.js';
+import type { Tracing } from '../../engine/tracing/tracing.js';
+import { turnWatch } from '../../engine/tracing/turn_watch.js';
+import { claimRedis, connectRedis, type OpenRedis } from './redis.js';
+import { CannotStart, DRAIN_MAX_MS, ofStorage, type Start } from './start.js';
+
+/** What is kept, and who keeps it. */
+export type StorageServices = {
+  keys: ServerKeys;
+  clock: Clock;
+  store: Store;
+  /** Where staff find what no index lists. */
+  entity_scan: EntityScan;
+  runtime: Asks;
+  /** The entities that routes and workers ask. */
+  actors: Actors;
+  blobs: BlobStore;
+  /** Whether storage does what requests ask of it. */
+  storage_health: StorageHealth;
+};
+
+/** Redis, the keys that its data is under, and its time. */
+export type Foundation = OpenRedis & Pick<StorageServices, 'keys' | 'clock'>;
+
+export async function openFoundation(start: Start): Promise<Foundation> {
+  const { settings, log, shutdown } = start;
+  const opened = await connectRedis(start);
+  const { redis } = opened;
+  const keys = await openServerKeys(settings.keys_dir);
+  await ofStorage(claimRedis(redis, keys));
+  const clock = new Clock(redis, { movable: settings.test_clock, log });
+  await ofStorage(clock.start());
+  shutdown.add(() => clock.stop());
+  return { ...opened, keys, clock };
+}
+
+/** What entities lie in, and what runs them. */
+export type Entities = { store: RedisStore; runtime: Runtime; actors: Actors; records: ImmutableRecordsRedis };
+
+export async function startRuntime(
+  { settings, log, shutdown, supervised }: Start,
+  { place, redis, clock }: Foundation,
+  { metrics, tracing }: { metrics: Metrics; tracing: Tracing | null },
+): Promise<Entities> {
+  const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'));
+  const trust_memory = settings.redis_url === null && supervised === null;
+  const onTurn = turnWatch(log, tracing);
+  const runtime = new Runtime({
+    ...{ store, metrics, log, now: clock.now, certain: clock.certain },
+    ...{ trust_memory, onTurn, kinds: ACTOR_KINDS },
+  });
+  shutdown.add(() => runtime.shutdown(DRAIN_MAX_MS));
+  redis.on('ready', () => {
+    // Whatever happened meanwhile: memory is held against storage before it is believed again.
+    runtime.invalidateCache();
+    void loadLibrary(redis).catch((error: Error) => log.warn({ reason: error.message }, 'redis library'));
+  });
+  const records = new ImmutableRecordsRedis(place, () => runtime.cacheEpoch);
+  await ofStorage(records.open());
+  shutdown.add(() => records.close());
+  return { store, runtime, actors: actorsOf(runtime), records };
+}
+
+/** Where audio lies. What speaks S3 is loaded only where it is used: it costs a tenth of a second and 25 MB. */
+export async function openBlobs(
+  { settings: { blob_url, data_dir }, log, shutdown }: Start,
+  open_files_max: number,
+): Promise<BlobStore> {
+  const open = async () => {
+    if (blob_url === null) {
+      const warn = (details: Record<string, unknown>, text: string) => log.warn(details, text);
+      return openFolderBlobStore(join(data_dir, 'blobs'), { warn, open_files_max });
+    }
+    const { openS3BlobStore, UnusableBucket } = await import('../../engine/blobs/s3_blob_store.js');
+    return openS3BlobStore(blob_url, { warn: (text) => log.warn(text) }).catch((error: unknown) => {
+      throw error instanceof UnusableBucket ? new CannotStart(error.message) : error;
+    });
+  };
+  const blobs = await open();
+  shutdown.add(() => blobs.close());
+  return blobs;
+}
+
+export function watchStorage({ shutdown }: Start, { redis, clock }: Foundation, metrics: Metrics): StorageHealth {
+  const storage_health = new StorageHealth(redis, { now: clock.unmoved, metrics });
+  storage_health.start();
+  shutdown.add(() => storage_health.stop());
+  return storage_health;
+}

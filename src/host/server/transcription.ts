@@ -1,0 +1,57 @@
+import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { SweepTurns } from '../../engine/store/sweep_turns.js';
+import type { LostAudio } from '../../features/recordings/lost_audio.js';
+import { TranscriptionBacklog } from '../../features/transcripts/backlog.js';
+import { ContentWorker } from '../../features/transcripts/content_worker.js';
+import {
+  type Transcriber,
+  transcriberOf,
+  transcriptionEngines,
+  transcriptionHosts,
+} from '../../features/transcripts/engines/choose_engine.js';
+import type { EnginesFile } from '../../features/transcripts/engines/engines_file.js';
+import { TranscriptionJobs } from '../../features/transcripts/transcription_jobs.js';
+import type { Start } from './start.js';
+import type { Entities, Foundation } from './storage.js';
+
+type Parts = Pick<Entities, 'store' | 'actors'> &
+  Pick<Foundation, 'clock'> & {
+    blobs: BlobStore;
+    lost_audio: LostAudio;
+    poll: DuePoll;
+    metrics: Metrics;
+    turns: SweepTurns;
+    insights: boolean;
+    further: EnginesFile['transcription'];
+  };
+
+/** `hosts`: all other machines that audio may go to. */
+export type TranscriberShown = Transcriber & { hosts: string[] };
+
+/** What makes text of recordings: the windows for whoever does, and the built-in worker where there is an engine. */
+export function openTranscription(
+  { settings, log }: Start,
+  { store, actors, clock, blobs, lost_audio, poll, metrics, turns, insights, further }: Parts,
+) {
+  const { now } = clock;
+  const { content_at_once: at_once, transcribe_backlog_days: days, transcribe_final_pass: final_pass } = settings;
+  const window_ms = settings.transcribe_window_s * 1_000;
+  const jobs = new TranscriptionJobs({ store, actors, poll, metrics, log, now, window_ms, final_pass, insights });
+  const engines = transcriptionEngines(settings, further);
+  const worker =
+    engines.size === 0 ? null : new ContentWorker({ jobs, poll, blobs, lost_audio, engines, metrics, log, at_once });
+  const offer = (stream_id: string) => (worker ?? jobs.due).offer(stream_id);
+  const transcriber: TranscriberShown = { ...transcriberOf(settings), hosts: transcriptionHosts(settings, further) };
+  const transcribes = transcriber.by === 'nobody' ? undefined : { window_ms };
+  const backlog =
+    transcribes === undefined ? null : new TranscriptionBacklog({ turns, actors, log, now, days, window_ms, offer });
+  return {
+    ...{ jobs, transcriber, transcribes },
+    awaited: async (stream_id: string) => (transcribes === undefined ? null : jobs.awaited(stream_id)),
+    onTold: offer,
+    workers: [worker, backlog].filter((one) => one !== null),
+    look: async () => worker?.look(),
+  };
+}

@@ -1,0 +1,580 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { readS3Location } from '../engine/blobs/s3_location.js';
+import { usableCores } from '../engine/process/cores.js';
+import { REDIS_URL_RULE, readRedisLocation } from '../engine/store/redis_location.js';
+import { AUDIO_WORD, commandWords } from '../features/transcripts/engines/command_words.js';
+
+/** How much of a wrong value an error message may show. */
+type Shown = 'value' | 'address' | 'nothing';
+
+interface Row<Schema extends z.ZodType> {
+  /** What holds when the variable is not set, in words. */
+  readonly default_text: string;
+  readonly meaning: string;
+  readonly shown: Shown;
+  /** Gets the trimmed text, or undefined when the variable is unset or empty. */
+  readonly schema: Schema;
+}
+
+const text = (rule: string, holds: (value: string) => boolean) => z.string().refine(holds, rule);
+
+const wholeNumber = ({ min, max }: { min: number; max: number }) =>
+  text(
+    `must be a whole number from ${min} to ${max}`,
+    (value) => /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max,
+  ).transform(Number);
+
+const port = (default_number: number) => wholeNumber({ min: 0, max: 65_535 }).default(default_number);
+const perMinute = (default_number: number) => wholeNumber({ min: 1, max: 1_000_000 }).default(default_number);
+
+const countOf = wholeNumber({ min: 1, max: 1_000_000 });
+const count = (default_number: number) => countOf.default(default_number);
+
+const PROCESSES_MAX = 64;
+
+const listOf = ({ rule, holds, defaults }: { rule: string; holds: (entry: string) => boolean; defaults: string[] }) =>
+  z
+    .string()
+    .transform((value) => [...new Set(value.split(',').map((entry) => entry.trim()))].filter((entry) => entry !== ''))
+    .refine((entries) => entries.every(holds), rule)
+    .default(defaults);
+
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+
+const share = text('must be a number from 0 to 1', (value) => /^(0|1|0?\.\d{1,9})$/.test(value)).transform(Number);
+
+/** As OpenTelemetry writes them: percent-encoded values. */
+const headerList = text('must be name=value, separated by commas', (value) => readHeaders(value) !== null)
+  .transform((value) => readHeaders(value) ?? {})
+  .default({});
+
+function readHeaders(value: string): Record<string, string> | null {
+  const found: Record<string, string> = {};
+  for (const pair of value.split(',')) {
+    const [, name, encoded] = /^\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*=\s*([\x21-\x2b\x2d-\x7e]+)\s*$/.exec(pair) ?? [];
+    if (name === undefined || encoded === undefined) return null;
+    try {
+      found[name] = decodeURIComponent(encoded);
+    } catch {
+      return null;
+    }
+  }
+  return found;
+}
+
+const isHost = (value: string) => isIP(value) !== 0 || /^(?!-)[a-z0-9.-]{1,253}$/i.test(value);
+
+const host = text('must be an IP address or a host name', isHost);
+
+const isNetwork = (value: string) => {
+  const [address = '', bits, ...rest] = value.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+};
+
+const networks = listOf({
+  rule: 'must be IP addresses or networks such as 10.0.0.0/8, separated by commas',
+  holds: isNetwork,
+  defaults: [],
+});
+
+const hasScheme = (value: string, schemes: readonly string[]) =>
+  URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1));
+
+const isOrigin = (value: string) => {
+  if (!hasScheme(value, ['http', 'https'])) return false;
+  const url = new URL(value);
+  return url.href === `${url.origin}/`;
+};
+
+/** Kept without the slash at the end, since issuers are compared as strings. */
+const origin = text('must be an http or https address without a path, such as https://api.example', isOrigin).transform(
+  (value) => new URL(value).origin,
+);
+
+const address = (rule: string, schemes: readonly string[]) => text(rule, (value) => hasScheme(value, schemes));
+
+const s3Place = z.string().transform((value, context) => {
+  const place = readS3Location(value);
+  if (typeof place !== 'string') return place;
+  context.addIssue({ code: 'custom', message: place });
+  return z.NEVER;
+});
+
+const engineAddress = text(
+  'must be an http or https address without a password, such as http://127.0.0.1:8000/v1',
+  (value) => hasScheme(value, ['http', 'https']) && new URL(value).username === '' && new URL(value).password === '',
+);
+
+/** Its words. A preset is one word. */
+const command = z.string().transform((value, context) => {
+  const wrong = (message: string) => {
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+  const words = commandWords(value);
+  if (words === null) return wrong('must not leave a quote or a backslash open');
+  if (words.length === 1 && words[0] === 'pocketsphinx') return words;
+  const [, ...args] = words;
+  if (args.some((word) => word.includes(AUDIO_WORD))) return words;
+  return wrong(`must be pocketsphinx, or a program and its arguments, one of which holds ${AUDIO_WORD}`);
+});
+
+const flagText = text('must be 0 or 1', (value) => value === '0' || value === '1').transform((value) => value === '1');
+/** A switch that is off unless it is set to `1`. */
+const flag = flagText.default(false);
+
+const row = <Schema extends z.ZodType>(
+  schema: Schema,
+  { default_text, meaning, shown = 'value' }: { default_text: string; meaning: string; shown?: Shown },
+): Row<Schema> => ({ schema, default_text, meaning, shown });
+
+const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.optional().transform((value) => value ?? null);
+
+/** Every variable the server reads, in the order in which docs/settings.md prints them. */
+const variables = {
+  PROCESSES: row(
+    text(
+      `must be auto or a whole number from 1 to ${PROCESSES_MAX}`,
+      (value) => value === 'auto' || (/^\d{1,2}$/.test(value) && Number(value) >= 1 && Number(value) <= PROCESSES_MAX),
+    )
+      .transform((value) => (value === 'auto' ? Math.min(usableCores(), PROCESSES_MAX) : Number(value)))
+      .default(1),
+    { default_text: '1', meaning: 'processes that serve on these ports; auto for one each core that may be used' },
+  ),
+  DRAIN_S: row(wholeNumber({ min: 0, max: 600 }).default(0), {
+    default_text: '0',
+    meaning: 'seconds for which a server that is to stop serves on, while `/readyz` says 503',
+  }),
+  PORT: row(port(8080), { default_text: '8080', meaning: 'REST, OAuth, web pages and /mcp; 0 takes a free port' }),
+  HOST: row(host.default('127.0.0.1'), { default_text: '127.0.0.1', meaning: 'address PORT listens on' }),
+  CONNECTIONS_MAX: row(orNull(countOf), {
+    default_text: '10000, less where few files may be open',
+    meaning: 'open connections on PORT; one more is answered with 503',
+  }),
+  CONNECTIONS_PER_NETWORK: row(count(2_000), {
+    default_text: '2000',
+    meaning: 'the same from one network; TRUSTED_PROXIES apart',
+  }),
+  DEVICE_PORT: row(port(8443), { default_text: '8443', meaning: 'device routes, mutual TLS; 0 takes a free port' }),
+  DEVICE_HOST: row(orNull(host), { default_text: 'HOST', meaning: 'address DEVICE_PORT listens on' }),
+  DEVICE_NAMES: row(
+    listOf({
+      rule: 'must be host names or IP addresses, separated by commas',
+      holds: isHost,
+      defaults: ['localhost', '127.0.0.1'],
+    }).refine((names) => names.length > 0, 'must name at least one host'),
+    { default_text: 'localhost,127.0.0.1', meaning: "names in the device listener's certificate" },
+  ),
+  DEVICE_CERT_DAYS: row(wholeNumber({ min: 1, max: 3650 }).default(90), {
+    default_text: '90',
+    meaning: 'how long a device certificate is valid',
+  }),
+  DEVICE_PROXIES: row(networks, {
+    default_text: 'none',
+    meaning: 'proxies whose Client-Cert header (RFC 9440) the device listener believes',
+  }),
+  DEVICE_CONNECTIONS_MAX: row(orNull(countOf), {
+    default_text: '20000, less where few files may be open',
+    meaning: 'open connections of devices; one more is turned away',
+  }),
+  DEVICE_CONNECTIONS_PER_NETWORK: row(count(5_000), {
+    default_text: '5000',
+    meaning: 'the same from one network; proxies apart',
+  }),
+  DEVICE_HANDSHAKES_MAX: row(count(256), {
+    default_text: '256',
+    meaning: 'TLS handshakes of devices at once, a quarter of them from one network; others wait',
+  }),
+  OPS_PORT: row(port(9090), { default_text: '9090', meaning: 'operators, health and metrics; 0 takes a free port' }),
+  OPS_HOST: row(host.default('127.0.0.1'), { default_text: '127.0.0.1', meaning: 'address OPS_PORT listens on' }),
+  OPS_TOKEN: row(
+    orNull(text('must be 16 to 200 visible ASCII characters', (value) => /^[\x21-\x7e]{16,200}$/.test(value))),
+    {
+      default_text: 'made on first start in DATA_DIR/ops_token',
+      meaning: 'bearer token of the operator port',
+      shown: 'nothing',
+    },
+  ),
+  WORKER_TOKEN: row(
+    orNull(text('must be 16 to 200 visible ASCII characters', (value) => /^[\x21-\x7e]{16,200}$/.test(value))),
+    {
+      default_text: 'made on first start in DATA_DIR/worker_token',
+      meaning: 'bearer token of content workers on the operator port; opens /ops/jobs and the audio of claimed windows',
+      shown: 'nothing',
+    },
+  ),
+  BASE_URL: row(orNull(origin), {
+    default_text: 'http://localhost:PORT',
+    meaning: 'issuer, and start of every address the server hands out',
+    shown: 'address',
+  }),
+  LEGACY_BASE_URL: row(orNull(origin), {
+    default_text: 'none',
+    meaning: 'the older address, under which older grants keep working',
+    shown: 'address',
+  }),
+  RESTORE_URL: row(orNull(address('must be an http or https address', ['http', 'https'])), {
+    default_text: 'BASE_URL/restore',
+    meaning: 'page on which a deleted account is restored',
+    shown: 'address',
+  }),
+  DATA_DIR: row(z.string().default('./data'), {
+    default_text: './data',
+    meaning: 'Redis files, blobs, certificates, outbox',
+  }),
+  KEYS_DIR: row(z.string().optional(), { default_text: 'DATA_DIR/keys', meaning: 'server keys, with ids, rotatable' }),
+  REDIS_URL: row(orNull(text(REDIS_URL_RULE, (value) => readRedisLocation(value) !== null)), {
+    default_text: 'own child process, files in DATA_DIR',
+    meaning: 'any Redis from version 7.0 on; a cluster as redis-cluster://host:port,host:port',
+    shown: 'address',
+  }),
+  REDIS_PASSWORD_FILE: row(orNull(z.string()), {
+    default_text: 'none',
+    meaning: 'file with the password of the Redis at REDIS_URL, which then holds none',
+  }),
+  REDIS_ACCEPT_WEAKER: row(flag, {
+    default_text: '0',
+    meaning: '1 starts although the Redis at REDIS_URL may lose or evict data',
+  }),
+  BLOB_URL: row(orNull(s3Place), {
+    default_text: 'DATA_DIR/blobs',
+    meaning: 'where audio is kept; s3://bucket?endpoint=…',
+    shown: 'address',
+  }),
+  SMTP_URL: row(orNull(address('must be an smtp:// or smtps:// address', ['smtp', 'smtps'])), {
+    default_text: 'files in DATA_DIR/outbox',
+    meaning: 'mail server; without one each mail becomes an .eml file',
+    shown: 'address',
+  }),
+  MAIL_FROM: row(
+    text('must hold a mail address', (value) => /^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/.test(value)).default(
+      'Spool <no-reply@localhost>',
+    ),
+    { default_text: 'Spool <no-reply@localhost>', meaning: 'sender of all mails' },
+  ),
+  CORS_ORIGINS: row(
+    listOf({
+      rule: 'must be origins such as https://app.example, or *, separated by commas',
+      holds: (entry) => entry === '*' || (URL.canParse(entry) && new URL(entry).origin === entry),
+      defaults: [],
+    }),
+    { default_text: 'none', meaning: 'origins whose pages may call the API' },
+  ),
+  BRAND_NAMES: row(listOf({ rule: 'must be names, separated by commas', holds: () => true, defaults: ['spool'] }), {
+    default_text: 'spool',
+    meaning: 'names that a registered client may not carry',
+  }),
+  TRUSTED_PROXIES: row(networks, {
+    default_text: 'none',
+    meaning: 'proxies whose X-Forwarded-* headers are believed on PORT',
+  }),
+  FIRST_PARTY_CLIENTS: row(z.string().optional(), {
+    default_text: 'DATA_DIR/first_party_clients.json, written on first start',
+    meaning: 'file with redirect URIs, scopes and hashed secrets of the svc-* clients',
+  }),
+  CAPTCHA_URL: row(orNull(address('must be an http or https address', ['http', 'https'])), {
+    default_text: 'none, no CAPTCHA',
+    meaning: "the provider's siteverify address",
+    shown: 'address',
+  }),
+  CAPTCHA_SECRET: row(orNull(z.string()), {
+    default_text: 'none',
+    meaning: "the provider's secret; goes with CAPTCHA_URL",
+    shown: 'nothing',
+  }),
+  CAPTCHA_SITE_KEY: row(
+    orNull(text('must be 1 to 200 visible ASCII characters', (value) => /^[\x21-\x7e]{1,200}$/.test(value))),
+    { default_text: 'none', meaning: "the provider's public key, for the sign-in page" },
+  ),
+  CAPTCHA_SCRIPT_URL: row(orNull(address('must be an http or https address', ['http', 'https'])), {
+    default_text: 'none',
+    meaning: "script of the provider's widget; goes with CAPTCHA_SITE_KEY",
+    shown: 'address',
+  }),
+  CAPTCHA_WIDGET_CLASS: row(
+    text('must be letters, digits, - and _', (value) => /^[a-zA-Z0-9_-]{1,100}$/.test(value)).default('cf-turnstile'),
+    { default_text: 'cf-turnstile', meaning: "CSS class by which the provider's script finds its place" },
+  ),
+  RATE_LIMITS: row(
+    text('must be on or off', (value) => value === 'on' || value === 'off')
+      .transform((value) => value === 'on')
+      .default(true),
+    { default_text: 'on', meaning: 'off for load tests' },
+  ),
+  RATE_SIGN_INS_BEGUN: row(perMinute(120), {
+    default_text: '120',
+    meaning: 'sign-ins begun in browsers, per network and minute',
+  }),
+  RATE_CODES_SENT: row(perMinute(60), { default_text: '60', meaning: 'mail codes sent, per network and minute' }),
+  RATE_CODES_CHECKED: row(perMinute(120), {
+    default_text: '120',
+    meaning: 'mail codes checked, per network and minute',
+  }),
+  RATE_NATIVE_STEPS: row(perMinute(120), {
+    default_text: '120',
+    meaning: 'steps of native sign-in, per network and minute',
+  }),
+  RATE_REGISTRATIONS: row(perMinute(20), {
+    default_text: '20',
+    meaning: 'client registrations, per network and minute',
+  }),
+  RATE_CLAIMS: row(perMinute(60), { default_text: '60', meaning: 'device claims, per network and minute' }),
+  RATE_DEVICE_REQUESTS: row(perMinute(1_200), {
+    default_text: '1200',
+    meaning: 'requests per device and minute, as many at once',
+  }),
+  OVERLOAD_DELAY_MS: row(wholeNumber({ min: 0, max: 60_000 }).default(500), {
+    default_text: '500',
+    meaning: 'delay of the event loop from which on requests are refused, all of them from double on; 0 for never',
+  }),
+  OVERLOAD_MEMORY_MB: row(orNull(wholeNumber({ min: 64, max: 1_048_576 })), {
+    default_text: "nine tenths of the container's",
+    meaning: "memory from which on requests are refused; nine tenths of V8's heap bound them too",
+  }),
+  CHUNK_WORKER: row(flagText.default(true), {
+    default_text: '1',
+    meaning: '1 checks stored WAV and Ogg chunks here, 0 leaves them to workers on the operator port',
+  }),
+  TRANSCRIBE_URL: row(orNull(engineAddress), {
+    default_text: 'none, no transcripts',
+    meaning: 'server that makes text of audio, up to where /audio/transcriptions follows',
+    shown: 'address',
+  }),
+  TRANSCRIBE_KEY: row(
+    orNull(text('must be 1 to 1000 visible ASCII characters', (value) => /^[\x21-\x7e]{1,1000}$/.test(value))),
+    { default_text: 'none', meaning: 'bearer token for TRANSCRIBE_URL', shown: 'nothing' },
+  ),
+  TRANSCRIBE_MODEL: row(orNull(z.string().max(200, 'must be at most 200 characters')), {
+    default_text: "the server's own",
+    meaning: 'model that TRANSCRIBE_URL is asked for',
+  }),
+  TRANSCRIBE_DIARIZE: row(flag, {
+    default_text: '0',
+    meaning: '1 asks TRANSCRIBE_URL to tell speakers apart (diarized_json)',
+  }),
+  TRANSCRIBE_COMMAND: row(orNull(command), {
+    default_text: 'none',
+    meaning: 'pocketsphinx, or a program of this machine that makes text of the file {audio}',
+    shown: 'nothing',
+  }),
+  TRANSCRIBE_WINDOW_S: row(wholeNumber({ min: 5, max: 600 }).default(60), {
+    default_text: '60',
+    meaning: 'audio that is transcribed at a time, in seconds',
+  }),
+  TRANSCRIBE_FINAL_PASS: row(flag, {
+    default_text: '0',
+    meaning: '1 runs a recording once more after its end, ten minutes at a time',
+  }),
+  TRANSCRIBE_BACKLOG_DAYS: row(wholeNumber({ min: 0, max: 3_650 }).default(7), {
+    default_text: '7',
+    meaning: 'how old a recording may be that is transcribed once there is an engine',
+  }),
+  INSIGHTS: row(z.enum(['extractive', 'off'], 'must be extractive or off').default('extractive'), {
+    default_text: 'extractive',
+    meaning: 'what finds suggestions in conversations without INSIGHTS_URL: words that were said, or off for nothing',
+  }),
+  INSIGHTS_URL: row(orNull(engineAddress), {
+    default_text: 'none',
+    meaning: 'server of a language model that looks into conversations, up to where /chat/completions follows',
+    shown: 'address',
+  }),
+  INSIGHTS_KEY: row(
+    orNull(text('must be 1 to 1000 visible ASCII characters', (value) => /^[\x21-\x7e]{1,1000}$/.test(value))),
+    { default_text: 'none', meaning: 'bearer token for INSIGHTS_URL', shown: 'nothing' },
+  ),
+  INSIGHTS_MODEL: row(orNull(z.string().max(200, 'must be at most 200 characters')), {
+    default_text: "the server's own",
+    meaning: 'model that INSIGHTS_URL is asked for',
+  }),
+  ENGINES_FILE: row(orNull(z.string()), {
+    default_text: 'none',
+    meaning: 'JSON file of further engines, by the names that pipelines have for them',
+  }),
+  CONTENT_WORKER: row(flagText.default(true), {
+    default_text: '1',
+    meaning: '1 transcribes and finds insights here, 0 leaves both to workers on the operator port',
+  }),
+  CONTENT_AT_ONCE: row(wholeNumber({ min: 1, max: 64 }).default(2), {
+    default_text: '2',
+    meaning: 'windows of audio that this process transcribes at a time, and conversations that it looks into',
+  }),
+  WEBHOOK_BLOCK_PRIVATE: row(orNull(flagText), {
+    default_text: '0 while BASE_URL is loopback, else 1',
+    meaning: '1 delivers webhooks to public addresses only, 0 to any',
+  }),
+  WEBHOOK_CA_FILE: row(orNull(z.string()), {
+    default_text: 'none',
+    meaning: 'PEM file of certificates that webhooks trust beside the usual ones',
+  }),
+  WEBHOOK_PROXY: row(orNull(address('must be an http or https address', ['http', 'https'])), {
+    default_text: 'none',
+    meaning: 'proxy that webhooks go through; it then decides which addresses they reach',
+    shown: 'address',
+  }),
+  LOG_LEVEL: row(z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'), {
+    default_text: 'warn',
+    meaning: 'what is logged: info names each request and each delivery, debug each turn of an actor',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: row(orNull(address('must be an http or https address', ['http', 'https'])), {
+    default_text: 'none, no traces',
+    meaning: 'base address of an OpenTelemetry collector that takes OTLP over HTTP',
+    shown: 'address',
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: row(headerList, {
+    default_text: 'none',
+    meaning: 'headers that the collector wants, name=value, separated by commas',
+    shown: 'nothing',
+  }),
+  OTEL_SERVICE_NAME: row(z.string().max(100, 'must be at most 100 characters').default('spool'), {
+    default_text: 'spool',
+    meaning: 'name of this service in traces',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: row(share.default(1), {
+    default_text: '1',
+    meaning: 'share of traces that are kept, 0 to 1',
+  }),
+  TEST_CLOCK: row(flag, { default_text: '0', meaning: '1 allows POST /ops/clock' }),
+} as const satisfies Record<string, Row<z.ZodType>>;
+
+type Name = keyof typeof variables;
+
+/** The first is of no use without the second. */
+const GO_WITH: readonly [Name, Name][] = [
+  ['REDIS_PASSWORD_FILE', 'REDIS_URL'],
+  ['CAPTCHA_URL', 'CAPTCHA_SECRET'],
+  ['CAPTCHA_SECRET', 'CAPTCHA_URL'],
+  ['CAPTCHA_SITE_KEY', 'CAPTCHA_SCRIPT_URL'],
+  ['CAPTCHA_SCRIPT_URL', 'CAPTCHA_SITE_KEY'],
+  ['CAPTCHA_SITE_KEY', 'CAPTCHA_URL'],
+  ['TRANSCRIBE_KEY', 'TRANSCRIBE_URL'],
+  ['TRANSCRIBE_MODEL', 'TRANSCRIBE_URL'],
+  ['TRANSCRIBE_DIARIZE', 'TRANSCRIBE_URL'],
+  ['INSIGHTS_KEY', 'INSIGHTS_URL'],
+  ['INSIGHTS_MODEL', 'INSIGHTS_URL'],
+];
+/** Each says what the other does. */
+const EXCLUDE: readonly [Name, Name][] = [['TRANSCRIBE_URL', 'TRANSCRIBE_COMMAND']];
+type Parsed = { [N in Name as Lowercase<N>]: z.output<(typeof variables)[N]['schema']> };
+
+/**
+ * The settings, one field a variable, in lower case. Folders and files are absolute paths. `null` means: not set, and
+ * the default is no value of the same kind (see `default_text` of `describeSettings`).
+ */
+export type Settings = Readonly<
+  Omit<Parsed, 'device_host' | 'keys_dir' | 'first_party_clients' | 'webhook_block_private'> & {
+    device_host: string;
+    webhook_block_private: boolean;
+    keys_dir: string;
+    first_party_clients: string;
+  }
+>;
+
+/** One or more variables are wrong. The message has a line for each; secrets are not in it. */
+export class WrongSettings extends Error {
+  override readonly name = 'WrongSettings';
+
+  constructor(readonly lines: readonly string[]) {
+    super(
+      `${lines.length === 1 ? 'A setting is' : 'Settings are'} wrong:\n${lines.map((line) => `  ${line}`).join('\n')}`,
+    );
+  }
+}
+
+/**
+ * A password stands before the last @ or, as a parameter, after the first ?. Both are cut without parsing, since the
+ * values shown here are the ones that may not parse.
+ */
+const maskAddress = (value: string) =>
+  value.replace(/^([a-z][a-z0-9+.-]*:\/*)?.*@/is, '$1***@').replace(/\?.*$/s, '?***');
+
+const showValue = (value: string, shown: Shown) => {
+  if (shown === 'nothing') return '(value not shown)';
+  const visible = shown === 'address' ? maskAddress(value) : value;
+  return JSON.stringify(visible.length > 100 ? `${visible.slice(0, 100)}…` : visible);
+};
+
+/**
+ * Reads all settings from `env`, which is usually `process.env`. Empty counts as unset, unknown variables are ignored.
+ * Throws `WrongSettings`, which names every wrong variable, not just the first.
+ */
+export const readSettings = (env: Readonly<Record<string, string | undefined>>): Settings => {
+  const wrong: string[] = [];
+  const parsed: Record<string, unknown> = {};
+  for (const [name, { schema, shown }] of Object.entries<Row<z.ZodType>>(variables)) {
+    const value = env[name]?.trim() || undefined;
+    const result = schema.safeParse(value);
+    if (result.success) parsed[name.toLowerCase()] = result.data;
+    else wrong.push(`${name}=${showValue(value ?? '', shown)}: ${result.error.issues[0]?.message ?? 'is wrong'}`);
+  }
+  const isSet = (name: Name) => Boolean(env[name]?.trim());
+  for (const [name, needed] of GO_WITH) {
+    if (isSet(name) && !isSet(needed)) wrong.push(`${needed}: must be set when ${name} is`);
+  }
+  for (const [name, other] of EXCLUDE) {
+    if (isSet(name) && isSet(other)) wrong.push(`${other}: must not be set when ${name} is`);
+  }
+  if (isSet('WORKER_TOKEN') && env.WORKER_TOKEN?.trim() === env.OPS_TOKEN?.trim())
+    wrong.push('WORKER_TOKEN: must not be the token in OPS_TOKEN');
+  if (wrong.length > 0) throw new WrongSettings(wrong);
+
+  const found = parsed as Parsed;
+  const data_dir = resolve(found.data_dir);
+  return deepFreeze({
+    ...found,
+    data_dir,
+    device_host: found.device_host ?? found.host,
+    keys_dir: resolve(found.keys_dir ?? `${data_dir}/keys`),
+    webhook_block_private: found.webhook_block_private ?? !isLocal(found.base_url),
+    webhook_ca_file: found.webhook_ca_file === null ? null : resolve(found.webhook_ca_file),
+    redis_password_file: found.redis_password_file === null ? null : resolve(found.redis_password_file),
+    engines_file: found.engines_file === null ? null : resolve(found.engines_file),
+    first_party_clients: resolve(found.first_party_clients ?? `${data_dir}/first_party_clients.json`),
+  });
+};
+
+const deepFreeze = <Shape extends object>(shape: Shape): Shape => {
+  for (const value of Object.values(shape)) if (Array.isArray(value)) Object.freeze(value);
+  return Object.freeze(shape);
+};
+
+/**
+ * The public addresses, with the defaults that depend on the port: `listening_port` is the one PORT=0 ended up with.
+ * No address ends in a slash, unless RESTORE_URL was set so.
+ */
+export const publicAddresses = (
+  settings: Pick<Settings, 'base_url' | 'restore_url' | 'legacy_base_url'>,
+  listening_port: number,
+): { base_url: string; legacy_base_url: string | null; restore_url: string } => {
+  const base_url = settings.base_url ?? `http://localhost:${listening_port}`;
+  return {
+    base_url,
+    legacy_base_url: settings.legacy_base_url,
+    restore_url: settings.restore_url ?? `${base_url}/restore`,
+  };
+};
+
+/** Where operators are served, as the browser of this machine reaches it. */
+export const operatorUrl = ({ ops_host }: Pick<Settings, 'ops_host'>, listening_port: number): string =>
+  `http://${ops_host}:${listening_port}`;
+
+/** What the start page may name beside what is for everybody; null where others than this machine call the server. */
+export const developmentAddresses = (
+  settings: Pick<Settings, 'base_url' | 'ops_host' | 'smtp_url'>,
+  operator_port: number,
+): { operators_url: string; inbox_url: string | null } | null => {
+  if (!isLocal(settings.base_url)) return null;
+  const operators_url = operatorUrl(settings, operator_port);
+  return { operators_url, inbox_url: settings.smtp_url === null ? `${operators_url}/mails` : null };
+};
+
+/** Whether callers know the server by an address of their own machine. Where it listens says less: a proxy may stand before it. */
+const isLocal = (base_url: string | null): boolean =>
+  base_url === null || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(base_url).hostname);
+
+/** Every variable with its default and meaning in words, in the order to print them. */
+export const describeSettings = (): { name: string; default_text: string; meaning: string }[] =>
+  Object.entries(variables).map(([name, { default_text, meaning }]) => ({ name, default_text, meaning }));
