@@ -54,7 +54,10 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   app.setNotFoundHandler(noRoute);
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const refusal = refusalOf(error);
-    if (isWorthLogging(error, refusal)) services.log.error({ err: error, request_id: request.id }, 'request failed');
+    // An answer in pieces is cut off where its client leaves before the first of them.
+    const has_left = error.code === 'ERR_STREAM_PREMATURE_CLOSE' && reply.raw.destroyed;
+    if (!has_left && isWorthLogging(error, refusal))
+      services.log.error({ err: error, request_id: request.id }, 'request failed');
     // A body that nobody reads to its end must not become the next request.
     if (!request.raw.complete) reply.header('Connection', 'close');
     return sendRefusal(as(request), { request, reply }, refusal);
