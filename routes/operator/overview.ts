@@ -7,8 +7,8 @@ import { joinProblems } from '../../src/edge/operations/joined_problems.js';
 import { processShape } from '../../src/edge/operations/process_row.js';
 import { quantile, type Total } from '../../src/edge/operations/totals.js';
 import { SILENT_COUNTED_MAX, SILENT_MS } from '../../src/edge/operations/watch.js';
-import { VERSION } from '../../src/engine/process/version.js';
 import { joinedDevices } from '../../src/features/devices/joined_activity.js';
+import { VERSION } from '../../src/version.js';
 
 const size = z.number().min(0);
 

@@ -3,8 +3,8 @@ import { CallRefused, NoAnswer } from '../../kits/typescript/src/call.js';
 import { BackupRefused } from '../engine/backup/manifest.js';
 import { DataFolderHeld } from '../engine/process/data_folder.js';
 import { NoRedisProgram } from '../engine/process/redis_program.js';
-import { VERSION } from '../engine/process/version.js';
 import { WrongSettings } from '../host/settings.js';
+import { VERSION } from '../version.js';
 import { UserError, WRONG_USAGE } from './user_error.js';
 
 /** What all programs for people share: help in 80 columns, the version, and how they end. Exit code 2 is for what was not understood. */
