@@ -11,7 +11,7 @@ import { insightKey, type Suggestion } from './library_state.js';
 export type Grouped = { number: number; item: Suggestion };
 export type GroupOf = { group: number; items: Grouped[] };
 
-/** What is needed where these leave their groups, or come to one. */
+/** Reads the groups that these suggestions leave or join, and their other members. */
 export function groupRecords(numbers: readonly number[], group: number | null, read: Read): RecordQuery[] {
   const groups = groupsIn(numbers, group, read);
   return [

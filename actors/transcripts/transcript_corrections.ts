@@ -281,7 +281,7 @@ function alsoFor(corrections: Correction[], { of, half }: { of: PageTurn; half: 
   );
 }
 
-/** What a person has changed for whoever reads the turn; where it shows the same as before, only who said so. */
+/** Names the fields whose values readers see changed; `attribution` where only the person behind them is another. */
 function changedFields(speakers: Speakers, was: PageTurn, is: PageTurn): string[] {
   if (speakerShown(speakers, was) !== speakerShown(speakers, is)) return ['speaker'];
   if (contactOf(speakers, was) !== contactOf(speakers, is)) return ['contact_id'];

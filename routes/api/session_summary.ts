@@ -129,7 +129,7 @@ function placed<Kind extends ItemKind>(
   return items.filter(({ item }) => item.pipeline_id === lane).map((one) => ({ place, ...one }));
 }
 
-/** What of them may be read. */
+/** Their fields that the caller may read. */
 async function standing<Kind extends ItemKind>(
   reading: InsightReading,
   kind: Kind,

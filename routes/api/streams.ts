@@ -3,7 +3,7 @@ import { STREAMS, streamIndexOf } from '../../actors/recordings/stream.js';
 import { type Chunk, failureOf, hasExpired, type Stream, statusOf } from '../../actors/recordings/stream_state.js';
 import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
 import type { Principal } from '../../src/access/principal.js';
-import { CAPTURED_AT, listLimit, localTimestamp, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
+import { capturedAt, listLimit, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
 import { count, id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -121,7 +121,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     status: 201,
     body: z.object({
       source_id: uuid.describe('Where it comes from: a source of the account.'),
-      captured_at: localTimestamp.describe(CAPTURED_AT),
+      captured_at: capturedAt,
       title: title.default(null),
     }),
     answer: streamShape,
@@ -306,7 +306,7 @@ async function registerStream(
     source_id,
     captured_at,
     title,
-  }: { source_id: string; captured_at: z.infer<typeof localTimestamp>; title: string | null },
+  }: { source_id: string; captured_at: z.infer<typeof capturedAt>; title: string | null },
 ) {
   const source = await ownSource(services, { account_id, id: source_id });
   if (isRefusal(source)) return source;

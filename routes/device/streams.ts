@@ -2,14 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { StreamOf, StreamRef } from '../../actors/recordings/stream_refs.js';
 import { hasExpired, RECORDING_DELETED, type Stream } from '../../actors/recordings/stream_state.js';
-import {
-  bindingEpoch,
-  CAPTURED_AT,
-  localTimestamp,
-  sourceStreamRef,
-  uuid,
-  whole,
-} from '../../src/access/request_schemas.js';
+import { bindingEpoch, capturedAt, sourceStreamRef, uuid, whole } from '../../src/access/request_schemas.js';
 import { count, id, moment } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -60,7 +53,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     credential: 'device',
     body: z.object({
       source_stream_ref: sourceStreamRef,
-      captured_at: localTimestamp.describe(CAPTURED_AT),
+      captured_at: capturedAt,
       clock_uncertainty_ms: whole({ min: 0, max: 2 ** 31 }).describe(
         "How far off the device's clock may have been, in ms.",
       ),

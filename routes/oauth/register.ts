@@ -106,7 +106,7 @@ const registrationShape = z
   })
   .meta({ id: 'Registration' });
 
-type Asked = { registration: NewClient; application_type: 'web' | 'native'; names_scopes: boolean };
+type RegistrationRequest = { registration: NewClient; application_type: 'web' | 'native'; names_scopes: boolean };
 
 export const REGISTRATION_ROUTES: readonly Route[] = [
   openRoute({
@@ -131,7 +131,7 @@ export const REGISTRATION_ROUTES: readonly Route[] = [
   }),
 ];
 
-function readRegistration(request: FastifyRequest, brand_names: readonly string[]): Asked | OauthError {
+function readRegistration(request: FastifyRequest, brand_names: readonly string[]): RegistrationRequest | OauthError {
   const body = readObject(request);
   if (isOauthError(body)) return body;
   const where = read('invalid_redirect_uri', redirects, body);
@@ -163,7 +163,7 @@ function readRegistration(request: FastifyRequest, brand_names: readonly string[
 /** All that was registered, as it was (RFC 7591, 3.2.1). */
 function registrationAnswer(
   { client, state, client_secret }: MadeClient,
-  { application_type, names_scopes }: Asked,
+  { application_type, names_scopes }: RegistrationRequest,
 ): z.infer<typeof registrationShape> {
   return {
     client_id: client.client_id,

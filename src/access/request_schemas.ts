@@ -53,15 +53,15 @@ export const timestamp = z
   .transform((text) => new Date(text).toISOString())
   .meta({ format: 'date-time' });
 
-export const CAPTURED_AT =
-  'When its timeline begins. Its offset says the local time there: what is due “tomorrow at five” is due by that.';
-
-/** The same with how far the clocks there were ahead of UTC, in minutes; 0 where the text says `Z`. */
-export const localTimestamp = z
+/** When a recording began, and how far the clocks there were ahead of UTC, in minutes; 0 where the text says `Z`. */
+export const capturedAt = z
   .string(TIMESTAMP_RULE)
   .refine(isTimestamp, TIMESTAMP_RULE)
   .transform((text) => ({ captured_at: new Date(text).toISOString(), utc_offset_min: offsetIn(text) }))
-  .meta({ format: 'date-time' });
+  .meta({ format: 'date-time' })
+  .describe(
+    'When its timeline begins. Its offset says the local time there: what is due “tomorrow at five” is due by that.',
+  );
 
 function offsetIn(text: string): number {
   const [, sign, hours, minutes] = /([+-])(\d{2}):(\d{2})$/.exec(text) ?? [];

@@ -7,7 +7,7 @@ import { LIMITS } from '../domain/limits.js';
  */
 export type TypedEmail = { canonical: string; spellings: readonly string[] };
 
-/** What no part of an address holds unquoted; letters beyond ASCII are fine. */
+/** Characters that no part of an address holds unquoted; letters beyond ASCII are fine. */
 const NO_ATOM = '\\s@<>()[\\],;:\\\\"\\p{Cc}';
 const ATOM = `[^.${NO_ATOM}]+`;
 const LABEL = `(?!-)[^.${NO_ATOM}]{1,63}(?<!-)`;

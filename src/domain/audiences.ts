@@ -6,7 +6,7 @@ export type Audience = 'api' | 'mcp';
 
 export const MCP_PATH = '/mcp';
 
-/** What people type, or their clients make of it; the resource has the name without a slash all the same. */
+/** The form that some people and clients send. The resource has the name without a slash all the same. */
 export const MCP_PATH_WITH_SLASH = `${MCP_PATH}/`;
 
 /** The resource's address, as tokens name it. */

@@ -1,7 +1,7 @@
 /** How often something was done in a window of time, which began when it was done first. */
 export type Spent = { began_ms: number; count: number };
 
-/** What is left of a budget of `max` in a window of `window_ms`: the count after one more, or the seconds to wait. */
+/** Spends one of a budget of `max` in a window of `window_ms`: gives the new count, or the seconds to wait. */
 export function spend(
   before: Spent | null | undefined,
   { max, window_ms }: { max: number; window_ms: number },

@@ -30,11 +30,11 @@ const OTHER_APOSTROPHES = /[’‘‛ʼʻ]/gu;
 const OUTER_APOSTROPHES = /^'+|'+$/g;
 /** As keyboards and languages have them. */
 export const QUOTES = '"“”„‟«»‹›「」『』〝〞＂';
-/** What typing programs make of one. */
+/** Signs that programs put in place of an apostrophe. */
 export const HYPHENS = '-‐‑‒–—―−－';
 const ANY_QUOTE = new RegExp(`[${QUOTES}]`, 'gu');
 const ANY_HYPHEN = new RegExp(`[${HYPHENS}]`, 'gu');
-/** What stands before the apostrophe of an elision in French, Italian, Catalan and Irish: it is no part of the word. */
+/** Elided words of French, Italian, Catalan and Irish. They stand before an apostrophe and are no part of the next word. */
 const ELIDED: ReadonlySet<string> = new Set([
   ...['b', 'c', 'd', 'j', 'l', 'm', 'n', 's', 't', 'v', 'qu', 'jusqu', 'lorsqu', 'puisqu', 'quoiqu'],
   ...['un', 'gl', 'agl', 'dagl', 'degl', 'negl', 'sugl', 'all', 'dall', 'dell', 'nell', 'sull', 'coll', 'quell'],

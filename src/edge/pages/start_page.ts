@@ -7,7 +7,7 @@ import { guidePath } from './page_parts.js';
 /** Addresses that are named only to whoever runs the server on this machine. */
 type Development = { operators_url: string; inbox_url: string | null } | null;
 
-/** What this is and where it goes on. */
+/** The start page as HTML. */
 export function startPage(base_url: string, development: Development): string {
   return renderTemplate('start', {
     title: 'Welcome · Spool',

@@ -22,7 +22,7 @@ export type JoinedFile = {
   /** Another one whenever a byte is. */
   etag: string;
   segments: Segment[];
-  /** What is in it: all chunks but those of which the store has no bytes. */
+  /** The chunks in it: all but those of which the store has no bytes. */
   chunks: readonly StoredChunk[];
 };
 

@@ -54,7 +54,7 @@ export class OggPage {
   }
 }
 
-/** What memory cards hold behind the end of a file. */
+/** Bytes that memory cards hold behind the end of a file. */
 const FILLERS: ReadonlySet<number | undefined> = new Set([0, 0xff]);
 
 /** The pages of a file, each with bytes of its own. Throws NotOgg. */

@@ -98,7 +98,7 @@ export async function readOpus(pieces: AsyncIterable<Buffer>): Promise<OpusFile>
   return found;
 }
 
-/** What the last page cuts off its own packets (RFC 7845, 4.5); a position that says more, or nothing, is wrong. */
+/** Frames that the last page cuts off its own packets (RFC 7845, 4.5); a position that says more, or nothing, is wrong. */
 function trimmedBy(
   last: { page: OggPage; samples: number },
   { samples, begins_at }: { samples: number; begins_at: bigint },

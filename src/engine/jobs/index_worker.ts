@@ -7,13 +7,13 @@ const AT_ONCE = 4;
 /** So long a request waits at most for what it has caused. */
 const WAIT_MAX_MS = 2_000;
 
-type Parts = {
+type IndexWorkerDeps = {
   store: Store;
   poll: DuePoll;
   now: () => number;
   /** Members are due in their order, and leave it by what is done with them. */
   index: { owner: string; index: string };
-  /** What other processes have left behind is found after this at the latest. */
+  /** Work that other processes left behind is found after this at the latest. */
   every_ms: number;
   /** Does what is due for a member; gives 1, or 0 where nothing could be done. */
   workOn: (member: string) => Promise<number>;
@@ -22,13 +22,13 @@ type Parts = {
 
 /** Works on the members of an index: on those that are due, and at once on one that a request offers and waits for. */
 export class IndexWorker {
-  readonly #parts: Parts;
+  readonly #parts: IndexWorkerDeps;
   readonly #due: DueEntities;
   readonly #task: DueTask<void>;
   readonly #offered = new Set<Promise<unknown>>();
   #is_stopped = false;
 
-  constructor(parts: Parts) {
+  constructor(parts: IndexWorkerDeps) {
     this.#parts = parts;
     const { store, now, poll, index, every_ms, complain } = parts;
     this.#due = new DueEntities({ store, now, poll, index, complain });

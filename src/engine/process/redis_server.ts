@@ -92,7 +92,7 @@ interface Running {
   readonly pid: number;
   readonly version: string;
   readonly adopted: boolean;
-  /** What it cut off its append-only file as it started. */
+  /** Bytes that it cut off its append-only file as it started. */
   readonly cut_bytes: number;
   readonly exit: Promise<RedisExit>;
 }
@@ -285,7 +285,7 @@ const increments = ({ folder }: Place): Map<string, number> => {
   return new Map(names.map((name) => [name, statSync(join(files, name)).size]));
 };
 
-/** What Redis cut off such files by its own word: it says which, and from which byte on. */
+/** Sums the bytes that Redis cut off such files. Its log names each file and the offset of the cut. */
 const cutBytes = (said: string, sizes: ReadonlyMap<string, number>): number =>
   [...said.matchAll(/Truncating the AOF (\S+) at offset (\d+)/g)].reduce((sum, [, path = '', offset]) => {
     const size = sizes.get(basename(path));

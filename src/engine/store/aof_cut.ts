@@ -7,7 +7,7 @@ const KEPT_S = 24 * 60 * 60;
 
 const shape = z.object({ bytes: z.int(), at_ms: z.int() });
 
-/** What Redis cut off its append-only file at a start, and when, in milliseconds since 1970. */
+/** The bytes that Redis cut off its append-only file at a start, and when, in milliseconds since 1970. */
 export type AofCut = z.infer<typeof shape>;
 
 /** Keeps it in Redis, where each process finds it. */

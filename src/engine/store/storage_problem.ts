@@ -22,7 +22,7 @@ function codeOf(error: NodeJS.ErrnoException): string {
   return error.code ?? '';
 }
 
-/** What is wrong with storage, in words, the one that matters first; null for an error that storage has nothing to do with. */
+/** Says in words why storage fails, the deciding word first; null for an error that storage has nothing to do with. */
 export function storageProblem(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { message, name } = error;

@@ -28,7 +28,7 @@ export function skippingInterim(connect: buildConnector.connector): buildConnect
 
 function skipInterim(socket: Socket): void {
   const [read, write] = [socket.read.bind(socket), socket.write.bind(socket)];
-  const answers = new Answers();
+  const answers = new InterimFilter();
   socket.write = ((...args: Parameters<typeof write>) => {
     const [data] = args;
     if (typeof data === 'string' && REQUEST_LINE.test(data)) answers.begin();
@@ -43,8 +43,8 @@ function skipInterim(socket: Socket): void {
   };
 }
 
-/** What comes on one connection. */
-class Answers {
+/** Removes interim answers from the bytes of one connection. */
+class InterimFilter {
   /** A request was sent, and no status line but interim ones has come. */
   #awaited = false;
   #held: Buffer = NONE;
@@ -53,7 +53,7 @@ class Answers {
     this.#awaited = true;
   }
 
-  /** What of these bytes, and of those held before, is no interim answer. */
+  /** Gives the bytes, those held before included, that are no interim answer. */
   passed(bytes: Buffer): Buffer {
     if (!this.#awaited) return bytes;
     this.#held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);

@@ -209,7 +209,7 @@ function extensionOf(container: string): string {
   return /^[a-z0-9]{1,8}$/.test(name.trim()) ? name.trim() : 'bin';
 }
 
-/** What no file of Windows may have in its name, and what it takes from the end of one. */
+/** Characters that no file of Windows may have in its name, and those that it takes from the end of one. */
 const NO_FILE_NAME = /[<>:"/\\|?*\p{Cc}]|[. ]+$/gu;
 /** Names of devices there, whatever follows the first dot. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?=\.|$)/i;

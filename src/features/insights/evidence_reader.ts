@@ -15,7 +15,7 @@ import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import { type OfPipeline, type Scene, somePages, type TranscriptReader } from '../transcripts/transcript_pages.js';
 import { cleanText } from './plain_words.js';
 
-/** What lies in a span of a recording now. `scene`: null where the recording or its source is deleted. */
+/** The turns that lie in a span of a recording now. `scene`: null where the recording or its source is deleted. */
 export type SpokenEvidence = {
   scene: Scene | null;
   turns: { page: number; turn: PageTurn }[];
@@ -45,7 +45,7 @@ export class EvidenceReader {
     this.#readScene = readScene;
   }
 
-  /** What a pipeline has heard in a recording; null where that, or its source, is gone. */
+  /** A pipeline's transcript of a recording; null where that, or its source, is gone. */
   async scene(stream_id: string, pipeline_id: string | null): Promise<Scene | null | Refusal> {
     const key = `${stream_id} ${pipeline_id ?? ''}`;
     const known = this.#scenes.get(key);

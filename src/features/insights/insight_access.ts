@@ -80,7 +80,7 @@ export async function writableItem<Kind extends ItemKind>(
   const { place, number, item, is_forgotten = false } = found;
   if (place.account_id !== who.account_id) return ONLY_OWNER;
   if (!is_forgotten) return found;
-  // What nobody may read any more, nobody makes one's own.
+  // An item that nobody may read any more can't be accepted or edited.
   const items = [{ kind: asked.kind, number, revision: item.revision, is_left: true }];
   const withdrawn = await services.actors.library(place.library_id).withdraw({ items, silent: true });
   return isRefusal(withdrawn) ? withdrawn : found;

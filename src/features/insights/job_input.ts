@@ -54,13 +54,13 @@ export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Ow
   };
 }
 
-type Told = { owner: Owner; context: Context; insights: NonNullable<Pipeline['insights']> };
+type ProfileQuery = { owner: Owner; context: Context; insights: NonNullable<Pipeline['insights']> };
 
 /**
- * What an account tells engines. Members of a shared workspace read what an engine makes of it, and an engine may repeat
+ * Gives what an account says of itself to engines. Members of a shared workspace read what an engine makes of it, and an engine may repeat
  * what it was told: there it gets nothing that an account says of itself, only how to hear and which kinds are wanted.
  */
-async function toldBy({ actors }: InputReader, { owner, context: { profile }, insights }: Told) {
+async function toldBy({ actors }: InputReader, { owner, context: { profile }, insights }: ProfileQuery) {
   const { about, languages, vocabulary } = profile;
   const { suggestion_kinds, memory_kinds, instructions } = insights;
   const told = { languages, vocabulary, suggestion_kinds, memory_kinds };

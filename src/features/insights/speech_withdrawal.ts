@@ -24,11 +24,11 @@ import { sceneOf } from '../transcripts/transcript_pages.js';
 import { EvidenceReader } from './evidence_reader.js';
 import { answered, standing } from './standing.js';
 
-/** What a process that ended has left is seen to after this. Until then nobody can read it. */
+/** Withdrawals that an ended process left are taken up after this. Until then nobody can read those items. */
 const SWEEP_EVERY_MS = 15_000;
 const LIBRARIES_STEP = 25;
 
-type Parts = {
+type SpeechWithdrawalDeps = {
   store: Store;
   actors: Actors;
   runtime: Pick<Runtime, 'cacheEpoch'>;
@@ -39,11 +39,11 @@ type Parts = {
 
 /** Takes what people have deleted out of the items that were made of it, library by library. */
 export class SpeechWithdrawal {
-  readonly #parts: Parts;
+  readonly #parts: SpeechWithdrawalDeps;
   readonly #worker: IndexWorker;
   #is_stopped = false;
 
-  constructor(parts: Parts) {
+  constructor(parts: SpeechWithdrawalDeps) {
     this.#parts = parts;
     const { store, now, poll, log } = parts;
     this.#worker = new IndexWorker({
@@ -123,7 +123,7 @@ export class SpeechWithdrawal {
   ): Promise<void> {
     const library = this.#parts.actors.library(library_id);
     for (let after: { order: number; id: string } | undefined; !this.#is_stopped; ) {
-      // What changes meanwhile comes again at the end.
+      // Items that change meanwhile come again at the end.
       const range = { after, descending: false, limit: LIMITS.items_withdrawn_looked_max };
       const listed = standing(await library.list({ kind, range }));
       const items: ForgottenItem[] = [];

@@ -67,7 +67,7 @@ export async function openScope(services: Services, who: Principal, query: Scope
 type SearchedLibrary = { library_id: string; account_id: string };
 
 /**
- * What the caller has recorded and what others have in the workspaces that they share, or all of one workspace; one's own
+ * The caller's own recordings and those of others in the workspaces that they share, or all of one workspace; one's own
  * also before anything but turns is in them.
  */
 async function searchedLibraries(

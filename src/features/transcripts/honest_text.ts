@@ -12,7 +12,7 @@ type Judged = {
 const NO_SPEECH_PROB_MAX = 0.6;
 const AVG_LOGPROB_MIN = -1;
 const COMPRESSION_RATIO_MAX = 2.4;
-/** What is longer is judged in parts, as any text is compressed the more the longer it is. */
+/** Longer text is judged in parts: the longer a text, the more it is compressed. */
 const COMPRESSED_CHARS = 600;
 const EQUAL_IN_A_ROW_MAX = 3;
 /** Nothing but what engines write of sounds and silence, such as `[BLANK_AUDIO] [ Music ]`. */

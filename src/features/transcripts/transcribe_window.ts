@@ -31,7 +31,7 @@ type Asking = {
   onLost?: (chunk_id: string) => void;
 };
 
-/** What the built-in worker makes of a window, and every failure on the way. */
+/** The result of a window, and every failure on the way. */
 export type Transcribed = { failures: EngineFailure[] } & (
   | { ok: true; result: TranscriptionResult }
   | { ok: false; failure: EngineFailure }
@@ -201,10 +201,10 @@ function cleaned(segments: readonly HeardSegment[]): HeardSegment[] {
 function wholeUntil(file: WindowFile, segments: readonly HeardSegment[]): number | null {
   const last = segments.at(-1);
   if (last === undefined || segments.length < 2 || last.guessed === true) return null;
-  // What the rest of the file has no room for was said before, whatever its times are: the next window may not have it.
+  // Text that the rest of the file has no room for was said before, whatever its times are: the next window may not have it.
   const has_room = lengthOf(file) / 1_000 - last.start_s >= last.text.length / CHARS_PER_SECOND_MAX;
   const is_cut = has_room && last.end_s * 1_000 >= lengthOf(file) - CUT_OFF_MS;
-  // What begins before the file counts goes with its beginning.
+  // Text that begins before the file counts goes with its beginning.
   return is_cut ? Math.max(file.counts.start_ms, onTimeline(file.parts, last.start_s * 1_000, 'start')) : null;
 }
 

@@ -332,7 +332,7 @@ export class TranscriptionJobs {
   }
 }
 
-/** What could not be heard before is not asked for again beside what waits. */
+/** Parts that could not be heard before are not asked for again beside waiting audio. */
 function isGivenUp({ start_ms, end_ms }: WindowChunk, { failed, waiting }: Transcript): boolean {
   const waits = waiting.some(({ from_ms, to_ms }) => from_ms < end_ms && to_ms > start_ms);
   return !waits && failed.some(({ from_ms, to_ms }) => from_ms <= start_ms && to_ms >= end_ms);

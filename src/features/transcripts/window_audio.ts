@@ -29,7 +29,7 @@ export type WindowFile = {
   counts: Span;
   /** Plain samples in which nothing can be heard. */
   silent: boolean;
-  /** What it was made of. */
+  /** The chunks that it was made of. */
   pieces: readonly Piece[];
 };
 

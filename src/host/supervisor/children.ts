@@ -171,7 +171,7 @@ export class Children {
     const now_ms = performance.now();
     const is_late = now_ms - this.#looked_ms > LOOK_LATE_MS;
     this.#looked_ms = now_ms;
-    // What was said meanwhile is read before anybody is judged.
+    // Reports that came meanwhile are read before any process is judged.
     setImmediate(() => {
       if (this.#stopping.signal.aborted) return;
       for (const child of this.#running) {

@@ -15,7 +15,7 @@ const WAIT_MAX_MS = 10_000;
 const NOBODY_SERVES_MAX_MS = 1_000;
 /** A process may be offered so many that it has not taken: Node sends them one by one, and what is sent can't be withdrawn. */
 const OFFERED_MAX = 4;
-/** What a process has not taken within this time goes to another, and it no longer takes it a little earlier. */
+/** A connection that is not taken within `OFFER_MAX_MS` goes to another process; after `TAKE_MAX_MS` the first one leaves it. */
 const OFFER_MAX_MS = 2_000;
 const TAKE_MAX_MS = 1_500;
 /** So much is read of a connection that waits. */
@@ -314,7 +314,7 @@ export class Doors {
   }
 
   #look(): void {
-    // What processes said meanwhile is read before what they were offered goes to others.
+    // Reports that came meanwhile are read before connections go to other processes.
     setImmediate(() => {
       const now_ms = performance.now();
       for (const [connection, since_ms] of [...this.#offered])

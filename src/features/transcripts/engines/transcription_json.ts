@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../../domain/limits.js';
 import { EngineFailed, type Heard, type HeardSegment, type HeardWord } from './engine.js';
-import { type Place, placesOf, unitOf } from './heard_times.js';
+import { type HeardSpan, placesOf, unitOf } from './heard_times.js';
 import { languageTag } from './language_tag.js';
 
 /**
@@ -61,7 +61,7 @@ export function readTranscription(json: string, length_s: number): Heard {
     const places = placesOf(joined, { ...whole_file, ...within, unit_s: units.words });
     if (places.every(({ guessed }) => guessed)) return [];
     return joined.map(({ text, probability, confidence, score, ...who }, index) => {
-      const { start_s, end_s } = places[index] as Place;
+      const { start_s, end_s } = places[index] as HeardSpan;
       const sure = share(probability ?? confidence ?? score);
       return { text, start_s, end_s, speaker: who.speaker ?? who.speaker_id, confidence: sure };
     });
@@ -69,7 +69,7 @@ export function readTranscription(json: string, length_s: number): Heard {
   const places = placesOf(segments ?? [], { ...whole_file, unit_s: units.segments });
   const segmentOf = (said: Segment, index: number): HeardSegment => {
     const { text, words = [], confidence, no_speech_prob, avg_logprob, compression_ratio } = said;
-    const place = places[index] as Place;
+    const place = places[index] as HeardSpan;
     const heard = wordsIn(words, { from_s: place.start_s, to_s: place.end_s });
     const [first, last] = [heard[0], heard.at(-1)];
     // Its words may say what it does not.
