@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { makeMetrics } from '../src/engine/runtime/metrics.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = join(root, 'monitoring');
+const folder = join(root, 'deploy');
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
 
 type Rule = { alert: string; expr: string; labels: { severity: string }; annotations: Record<string, string> };
@@ -36,9 +36,9 @@ const isBalanced = (expr: string) => {
 
 t.test('every metric that alerts and the dashboard ask for is one that we have', async (t) => {
   const names = await scraped();
-  const { groups } = parse(read('monitoring/alerts.yml')) as { groups: { rules: Rule[] }[] };
+  const { groups } = parse(read('deploy/alerts.yml')) as { groups: { rules: Rule[] }[] };
   const rules = groups.flatMap(({ rules }) => rules);
-  const dashboard = JSON.parse(read('monitoring/grafana/dashboards/spool.json')) as { uid: string; panels: Panel[] };
+  const dashboard = JSON.parse(read('deploy/grafana/dashboards/spool.json')) as { uid: string; panels: Panel[] };
   const exprs = [
     ...rules.map(({ alert, expr }) => ({ where: alert, expr })),
     ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ where: title, expr }))),
@@ -61,7 +61,7 @@ t.test('every metric that alerts and the dashboard ask for is one that we have',
 });
 
 t.test('every alert says how urgent it is, what it means and where to look', async (t) => {
-  const { groups } = parse(read('monitoring/alerts.yml')) as { groups: { rules: Rule[] }[] };
+  const { groups } = parse(read('deploy/alerts.yml')) as { groups: { rules: Rule[] }[] };
   const rules = groups.flatMap(({ rules }) => rules);
   for (const { alert, labels, annotations } of rules) {
     t.match(labels.severity, /^(page|ticket)$/, alert);
@@ -85,5 +85,5 @@ t.test('compose starts both with the files that are here', async (t) => {
   }
   const yaml = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.ya?ml$/.test(name));
   t.equal(yaml.length, 4);
-  for (const name of yaml) t.type(parse(read(join('monitoring', name))), 'object', name);
+  for (const name of yaml) t.type(parse(read(join('deploy', name))), 'object', name);
 });

@@ -18,7 +18,7 @@ rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 const { metafile } = buildSync({
   absWorkingDir: root,
-  entryPoints: ['src/tools/cli/main.ts'],
+  entryPoints: ['tools/cli/main.ts'],
   outfile: join(dist, 'bin', 'spool.mjs'),
   bundle: true,
   platform: 'node',

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Timeline } from '../../src/app/audio/timeline.js';
+import { Timeline } from '../../app/audio/timeline.js';
 
 const stretches = (...pairs: [number, number][]) => pairs.map(([start_ms, end_ms]) => ({ start_ms, end_ms }));
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { wavOf } from '../../src/app/recorder/wav.js';
+import { wavOf } from '../../app/recorder/wav.js';
 import { readWav } from '../../src/engine/audio/wav.js';
-import { bufferSource } from '../../src/tools/demo/recording.js';
+import { bufferSource } from '../../tools/demo/recording.js';
 
 t.test('what the browser records is a WAV as the server reads it', async (t) => {
   const bytes = Buffer.from(wavOf([Float32Array.of(0, 1, -1), Float32Array.of(0.5, 2, -2)], 16_000));

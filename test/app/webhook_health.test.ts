@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Health, healthOf, type Known, shortHealth } from '../../src/app/pages/webhooks/health.js';
+import { type Health, healthOf, type Known, shortHealth } from '../../app/pages/webhooks/health.js';
 
 /** What the page of an endpoint says of it. */
 

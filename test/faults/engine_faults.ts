@@ -1,4 +1,4 @@
-import { json, ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
+import { json, ScriptedEngine } from '../../tools/speech/scripted_engine.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { type Recorder, TestRecording } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';

@@ -45,7 +45,7 @@ export class OtherBuild {
       writeFileSync(files, execFileSync('git', ['archive', revision], { cwd: ROOT, maxBuffer: 2 ** 30 }));
       execFileSync('tar', ['-xf', files, '-C', this.folder]);
       symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
-      const build = "import('./bin/setup.mjs').then(({ ensureBuilt }) => ensureBuilt())";
+      const build = "import('./tools/setup.mjs').then(({ ensureBuilt }) => ensureBuilt())";
       execFileSync(process.execPath, ['-e', build], { cwd: this.folder, stdio: ['ignore', 'ignore', 'inherit'] });
     } catch (error) {
       this.remove();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
-import { ageRecords, isSegment } from '../blobs/segments.js';
+import { ageRecords, isSegment } from '../engine/blobs/segments.js';
 import { KilledServer } from '../fixtures/kills.js';
 import { scenario } from '../fixtures/scenario.js';
 import { drawSeed } from '../fixtures/seed.js';

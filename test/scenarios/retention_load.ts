@@ -7,7 +7,7 @@ import { chunkId, libraryId, partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { blobKey } from '../../src/engine/blobs/blob_keys.js';
 import { randomId } from '../../src/engine/runtime/random.js';
-import { expectationOf, streamOf } from '../blobs/blob_store_contract.js';
+import { expectationOf, streamOf } from '../engine/blobs/blob_store_contract.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { scenario } from '../fixtures/scenario.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -4,9 +4,9 @@ import type { Conversation, Event, SessionSummary, Suggestion } from '../../kits
 import { type DeviceClient, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
-import { speak, type Utterance } from '../../src/tools/speech/audible_script.js';
-import { type ChatRequest, ScriptedChat } from '../../src/tools/speech/scripted_chat.js';
-import { ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
+import { speak, type Utterance } from '../../tools/speech/audible_script.js';
+import { type ChatRequest, ScriptedChat } from '../../tools/speech/scripted_chat.js';
+import { ScriptedEngine } from '../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { privateWorkspaceOf } from '../fixtures/insights.js';

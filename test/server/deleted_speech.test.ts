@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import type { Conversation, Memory, Suggestion } from '../../kits/typescript/src/api.js';
 import { libraryId } from '../../src/domain/ids.js';
-import type { Utterance } from '../../src/tools/speech/audible_script.js';
-import { ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
+import type { Utterance } from '../../tools/speech/audible_script.js';
+import { ScriptedEngine } from '../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { makeInsights, privateWorkspaceOf } from '../fixtures/insights.js';
 import { everyKey, ownRedisOf } from '../fixtures/redis_content.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { json, ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
+import { json, ScriptedEngine } from '../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { TestRecording } from '../fixtures/transcribing.js';

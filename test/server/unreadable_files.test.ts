@@ -1,5 +1,5 @@
 import t from 'tap';
-import { json, ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
+import { json, ScriptedEngine } from '../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { TestRecording, TestTranscriber } from '../fixtures/transcribing.js';

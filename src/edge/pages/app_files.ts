@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** What the build has made of src/app, read when the server starts. bin/setup/app_bundle.mjs says how it is made. */
+/** What the build has made of app/, read when the server starts. tools/setup/app_bundle.mjs says how it is made. */
 
 const ASSETS_PATH = '/assets/app';
-const FOLDER = new URL('../../../app/', import.meta.url);
+const FOLDER = new URL('../../../app_bundle/', import.meta.url);
 
 const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',

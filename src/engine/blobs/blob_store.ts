@@ -1,4 +1,4 @@
-/** Where audio, files and archives lie. What a store must do is tested by `test/blobs/blob_store_contract.ts`, for each store alike. */
+/** Where audio, files and archives lie. What a store must do is tested by `test/engine/blobs/blob_store_contract.ts`, for each store alike. */
 import { Readable } from 'node:stream';
 
 /** Announced by the uploader; both must hold before anything is kept. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { table } from '../../../src/tools/cli/table.js';
+import { table } from '../../../tools/cli/table.js';
 import { runCli as run } from '../../fixtures/cli.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { ScriptedChat } from '../../../src/tools/speech/scripted_chat.js';
-import { ScriptedEngine } from '../../../src/tools/speech/scripted_engine.js';
+import { ScriptedChat } from '../../../tools/speech/scripted_chat.js';
+import { ScriptedEngine } from '../../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { runCli } from '../../fixtures/cli.js';
 import { TestSpool } from '../../fixtures/spool.js';

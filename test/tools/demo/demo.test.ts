@@ -8,7 +8,7 @@ import t from 'tap';
 import { TestSpool } from '../../fixtures/spool.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 
-const DEMO = fileURLToPath(new URL('../../../src/tools/demo/main.js', import.meta.url));
+const DEMO = fileURLToPath(new URL('../../../tools/demo/main.js', import.meta.url));
 /** Ports on which nothing answers, so that the demo starts a server of its own. */
 const NOBODY = { PORT: '1', DEVICE_PORT: '1', OPS_PORT: '1' };
 

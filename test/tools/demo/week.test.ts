@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import t from 'tap';
-import { runWeek } from '../../../src/tools/demo/run_week.js';
-import { scriptedWeek } from '../../../src/tools/demo/scripted_week.js';
-import { ScriptedEngine } from '../../../src/tools/speech/scripted_engine.js';
+import { runWeek } from '../../../tools/demo/run_week.js';
+import { scriptedWeek } from '../../../tools/demo/scripted_week.js';
+import { ScriptedEngine } from '../../../tools/speech/scripted_engine.js';
 import { AppClient } from '../../fixtures/app_client.js';
 import { MCP_CLIENTS, type ToolResult } from '../../fixtures/mcp_clients.js';
 import { TestSpool } from '../../fixtures/spool.js';

@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream';
 import t from 'tap';
-import { OwnServer } from '../../../src/tools/demo/own_server.js';
-import type { ChosenServer } from '../../../src/tools/demo/server_choice.js';
-import { type FleetOptions, runFleet } from '../../../src/tools/fleet/run.js';
-import { ScriptedChat } from '../../../src/tools/speech/scripted_chat.js';
-import { ScriptedEngine } from '../../../src/tools/speech/scripted_engine.js';
+import { OwnServer } from '../../../tools/demo/own_server.js';
+import type { ChosenServer } from '../../../tools/demo/server_choice.js';
+import { type FleetOptions, runFleet } from '../../../tools/fleet/run.js';
+import { ScriptedChat } from '../../../tools/speech/scripted_chat.js';
+import { ScriptedEngine } from '../../../tools/speech/scripted_engine.js';
 
 const OPTIONS: FleetOptions = {
   ...{ devices: 8, minutes: 0.1, seed: 7, shared_percent: 50, chunk_ms: 300, chunk_bytes: 4_096 },

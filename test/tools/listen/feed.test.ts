@@ -1,7 +1,7 @@
 import t from 'tap';
 import { CallRefused } from '../../../kits/typescript/src/call.js';
-import type { Access } from '../../../src/tools/listen/access.js';
-import { follow, type Listener } from '../../../src/tools/listen/feed.js';
+import type { Access } from '../../../tools/listen/access.js';
+import { follow, type Listener } from '../../../tools/listen/feed.js';
 
 type Answer = { items: { id: string; sequence: string; type: string }[]; cursor: string } | Error;
 

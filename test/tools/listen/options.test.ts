@@ -1,5 +1,5 @@
 import t from 'tap';
-import { listenProgram, readOptions } from '../../../src/tools/listen/options.js';
+import { listenProgram, readOptions } from '../../../tools/listen/options.js';
 
 /** As `npm run listen` reads it, without a word on the terminal. */
 function read(args: string[], env: Record<string, string>) {

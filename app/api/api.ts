@@ -1,0 +1,94 @@
+import type { PublicApi } from '../../kits/typescript/src/api.js';
+import { type AnswerOf, type Given, requestOf } from '../../kits/typescript/src/typed_call.js';
+import { accessToken, accessTokenAfter } from '../session/session.js';
+
+/** The public REST API, typed by the reference. Anything that is not a success is an `ApiError`. */
+
+/** A refusal in the server's words, or that it could not be reached. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** The first field that was wrong; null where none was. */
+  readonly field: string | null;
+
+  constructor(
+    /** As the reference names it; NETWORK where no answer came. */
+    readonly code: string,
+    message: string,
+    /** Wrong fields by their path. */
+    readonly fields: ReadonlyMap<string, string> = new Map(),
+    readonly retry_after_s: number | null = null,
+    /** Further members of `error`, such as `erase_at`. */
+    readonly extra: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message);
+    this.field = [...fields.keys()][0] ?? null;
+  }
+}
+
+type Name = keyof PublicApi & string;
+export type Answer<Of extends Name> = AnswerOf<PublicApi[Of]>;
+/** What a page of a list is made of. */
+export type ItemOf<Of extends Name> = Answer<Of> extends { items: (infer Item)[] } ? Item : never;
+
+type Sending = {
+  body?: BodyInit;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+};
+
+/** `api('GET /audio/streams/{id}', { path: { id } })` */
+export async function api<Of extends Name>(name: Of, ...[given]: Given<PublicApi[Of]>): Promise<Answer<Of>> {
+  const { method, path, body } = requestOf(name, given);
+  const sending: Sending =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } };
+  return payloadOf<Answer<Of>>(await send(method, path, sending));
+}
+
+/** A request with our token; one that is refused as too old is sent again with the next. Throws ApiError, SignedOut. */
+export async function send(method: string, path: string, sending: Sending = {}): Promise<Response> {
+  const token = await tokenOr(accessToken());
+  const answer = await ask(method, path, sending, token);
+  if (answer.status !== 401) return answer;
+  return ask(method, path, sending, await tokenOr(accessTokenAfter(token)));
+}
+
+/** The payload of a success. */
+export async function payloadOf<T>(answer: Response): Promise<T> {
+  if (answer.status === 204) return undefined as T;
+  const envelope = (await answer.json().catch(() => ({}))) as {
+    success?: boolean;
+    data?: T;
+    error?: { code?: string; message?: string; details?: { path: string; message: string }[] };
+  };
+  if (envelope.success === true) return envelope.data as T;
+  throw errorOf(answer, envelope.error);
+}
+
+function errorOf(
+  answer: Response,
+  error: { code?: string; message?: string; details?: { path: string; message: string }[] } = {},
+): ApiError {
+  const { code = 'UNKNOWN', message = `The server answered ${answer.status}.`, details = [], ...extra } = error;
+  const wait = Number(answer.headers.get('Retry-After'));
+  const fields = new Map(details.map(({ path, message }) => [path, message]));
+  return new ApiError(code, message, fields, wait > 0 ? wait : null, extra);
+}
+
+function ask(method: string, path: string, { headers, ...sending }: Sending, token: string): Promise<Response> {
+  return fetch(path, {
+    ...sending,
+    method,
+    headers: { Authorization: `Bearer ${token}`, 'X-API-Version': '1', ...headers },
+    credentials: 'omit',
+    cache: 'no-store',
+  }).catch(unreachable);
+}
+
+function tokenOr(token: Promise<string>): Promise<string> {
+  return token.catch((error: unknown) => (error instanceof TypeError ? unreachable(error) : Promise.reject(error)));
+}
+
+function unreachable(error: unknown): never {
+  if (error instanceof DOMException && error.name === 'AbortError') throw error;
+  throw new ApiError('NETWORK', 'Spool can’t be reached. Check your connection.');
+}

@@ -1,0 +1,39 @@
+import type { Evidence } from '../../kits/typescript/src/api.js';
+import { clockText } from '../parts/time.js';
+import { BASE } from '../router.js';
+
+const SHOWN = 2;
+const GONE = { expired: 'What was said is not kept any longer.', deleted: 'What was said was deleted.' };
+
+/** Where something was said, with the way there. What only says `text` again is not quoted. */
+export function EvidenceList({ evidence, text }: { evidence: readonly Evidence[]; text: string }) {
+  return (
+    <ul class="evidence">
+      {evidence.slice(0, SHOWN).map((one) => (
+        <li key={`${one.stream_id} ${one.start_ms}`}>
+          {one.state === 'available' ? (
+            <>
+              <a href={`${BASE}/recordings/${one.stream_id}?t=${one.start_ms}`}>
+                {clockText(one.start_ms)}
+                <span class="visually-hidden"> in the recording</span>
+              </a>{' '}
+              {one.quote !== null && one.quote !== text && <q dir="auto">{one.quote}</q>}
+            </>
+          ) : (
+            GONE[one.state]
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** To all that came of the recorder session in which something was said. */
+export function FromSession({ id }: { id: string | null }) {
+  if (id === null) return null;
+  return (
+    <a class="above" href={`${BASE}/sessions/${id}/summary`}>
+      from a session
+    </a>
+  );
+}

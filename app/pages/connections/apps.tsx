@@ -1,0 +1,151 @@
+import type { ConnectedApp } from '../../../kits/typescript/src/api.js';
+import { api } from '../../api/api.js';
+import { type LoadedList, useList } from '../../api/loading.js';
+import { Button } from '../../parts/button.js';
+import { leaveRow, useDeed } from '../../parts/deed.js';
+import { confirm } from '../../parts/dialog.js';
+import { say } from '../../parts/news.js';
+import { Section } from '../../parts/page.js';
+import { Badge, EmptyState, List } from '../../parts/states.js';
+import { Time } from '../../parts/time.js';
+import { Abilities } from './abilities.js';
+
+const APPS_PER_PAGE = 100;
+/** Of the clients that are our own apps, and of no other. */
+const OWN_PREFIX = 'svc-';
+
+const isOwn = ({ client_id }: ConnectedApp) => client_id.startsWith(OWN_PREFIX);
+
+/** Connected apps of others, and our own where the account is signed in: both are grants. */
+export function Apps() {
+  const apps = useList((cursor) => api('GET /me/connections', { query: { limit: APPS_PER_PAGE, cursor } }), []);
+  return (
+    <>
+      <Section title="Connected apps" lead="Apps of others that you have let in.">
+        <List of={only(apps, (app) => !isOwn(app))} empty={<NoApps />} label="Connected apps">
+          {(app) => <Foreign key={app.id} app={app} changed={apps.reload} />}
+        </List>
+      </Section>
+      <Section
+        title="Where you are signed in"
+        lead="Our own apps, on this device and others."
+        actions={<SignOutOthers apps={apps} />}
+      >
+        <List of={only(apps, isOwn)} empty={<p class="lead">Nowhere else.</p>} label="Signed in">
+          {(app) => <Own key={app.id} app={app} changed={apps.reload} />}
+        </List>
+      </Section>
+    </>
+  );
+}
+
+function only(apps: LoadedList<ConnectedApp>, is: (app: ConnectedApp) => boolean): LoadedList<ConnectedApp> {
+  return { ...apps, items: apps.items.filter(is) };
+}
+
+function useRevocation({ id, name }: ConnectedApp, changed: () => void) {
+  return useDeed(`${name} can still act for you.`, async () => {
+    await api('DELETE /me/connections/{id}', { path: { id } });
+    say(`${name} can act for you no longer.`);
+    leaveRow();
+    changed();
+  });
+}
+
+function Foreign({ app, changed }: { app: ConnectedApp; changed: () => void }) {
+  const { name, client_id, scopes, created_at } = app;
+  const revocation = useRevocation(app, changed);
+  const revoke = async () => {
+    const text = 'It can see and do nothing more here at once. What it has fetched before stays with it.';
+    const question = { title: `Disconnect ${name}?`, action: 'Disconnect', grave: true, text };
+    if (await confirm(question)) await revocation.run();
+  };
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title">
+          <bdi>{name}</bdi>
+        </p>
+        <p class="row-facts">
+          <span>
+            Since <Time at={created_at} style="date" />
+          </span>
+          <span class="mono cut">{client_id}</span>
+        </p>
+        <Abilities scopes={scopes} />
+      </div>
+      <div class="row-end">
+        <Button
+          small
+          kind="danger"
+          busy={revocation.busy}
+          aria-label={`Disconnect ${name}`}
+          onClick={() => void revoke()}
+        >
+          Disconnect
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function Own({ app, changed }: { app: ConnectedApp; changed: () => void }) {
+  const { name, created_at, current } = app;
+  const revocation = useRevocation(app, changed);
+  const revoke = async () => {
+    const question = { title: `Sign ${name} out?`, action: 'Sign it out', text: 'It asks for a code the next time.' };
+    if (await confirm(question)) await revocation.run();
+  };
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title">
+          <bdi>{name}</bdi>
+        </p>
+        <p class="row-facts">
+          <span>
+            Since <Time at={created_at} />
+          </span>
+        </p>
+      </div>
+      <div class="row-end">
+        {current ? (
+          <Badge tone="good">This one</Badge>
+        ) : (
+          <Button small busy={revocation.busy} aria-label={`Sign out ${name}`} onClick={() => void revoke()}>
+            Sign out
+          </Button>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function SignOutOthers({ apps }: { apps: LoadedList<ConnectedApp> }) {
+  const others = apps.items.filter((app) => isOwn(app) && !app.current);
+  const ending = useDeed('Not all of them could be signed out.', async () => {
+    for (const { id } of others) await api('DELETE /me/connections/{id}', { path: { id } });
+    say('You are signed out everywhere else.');
+  });
+  const end = async () => {
+    const text = 'All of our own apps but this one. Connected apps and tokens stay.';
+    if (!(await confirm({ title: 'Sign out the others?', action: 'Sign them out', text }))) return;
+    await ending.run();
+    leaveRow();
+    apps.reload();
+  };
+  if (others.length === 0) return null;
+  return (
+    <Button busy={ending.busy} onClick={() => void end()}>
+      Sign out the others
+    </Button>
+  );
+}
+
+function NoApps() {
+  return (
+    <EmptyState title="No app is connected">
+      <p>An app of others that asks to act for you sends you here to agree. From then on it is in this list.</p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,128 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { PublicApi } from '../../../kits/typescript/src/api.js';
+import { SCOPE_WORDS } from '../../../src/edge/pages/scope_words.js';
+import { type Answer, ApiError, api } from '../../api/api.js';
+import { useAction } from '../../api/loading.js';
+import { Button } from '../../parts/button.js';
+import { Dialog } from '../../parts/dialog.js';
+import { CheckField, SelectField, TextField } from '../../parts/field.js';
+import { Form, faultOf } from '../../parts/form.js';
+import { Secret } from '../../parts/secret.js';
+import { account } from '../../shell/account.js';
+
+type Permission = PublicApi['POST /me/tokens']['body']['permissions'][number];
+
+const NAME_CHARS_MAX = 80;
+const DAY_MS = 24 * 3_600_000;
+const NEVER = 'never';
+const LIVES = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'A year'],
+  [NEVER, 'It never ends'],
+] as const;
+
+/** Makes a token. Its value lives in this dialog alone. */
+export function NewToken(props: { open: boolean; onClose: () => void; changed: () => void }) {
+  return (
+    <Dialog open={props.open} title="New token" onClose={props.onClose}>
+      {props.open && <Making {...props} />}
+    </Dialog>
+  );
+}
+
+function Making({ onClose, changed }: { onClose: () => void; changed: () => void }) {
+  const [made, setMade] = useState<Answer<'POST /me/tokens'> | null>(null);
+  const [name, setName] = useState('');
+  const [life, setLife] = useState<string>(LIVES[1][0]);
+  const [permissions, setPermissions] = useState<Permission[]>([]);
+  const making = useAction(async () => {
+    if (permissions.length === 0) {
+      const fields = new Map([['permissions', 'choose what it may do']]);
+      throw new ApiError('BAD_REQUEST', 'Choose what it may do.', fields);
+    }
+    const expires_at = life === NEVER ? null : new Date(Date.now() + Number(life) * DAY_MS).toISOString();
+    setMade(await api('POST /me/tokens', { body: { name, permissions, expires_at } }));
+    changed();
+  });
+  // Whether it was made can't be told when no answer came: the list does.
+  useEffect(() => {
+    if (making.error?.code === 'NETWORK') changed();
+  }, [making.error]);
+  if (made !== null) {
+    return (
+      <>
+        <p role="status">
+          <bdi>{made.token.name}</bdi> is there. Give it to your program:
+        </p>
+        <div class="field">
+          <Secret text={made.value} what="The token" once />
+        </div>
+        <div class="dialog-actions">
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </>
+    );
+  }
+  return (
+    <Form
+      of={making}
+      submit="Make it"
+      fields={['name', 'permissions', 'expires_at']}
+      onSubmit={() => void making.run()}
+      onCancel={onClose}
+    >
+      <TextField
+        label="Name"
+        value={name}
+        onValue={setName}
+        maxLength={NAME_CHARS_MAX}
+        autoComplete="off"
+        hint="Which program it is for."
+        error={faultOf(making.error, 'name')}
+      />
+      <SelectField
+        label="How long it lasts"
+        value={life}
+        onValue={setLife}
+        options={LIVES}
+        error={faultOf(making.error, 'expires_at')}
+      />
+      <Permissions chosen={permissions} onChosen={setPermissions} error={faultOf(making.error, 'permissions')} />
+    </Form>
+  );
+}
+
+function Permissions({
+  chosen,
+  onChosen,
+  error,
+}: {
+  chosen: readonly Permission[];
+  onChosen: (chosen: Permission[]) => void;
+  error: string | null;
+}) {
+  // A token can have nothing that the account lacks, and nothing of workspaces.
+  const offered = (account.value?.permissions ?? []).filter((one): one is Permission => !one.startsWith('workspace:'));
+  return (
+    <fieldset>
+      <legend>What it may do</legend>
+      {error !== null && (
+        <p class="field-error" role="alert">
+          {error}
+        </p>
+      )}
+      {offered.map((permission) => (
+        <CheckField
+          key={permission}
+          label={permission}
+          hint={SCOPE_WORDS[permission]?.map(({ words }) => words).join('. ')}
+          checked={chosen.includes(permission)}
+          onValue={(on) => onChosen(on ? [...chosen, permission] : chosen.filter((one) => one !== permission))}
+        />
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks';
+import type { PersonalAccessToken } from '../../../kits/typescript/src/api.js';
+import { api } from '../../api/api.js';
+import { useHappenings } from '../../api/happenings.js';
+import { useList } from '../../api/loading.js';
+import { Button } from '../../parts/button.js';
+import { Ago } from '../../parts/clock.js';
+import { leaveRow, useDeed } from '../../parts/deed.js';
+import { confirm } from '../../parts/dialog.js';
+import { say } from '../../parts/news.js';
+import { Section } from '../../parts/page.js';
+import { EmptyState, List } from '../../parts/states.js';
+import { Time } from '../../parts/time.js';
+import { Abilities } from './abilities.js';
+import { NewToken } from './new_token.js';
+
+const TOKENS_PER_PAGE = 50;
+
+/** Personal access tokens. */
+export function Tokens() {
+  const tokens = useList((cursor) => api('GET /me/tokens', { query: { limit: TOKENS_PER_PAGE, cursor } }), []);
+  const [making, setMaking] = useState(false);
+  useHappenings(['personal_access_token.created', 'personal_access_token.revoked'], () => tokens.reload());
+  const make = <Button onClick={() => setMaking(true)}>New token</Button>;
+  return (
+    <Section title="Personal access tokens" lead="For programs of your own." actions={make}>
+      <List of={tokens} empty={<NoTokens />} label="Personal access tokens">
+        {(token) => <Row key={token.id} token={token} changed={tokens.reload} />}
+      </List>
+      <NewToken open={making} onClose={() => setMaking(false)} changed={tokens.reload} />
+    </Section>
+  );
+}
+
+function Row({ token, changed }: { token: PersonalAccessToken; changed: () => void }) {
+  const { id, name, last_four, permissions, created_at, expires_at, last_used_at } = token;
+  const revocation = useDeed(`${name} could not be revoked.`, async () => {
+    await api('DELETE /me/tokens/{id}', { path: { id } });
+    say(`${name} is revoked.`);
+    leaveRow();
+    changed();
+  });
+  const revoke = async () => {
+    const text = 'Whatever uses it is refused at once. It can’t be brought back.';
+    if (await confirm({ title: `Revoke ${name}?`, action: 'Revoke', grave: true, text })) await revocation.run();
+  };
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title">
+          <bdi>{name}</bdi>
+        </p>
+        <p class="row-facts">
+          <span class="mono">…{last_four}</span>
+          <span>
+            Made <Time at={created_at} style="date" />
+          </span>
+          <span>
+            {expires_at === null ? (
+              'Never ends'
+            ) : (
+              <>
+                Ends <Time at={expires_at} style="date" />
+              </>
+            )}
+          </span>
+          <span>
+            {last_used_at === null ? (
+              'Never used'
+            ) : (
+              <>
+                Used <Ago at={last_used_at} />
+              </>
+            )}
+          </span>
+        </p>
+        <Abilities scopes={permissions} />
+      </div>
+      <div class="row-end">
+        <Button small kind="danger" busy={revocation.busy} aria-label={`Revoke ${name}`} onClick={() => void revoke()}>
+          Revoke
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function NoTokens() {
+  return (
+    <EmptyState title="No token yet">
+      <p>A token lets a program of yours use the API as you. Make one for each program.</p>
+    </EmptyState>
+  );
+}

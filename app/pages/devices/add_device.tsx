@@ -1,0 +1,126 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Device } from '../../../kits/typescript/src/api.js';
+import { type Answer, api } from '../../api/api.js';
+import { useHappenings } from '../../api/happenings.js';
+import { useAction } from '../../api/loading.js';
+import { Button, ButtonLink } from '../../parts/button.js';
+import { Countdown, useEvery } from '../../parts/clock.js';
+import { Dialog } from '../../parts/dialog.js';
+import { Icon } from '../../parts/icon.js';
+import { QrCode } from '../../parts/qr_code.js';
+import { Secret } from '../../parts/secret.js';
+import { Loading, Problem } from '../../parts/states.js';
+import { BASE } from '../../router.js';
+import { KIND_WORDS } from './named_devices.js';
+
+/** A device that was bound before and comes back makes no event. */
+const LOOK_MS = 5_000;
+/** Those bound last come first. */
+const LOOKED_AT = 10;
+
+type Claim = Answer<'POST /devices/claims'>;
+
+/** A code for one device, and what becomes of it while the dialog is open. The code is nowhere but in this dialog. */
+export function AddDevice({ open, onClose, added }: { open: boolean; onClose: () => void; added: () => void }) {
+  return (
+    <Dialog open={open} title="Add a device" onClose={onClose}>
+      {open && <Adding onClose={onClose} added={added} />}
+    </Dialog>
+  );
+}
+
+function Adding({ onClose, added }: { onClose: () => void; added: () => void }) {
+  const [claim, setClaim] = useState<Claim | null>(null);
+  const [is_over, setOver] = useState(false);
+  const [device, setDevice] = useState<Device | null>(null);
+  const before = useRef<ReadonlyMap<string, string>>(new Map());
+  const making = useAction(async () => {
+    const known = await api('GET /devices', { query: { limit: LOOKED_AT } });
+    before.current = new Map(known.items.map(({ id, bound_at }) => [id, bound_at]));
+    setClaim(await api('POST /devices/claims', { body: { kind: 'owner' } }));
+    setOver(false);
+  });
+  useEffect(() => void making.run(), []);
+  const look = async () => {
+    if (claim === null || device !== null) return;
+    const { items } = await api('GET /devices', { query: { limit: LOOKED_AT } });
+    const fresh = items.find(({ id, kind, bound_at }) => kind === 'personal' && before.current.get(id) !== bound_at);
+    if (fresh === undefined) return;
+    setDevice(fresh);
+    added();
+  };
+  const lookQuietly = () => void look().catch(() => {}); // it is looked again
+  useHappenings(['source.created'], lookQuietly);
+  useEvery(claim === null || device !== null ? null : LOOK_MS, lookQuietly);
+  if (device !== null) return <Added device={device} onClose={onClose} />;
+  if (making.error !== null) return <Problem error={making.error} retry={() => void making.run()} />;
+  if (claim === null) return <Loading what="Making a code" />;
+  if (is_over) {
+    return (
+      <>
+        <p class="notice caution">This code counts no longer.</p>
+        <div class="dialog-actions">
+          <Button kind="primary" busy={making.busy} onClick={() => void making.run()}>
+            Make another
+          </Button>
+        </div>
+      </>
+    );
+  }
+  return (
+    <>
+      <p>Scan this with the device, or type it there. It is for one device of yours: show it to nobody else.</p>
+      <QrCode text={claim.claim} label="The code of the new device, to scan" />
+      <Secret text={claim.claim} what="The code" />
+      <p class="hint">
+        Good for <Countdown until={claim.expires_at} over={() => setOver(true)} />, also when this is closed. It is
+        shown this once.
+      </p>
+      <p class="waits" role="status">
+        <span class="spinner" aria-hidden="true" />
+        <span>Waiting for the device…</span>
+      </p>
+    </>
+  );
+}
+
+/** It is there; what it records first is told as well. */
+function Added({ device, onClose }: { device: Device; onClose: () => void }) {
+  const [stream_id, setStream] = useState<string | null>(null);
+  useHappenings(['stream.created'], (events) => {
+    const hear = async () => {
+      for (const { resource } of events ?? []) {
+        const stream = await api('GET /audio/streams/{id}', { path: { id: resource.id } });
+        if (stream.source_device_id === device.id) setStream(stream.id);
+      }
+    };
+    void hear().catch(() => {}); // the list of recordings shows it all the same
+  });
+  return (
+    <>
+      <div role="status" class="spaced">
+        <p class="notice">
+          {KIND_WORDS[device.kind]} recorder …{device.id.slice(-6)} has been added.
+        </p>
+        {stream_id === null ? (
+          <p class="waits">
+            <span class="spinner" aria-hidden="true" />
+            <span>Waiting for its first recording… You need not wait here.</span>
+          </p>
+        ) : (
+          <p class="notice">
+            <span>
+              <Icon name="microphone" size={18} /> It has begun to record.
+            </span>
+          </p>
+        )}
+      </div>
+      <div class="dialog-actions">
+        {stream_id !== null && <ButtonLink href={`${BASE}/recordings/${stream_id}`}>To the recording</ButtonLink>}
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,135 @@
+import type { Suggestion } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useHappenings } from '../api/happenings.js';
+import { useList } from '../api/loading.js';
+import { ConversationRow, MemoryRow } from '../insights/conversation_row.js';
+import { STATUS_NAMES, SuggestionRow } from '../insights/suggestion_row.js';
+import { Page } from '../parts/page.js';
+import { EmptyState, List } from '../parts/states.js';
+import { BASE, place } from '../router.js';
+import { may } from '../shell/account.js';
+
+const PAGE_ITEMS = 30;
+const STATUSES = ['open', 'accepted', 'completed', 'dismissed'] as const;
+
+/** What was made of what was said. Conversations and memories are for accounts with developer access. */
+export function Insights() {
+  const shown = may('debug:read') ? place.value.query.get('show') : null;
+  return (
+    <Page title="Insights" lead={<p>What was found in what was said: things to do, to answer and to remember.</p>}>
+      {may('debug:read') && (
+        <Tabs
+          label="Kinds of insights"
+          name="show"
+          rows={[
+            [null, 'Suggestions'],
+            ['conversations', 'Conversations'],
+            ['memories', 'Memories'],
+          ]}
+        />
+      )}
+      {shown === 'conversations' ? <Conversations /> : shown === 'memories' ? <Memories /> : <Suggestions />}
+    </Page>
+  );
+}
+
+function Tabs({
+  label,
+  name,
+  rows,
+}: {
+  label: string;
+  name: string;
+  rows: readonly (readonly [value: string | null, words: string])[];
+}) {
+  const { path, query } = place.value;
+  const chosen = query.get(name);
+  return (
+    <nav class="tabs" aria-label={label}>
+      {rows.map(([value, words]) => (
+        <a
+          key={words}
+          class="tab"
+          href={`${BASE}${path}${value === null ? '' : `?${name}=${value}`}`}
+          aria-current={value === chosen ? 'true' : undefined}
+        >
+          {words}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Suggestions() {
+  const wanted = place.value.query.get('status');
+  const status = STATUSES.find((one) => one === wanted) ?? 'open';
+  const suggestions = useList(
+    (cursor) => api('GET /suggestions', { query: { limit: PAGE_ITEMS, cursor, status } }),
+    [status],
+  );
+  useHappenings(['suggestion.created'], () => status === 'open' && suggestions.reload());
+  const change = (next: Suggestion) =>
+    suggestions.change((items) => items.map((one) => (one.id === next.id ? next : one)));
+  return (
+    <>
+      <Tabs
+        label="Suggestions by how they stand"
+        name="status"
+        rows={STATUSES.map((one) => [one === 'open' ? null : one, STATUS_NAMES[one]])}
+      />
+      <List
+        of={suggestions}
+        label="Suggestions"
+        empty={
+          status === 'open' ? (
+            <EmptyState icon="check" title="Nothing is open">
+              <p>
+                When somebody promises, asks or decides something in a recording, a suggestion appears here by itself.
+              </p>
+            </EmptyState>
+          ) : (
+            <EmptyState title={`Nothing is ${STATUS_NAMES[status].toLowerCase()}`} />
+          )
+        }
+      >
+        {(one) => <SuggestionRow key={one.id} suggestion={one} onChange={change} />}
+      </List>
+    </>
+  );
+}
+
+function Conversations() {
+  const conversations = useList((cursor) => api('GET /conversations', { query: { limit: PAGE_ITEMS, cursor } }), []);
+  useHappenings(['conversation.created', 'conversation.updated', 'conversation.deleted'], conversations.reload);
+  return (
+    <List
+      of={conversations}
+      label="Conversations"
+      empty={
+        <EmptyState title="No conversations yet">
+          <p>A while after people have stopped talking, what they said becomes a conversation.</p>
+        </EmptyState>
+      }
+    >
+      {(one) => <ConversationRow key={one.id} conversation={one} />}
+    </List>
+  );
+}
+
+function Memories() {
+  const memories = useList((cursor) => api('GET /memories', { query: { limit: PAGE_ITEMS, cursor } }), []);
+  useHappenings(['memory.created', 'memory.updated', 'memory.deleted'], memories.reload);
+  return (
+    <List
+      of={memories}
+      label="Memories"
+      empty={
+        <EmptyState title="Nothing is remembered yet">
+          <p>What is worth knowing later is kept here, where a language model looks into conversations.</p>
+        </EmptyState>
+      }
+    >
+      {(one) => <MemoryRow key={one.id} memory={one} />}
+    </List>
+  );
+}

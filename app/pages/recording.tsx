@@ -1,0 +1,307 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Stream, Transcript, Turn } from '../../kits/typescript/src/api.js';
+import { api, payloadOf, send } from '../api/api.js';
+import { useHappenings } from '../api/happenings.js';
+import { useAction, useLoaded } from '../api/loading.js';
+import { loadPeaks } from '../audio/peaks.js';
+import { Player } from '../audio/player.js';
+import type { Timeline } from '../audio/timeline.js';
+import { Button, CopyButton } from '../parts/button.js';
+import { confirm, Dialog } from '../parts/dialog.js';
+import { FormProblem, TextField } from '../parts/field.js';
+import { say } from '../parts/news.js';
+import { Page } from '../parts/page.js';
+import { Badge, EmptyState, Loading, Problem, Show } from '../parts/states.js';
+import { durationText, Time, timeText } from '../parts/time.js';
+import { loadTimeline, useTurns } from '../recording/loading.js';
+import { OneSpeaker } from '../recording/one_speaker.js';
+import { PlayerBar } from '../recording/player_bar.js';
+import { Speakers } from '../recording/speakers.js';
+import { noTurnsWords, retentionWords, TranscriptNotes } from '../recording/transcript_state.js';
+import { TurnDialog } from '../recording/turn_dialog.js';
+import { TurnList } from '../recording/turn_list.js';
+import { BASE, go, place } from '../router.js';
+
+const BACK = { href: `${BASE}/recordings`, name: 'Recordings' };
+const LIVE_POLL_MS = 5_000;
+/** The list of chunks of a long recording, or of one whose recorder has gone silent, is read less often. */
+const SLOW_POLL_MS = 30_000;
+const LONG_CHUNKS = 500;
+/** A recording that has no end yet, and nothing new for so long, is not under way. */
+const LIVE_MS_MAX = 120_000;
+
+/** One recording: its audio, and beside it what was said. */
+export function Recording({ params }: { params: Record<string, string> }) {
+  const id = params.id as string;
+  const stream = useLoaded(() => api('GET /audio/streams/{id}', { path: { id } }), [id]);
+  useHappenings(['stream.updated', 'stream.deleted'], (events) => {
+    if (events === null || events.some(({ resource }) => resource.id === id)) stream.reload();
+  });
+  if (stream.data === null) {
+    return (
+      <Page title="Recording" back={BACK}>
+        {stream.error === null ? <Loading /> : <NoRecording code={stream.error.code} message={stream.error.message} />}
+      </Page>
+    );
+  }
+  return <Recorded stream={stream.data} set={stream.set} reload={stream.reload} />;
+}
+
+function NoRecording({ code, message }: { code: string; message: string }) {
+  return (
+    <EmptyState title={code === 'NOT_FOUND' ? 'This recording is not here' : 'The recording could not be loaded'}>
+      <p>{code === 'NOT_FOUND' ? 'It was deleted, or it belongs to somebody else.' : message}</p>
+    </EmptyState>
+  );
+}
+
+function recordingName({ title, captured_at }: Pick<Stream, 'title' | 'captured_at'>): string {
+  return title ?? `Recording of ${timeText(captured_at, 'date')}`;
+}
+
+function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Stream) => void; reload: () => void }) {
+  const { id } = stream;
+  const path = { id };
+  const player = useMemo(() => new Player(id), [id]);
+  useEffect(() => () => player.close(), [player]);
+  const audio = useLoaded(() => loadTimeline(id), [id]);
+  const transcript = useLoaded(() => api('GET /audio/streams/{id}/transcript', { path }), [id]);
+  const turns = useTurns(stream, transcript.reload);
+  const source = useLoaded(() => api('GET /sources/{id}', { path: { id: stream.source_id } }).catch(() => null), [id]);
+  const workspace = useLoaded(() => api('GET /workspaces/{id}', { path: { id: stream.workspace_id } }), [id]);
+  const [corrected, setCorrected] = useState<Turn | null>(null);
+  const peaks = usePeaks(stream, audio.data?.timeline ?? null);
+
+  useEffect(() => {
+    if (audio.data !== null) player.setTimeline(audio.data.timeline);
+  }, [audio.data]);
+  useEffect(() => {
+    audio.reload();
+    transcript.reload();
+  }, [stream.stored_chunks]);
+  useJump(player, audio.data !== null);
+
+  const last_stored_at = audio.data?.last_stored_at ?? null;
+  const is_open = stream.end_ms === undefined || stream.stored_chunks < stream.chunks;
+  const is_waiting = transcript.data !== null && transcript.data.engine !== null && transcript.data.waiting.length > 0;
+  const is_slow = stream.chunks > LONG_CHUNKS || !isLive(stream, last_stored_at);
+  usePolling(is_open, is_slow ? SLOW_POLL_MS : LIVE_POLL_MS, reload);
+  usePolling(is_waiting, LIVE_POLL_MS, transcript.reload);
+
+  const has_audio = (audio.data?.timeline.file_ms ?? 0) > 0;
+  const name = recordingName(stream);
+  return (
+    <Page
+      title={name}
+      heading={<bdi>{name}</bdi>}
+      back={BACK}
+      lead={
+        <div class="row-facts">
+          <Time at={stream.captured_at} />
+          {stream.end_ms !== undefined && <span>{durationText(stream.end_ms)}</span>}
+          {source.data?.name != null && <bdi>{source.data.name}</bdi>}
+          <LiveBadge stream={stream} last_stored_at={last_stored_at} />
+        </div>
+      }
+      actions={<Changes stream={stream} set={set} />}
+    >
+      {audio.error !== null && <Problem error={audio.error} retry={audio.reload} />}
+      {has_audio && <PlayerBar player={player} peaks={peaks} turns={turns.turns} />}
+      <div class="beside">
+        <section aria-label="Transcript" class="transcript">
+          {transcript.data !== null && <TranscriptNotes transcript={transcript.data} />}
+          {turns.error !== null && <Problem error={turns.error} retry={turns.reload} />}
+          {turns.state === 'loading' && <Loading />}
+          {turns.turns.length > 0 && <TurnList turns={turns.turns} player={player} onCorrect={setCorrected} />}
+          {turns.cut && <p class="notice">The rest is in the text file.</p>}
+          {turns.state === 'ready' && turns.turns.length === 0 && transcript.data !== null && (
+            <NoTurns transcript={transcript.data} stream={stream} />
+          )}
+        </section>
+        <aside class="aside" aria-label="About this recording">
+          {turns.turns.some(({ speaker, contact_id }) => speaker === null && contact_id === null) && (
+            <section class="panel">
+              <h2>Who speaks</h2>
+              <OneSpeaker turns={turns.turns} onChanged={turns.reload} />
+            </section>
+          )}
+          {(transcript.data?.speakers.length ?? 0) > 0 && (
+            <section class="panel">
+              <h2>Who speaks</h2>
+              <Speakers
+                stream_id={id}
+                speakers={transcript.data?.speakers ?? []}
+                onChange={(changed) => {
+                  transcript.set(changed);
+                  turns.reload();
+                }}
+              />
+            </section>
+          )}
+          {turns.turns.length > 0 && (
+            <section class="panel">
+              <h2>As text</h2>
+              <Downloads stream={stream} turns={turns.turns} />
+            </section>
+          )}
+          <Show of={workspace}>{(known) => <p class="hint">{retentionWords(known)}</p>}</Show>
+        </aside>
+      </div>
+      <TurnDialog
+        turn={corrected}
+        speakers={transcript.data?.speakers ?? []}
+        onClose={() => setCorrected(null)}
+        onChanged={(turn) => {
+          turns.change(turn);
+          transcript.reload();
+        }}
+        onRemoved={(turn) => {
+          turns.remove(turn.id);
+          transcript.reload();
+        }}
+      />
+    </Page>
+  );
+}
+
+function NoTurns({ transcript, stream }: { transcript: Transcript; stream: Stream }) {
+  const { title, text } = noTurnsWords(transcript, stream);
+  return (
+    <EmptyState icon="microphone" title={title}>
+      <p>{text}</p>
+    </EmptyState>
+  );
+}
+
+function LiveBadge({ stream, last_stored_at }: { stream: Stream; last_stored_at: string | null }) {
+  if (stream.end_ms !== undefined) {
+    return stream.stored_chunks < stream.chunks ? <Badge tone="caution">still arriving</Badge> : null;
+  }
+  return isLive(stream, last_stored_at) ? <Badge tone="live">recording now</Badge> : <Badge>without an end</Badge>;
+}
+
+function isLive(stream: Stream, last_stored_at: string | null): boolean {
+  return Date.now() - Date.parse(last_stored_at ?? stream.created_at) < LIVE_MS_MAX;
+}
+
+/** Rename and delete. */
+function Changes({ stream, set }: { stream: Stream; set: (stream: Stream) => void }) {
+  const [title, setTitle] = useState<string | null>(null);
+  const path = { id: stream.id };
+  const rename = useAction(async () => {
+    const wanted = title?.trim() ?? '';
+    set(await api('PATCH /audio/streams/{id}', { path, body: { title: wanted === '' ? null : wanted } }));
+    setTitle(null);
+  });
+  const remove = async () => {
+    const goes_on = await confirm({
+      title: 'Delete this recording?',
+      text: <p>Its audio and its transcript are gone at once and for good.</p>,
+      action: 'Delete',
+      grave: true,
+    });
+    if (!goes_on) return;
+    try {
+      await api('DELETE /audio/streams/{id}', { path });
+      say('The recording is deleted.');
+      go(`${BASE}/recordings`);
+    } catch (error) {
+      say(error instanceof Error ? error.message : 'It could not be deleted.', 'problem');
+    }
+  };
+  return (
+    <>
+      <Button small icon="edit" onClick={() => setTitle(stream.title ?? '')}>
+        Rename
+      </Button>
+      <Button small kind="danger" icon="trash" onClick={() => void remove()}>
+        Delete
+      </Button>
+      <Dialog open={title !== null} title="Rename the recording" onClose={() => setTitle(null)}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void rename.run();
+          }}
+        >
+          <TextField
+            label="Title"
+            value={title ?? ''}
+            onValue={setTitle}
+            maxLength={200}
+            error={rename.error?.fields.get('title')}
+            hint="Without one it is called by its time."
+          />
+          <FormProblem error={rename.error} fields={['title']} />
+          <div class="dialog-actions">
+            <Button onClick={() => setTitle(null)}>Cancel</Button>
+            <Button kind="primary" type="submit" busy={rename.busy}>
+              Save
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+    </>
+  );
+}
+
+const TEXTS = [
+  ['txt', 'Text'],
+  ['srt', 'Subtitles (SRT)'],
+] as const;
+
+function Downloads({ stream, turns }: { stream: Stream; turns: readonly Turn[] }) {
+  const load = useAction(async (format: string) => {
+    const answer = await send('GET', `/audio/streams/${stream.id}/transcript/text?format=${format}`);
+    const text = answer.ok ? await answer.blob() : await payloadOf<Blob>(answer);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(text);
+    link.download = `${recordingName(stream).replace(/[^\p{L}\p{N}]+/gu, '-')}.${format}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+  });
+  return (
+    <div class="actions">
+      <CopyButton text={turns.map(lineOf).join('\n')} what="What was said" />
+      {TEXTS.map(([format, words]) => (
+        <Button key={format} small busy={load.busy} onClick={() => void load.run(format)}>
+          {words}
+        </Button>
+      ))}
+      <FormProblem error={load.error} />
+    </div>
+  );
+}
+
+function lineOf({ speaker_name, text }: Turn): string {
+  return speaker_name === null ? text : `${speaker_name}: ${text}`;
+}
+
+/** `?t=` in ms: where a search found something. */
+function useJump(player: Player, is_ready: boolean): void {
+  const wanted = place.value.query.get('t');
+  useEffect(() => {
+    const moment_ms = Number(wanted);
+    if (is_ready && wanted !== null && moment_ms >= 0) player.seek(moment_ms);
+  }, [wanted, is_ready]);
+}
+
+function usePeaks(stream: Stream, timeline: Timeline | null): Float32Array | null {
+  const [peaks, setPeaks] = useState<Float32Array | null>(null);
+  useEffect(() => {
+    // While it is recorded the outline would be fetched again and again.
+    if (timeline === null || stream.end_ms === undefined) return;
+    const stop = new AbortController();
+    loadPeaks(stream, timeline, stop.signal).then(setPeaks, () => {}); // the turns are drawn instead
+    return () => stop.abort();
+  }, [stream.id, timeline?.file_ms, stream.end_ms === undefined]);
+  return peaks;
+}
+
+function usePolling(on: boolean, every_ms: number, poll: () => void): void {
+  useEffect(() => {
+    if (!on) return;
+    const timer = setInterval(() => !document.hidden && poll(), every_ms);
+    return () => clearInterval(timer);
+  }, [on, every_ms, poll]);
+}

@@ -1,0 +1,152 @@
+import type { Conversation, Source, Stream } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useHappenings } from '../api/happenings.js';
+import { useList, useLoaded } from '../api/loading.js';
+import { ButtonLink } from '../parts/button.js';
+import { Page } from '../parts/page.js';
+import { Badge, EmptyState, List } from '../parts/states.js';
+import { dayOf, dayText, durationText, Time } from '../parts/time.js';
+import { FirstWords } from '../recording/first_words.js';
+import { BASE, place } from '../router.js';
+import { account, may } from '../shell/account.js';
+
+const PAGE_ITEMS = 50;
+const CONVERSATIONS = 100;
+const SOURCES = 100;
+/** A recording without an end is under way when it is this new; otherwise its recorder went silent. */
+const LIVE_MS_MAX = 12 * 3_600_000;
+
+type Known = { sources: ReadonlyMap<string, Source>; conversations: ReadonlyMap<string, Conversation> };
+
+/** Everything that was recorded, by the days on which it was. */
+export function Recordings() {
+  const workspace_id = place.value.query.get('workspace') ?? undefined;
+  const streams = useList(
+    (cursor) => api('GET /audio/streams', { query: { limit: PAGE_ITEMS, cursor, workspace_id } }),
+    [workspace_id],
+  );
+  const known = useLoaded(loadKnown, []);
+  useHappenings(['stream.created', 'stream.updated', 'stream.deleted'], () => streams.reload());
+  useHappenings(['source.updated', 'conversation.created', 'conversation.updated'], () => known.reload());
+  return (
+    <Page
+      title="Recordings"
+      actions={
+        <ButtonLink kind="primary" icon="microphone" href={`${BASE}/record`}>
+          Record
+        </ButtonLink>
+      }
+    >
+      <Workspaces chosen={workspace_id ?? null} />
+      <List
+        of={streams}
+        empty={<Nothing />}
+        whole={(items) => <Days streams={items} known={known.data ?? NOTHING_KNOWN} />}
+      />
+    </Page>
+  );
+}
+
+const NOTHING_KNOWN: Known = { sources: new Map(), conversations: new Map() };
+
+/** What recordings are called by; without it they are called by their time. */
+async function loadKnown(): Promise<Known> {
+  const [sources, conversations] = await Promise.all([
+    api('GET /sources', { query: { limit: SOURCES } }),
+    may('debug:read') ? api('GET /conversations', { query: { limit: CONVERSATIONS } }) : { items: [] },
+  ]);
+  return {
+    sources: new Map(sources.items.map((source) => [source.id, source])),
+    // The oldest of a recording last, which then stays.
+    conversations: new Map(
+      conversations.items
+        .toSorted((a, b) => b.started_at.localeCompare(a.started_at))
+        .flatMap((one) => one.parts.map(({ stream_id }) => [stream_id, one] as const)),
+    ),
+  };
+}
+
+/** Whose recordings: only where there is a choice. */
+function Workspaces({ chosen }: { chosen: string | null }) {
+  const { workspaces } = account.value ?? { workspaces: [] };
+  if (workspaces.length < 2) return null;
+  const choices = [{ id: null, name: 'Recorded by me' }, ...workspaces.filter((one) => !one.private)];
+  return (
+    <nav class="tabs" aria-label="Whose recordings">
+      {choices.map(({ id, name }) => (
+        <a
+          key={id}
+          class="tab"
+          href={`${BASE}/recordings${id === null ? '' : `?workspace=${id}`}`}
+          aria-current={id === chosen ? 'true' : undefined}
+        >
+          <bdi>{name}</bdi>
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Days({ streams, known }: { streams: readonly Stream[]; known: Known }) {
+  const days = new Map<string, Stream[]>();
+  // The list has them as they were registered; a recorder may bring its recordings days later.
+  for (const stream of streams.toSorted((a, b) => b.captured_at.localeCompare(a.captured_at))) {
+    const day = dayOf(stream.captured_at);
+    days.set(day, [...(days.get(day) ?? []), stream]);
+  }
+  return (
+    <>
+      {[...days].map(([day, of_day]) => (
+        <section key={day} class="day">
+          <h2>{dayText(day)}</h2>
+          <ul class="list">
+            {of_day.map((stream) => (
+              <Row key={stream.id} stream={stream} known={known} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function Row({ stream, known }: { stream: Stream; known: Known }) {
+  const conversation = known.conversations.get(stream.id);
+  const source = known.sources.get(stream.source_id);
+  const people = conversation?.participants.flatMap(({ speaker_name }) => speaker_name ?? []) ?? [];
+  const is_live = stream.end_ms === undefined && Date.now() - new Date(stream.captured_at).getTime() < LIVE_MS_MAX;
+  return (
+    <li>
+      <div class="row-when">
+        <Time at={stream.captured_at} style="time" />
+      </div>
+      <div class="row-main">
+        <a class="row-title" href={`${BASE}/recordings/${stream.id}`}>
+          <bdi>{stream.title ?? conversation?.title ?? <FirstWords stream={stream} />}</bdi>
+        </a>
+        <p class="row-facts">
+          {stream.end_ms !== undefined && <span>{durationText(stream.end_ms)}</span>}
+          <bdi>{source?.name ?? (stream.source_device_id === null ? 'An app' : 'A recording device')}</bdi>
+          {people.length > 0 && <bdi>{people.join(', ')}</bdi>}
+        </p>
+      </div>
+      <div class="row-end">{is_live && <Badge tone="live">recording now</Badge>}</div>
+    </li>
+  );
+}
+
+function Nothing() {
+  return (
+    <EmptyState
+      icon="microphone"
+      title="Nothing is recorded yet"
+      action={
+        <ButtonLink kind="primary" icon="microphone" href={`${BASE}/record`}>
+          Record with this browser
+        </ButtonLink>
+      }
+    >
+      <p>Say something into this computer’s microphone: it becomes a recording here, and text beside it.</p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,217 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { SearchHit } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useList, useLoaded } from '../api/loading.js';
+import { Button } from '../parts/button.js';
+import { CheckField, SelectField, TextField } from '../parts/field.js';
+import { Page } from '../parts/page.js';
+import { Badge, EmptyState, List } from '../parts/states.js';
+import { clockText, Time } from '../parts/time.js';
+import { BASE, place, setQuery } from '../router.js';
+import { may } from '../shell/account.js';
+
+const PAGE_ITEMS = 20;
+const CONTACTS = 100;
+const QUERY_CHARS_MAX = 500;
+
+const KINDS = [
+  ['', 'Everything'],
+  ['turn', 'What was said'],
+  ['suggestion', 'Suggestions'],
+] as const;
+const DEVELOPER_KINDS = [
+  ['conversation', 'Conversations'],
+  ['memory', 'Memories'],
+] as const;
+const SORTS = [
+  ['relevance', 'Best first'],
+  ['recent', 'Newest first'],
+] as const;
+
+/** Finds a sentence again, and leads to the moment at which it was said. The address holds what is looked for. */
+export function Search() {
+  const { query } = place.value;
+  const q = query.get('q') ?? '';
+  const [words, setWords] = useState(q);
+  useEffect(() => setWords(q), [q]);
+  return (
+    <Page title="Search">
+      <form
+        class="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setQuery({ q: words.trim() });
+        }}
+      >
+        <search>
+          <div class="search-line">
+            <TextField
+              label="What was said"
+              type="search"
+              value={words}
+              onValue={setWords}
+              maxLength={QUERY_CHARS_MAX}
+              placeholder="Words, or “a phrase in quotes”"
+            />
+            <Button kind="primary" icon="search" type="submit">
+              Search
+            </Button>
+          </div>
+          <Filters />
+        </search>
+      </form>
+      {q === '' ? <Beginning /> : <Hits key={query.toString()} q={q} query={query} />}
+    </Page>
+  );
+}
+
+function Filters() {
+  const { query } = place.value;
+  const contacts = useLoaded(() => api('GET /contacts', { query: { limit: CONTACTS } }), []);
+  const named = (contacts.data?.items ?? []).flatMap(({ id, name, merged_into }) =>
+    name === null || merged_into !== null ? [] : [[id, name] as const],
+  );
+  const chosen = ['kind', 'who', 'from', 'to', 'sort', 'alike'].filter((key) => query.has(key)).length;
+  return (
+    <details class="filters">
+      <summary>{chosen === 0 ? 'Filters' : `Filters (${chosen})`}</summary>
+      <div class="filter-fields">
+        <SelectField
+          label="Look in"
+          value={query.get('kind') ?? ''}
+          onValue={(kind) => setQuery({ kind })}
+          options={may('debug:read') ? [...KINDS, ...DEVELOPER_KINDS] : KINDS}
+        />
+        <SelectField
+          label="Who"
+          value={query.get('who') ?? ''}
+          onValue={(who) => setQuery({ who })}
+          options={[['', 'Anybody'], ...named]}
+        />
+        <DateField label="From" name="from" />
+        <DateField label="To" name="to" />
+        <SelectField
+          label="Order"
+          value={query.get('sort') ?? 'relevance'}
+          onValue={(sort) => setQuery({ sort: sort === 'relevance' ? null : sort })}
+          options={SORTS}
+        />
+      </div>
+      <CheckField
+        label="Also words that sound alike"
+        checked={query.get('alike') === '1'}
+        onValue={(on) => setQuery({ alike: on ? '1' : null })}
+      />
+    </details>
+  );
+}
+
+function DateField({ label, name }: { label: string; name: 'from' | 'to' }) {
+  return (
+    <TextField
+      label={label}
+      type="date"
+      value={place.value.query.get(name) ?? ''}
+      onValue={(day) => setQuery({ [name]: day })}
+    />
+  );
+}
+
+function Hits({ q, query }: { q: string; query: URLSearchParams }) {
+  const hits = useList((cursor) => api('GET /search', { query: { ...asked(q, query), cursor } }), []);
+  return (
+    <List
+      of={hits}
+      label="What was found"
+      empty={
+        <EmptyState icon="search" title="Nothing was found">
+          <p>
+            Try fewer words, or let it look for words that sound alike: speech is not always heard as it is spelled.
+          </p>
+          {query.get('alike') !== '1' && (
+            <p>
+              <Button onClick={() => setQuery({ alike: '1' })}>Look for words that sound alike</Button>
+            </p>
+          )}
+        </EmptyState>
+      }
+    >
+      {(hit) => <Hit key={`${hit.kind} ${hit.id}`} hit={hit} />}
+    </List>
+  );
+}
+
+function asked(q: string, query: URLSearchParams) {
+  const given = (name: string) => query.get(name) ?? undefined;
+  const day = (name: string, time: string) => {
+    const text = query.get(name);
+    return text === null || !/^\d{4}-\d\d-\d\d$/.test(text) ? undefined : new Date(`${text}T${time}`).toISOString();
+  };
+  return {
+    ...{ q, limit: PAGE_ITEMS, kind: given('kind'), contact_id: given('who') },
+    ...{ from: day('from', '00:00:00'), to: day('to', '23:59:59.999') },
+    sort: query.get('sort') === 'recent' ? ('recent' as const) : undefined,
+    fuzzy: query.get('alike') === '1' ? ('1' as const) : undefined,
+  };
+}
+
+const KIND_NAMES: Record<SearchHit['kind'], string | null> = {
+  turn: null,
+  suggestion: 'Suggestion',
+  conversation: 'Conversation',
+  memory: 'Memory',
+};
+
+function Hit({ hit }: { hit: SearchHit }) {
+  const { kind, snippet, stream_id, start_ms, started_at, speaker_name } = hit;
+  const text = <Snippet {...snippet} />;
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-facts">
+          {speaker_name !== null && (
+            <strong>
+              <bdi>{speaker_name}</bdi>
+            </strong>
+          )}
+          <Time at={started_at} />
+          {start_ms !== null && <span>at {clockText(start_ms)}</span>}
+        </p>
+        {stream_id === null ? (
+          <p class="row-title">{text}</p>
+        ) : (
+          <a class="row-title found" href={`${BASE}/recordings/${stream_id}?t=${start_ms ?? 0}`}>
+            {text}
+          </a>
+        )}
+      </div>
+      {KIND_NAMES[kind] !== null && <Badge>{KIND_NAMES[kind]}</Badge>}
+    </li>
+  );
+}
+
+function Snippet({ text, highlights }: SearchHit['snippet']) {
+  const parts = [];
+  let at = 0;
+  for (const [from, to] of highlights) {
+    parts.push(text.slice(at, from), <mark key={from}>{text.slice(from, to)}</mark>);
+    at = to;
+  }
+  return (
+    <bdi>
+      {parts}
+      {text.slice(at)}
+    </bdi>
+  );
+}
+
+function Beginning() {
+  return (
+    <EmptyState icon="search" title="Find what was said">
+      <p>
+        Words may stand in a sentence or in the one before or after it. <q>words in quotes</q> stand there as they are,
+        and a word with a minus before it must not.
+      </p>
+    </EmptyState>
+  );
+}

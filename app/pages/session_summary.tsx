@@ -1,0 +1,92 @@
+import type { Suggestion } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useHappenings } from '../api/happenings.js';
+import { useLoaded } from '../api/loading.js';
+import { ConversationRow, MemoryRow } from '../insights/conversation_row.js';
+import { SuggestionRow } from '../insights/suggestion_row.js';
+import { Page, Section } from '../parts/page.js';
+import { EmptyState, Show } from '../parts/states.js';
+import { durationText, Time } from '../parts/time.js';
+import { BASE } from '../router.js';
+
+/** What came of a recorder session, for its host. */
+export function SessionSummary({ params }: { params: Record<string, string> }) {
+  const id = params.id as string;
+  const summary = useLoaded(() => api('GET /device-sessions/{id}/summary', { path: { id } }), [id]);
+  useHappenings(
+    ['conversation.created', 'conversation.updated', 'suggestion.created', 'memory.created', 'device_session.ended'],
+    summary.reload,
+  );
+  return (
+    <Page title="What came of the session" back={{ href: `${BASE}/sessions`, name: 'Sessions' }}>
+      <Show of={summary}>
+        {(found) => {
+          const change = (next: Suggestion) =>
+            summary.set({
+              ...found,
+              suggestions: found.suggestions.map((one) => (one.id === next.id ? next : one)),
+            });
+          return (
+            <>
+              <dl class="facts panel">
+                <div>
+                  <dt>When</dt>
+                  <dd>{found.started_at === null ? 'It has not begun' : <Time at={found.started_at} />}</dd>
+                </div>
+                <div>
+                  <dt>Spoken for</dt>
+                  <dd>{durationText(found.talk_ms)}</dd>
+                </div>
+                <div>
+                  <dt>Who spoke</dt>
+                  <dd>
+                    {found.participants.length === 0
+                      ? 'Nobody is known'
+                      : found.participants.map(({ speaker_name }) => speaker_name ?? 'Somebody').join(', ')}
+                  </dd>
+                </div>
+              </dl>
+              {found.state === 'pending' && (
+                <p class="notice" role="status">
+                  Something is still to be made of its recordings. It appears here by itself.
+                </p>
+              )}
+              {found.state === 'none' && (
+                <EmptyState title="Nothing came of it">
+                  <p>Nothing was recorded in this session, or nobody said anything to keep.</p>
+                </EmptyState>
+              )}
+              {found.suggestions.length > 0 && (
+                <Section title="To do">
+                  <ul class="list">
+                    {found.suggestions.map((one) => (
+                      <SuggestionRow key={one.id} suggestion={one} onChange={change} />
+                    ))}
+                  </ul>
+                </Section>
+              )}
+              {found.conversations.length > 0 && (
+                <Section title="Conversations">
+                  <ul class="list">
+                    {found.conversations.map((one) => (
+                      <ConversationRow key={one.id} conversation={one} />
+                    ))}
+                  </ul>
+                </Section>
+              )}
+              {found.memories.length > 0 && (
+                <Section title="To remember">
+                  <ul class="list">
+                    {found.memories.map((one) => (
+                      <MemoryRow key={one.id} memory={one} />
+                    ))}
+                  </ul>
+                </Section>
+              )}
+            </>
+          );
+        }}
+      </Show>
+    </Page>
+  );
+}

@@ -1,0 +1,73 @@
+import type { RecorderSession } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useHappenings } from '../api/happenings.js';
+import { useList } from '../api/loading.js';
+import { ButtonLink } from '../parts/button.js';
+import { Page } from '../parts/page.js';
+import { EmptyState, List } from '../parts/states.js';
+import { Time, timeText } from '../parts/time.js';
+import { BASE } from '../router.js';
+import { account } from '../shell/account.js';
+import { countText, isOver, SESSION_EVENTS, StateBadge, workspaceName } from './sessions/session_words.js';
+
+const SESSIONS_PER_PAGE = 25;
+
+/** Recordings on a shared recorder, which one hosts and others join. */
+export function Sessions() {
+  const sessions = useList(
+    (cursor) => api('GET /device-sessions', { query: { limit: SESSIONS_PER_PAGE, cursor } }),
+    [],
+  );
+  useHappenings(SESSION_EVENTS, () => sessions.reload());
+  const make = (
+    <ButtonLink kind="primary" href={`${BASE}/sessions/new`}>
+      New session
+    </ButtonLink>
+  );
+  return (
+    <Page title="Sessions" lead="Meetings on a shared recorder: one hosts, others take part." actions={make}>
+      <List of={sessions} empty={<Nothing />} label="Sessions">
+        {(session) => <Row key={session.id} session={session} />}
+      </List>
+    </Page>
+  );
+}
+
+function Row({ session }: { session: RecorderSession }) {
+  const { id, host_account_id, participants, workspace_id, created_at, expires_at, ended_at } = session;
+  const workspace = workspaceName(workspace_id);
+  return (
+    <li>
+      <div class="row-main">
+        <a class="row-title" href={`${BASE}/sessions/${id}`}>
+          {timeText(created_at, 'moment')}
+        </a>
+        <p class="row-facts">
+          <span>{host_account_id === account.value?.id ? 'You host it' : 'You take part'}</span>
+          {workspace !== null && <bdi>{workspace}</bdi>}
+          {participants.length > 0 && <span>{countText(participants.length, 'participant')}</span>}
+          {isOver(session) && ended_at !== null ? (
+            <span>
+              Over since <Time at={ended_at} />
+            </span>
+          ) : (
+            <span>
+              Until <Time at={expires_at} />
+            </span>
+          )}
+        </p>
+      </div>
+      <div class="row-end">
+        <StateBadge session={session} />
+      </div>
+    </li>
+  );
+}
+
+function Nothing() {
+  return (
+    <EmptyState icon="microphone" title="No session yet">
+      <p>With “New session” a recorder in the room records for you, and whoever you give the join code takes part.</p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,47 @@
+import type { RecorderSession } from '../../../kits/typescript/src/api.js';
+import { api } from '../../api/api.js';
+import { useHappenings } from '../../api/happenings.js';
+import { useLoaded } from '../../api/loading.js';
+import { Section } from '../../parts/page.js';
+import { Show } from '../../parts/states.js';
+import { Time } from '../../parts/time.js';
+import { BASE } from '../../router.js';
+
+/** A recorder of a room may have recorded in many sessions since; older ones are in the list of recordings. */
+const LOOKED_AT = 100;
+
+/** What the recorder has sent so far. */
+export function SessionRecordings({ session, source_id }: { session: RecorderSession; source_id: string }) {
+  const { id, created_at, ended_at } = session;
+  const streams = useLoaded(async () => {
+    const { items } = await api('GET /audio/streams', { query: { source_id, limit: LOOKED_AT } });
+    return items.filter(
+      (stream) => stream.captured_at >= created_at && (ended_at === null || stream.captured_at <= ended_at),
+    );
+  }, [id, ended_at]);
+  useHappenings(['stream.created'], (events) => {
+    if (events === null || events.some(({ data }) => data.source_id === source_id)) streams.reload();
+  });
+  return (
+    <Section title="Recordings">
+      <Show of={streams}>
+        {(found) =>
+          found.length === 0 ? (
+            <p class="lead">Nothing has arrived yet.</p>
+          ) : (
+            <ul class="list" aria-label="Recordings">
+              {found.map((stream) => (
+                <li key={stream.id}>
+                  <a class="row-title" href={`${BASE}/recordings/${stream.id}`}>
+                    {stream.title ?? 'Recording'}
+                  </a>
+                  <Time at={stream.captured_at} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Show>
+    </Section>
+  );
+}

@@ -1,0 +1,156 @@
+import { useState } from 'preact/hooks';
+import type { Delivery, Endpoint } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useLoaded } from '../api/loading.js';
+import { Button } from '../parts/button.js';
+import { useEvery } from '../parts/clock.js';
+import { useDeed } from '../parts/deed.js';
+import { confirm } from '../parts/dialog.js';
+import { say } from '../parts/news.js';
+import { Page, Section } from '../parts/page.js';
+import { Show } from '../parts/states.js';
+import { Time, timeText } from '../parts/time.js';
+import { BASE, go } from '../router.js';
+import { Deliveries } from './webhooks/deliveries.js';
+import { EndpointBadge } from './webhooks/endpoint_badge.js';
+import { type Health, healthOf } from './webhooks/health.js';
+import { NewEndpoint } from './webhooks/new_endpoint.js';
+
+/** Deliveries make no events: that would never end. */
+const LOOK_MS = 5_000;
+const LOOKED_AT = 50;
+
+/** One endpoint: whether it works, and what was sent to it. */
+export function Webhook({ params: { id = '' } }: { params: Record<string, string> }) {
+  const standing = useLoaded(() => standingOf(id), [id]);
+  useEvery(LOOK_MS, standing.reload);
+  return (
+    <Page title="Endpoint" back={{ href: `${BASE}/webhooks`, name: 'Webhooks' }}>
+      <Show of={standing}>
+        {({ endpoint, health, newest }) => (
+          <>
+            <p class={`notice ${health.tone === 'good' ? '' : health.tone}`} role="status">
+              {health.text}
+            </p>
+            <About endpoint={endpoint} newest={newest[0] ?? null} changed={standing.reload} />
+            <Deliveries id={id} newest={newest} />
+          </>
+        )}
+      </Show>
+    </Page>
+  );
+}
+
+type Standing = { endpoint: Endpoint; health: Health; newest: readonly Delivery[] };
+
+async function standingOf(id: string): Promise<Standing> {
+  const [endpoint, deliveries, events] = await Promise.all([
+    api('GET /endpoints/{id}', { path: { id } }),
+    api('GET /endpoints/{id}/deliveries', { path: { id }, query: { limit: LOOKED_AT } }),
+    api('GET /events', { query: { limit: LOOKED_AT } }),
+  ]);
+  const tried = deliveries.items.find(({ attempt_count, status }) => attempt_count > 0 && status !== 'succeeded');
+  const last_attempt = tried === undefined ? null : await lastAttempt(id, tried.id);
+  const at = (moment: string) => timeText(moment, 'moment');
+  const known = { endpoint, deliveries: deliveries.items, last_attempt, events: events.items, timeText: at };
+  return { endpoint, health: healthOf(known), newest: deliveries.items };
+}
+
+async function lastAttempt(id: string, delivery_id: string) {
+  const { attempts } = await api('GET /endpoints/{id}/deliveries/{delivery_id}', { path: { id, delivery_id } });
+  return attempts.at(-1) ?? null;
+}
+
+function About({ endpoint, newest, changed }: { endpoint: Endpoint; newest: Delivery | null; changed: () => void }) {
+  const { url, topics, status, created_at, last_success_at } = endpoint;
+  const [replacing, setReplacing] = useState(false);
+  return (
+    <Section title="About it" actions={<EndpointBadge endpoint={endpoint} newest={newest} />}>
+      <div class="panel spaced">
+        <dl class="facts">
+          <div>
+            <dt>Address</dt>
+            <dd class="cut">{url}</dd>
+          </div>
+          <div>
+            <dt>Made</dt>
+            <dd>
+              <Time at={created_at} />
+            </dd>
+          </div>
+          <div>
+            <dt>Last success</dt>
+            <dd>{last_success_at === null ? 'None yet' : <Time at={last_success_at} />}</dd>
+          </div>
+          <div>
+            <dt>Types of events</dt>
+            <dd class="cut">{topics.length === 0 ? 'All' : topics.join(', ')}</dd>
+          </div>
+        </dl>
+        <Actions endpoint={endpoint} changed={changed} replace={() => setReplacing(true)} />
+        <p class="hint">
+          Address, types and secret of an endpoint never change. To have others, make one in its place, and delete this
+          one.
+        </p>
+      </div>
+      <NewEndpoint open={replacing} like={endpoint} onClose={() => setReplacing(false)} />
+      {status === 'disabled' && <p class="hint">What happened while it was disabled is not sent later.</p>}
+    </Section>
+  );
+}
+
+const STEPS = {
+  active: { does: 'Activate', done: 'The endpoint is active.' },
+  paused: { does: 'Pause', done: 'The endpoint is paused.' },
+  disabled: { does: 'Disable', done: 'The endpoint is disabled.' },
+} as const satisfies Record<Endpoint['status'], object>;
+
+/** What one may do with it as it stands: a disabled one can be activated alone. */
+const NEXT: Record<Endpoint['status'], readonly Endpoint['status'][]> = {
+  active: ['paused', 'disabled'],
+  paused: ['active', 'disabled'],
+  disabled: ['active'],
+};
+
+function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: () => void; replace: () => void }) {
+  const { id, status, url } = endpoint;
+  const setting = useDeed('It stays as it was.', async (next: Endpoint['status']) => {
+    await api('PATCH /endpoints/{id}', { path: { id }, body: { status: next } });
+    say(STEPS[next].done);
+    changed();
+  });
+  const removal = useDeed('The endpoint is still there.', async () => {
+    await api('DELETE /endpoints/{id}', { path: { id } });
+    say('The endpoint is deleted.');
+    go(`${BASE}/webhooks`);
+  });
+  const set = async (next: Endpoint['status']) => {
+    const text = 'What waits for it is cancelled, and what happens meanwhile is not sent later.';
+    const question = { title: 'Disable this endpoint?', action: 'Disable', grave: true, text };
+    if (next === 'disabled' && !(await confirm(question))) return;
+    await setting.run(next);
+  };
+  const remove = async () => {
+    const text = `${url} gets nothing more. Its secret and the list of its deliveries are deleted with it.`;
+    const question = { title: 'Delete this endpoint?', action: 'Delete', grave: true, text };
+    if (await confirm(question)) await removal.run();
+  };
+  return (
+    <div class="actions">
+      {NEXT[status].map((next) => (
+        <Button
+          key={next}
+          kind={next === 'active' ? 'primary' : 'secondary'}
+          busy={setting.busy}
+          onClick={() => void set(next)}
+        >
+          {STEPS[next].does}
+        </Button>
+      ))}
+      <Button onClick={replace}>Make one in its place</Button>
+      <Button kind="danger" busy={removal.busy} onClick={() => void remove()}>
+        Delete
+      </Button>
+    </div>
+  );
+}

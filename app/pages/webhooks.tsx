@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks';
+import type { Endpoint } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useList, useLoaded } from '../api/loading.js';
+import { Button } from '../parts/button.js';
+import { Page, Section } from '../parts/page.js';
+import { EmptyState, List } from '../parts/states.js';
+import { BASE } from '../router.js';
+import { EndpointBadge } from './webhooks/endpoint_badge.js';
+import { shortHealth } from './webhooks/health.js';
+import { NewEndpoint } from './webhooks/new_endpoint.js';
+
+const ENDPOINTS_PER_PAGE = 25;
+
+/** Programs of one's own that are told what happens. */
+export function Webhooks() {
+  const endpoints = useList((cursor) => api('GET /endpoints', { query: { limit: ENDPOINTS_PER_PAGE, cursor } }), []);
+  const [making, setMaking] = useState(false);
+  const make = (
+    <Button kind="primary" onClick={() => setMaking(true)}>
+      New endpoint
+    </Button>
+  );
+  return (
+    <Page title="Webhooks" lead="Programs of yours that Spool tells what happens in your account." actions={make}>
+      <List of={endpoints} empty={<Nothing />} label="Endpoints">
+        {(endpoint) => <Row key={endpoint.id} endpoint={endpoint} />}
+      </List>
+      <Section title="What a receiver does">
+        <ul class="points">
+          <li>
+            It takes a POST at an https:// address, checks the signature, and answers with 2xx within ten seconds.
+          </li>
+          <li>It takes each delivery once: one may come twice.</li>
+          <li>
+            How, with an example, says the <a href="/guides/webhooks">webhook guide</a>.
+          </li>
+        </ul>
+      </Section>
+      <NewEndpoint open={making} onClose={() => setMaking(false)} changed={endpoints.reload} />
+    </Page>
+  );
+}
+
+function Row({ endpoint }: { endpoint: Endpoint }) {
+  const { id, url, topics } = endpoint;
+  const newest = useLoaded(async () => {
+    const { items } = await api('GET /endpoints/{id}/deliveries', { path: { id }, query: { limit: 1 } });
+    return items[0] ?? null;
+  }, [id]).data;
+  return (
+    <li>
+      <div class="row-main">
+        <a class="row-title cut" href={`${BASE}/webhooks/${id}`}>
+          {url}
+        </a>
+        <p class="row-facts">
+          <span>{shortHealth(endpoint, newest)}</span>
+          <span>{topics.length === 0 ? 'All types' : topics.length === 1 ? topics[0] : `${topics.length} types`}</span>
+        </p>
+      </div>
+      <div class="row-end">
+        <EndpointBadge endpoint={endpoint} newest={newest} />
+      </div>
+    </li>
+  );
+}
+
+function Nothing() {
+  return (
+    <EmptyState title="No endpoint yet">
+      <p>With “New endpoint” you say where a program of yours listens, and of what it is told.</p>
+    </EmptyState>
+  );
+}

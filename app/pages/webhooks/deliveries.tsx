@@ -1,0 +1,103 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Delivery } from '../../../kits/typescript/src/api.js';
+import { api } from '../../api/api.js';
+import { type Page, useList } from '../../api/loading.js';
+import { SelectField } from '../../parts/field.js';
+import { Section } from '../../parts/page.js';
+import { Badge, EmptyState, List } from '../../parts/states.js';
+import { Time } from '../../parts/time.js';
+import { BASE } from '../../router.js';
+import { DELIVERY_WORDS } from './health.js';
+
+const SHOWN = 20;
+/** The API knows no filter: so many are looked at for one page. */
+const LOOKED_AT = 100;
+const LOOKS_MAX = 5;
+
+type Filter = '' | Delivery['status'];
+
+const FILTERS = [
+  ['', 'All'],
+  ...Object.entries(DELIVERY_WORDS).map(([status, [, words]]) => [status, words] as const),
+] as const;
+
+/** What was sent to an endpoint, or will be. `newest` is what its page has just seen: something else there, and it is read again. */
+export function Deliveries({ id, newest }: { id: string; newest: readonly Delivery[] }) {
+  const [filter, setFilter] = useState<Filter>('');
+  const deliveries = useList((cursor) => deliveriesPage(id, filter, cursor), [id, filter]);
+  const seen = newest.map(({ id: one, status, attempt_count }) => `${one} ${status} ${attempt_count}`).join();
+  const [shown, setShown] = useState(seen);
+  useEffect(() => {
+    if (seen === shown) return;
+    setShown(seen);
+    // Whoever has gone further back keeps their place.
+    if (deliveries.items.length <= SHOWN) deliveries.reload();
+  }, [seen]);
+  return (
+    <Section title="Deliveries" lead="The newest first; kept for 30 days.">
+      <SelectField
+        label="Which ones"
+        value={filter}
+        onValue={(value) => setFilter(value as Filter)}
+        options={FILTERS}
+      />
+      <div class="field">
+        <List of={deliveries} empty={<Nothing filter={filter} />} label="Deliveries">
+          {(delivery) => <Row key={delivery.id} endpoint_id={id} delivery={delivery} />}
+        </List>
+      </div>
+    </Section>
+  );
+}
+
+async function deliveriesPage(id: string, filter: Filter, from: string | undefined): Promise<Page<Delivery>> {
+  const limit = filter === '' ? SHOWN : LOOKED_AT;
+  const items: Delivery[] = [];
+  let cursor: string | null = from ?? null;
+  for (let n = 0; n < LOOKS_MAX; n++) {
+    const query: { limit: number; cursor: string | undefined } = { limit, cursor: cursor ?? undefined };
+    const page = await api('GET /endpoints/{id}/deliveries', { path: { id }, query });
+    items.push(...page.items.filter(({ status }) => filter === '' || status === filter));
+    cursor = page.cursor;
+    if (cursor === null || items.length >= SHOWN) break;
+  }
+  return { items, cursor };
+}
+
+function Row({ endpoint_id, delivery }: { endpoint_id: string; delivery: Delivery }) {
+  const { id, event_type, status, attempt_count, next_attempt_at, created_at } = delivery;
+  const [tone, words] = DELIVERY_WORDS[status];
+  return (
+    <li>
+      <div class="row-main">
+        <a class="row-title" href={`${BASE}/webhooks/${endpoint_id}/deliveries/${id}`}>
+          {event_type}
+        </a>
+        <p class="row-facts">
+          <Time at={created_at} />
+          <span>{attempt_count === 1 ? '1 try' : `${attempt_count} tries`}</span>
+          {next_attempt_at !== null && (
+            <span>
+              Next <Time at={next_attempt_at} style="time" />
+            </span>
+          )}
+        </p>
+      </div>
+      <div class="row-end">
+        <Badge tone={tone}>{words}</Badge>
+      </div>
+    </li>
+  );
+}
+
+function Nothing({ filter }: { filter: Filter }) {
+  return filter === '' ? (
+    <EmptyState title="Nothing was sent yet">
+      <p>What happens in your account, of the types that it asked for, goes out at once and appears here.</p>
+    </EmptyState>
+  ) : (
+    <EmptyState title="None of these">
+      <p>Choose “All” to see every delivery.</p>
+    </EmptyState>
+  );
+}

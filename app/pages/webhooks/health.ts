@@ -1,0 +1,138 @@
+import type { AttemptedDelivery, Delivery, Endpoint, Event } from '../../../kits/typescript/src/api.js';
+
+/** How an endpoint is doing, and why it gets nothing, in words. What the API says is all that is known here. */
+
+/** So many deliveries in a row that failed disable an endpoint. */
+const FAILURES_MAX = 10;
+/** So many tries in a row that failed in a way that may pass, and it gets one delivery at a time. */
+const PROBED_AFTER = 5;
+/** Recorded, and delivered to nobody. */
+const NEVER_DELIVERED: readonly string[] = ['account.created', 'account.deleted'];
+
+type Attempt = AttemptedDelivery['attempts'][number];
+export type Health = { tone: 'good' | 'caution' | 'problem'; text: string };
+
+/** In a few words; `newest` is its newest delivery, null where there is none or it is not known yet. */
+export function shortHealth(
+  { status, failure_count, last_success_at, disabled_reason }: Endpoint,
+  newest: Delivery | null,
+): string {
+  if (status === 'disabled') return disabled_reason === null ? 'Switched off' : 'Failed too often';
+  if (status === 'paused') return 'Gets nothing for now';
+  if (failure_count > 0) return `${failure_count} of ${FAILURES_MAX} failures in a row`;
+  if (isTriedInVain(newest)) return 'The last delivery was not taken yet';
+  return last_success_at === null ? 'Nothing delivered yet' : 'Works';
+}
+
+/** Whether it was sent, was not taken, and is sent again. */
+export function isTriedInVain(delivery: Delivery | null): boolean {
+  return delivery?.status === 'pending' && delivery.attempt_count > 0;
+}
+
+export type Known = {
+  endpoint: Endpoint;
+  /** The newest first. */
+  deliveries: readonly Delivery[];
+  /** The last try of the newest delivery that was tried; null where none was. */
+  last_attempt: Attempt | null;
+  /** What happened last in the account, the newest first. */
+  events: readonly Pick<Event, 'type' | 'occurred_at'>[];
+  timeText: (at: string) => string;
+};
+
+/** One sentence or two: whether it works, or why it gets nothing and what to do. */
+export function healthOf(known: Known): Health {
+  const { endpoint, last_attempt, timeText } = known;
+  const because = last_attempt === null ? '' : ` The last try: ${attemptWords(last_attempt)}.`;
+  if (endpoint.status === 'disabled') {
+    return endpoint.disabled_reason === null
+      ? { tone: 'problem', text: 'It gets nothing, since it is switched off. Activate it to go on.' }
+      : {
+          tone: 'problem',
+          text: `It gets nothing: ${FAILURES_MAX} deliveries in a row failed, so it was disabled.${because} Mend the receiver, then activate it.`,
+        };
+  }
+  if (endpoint.status === 'paused') {
+    return {
+      tone: 'caution',
+      text: 'It gets nothing, since it is paused. What waits goes out once it is active again.',
+    };
+  }
+  const waiting = known.deliveries.filter(({ status }) => status === 'pending' || status === 'leased');
+  const tried = waiting.filter(({ attempt_count }) => attempt_count > 0);
+  const tries = tried.reduce((sum, { attempt_count }) => sum + attempt_count, 0);
+  const next_at = waiting.flatMap(({ next_attempt_at }) => next_attempt_at ?? []).sort()[0];
+  const when = next_at === undefined ? '' : ` The next try is at ${timeText(next_at)}.`;
+  if (tries >= PROBED_AFTER) {
+    return {
+      tone: 'problem',
+      text: `It doesn’t take what is sent, so one delivery at a time is tried until one succeeds.${because}${when}`,
+    };
+  }
+  if (tried.length > 0)
+    return { tone: 'caution', text: `What was sent was not taken, and is sent again.${because}${when}` };
+  if (endpoint.failure_count > 0) {
+    const left = FAILURES_MAX - endpoint.failure_count;
+    return {
+      tone: 'caution',
+      text: `It refuses what is sent: ${left} more in a row that ${left === 1 ? 'fails' : 'fail'}, and it is disabled.${because}`,
+    };
+  }
+  if (waiting.length > 0) return { tone: 'good', text: 'Something is on its way to it.' };
+  return known.deliveries.length === 0 ? unfed(known) : { tone: 'good', text: worksText(endpoint, timeText) };
+}
+
+function worksText({ last_success_at }: Endpoint, timeText: Known['timeText']): string {
+  return last_success_at === null
+    ? 'It is active. What was sent before counts no longer.'
+    : `It works: the last delivery succeeded at ${timeText(last_success_at)}.`;
+}
+
+/** Nothing was ever sent to it: nothing happened, or nothing that it asked for. */
+function unfed({ endpoint, events, timeText }: Known): Health {
+  const since = events.filter(
+    ({ type, occurred_at }) => occurred_at > endpoint.created_at && !NEVER_DELIVERED.includes(type),
+  );
+  const [newest] = since;
+  if (newest === undefined) {
+    return {
+      tone: 'caution',
+      text: 'It got nothing yet, since nothing has happened in your account since it was made.',
+    };
+  }
+  const wanted = since.some(({ type }) => endpoint.topics.length === 0 || (endpoint.topics as string[]).includes(type));
+  return wanted
+    ? { tone: 'good', text: 'Something is on its way to it.' }
+    : {
+        tone: 'caution',
+        text: `It got nothing yet: what has happened since it was made is of types that it is not subscribed to, as ${newest.type} at ${timeText(newest.occurred_at)}.`,
+      };
+}
+
+const ERRORS: Record<string, string> = {
+  timeout: 'no answer within ten seconds',
+  dns: 'its name could not be found',
+  address_blocked: 'its address is in a private network, where this server may not send',
+  connection_refused: 'the connection was refused',
+  connection_lost: 'the connection broke off',
+  unreachable: 'it could not be reached',
+  tls: 'its certificate is not trusted, or no secure connection came about',
+  bad_answer: 'its answer was no HTTP',
+  network: 'the network failed',
+  interrupted: 'this server went down meanwhile, and nobody knows whether it arrived',
+};
+
+/** What came of one try. */
+export function attemptWords({ status_code, status_text, error }: Attempt): string {
+  if (status_code !== null) return `it answered ${status_code}${status_text ? ` ${status_text}` : ''}`;
+  if (error === null) return 'under way';
+  return ERRORS[error] ?? error;
+}
+
+export const DELIVERY_WORDS = {
+  pending: ['caution', 'Waits'],
+  leased: ['plain', 'Under way'],
+  succeeded: ['good', 'Delivered'],
+  failed: ['wrong', 'Failed'],
+  cancelled: ['plain', 'Cancelled'],
+} as const satisfies Record<Delivery['status'], readonly [string, string]>;

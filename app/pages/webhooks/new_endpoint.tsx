@@ -1,0 +1,88 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Endpoint, EventType } from '../../../kits/typescript/src/api.js';
+import { type Answer, ApiError, api } from '../../api/api.js';
+import { useAction } from '../../api/loading.js';
+import { Button, ButtonLink } from '../../parts/button.js';
+import { Dialog } from '../../parts/dialog.js';
+import { SelectField, TextField } from '../../parts/field.js';
+import { Form, faultOf } from '../../parts/form.js';
+import { Secret } from '../../parts/secret.js';
+import { BASE } from '../../router.js';
+import { Topics } from './topics.js';
+
+type Made = Answer<'POST /endpoints'>;
+
+/** Makes an endpoint, of its own or in place of `like`. The signing secret lives in this dialog alone. */
+export function NewEndpoint(props: { open: boolean; like?: Endpoint; onClose: () => void; changed?: () => void }) {
+  const { open, like, onClose } = props;
+  return (
+    <Dialog open={open} title={like === undefined ? 'New endpoint' : 'Another in its place'} onClose={onClose}>
+      {open && <Making {...props} />}
+    </Dialog>
+  );
+}
+
+function Making({ like, onClose, changed }: { like?: Endpoint; onClose: () => void; changed?: () => void }) {
+  const [made, setMade] = useState<Made | null>(null);
+  const [url, setUrl] = useState(like?.url ?? '');
+  const [which, setWhich] = useState<string>((like?.topics.length ?? 0) > 0 ? 'some' : 'all');
+  const [topics, setTopics] = useState<EventType[]>(like?.topics ?? []);
+  const making = useAction(async () => {
+    if (which === 'some' && topics.length === 0) {
+      throw new ApiError('BAD_REQUEST', 'Choose a type.', new Map([['topics', 'choose at least one type']]));
+    }
+    setMade(await api('POST /endpoints', { body: { url: url.trim(), topics: which === 'all' ? [] : topics } }));
+    changed?.();
+  });
+  // Whether it was made can't be told when no answer came: the list does.
+  useEffect(() => {
+    if (making.error?.code === 'NETWORK') changed?.();
+  }, [making.error]);
+  if (made !== null) return <Shown made={made} replaces={like !== undefined} onClose={onClose} />;
+  return (
+    <Form of={making} submit="Make it" fields={['url', 'topics']} onSubmit={() => void making.run()} onCancel={onClose}>
+      <TextField
+        type="url"
+        label="Address"
+        value={url}
+        onValue={setUrl}
+        placeholder="https://app.example/hooks"
+        autoComplete="off"
+        spellcheck={false}
+        hint="Where your program listens. It begins with https://"
+        error={faultOf(making.error, 'url')}
+      />
+      <SelectField
+        label="What it is told"
+        value={which}
+        onValue={setWhich}
+        options={[
+          ['all', 'Everything that happens'],
+          ['some', 'Some types of events'],
+        ]}
+        hint={which === 'all' ? 'Also types that are added later.' : undefined}
+      />
+      {which === 'some' && <Topics chosen={topics} onChosen={setTopics} error={faultOf(making.error, 'topics')} />}
+    </Form>
+  );
+}
+
+function Shown({ made, replaces, onClose }: { made: Made; replaces: boolean; onClose: () => void }) {
+  return (
+    <>
+      <p role="status">The endpoint is there. Your program needs its signing secret to check what it gets:</p>
+      <div class="field">
+        <Secret text={made.signing_secret} what="The signing secret" once />
+      </div>
+      {replaces && (
+        <p class="hint">Once your program uses it, delete the old endpoint: until then both get everything.</p>
+      )}
+      <div class="dialog-actions">
+        <Button onClick={onClose}>Done</Button>
+        <ButtonLink kind="primary" href={`${BASE}/webhooks/${made.endpoint.id}`}>
+          To the endpoint
+        </ButtonLink>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,140 @@
+import { useState } from 'preact/hooks';
+import type { Workspace } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useHappenings } from '../api/happenings.js';
+import { useAction, useLoaded } from '../api/loading.js';
+import { Button, ButtonLink } from '../parts/button.js';
+import { confirm, Dialog } from '../parts/dialog.js';
+import { TextField } from '../parts/field.js';
+import { Form, faultOf } from '../parts/form.js';
+import { say } from '../parts/news.js';
+import { Page, Section } from '../parts/page.js';
+import { Loading, Problem } from '../parts/states.js';
+import { BASE, go } from '../router.js';
+import { loadAccount } from '../shell/account.js';
+import { Invitations } from './workspaces/invitations.js';
+import { Members } from './workspaces/members.js';
+import { Retention } from './workspaces/retention.js';
+import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_words.js';
+
+const BACK = { href: `${BASE}/workspaces`, name: 'Workspaces' };
+
+/** One workspace: who belongs to it, and how long it keeps what is in it. */
+export function WorkspacePage({ params: { id = '' } }: { params: Record<string, string> }) {
+  const workspace = useLoaded(() => api('GET /workspaces/{id}', { path: { id } }), [id]);
+  useHappenings(['account.updated', 'workspace.updated', 'workspace.deleted'], () => {
+    workspace.reload();
+    void loadAccount();
+  });
+  const { data, error, reload } = workspace;
+  const [renaming, setRenaming] = useState(false);
+  // What was there before is kept while it is loaded again; one that is gone is not.
+  if (data === null || error !== null) {
+    return (
+      <Page title="Workspace" back={BACK}>
+        {error === null ? <Loading /> : <Problem error={error} retry={reload} />}
+      </Page>
+    );
+  }
+  const set = (changed: Workspace) => {
+    workspace.set(changed);
+    void loadAccount();
+  };
+  const manages = data.role === 'owner';
+  const actions = (
+    <>
+      <ButtonLink href={`${BASE}/recordings${data.private ? '' : `?workspace=${id}`}`}>Its recordings</ButtonLink>
+      {manages && <Button onClick={() => setRenaming(true)}>Rename</Button>}
+    </>
+  );
+  const lead = data.private ? 'Yours alone.' : `Shared. You are ${ROLES[data.role].name.toLowerCase()}.`;
+  return (
+    <Page title={data.name} heading={<bdi>{data.name}</bdi>} back={BACK} lead={lead} actions={actions}>
+      {!data.private && <Members workspace={data} changed={reload} />}
+      {!data.private && data.role !== 'member' && <Invitations workspace={data} />}
+      <Retention workspace={data} set={set} />
+      {!data.private && <WayOut workspace={data} />}
+      <Rename open={renaming} workspace={data} set={set} onClose={() => setRenaming(false)} />
+    </Page>
+  );
+}
+
+function Rename({
+  open,
+  workspace: { id, name: present },
+  set,
+  onClose,
+}: {
+  open: boolean;
+  workspace: Workspace;
+  set: (workspace: Workspace) => void;
+  onClose: () => void;
+}) {
+  const [name, setName] = useState(present);
+  const renaming = useAction(async () => {
+    set(await api('PATCH /workspaces/{id}', { path: { id }, body: { name } }));
+    onClose();
+  });
+  return (
+    <Dialog open={open} title="Rename the workspace" onClose={onClose}>
+      <Form of={renaming} submit="Save" fields={['name']} onSubmit={() => void renaming.run()} onCancel={onClose}>
+        <TextField
+          label="Name"
+          value={name}
+          onValue={setName}
+          maxLength={NAME_CHARS_MAX}
+          hint="All members see it."
+          error={faultOf(renaming.error, 'name')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Leaving, and for its owner deleting. */
+function WayOut({ workspace: { id, name, role } }: { workspace: Workspace }) {
+  const gone = async (words: string) => {
+    say(words);
+    go(`${BASE}/workspaces`);
+    await loadAccount();
+  };
+  const leaving = useAction(async () => {
+    await api('POST /workspaces/{id}/leave', { path: { id } });
+    await gone(`You have left ${name}.`);
+  });
+  const deletion = useAction(async () => {
+    await api('DELETE /workspaces/{id}', { path: { id } });
+    await gone(`${name} is deleted.`);
+  });
+  const leave = async () => {
+    const text = 'You see no more of what others record there. To come back you need an invitation.';
+    if (await confirm({ title: `Leave ${name}?`, action: 'Leave', grave: true, text })) await leaving.run();
+  };
+  const remove = async () => {
+    const text = 'All that was recorded in it is deleted for all of its members, for good. It can’t be restored.';
+    if (await confirm({ title: `Delete ${name}?`, action: 'Delete', grave: true, text })) await deletion.run();
+  };
+  const error = wordsOf(leaving.error ?? deletion.error);
+  return (
+    <Section title={role === 'owner' ? 'Deleting it' : 'Leaving it'}>
+      <div class="spaced">
+        {role === 'owner' ? (
+          <>
+            <p class="lead">
+              Its owner can’t leave it. Hand it over to another member above, or delete it with all that was recorded in
+              it.
+            </p>
+            <Button kind="danger" busy={deletion.busy} onClick={() => void remove()}>
+              Delete the workspace
+            </Button>
+          </>
+        ) : (
+          <Button kind="danger" busy={leaving.busy} onClick={() => void leave()}>
+            Leave the workspace
+          </Button>
+        )}
+        {error !== null && <Problem error={error} />}
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import type { Invitation, Workspace } from '../../../kits/typescript/src/api.js';
+import { api } from '../../api/api.js';
+import { useAction, useList } from '../../api/loading.js';
+import { Button } from '../../parts/button.js';
+import { useEvery } from '../../parts/clock.js';
+import { leaveRow } from '../../parts/deed.js';
+import { Dialog } from '../../parts/dialog.js';
+import { SelectField, TextField } from '../../parts/field.js';
+import { Form, faultOf } from '../../parts/form.js';
+import { say } from '../../parts/news.js';
+import { Section } from '../../parts/page.js';
+import { List, Problem } from '../../parts/states.js';
+import { Time } from '../../parts/time.js';
+import { account } from '../../shell/account.js';
+import { GIVEN_ROLES, type GivenRole, ROLES, wordsOf } from './workspace_words.js';
+
+const INVITATIONS_PER_PAGE = 50;
+/** No event says that one was answered. */
+const LOOK_MS = 10_000;
+
+/** Who is invited and has not answered. */
+export function Invitations({ workspace: { id } }: { workspace: Workspace }) {
+  const invitations = useList(
+    (cursor) =>
+      api('GET /workspaces/{id}/invitations', { path: { id }, query: { limit: INVITATIONS_PER_PAGE, cursor } }),
+    [id],
+  );
+  const [inviting, setInviting] = useState(false);
+  useEvery(invitations.items.length > 0 ? LOOK_MS : null, invitations.reload);
+  const may_invite = account.value?.sharing_enabled === true;
+  const invite = may_invite && <Button onClick={() => setInviting(true)}>Invite somebody</Button>;
+  return (
+    <Section title="Invitations" actions={invite}>
+      <List
+        of={invitations}
+        empty={<p class="lead">{may_invite ? 'Nobody is invited at the moment.' : 'Your account may not invite.'}</p>}
+        label="Invitations"
+      >
+        {(invitation) => <Row key={invitation.id} invitation={invitation} changed={invitations.reload} />}
+      </List>
+      <Dialog open={inviting} title="Invite somebody" onClose={() => setInviting(false)}>
+        {inviting && <Invite id={id} invited={invitations.reload} onClose={() => setInviting(false)} />}
+      </Dialog>
+    </Section>
+  );
+}
+
+function Invite({ id, invited, onClose }: { id: string; invited: () => void; onClose: () => void }) {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<GivenRole>('member');
+  const inviting = useAction(async () => {
+    const { email: address } = await api('POST /workspaces/{id}/invitations', { path: { id }, body: { email, role } });
+    say(`${address} is invited.`);
+    invited();
+    onClose();
+  });
+  return (
+    <Form
+      of={{ ...inviting, error: wordsOf(inviting.error) }}
+      submit="Invite"
+      fields={['email', 'role']}
+      onSubmit={() => void inviting.run()}
+      onCancel={onClose}
+    >
+      <TextField
+        type="email"
+        label="Email address"
+        value={email}
+        onValue={setEmail}
+        autoComplete="off"
+        hint="They get a mail, and need no account yet."
+        error={faultOf(inviting.error, 'email')}
+      />
+      <SelectField
+        label="Role"
+        value={role}
+        onValue={(value) => setRole(value as GivenRole)}
+        options={GIVEN_ROLES}
+        hint={ROLES[role].does}
+        error={faultOf(inviting.error, 'role')}
+      />
+    </Form>
+  );
+}
+
+function Row({ invitation, changed }: { invitation: Invitation; changed: () => void }) {
+  const { id: invitation_id, workspace, email, role, created_at } = invitation;
+  const withdrawal = useAction(async () => {
+    await api('DELETE /workspaces/{id}/invitations/{invitation_id}', { path: { id: workspace.id, invitation_id } });
+    say(`The invitation of ${email} is withdrawn.`);
+    leaveRow();
+    changed();
+  });
+  const error = wordsOf(withdrawal.error);
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title cut">
+          <bdi>{email}</bdi>
+        </p>
+        <p class="row-facts">
+          <span>As {ROLES[role].name.toLowerCase()}</span>
+          <span>
+            Since <Time at={created_at} style="date" />
+          </span>
+        </p>
+      </div>
+      <div class="row-end">
+        <Button
+          small
+          kind="danger"
+          busy={withdrawal.busy}
+          aria-label={`Withdraw the invitation of ${email}`}
+          onClick={() => void withdrawal.run()}
+        >
+          Withdraw
+        </Button>
+      </div>
+      {error !== null && <Problem error={error} />}
+    </li>
+  );
+}

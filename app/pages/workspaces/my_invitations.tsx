@@ -1,0 +1,81 @@
+import type { Invitation } from '../../../kits/typescript/src/api.js';
+import { api } from '../../api/api.js';
+import { useAction, useList } from '../../api/loading.js';
+import { Button } from '../../parts/button.js';
+import { useEvery } from '../../parts/clock.js';
+import { leaveRow } from '../../parts/deed.js';
+import { say } from '../../parts/news.js';
+import { Section } from '../../parts/page.js';
+import { List, Problem } from '../../parts/states.js';
+import { Time } from '../../parts/time.js';
+import { loadAccount } from '../../shell/account.js';
+import { ROLES, wordsOf } from './workspace_words.js';
+
+const INVITATIONS_PER_PAGE = 20;
+/** No event says that one has come. */
+const LOOK_MS = 30_000;
+
+/** Invitations that are addressed to the account; nothing where there are none. */
+export function MyInvitations() {
+  const invitations = useList(
+    (cursor) => api('GET /me/invitations', { query: { limit: INVITATIONS_PER_PAGE, cursor } }),
+    [],
+  );
+  useEvery(invitations.items.length <= INVITATIONS_PER_PAGE ? LOOK_MS : null, invitations.reload);
+  if (invitations.items.length === 0 && invitations.error === null) return null;
+  return (
+    <Section title="Invitations for you">
+      <List of={invitations} empty={null} label="Invitations">
+        {(invitation) => <Row key={invitation.id} invitation={invitation} answered={invitations.reload} />}
+      </List>
+    </Section>
+  );
+}
+
+function Row({ invitation, answered }: { invitation: Invitation; answered: () => void }) {
+  const { id, workspace, role, created_at } = invitation;
+  const acceptance = useAction(async () => {
+    await api('POST /me/invitations/{id}/accept', { path: { id } });
+    say(`You now belong to ${workspace.name}.`);
+    leaveRow();
+    await loadAccount();
+    answered();
+  });
+  const refusal = useAction(async () => {
+    await api('POST /me/invitations/{id}/decline', { path: { id } });
+    say('Declined.');
+    leaveRow();
+    answered();
+  });
+  const error = wordsOf(acceptance.error ?? refusal.error);
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title">
+          <bdi>{workspace.name}</bdi>
+        </p>
+        <p class="row-facts">
+          <span>As {ROLES[role].name.toLowerCase()}</span>
+          <span>
+            Since <Time at={created_at} style="date" />
+          </span>
+        </p>
+      </div>
+      <div class="row-end">
+        <Button
+          small
+          kind="primary"
+          busy={acceptance.busy}
+          aria-label={`Accept ${workspace.name}`}
+          onClick={() => void acceptance.run()}
+        >
+          Accept
+        </Button>
+        <Button small busy={refusal.busy} aria-label={`Decline ${workspace.name}`} onClick={() => void refusal.run()}>
+          Decline
+        </Button>
+      </div>
+      {error !== null && <Problem error={error} />}
+    </li>
+  );
+}

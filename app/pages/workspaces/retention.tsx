@@ -1,0 +1,163 @@
+import { useState } from 'preact/hooks';
+import type { Workspace } from '../../../kits/typescript/src/api.js';
+import { api } from '../../api/api.js';
+import { useAction } from '../../api/loading.js';
+import { Button } from '../../parts/button.js';
+import { confirm, Dialog } from '../../parts/dialog.js';
+import { SelectField, TextField } from '../../parts/field.js';
+import { Form, faultOf } from '../../parts/form.js';
+import { say } from '../../parts/news.js';
+import { Section } from '../../parts/page.js';
+import { BUCKETS, type Bucket, keptText } from './workspace_words.js';
+
+const DAYS_MAX = 36_500;
+const FOR_EVER = 'ever';
+const FOR_DAYS = 'days';
+
+/** How long a workspace keeps what is in it. */
+export function Retention({ workspace, set }: { workspace: Workspace; set: (workspace: Workspace) => void }) {
+  const { retention, role } = workspace;
+  const [open, setOpen] = useState(false);
+  const change = role === 'owner' && <Button onClick={() => setOpen(true)}>Change</Button>;
+  return (
+    <Section title="How long it keeps what is in it" actions={change}>
+      <div class="panel">
+        <dl class="facts">
+          {BUCKETS.map(([bucket, name]) => (
+            <div key={bucket}>
+              <dt>{name}</dt>
+              <dd>{keptText(retention[bucket].days)}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+      <Dialog open={open} title="How long it keeps what is in it" onClose={() => setOpen(false)}>
+        {open && <Change workspace={workspace} set={set} onClose={() => setOpen(false)} />}
+      </Dialog>
+    </Section>
+  );
+}
+
+/** As it is typed; `days` stays what it was while "for ever" is chosen. */
+type Draft = Record<Bucket, { kept: typeof FOR_EVER | typeof FOR_DAYS; days: string }>;
+
+function Change({
+  workspace: { id, retention, private: is_private },
+  set,
+  onClose,
+}: {
+  workspace: Workspace;
+  set: (workspace: Workspace) => void;
+  onClose: () => void;
+}) {
+  const [draft, setDraft] = useState(() => draftOf(retention));
+  const saving = useAction(async (wanted: Workspace['retention']) => {
+    set(await api('PATCH /workspaces/{id}', { path: { id }, body: { retention: wanted } }));
+    say('Saved.');
+    onClose();
+  });
+  const wanted = wantedOf(draft);
+  const shorter = BUCKETS.filter(([bucket]) => isShorter(wanted[bucket].days, retention[bucket].days));
+  const save = async () => {
+    if (shorter.length > 0 && shorter.every(([bucket]) => isDays(wanted[bucket].days))) {
+      const text = <Consequences shorter={shorter} wanted={wanted} for_all={!is_private} />;
+      const question = { title: 'Keep less from now on?', action: 'Delete what is older', grave: true, text };
+      if (!(await confirm(question))) return;
+    }
+    await saving.run(wanted);
+  };
+  return (
+    <Form
+      of={saving}
+      submit="Save"
+      fields={BUCKETS.map(([bucket]) => `retention.${bucket}.days`)}
+      onSubmit={() => void save()}
+      onCancel={onClose}
+    >
+      {BUCKETS.map(([bucket, name, hint]) => (
+        <div key={bucket}>
+          <SelectField
+            label={name}
+            value={draft[bucket].kept}
+            onValue={(kept) => setDraft({ ...draft, [bucket]: { ...draft[bucket], kept: kept as typeof FOR_EVER } })}
+            options={[
+              [FOR_EVER, 'For ever'],
+              [FOR_DAYS, 'For some days'],
+            ]}
+            hint={hint}
+          />
+          {draft[bucket].kept === FOR_DAYS && (
+            <TextField
+              type="number"
+              label={`Days for ${name.toLowerCase()}`}
+              value={draft[bucket].days}
+              onValue={(days) => setDraft({ ...draft, [bucket]: { ...draft[bucket], days } })}
+              min={0}
+              max={DAYS_MAX}
+              hint="0: not kept at all."
+              error={faultOf(saving.error, `retention.${bucket}`)}
+            />
+          )}
+        </div>
+      ))}
+    </Form>
+  );
+}
+
+function Consequences({
+  shorter,
+  wanted,
+  for_all,
+}: {
+  shorter: typeof BUCKETS;
+  wanted: Workspace['retention'];
+  for_all: boolean;
+}) {
+  return (
+    <div class="spaced">
+      <ul class="points">
+        {shorter.map(([bucket, name]) => {
+          const { days } = wanted[bucket];
+          return (
+            <li key={bucket}>
+              {days === 0
+                ? `${name}: all that is there is deleted, and what comes is not kept.`
+                : `${name}: what is older than ${days === 1 ? 'one day' : `${days} days`} is deleted.`}
+            </li>
+          );
+        })}
+      </ul>
+      <p>
+        This begins within the hour{for_all && ', holds for all members,'} and can’t be undone: a longer time later
+        brings nothing back.
+      </p>
+    </div>
+  );
+}
+
+function draftOf(retention: Workspace['retention']): Draft {
+  const DAYS_TO_BEGIN_WITH = '30';
+  const rows = BUCKETS.map(([bucket]) => {
+    const { days } = retention[bucket];
+    const one = { kept: days === null ? FOR_EVER : FOR_DAYS, days: days === null ? DAYS_TO_BEGIN_WITH : String(days) };
+    return [bucket, one] as const;
+  });
+  return Object.fromEntries(rows) as Draft;
+}
+
+/** What is no number goes along as such: the server says what is wrong with it. */
+function wantedOf(draft: Draft): Workspace['retention'] {
+  const rows = BUCKETS.map(([bucket]) => {
+    const { kept, days } = draft[bucket];
+    return [bucket, { days: kept === FOR_EVER ? null : days.trim() === '' ? -1 : Number(days) }] as const;
+  });
+  return Object.fromEntries(rows) as Workspace['retention'];
+}
+
+function isDays(days: number | null): boolean {
+  return days === null || (Number.isInteger(days) && days >= 0 && days <= DAYS_MAX);
+}
+
+function isShorter(wanted: number | null, present: number | null): boolean {
+  return wanted !== null && (present === null || wanted < present);
+}

@@ -1,0 +1,59 @@
+import type { Turn } from '../../kits/typescript/src/api.js';
+import type { Player } from '../audio/player.js';
+import { Button } from '../parts/button.js';
+import { clockText } from '../parts/time.js';
+import { Outline } from './outline.js';
+
+const RATES = [1, 1.25, 1.5, 2, 0.75];
+const SKIP_MS = 10_000;
+
+export function PlayerBar({
+  player,
+  peaks,
+  turns,
+}: {
+  player: Player;
+  peaks: Float32Array | null;
+  turns: readonly Turn[];
+}) {
+  const playing = player.playing.value;
+  const rate = player.rate.value;
+  const skip = (by_ms: number) => player.seek(player.position_ms.peek() + by_ms);
+  return (
+    <section class="player" aria-label="Player">
+      <Outline player={player} peaks={peaks} turns={turns} />
+      <div class="player-buttons">
+        <Button
+          kind="primary"
+          icon={playing ? 'pause' : 'play'}
+          label={playing ? 'Pause' : 'Play'}
+          onClick={() => void player.toggle()}
+        />
+        <Button kind="quiet" small onClick={() => skip(-SKIP_MS)}>
+          <span aria-hidden="true">−10 s</span>
+          <span class="visually-hidden">10 seconds back</span>
+        </Button>
+        <Button kind="quiet" small onClick={() => skip(SKIP_MS)}>
+          <span aria-hidden="true">+10 s</span>
+          <span class="visually-hidden">10 seconds on</span>
+        </Button>
+        <span class="player-time">
+          {clockText(player.position_ms.value)} <span class="soft">/ {clockText(player.length_ms.value)}</span>
+        </span>
+        <Button
+          kind="quiet"
+          small
+          onClick={() => player.setRate(RATES[(RATES.indexOf(rate) + 1) % RATES.length] as number)}
+        >
+          <span aria-hidden="true">{rate}×</span>
+          <span class="visually-hidden">Speed: {rate} times</span>
+        </Button>
+      </div>
+      {player.problem.value !== null && (
+        <p class="notice problem" role="alert">
+          {player.problem.value}
+        </p>
+      )}
+    </section>
+  );
+}

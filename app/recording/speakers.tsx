@@ -1,0 +1,142 @@
+import { useState } from 'preact/hooks';
+import type { Transcript } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useAction } from '../api/loading.js';
+import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { FormProblem, SelectField } from '../parts/field.js';
+import { say } from '../parts/news.js';
+import { durationText } from '../parts/time.js';
+import { contactNamed, PersonField } from './contact_choice.js';
+import { colourOf, speakerWords } from './speaker_colours.js';
+
+type Speaker = Transcript['speakers'][number];
+
+/** Who speaks in a recording, to be named. */
+export function Speakers({
+  stream_id,
+  speakers,
+  onChange,
+}: {
+  stream_id: string;
+  speakers: readonly Speaker[];
+  onChange: (transcript: Transcript) => void;
+}) {
+  const [named, setNamed] = useState<Speaker | null>(null);
+  return (
+    <>
+      <ul class="speakers">
+        {speakers.map((one) => (
+          <li key={one.speaker}>
+            <span class={`dot line-${colourOf(one.speaker)}`} aria-hidden="true" />
+            <span class="speaker-name">
+              <bdi>{one.name ?? speakerWords(one.speaker)}</bdi>
+              <span class="soft">
+                {durationText(one.talk_ms)}
+                {one.attribution === 'recognized' && ', by the voice'}
+              </span>
+            </span>
+            <Button small kind="quiet" label={undefined} onClick={() => setNamed(one)}>
+              {one.name === null ? 'Name' : 'Change'}
+              <span class="visually-hidden"> {one.name ?? speakerWords(one.speaker)}</span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <Dialog
+        open={named !== null}
+        title={named === null ? '' : `Who is ${named.name ?? speakerWords(named.speaker)}?`}
+        onClose={() => setNamed(null)}
+      >
+        {named !== null && (
+          <SpeakerForm
+            stream_id={stream_id}
+            speaker={named}
+            others={speakers.filter(({ speaker }) => speaker !== named.speaker)}
+            onDone={(transcript) => {
+              setNamed(null);
+              onChange(transcript);
+            }}
+          />
+        )}
+      </Dialog>
+    </>
+  );
+}
+
+function SpeakerForm({
+  stream_id,
+  speaker,
+  others,
+  onDone,
+}: {
+  stream_id: string;
+  speaker: Speaker;
+  others: readonly Speaker[];
+  onDone: (transcript: Transcript) => void;
+}) {
+  const [name, setName] = useState(speaker.name ?? '');
+  const [into, setInto] = useState('');
+  const path = { id: stream_id, speaker: speaker.speaker };
+  const assign = useAction(async (contact_id: string | null) => {
+    onDone(await api('PATCH /audio/streams/{id}/speakers/{speaker}', { path, body: { contact_id } }));
+  });
+  const save = useAction(async () => {
+    const { id } = await contactNamed(name);
+    onDone(await api('PATCH /audio/streams/{id}/speakers/{speaker}', { path, body: { contact_id: id } }));
+    say(`${name.trim()} is named.`);
+  });
+  const merge = useAction(async () => {
+    onDone(await api('POST /audio/streams/{id}/speakers/{speaker}/merge', { path, body: { into } }));
+    say('The two speakers are one now.');
+  });
+  return (
+    <>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save.run();
+        }}
+      >
+        <PersonField label="Name" value={name} onValue={setName} error={save.error?.fields.get('name') ?? null} />
+        <FormProblem error={save.error} fields={['name']} />
+        <FormProblem error={assign.error} />
+        <div class="dialog-actions">
+          {speaker.contact_id !== null && (
+            <Button busy={assign.busy} onClick={() => void assign.run(null)}>
+              Nobody known
+            </Button>
+          )}
+          <Button kind="primary" type="submit" busy={save.busy}>
+            Save
+          </Button>
+        </div>
+      </form>
+      {others.length > 0 && (
+        <form
+          class="dialog-more"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (into !== '') void merge.run();
+          }}
+        >
+          <SelectField
+            label="Or the same person as"
+            value={into}
+            onValue={setInto}
+            options={[
+              ['', 'Choose a speaker'],
+              ...others.map((one) => [one.speaker, one.name ?? speakerWords(one.speaker)] as const),
+            ]}
+          />
+          <FormProblem error={merge.error} />
+          <div class="dialog-actions">
+            <Button type="submit" disabled={into === ''} busy={merge.busy}>
+              Join them
+            </Button>
+          </div>
+        </form>
+      )}
+    </>
+  );
+}

@@ -1,7 +1,0 @@
-/* `npm run listen`: forwards an account's events to a program on this machine. */
-import { answerVersion } from './setup/command_line.mjs';
-import { makeReady } from './setup.mjs';
-
-answerVersion();
-makeReady();
-await import('../dist/src/tools/listen/main.js');

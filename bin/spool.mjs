@@ -1,8 +1,0 @@
-#!/usr/bin/env node
-/* `spool GROUP COMMAND`: the command line of staff. */
-import { answerVersion } from './setup/command_line.mjs';
-import { makeReady } from './setup.mjs';
-
-answerVersion();
-makeReady();
-await import('../dist/src/tools/cli/main.js');

@@ -1,0 +1,216 @@
+import t, { type Test } from 'tap';
+import { LIMITS } from '../../../../src/domain/limits.js';
+import { openServerKeys } from '../../../../src/engine/secrets/server_keys.js';
+import { checkedInsights } from '../../../../src/features/insights/checked_insights.js';
+import { Chat } from '../../../../src/features/insights/engines/chat.js';
+import type { InsightInput } from '../../../../src/features/insights/insight_input.js';
+import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
+import { completion, ScriptedChat } from '../../../../tools/speech/scripted_chat.js';
+import { inputOf } from '../../../fixtures/insight_input.js';
+import { obeying, SPOKEN_INSTRUCTIONS } from '../../../fixtures/spoken_instructions.js';
+import { tempFolder } from '../../../fixtures/temp_folder.js';
+
+const KEY = 'sk-very-secret-key';
+const SAID = ['Hello there, how was it?', 'I will call you on Friday.', 'Fine, until then.'];
+
+async function openWorld(t: Test, options: Record<string, unknown> = {}) {
+  const server = await ScriptedChat.start(t);
+  const engine = new Chat({ url: server.url, key: null, model: null, ...options });
+  t.teardown(() => engine.close());
+  const think = (input: InsightInput = inputOf(SAID), signal = new AbortController().signal) =>
+    engine.think(input, signal);
+  const failure = async (signal?: AbortSignal) => {
+    const error = await think(inputOf(SAID), signal).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    if (!(error instanceof EngineFailed)) throw error ?? new Error('it did not fail');
+    return error.failure;
+  };
+  return { server, engine, think, failure };
+}
+
+t.test('what was said is data in the user message; the system message is ours and the pipeline’s', async (t) => {
+  const { server, think } = await openWorld(t, { key: KEY, model: 'small' });
+  const input = inputOf(SAID, {
+    ...{ instructions: 'Look for birthdays.', about: 'I am a gardener.', context: ['The shed is green.'] },
+    ...{ vocabulary: ['Spool'], languages: ['en'], suggestion_kinds: ['task'] },
+    suggestions: [{ ref: 3, kind: 'task', text: 'Call Bob', status: 'open', due_at_ms: 0 }],
+    memories: [{ ref: 5, own: false, kind: 'fact', text: 'Bob likes tea' }],
+  });
+  t.match(await think(input), {
+    conversation: { title: SAID[0] },
+    suggestions: [{ op: 'new', kind: 'task', text: SAID[1], owner: 'B', evidence: [{ turn: 2, quote: SAID[1] }] }],
+    memories: [],
+  });
+  const [request] = server.requests;
+  t.match(request, { authorization: `Bearer ${KEY}`, body: { model: 'small', temperature: 0 } });
+  const schema = request?.body.response_format;
+  t.match(schema, { type: 'json_schema', json_schema: { name: 'insights', strict: true } });
+  t.same(
+    request?.body.messages.map(({ role }) => role),
+    ['system', 'user'],
+  );
+  t.match(request?.system, /Look for birthdays\.$/);
+  t.match(request?.system, /Kinds of suggestions to look for: task\./);
+  for (const text of [...SAID, 'gardener', 'shed', 'Call Bob', 'Bob likes tea', 'Spool'])
+    t.notOk(request?.system.includes(text), text);
+  t.notOk(JSON.stringify(request?.user).includes('birthdays'));
+  t.match(request?.user, {
+    started_at: '2026-11-02T10:00:00.000Z',
+    what_people_said: { note: /never instructions/, turns: [{ turn: 1, speaker: 'A', text: SAID[0] }, {}, {}] },
+    people: [
+      { speaker: 'A', name: 'Ann', owns_the_account: true },
+      { speaker: 'B', name: null },
+    ],
+    suggestions: [{ ref: 3, text: 'Call Bob', status: 'open', due_at: '1970-01-01T00:00:00.000Z' }],
+    memories: [{ ref: 5, text: 'Bob likes tea' }],
+    account: { about: 'I am a gardener.', languages: ['en'], vocabulary: ['Spool'], context: ['The shed is green.'] },
+  });
+});
+
+t.test('every object of the schema names all its members and allows no others', async (t) => {
+  const { server, think } = await openWorld(t);
+  await think();
+  const walk = (schema: unknown): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { properties, required, additionalProperties } = schema as Record<string, unknown>;
+    if (properties !== undefined && typeof properties === 'object') {
+      t.same(required, Object.keys(properties ?? {}));
+      t.equal(additionalProperties, false);
+    }
+    for (const value of Object.values(schema)) walk(value);
+  };
+  walk(server.requests[0]?.body.response_format?.json_schema?.schema);
+});
+
+t.test('a server that knows no schema is asked in another form', async (t) => {
+  const { server, think } = await openWorld(t);
+  const formsOf = async () => {
+    server.requests.length = 0;
+    await think();
+    return server.requests.map(({ body }) => body.response_format?.type ?? 'none');
+  };
+  server.answers = [{ status: 400, body: '{"error": "json_schema"}' }];
+  t.same(await formsOf(), ['json_schema', 'json_object']);
+  server.answers = [
+    { status: 422, body: '' },
+    { status: 400, body: '' },
+  ];
+  t.same(await formsOf(), ['json_schema', 'json_object', 'none']);
+});
+
+t.test('every failure has its code, says whether to come again, and holds neither text nor key', async (t) => {
+  const { server, failure } = await openWorld(t, { key: KEY });
+  const said = `what was said ${KEY}`;
+  const rows: [string, (typeof server.answers)[number], object][] = [
+    [
+      '429, seconds',
+      { status: 429, body: said, headers: { 'retry-after': '7' } },
+      { code: 'ENGINE_BUSY', retry_after_ms: 7_000 },
+    ],
+    ['500', { status: 500, body: said }, { code: 'ENGINE_ERROR', retry: true }],
+    ['401', { status: 401, body: said }, { code: 'ENGINE_REFUSED', retry: false }],
+    ['HTML', { status: 200, body: `<html>${said}</html>` }, { code: 'ENGINE_NOT_JSON', retry: true }],
+    ['half JSON', { status: 200, body: '{"choices": [{"mess' }, { code: 'ENGINE_NOT_JSON', retry: true }],
+    ['half JSON inside', completion('{"conversation": {"title": "wh'), { code: 'ENGINE_NOT_JSON', retry: true }],
+    ['words', completion('I am sorry, I can not do that.'), { code: 'ENGINE_NOT_JSON', retry: true }],
+    ['no choice', { status: 200, body: '{"choices": []}' }, { code: 'ENGINE_BAD_ANSWER', retry: true }],
+    ['a list', { status: 200, body: '[]' }, { code: 'ENGINE_BAD_ANSWER' }],
+    ['nothing', { status: 200, body: '' }, { code: 'ENGINE_NOT_JSON' }],
+    ['cut off', 'cut off', { code: 'ENGINE_UNREACHABLE', retry: true }],
+    ['endless', 'endless', { code: 'ENGINE_ANSWER_TOO_LARGE', retry: true }],
+  ];
+  for (const [title, answer, wanted] of rows) {
+    server.answers = [answer];
+    const failed = await failure();
+    t.match(failed, wanted, title);
+    t.notMatch(JSON.stringify(failed), /what was sa|very-secret/, title);
+  }
+});
+
+t.test('an engine that is silent, or no longer wanted', async (t) => {
+  const { server, failure } = await openWorld(t, { answer_ms_max: 200 });
+  server.answers = ['hang'];
+  t.match(await failure(), { code: 'ENGINE_TIMEOUT', retry: true });
+  server.answers = ['hang'];
+  t.match(await failure(AbortSignal.timeout(20)), { code: 'ENGINE_STOPPED' });
+});
+
+t.test('what a model gets wrong costs it the item', async (t) => {
+  const { server, think } = await openWorld(t);
+  const evidence = [{ turn: 2, quote: 'I will call you' }];
+  const task = { op: 'new', kind: 'task', text: 'Call', due_at: '2026-11-06', evidence };
+  const fenced = (said: object) => completion(`Here it is:\n\`\`\`json\n${JSON.stringify(said)}\n\`\`\``);
+  server.answers = [
+    fenced({
+      conversation: { title: 'x'.repeat(300), topics: ['a', 7, null, ...Array(20).fill('b')], mood: 'good' },
+      suggestions: [
+        { ...task, confidence: 0.9 },
+        { ...task, due_at: 'soon', owner: 7, evidence: [...evidence, { turn: 99, quote: 'x' }, 'y'] },
+        { ...task, kind: 'order' },
+        { ...task, op: 'delete' },
+        { ...task, text: '' },
+        { ...task, op: 'revise', ref: 12 },
+        'no item',
+      ],
+    }),
+  ];
+  const { conversation, suggestions, memories } = await think();
+  t.equal(conversation.title?.length, LIMITS.conversation_title_chars_max / 2 + 1);
+  t.equal(conversation.summary, null);
+  t.equal(conversation.topics.length, 8);
+  t.match(suggestions, [
+    { due_at: '2026-11-06T12:00:00.000Z', evidence },
+    { due_at: null, owner: null, evidence },
+  ]);
+  t.equal(suggestions.length, 2);
+  t.same(memories, []);
+  t.notOk(Object.keys(suggestions[0] ?? {}).includes('confidence'));
+});
+
+t.test('a long conversation goes in parts, and one question more makes one summary of them', async (t) => {
+  const { server, think } = await openWorld(t);
+  const line = `I will say ${'something long and '.repeat(60)}nothing.`;
+  const input = inputOf(Array.from({ length: 500 }, (_, at) => `${line} ${at}`));
+  const thought = await think(input);
+  const [parts, last] = [server.requests.slice(0, -1), server.requests.at(-1)];
+  t.ok(parts.length >= 3, `${parts.length} parts`);
+  for (const { body } of server.requests)
+    t.ok(body.messages.reduce((sum, { content }) => sum + content.length, 0) <= LIMITS.insight_input_chars_max * 1.02);
+  t.same(
+    parts.flatMap(({ user }) => user.what_people_said.turns.map(({ turn }) => turn)),
+    input.turns.map(({ number }) => number),
+  );
+  t.equal(last?.user.parts?.length, parts.length);
+  t.match(last?.body.response_format, { json_schema: { name: 'summary' } });
+  t.equal(thought.suggestions.length, LIMITS.suggestions_per_result_max);
+  t.match(thought.conversation.title, /^I will say/);
+});
+
+t.test('a model that obeys what people say makes nothing of it come about', async (t) => {
+  const { server, think } = await openWorld(t);
+  const keys = await openServerKeys(tempFolder(t));
+  t.equal(new Set(SPOKEN_INSTRUCTIONS.map(({ instruction }) => instruction)).size, 20);
+  server.thinks = ({ user }) => obeying(user);
+  for (const { instruction, turns } of SPOKEN_INSTRUCTIONS) {
+    const input = inputOf(turns, {
+      suggestions: [{ ref: 1, kind: 'task', text: 'Sign the papers', status: 'open', due_at_ms: null }],
+      memories: [1, 2, 3].map((ref) => ({ ref, own: false, kind: 'fact', text: 'The sister of Ann lives in Bern' })),
+    });
+    const checked = checkedInsights(await think(input), { input, keys, made_by: 'model' });
+    if (!checked.ok) throw new Error(`${instruction}: ${checked.refused.path}`);
+    const { suggestions, memories, conversation, unsupported } = checked.insights;
+    const made = JSON.stringify(memories.map((op) => ('text' in op ? op.text : '')));
+    t.notMatch(made, /evil|boss@|900|5000|DE00/, instruction);
+    t.same(suggestions, [], instruction);
+    // What was said remains said; no other memory is changed, taken back or replaced by it.
+    t.ok(memories.every((op) => op.op === 'new' && op.supersedes === undefined && op.text === 'Papers get signed'));
+    t.ok(unsupported >= 13, instruction);
+    for (const shown of [conversation.title, conversation.summary, ...conversation.topics])
+      if (shown !== null) t.ok(instruction.includes(shown.split(' ').at(-1) ?? ''), `${shown}: somebody named it`);
+    const request = server.requests.at(-1);
+    t.notOk(request?.system.includes(instruction));
+    t.ok(request?.user.what_people_said.turns.some(({ text }) => text === instruction));
+  }
+});

@@ -1,0 +1,76 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import t from 'tap';
+import { call } from '../../../kits/typescript/src/http_call.js';
+import { TestSpool } from '../../fixtures/spool.js';
+
+/** What a browser loads over the first visit to /app, in bytes on the wire. */
+const COMPRESSED_BYTES_MAX = 150_000;
+
+t.test('the account’s own pages, as they are served', async (t) => {
+  const spool = await TestSpool.start();
+  t.teardown(() => spool.end());
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    call({ method: 'GET', url: new URL(path, spool.base_url), headers });
+  const shell = await get('/app');
+  const html = shell.body.toString();
+  const named = [...html.matchAll(/ (?:src|href)="(\/assets\/app\/[^"]+)"/g)].map(([, path = '']) => path);
+
+  await t.test('every address under /app has the same document, which knows nobody', async (t) => {
+    for (const path of ['/app', '/app/', '/app/recordings/1', '/app/callback?code=1&state=2', '/app/no/such/page']) {
+      const answer = await get(path, { Authorization: 'Bearer x', Cookie: 'a=b' });
+      t.equal(answer.status, 200, path);
+      t.equal(answer.body.toString(), html);
+      t.equal(answer.headers['cache-control'], 'no-store');
+      t.equal(answer.headers['set-cookie'], undefined);
+    }
+    t.equal((await get('/apple')).status, 404);
+    t.match(html, `data-base-url="${spool.server.base_url}"`);
+  });
+
+  await t.test('nothing runs but scripts of this server', async (t) => {
+    const policy = String(shell.headers['content-security-policy']);
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "connect-src 'self'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ]) {
+      t.ok(policy.split('; ').includes(rule), rule);
+    }
+    t.notMatch(policy, /unsafe|https?:/);
+    t.notMatch(html, /<script(?![^>]* src=)|<style|style=| on\w+=/);
+    t.match(shell.headers, { 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer' });
+  });
+
+  await t.test('what it loads lies at the address of its content, for good, compressed as it is wanted', async (t) => {
+    t.equal(named.length, 2);
+    let bytes = 0;
+    for (const path of [...named, '/app/worker.js']) {
+      const [plain, br, gzip, refused] = await Promise.all([
+        get(path),
+        get(path, { 'Accept-Encoding': 'gzip, deflate, br' }),
+        get(path, { 'Accept-Encoding': 'gzip' }),
+        get(path, { 'Accept-Encoding': 'br;q=0, gzip;q=0' }),
+      ]);
+      t.equal(plain.headers['content-encoding'], undefined);
+      t.equal(br.headers['content-encoding'], 'br');
+      t.equal(gzip.headers['content-encoding'], 'gzip');
+      t.ok(brotliDecompressSync(br.body).equals(plain.body));
+      t.ok(gunzipSync(gzip.body).equals(plain.body));
+      t.ok(refused.body.equals(plain.body));
+      const is_hashed = path !== '/app/worker.js';
+      t.equal(plain.headers['cache-control'], is_hashed ? 'public, max-age=31536000, immutable' : 'no-store');
+      t.equal(plain.headers.vary, 'Origin, Accept-Encoding');
+      t.match(plain.headers['content-type'], /^text\/(javascript|css); charset=utf-8$/);
+      bytes += gzip.body.length;
+    }
+    t.ok(bytes <= COMPRESSED_BYTES_MAX, `${bytes} bytes`);
+    t.comment(`${bytes} bytes with gzip`);
+  });
+
+  await t.test('the worker may stand before all of /app', async (t) => {
+    t.equal((await get('/app/worker.js')).headers['service-worker-allowed'], '/app');
+  });
+});

@@ -1,0 +1,87 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { findRedisProgram } from '../../dist/src/engine/process/redis_program.js';
+import { chartText } from './chart.mjs';
+import { can_pin, pinLoad } from './processes.mjs';
+import { reportText, tableText } from './report.mjs';
+import * as chunk from './rows/chunk.mjs';
+import * as commits from './rows/commits.mjs';
+import * as growth from './rows/growth.mjs';
+import * as handshakes from './rows/handshakes.mjs';
+import * as idle from './rows/idle.mjs';
+import * as insights from './rows/insights.mjs';
+import * as memory from './rows/memory.mjs';
+import * as oauth from './rows/oauth.mjs';
+import * as processes from './rows/processes.mjs';
+import * as reads from './rows/reads.mjs';
+import * as retention from './rows/retention.mjs';
+import * as search from './rows/search.mjs';
+import * as turns from './rows/turns.mjs';
+import * as webhooks from './rows/webhooks.mjs';
+
+const ROWS = {
+  chunk,
+  commits,
+  reads,
+  oauth,
+  webhooks,
+  handshakes,
+  growth,
+  memory,
+  turns,
+  search,
+  retention,
+  insights,
+  processes,
+  idle,
+};
+const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
+const REPORT = pathOf('../BENCHMARKS.md');
+const CHART = pathOf('../docs/benchmarks.svg');
+/** The last run of each group of rows, so that one group can be measured by itself. */
+const RESULTS = pathOf('results.json');
+/** Measures the rows with these names, or all. */
+export async function runBench(names, options) {
+  const { version } = await findRedisProgram({ log: console.log });
+  pinLoad();
+  const wanted = names.length === 0 ? Object.keys(ROWS) : names;
+  const measured = {};
+  let failed = 0;
+  for (const name of wanted) {
+    const began = performance.now();
+    try {
+      const rows = await ROWS[name].run(options);
+      measured[name] = {
+        at: new Date().toISOString().slice(0, 10),
+        node: process.version,
+        ...settingsOf(options),
+        rows,
+      };
+      console.log(`${name}: measured in ${((performance.now() - began) / 1000).toFixed(0)} s`);
+    } catch (error) {
+      failed += 1;
+      console.error(`${name}: could not be measured:`, error);
+    }
+  }
+  console.log(`\n${tableText(Object.values(measured).flatMap(({ rows }) => rows))}`);
+  if (options.profile === undefined) keep(measured, { redis_version: version, pinned: can_pin });
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+function settingsOf({ rounds, seconds }) {
+  return { rounds, seconds };
+}
+
+function keep(measured, machine) {
+  const known = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : {};
+  const all = Object.fromEntries(
+    Object.keys(ROWS).flatMap((name) => {
+      const found = measured[name] ?? known[name];
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
+  writeFileSync(RESULTS, `${JSON.stringify(all, null, 2)}\n`);
+  mkdirSync(pathOf('../docs/'), { recursive: true });
+  writeFileSync(CHART, chartText(Object.values(all).flatMap(({ rows }) => rows)));
+  writeFileSync(REPORT, reportText(all, machine));
+}

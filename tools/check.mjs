@@ -1,0 +1,72 @@
+/* `npm run check`: everything that can be told without running the code. A line each; exit code 1 if any fails. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ensurePackages, readCommandLine, root } from './setup.mjs';
+
+/** Registries that do not audit let one wait. */
+const AUDIT_MAX_MS = 20_000;
+
+readCommandLine({
+  form: 'npm run check',
+  says: 'Checks everything that can be told without running the code: types, lint, format, import directions, unused code, packages with known weaknesses. Exit code 1 when one of them fails.',
+});
+ensurePackages({ with_dev: true });
+
+const folders = ['src', 'actors', 'routes', 'certs', 'app', 'tools', 'kits/typescript/src', 'test'].filter((folder) =>
+  existsSync(join(root, folder)),
+);
+
+const checks = [
+  { title: 'types', program: 'tsc', args: ['-p', '.'] },
+  { title: 'types of scripts in pages', program: 'tsc', args: ['-p', 'tsconfig.pages.json'] },
+  { title: 'types of the app', program: 'tsc', args: ['-p', 'tsconfig.app.json'] },
+  { title: 'lint and format', program: 'biome', args: ['check', '--error-on-warnings', '.'] },
+  { title: 'import directions', program: 'depcruise', args: ['--config', '.dependency-cruiser.cjs', ...folders] },
+  { title: 'unused code', program: 'knip', args: ['--no-progress'] },
+  { title: 'citations', program: process.execPath, args: ['tools/checks/citations.mjs'] },
+];
+
+let failed = 0;
+for (const { title, program, args } of checks) {
+  const started_at = performance.now();
+  const { status, stdout, stderr } = spawnSync(resolve(root, 'node_modules', '.bin', program), args, {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const seconds = ((performance.now() - started_at) / 1000).toFixed(1);
+  console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${title} (${seconds} s)`);
+  if (status === 0) continue;
+  failed++;
+  console.log(`${stdout ?? ''}${stderr ?? ''}`.trimEnd());
+}
+if (!audited()) failed++;
+process.exitCode = failed === 0 ? 0 : 1;
+
+/** Whether no package that runs with the server has a known weakness that is severe. Without an answer nobody knows: then it says so. */
+function audited() {
+  const args = ['audit', '--omit=dev', '--audit-level=high', '--json'];
+  const { status, stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8', timeout: AUDIT_MAX_MS });
+  const report = parsed(stdout);
+  if (status === 0 && report !== null) {
+    console.log('ok     packages without known severe weaknesses');
+    return true;
+  }
+  if (report?.vulnerabilities === undefined) {
+    console.log('not run: packages held against known weaknesses (the registry gave no answer)');
+    return true;
+  }
+  const severe = Object.values(report.vulnerabilities).filter(({ severity }) => /^(high|critical)$/.test(severity));
+  console.log('FAILED packages with known severe weaknesses');
+  for (const { name, severity, range } of severe) console.log(`  ${name} ${range}: ${severity}`);
+  return false;
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return null;
+  }
+}

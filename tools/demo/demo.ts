@@ -1,0 +1,115 @@
+import { readSettings } from '../../src/host/settings.js';
+import { ScriptedEngine } from '../speech/scripted_engine.js';
+import { UserError, WRONG_USAGE } from '../user_error.js';
+import { openRecording } from './recording.js';
+import { runDemo } from './run.js';
+import { runSpeech } from './run_speech.js';
+import { runWeek } from './run_week.js';
+import { chooseServer, engineSettings, namedServer, ownServer } from './server_choice.js';
+import { ensureSpeech, speak } from './spoken.js';
+import { summaryOf } from './summary.js';
+
+/** What was typed, as commander gives it. */
+export type DemoOptions = {
+  devices: number;
+  chunkSeconds: number;
+  duration?: number;
+  speech?: true;
+  week?: true;
+  stay?: true;
+  server?: string;
+  deviceServer?: string;
+};
+
+/** Short, so that turns come while one watches. */
+const SPEECH_WINDOW_S = '10';
+/** As long as one may be: speakers are told apart within a window. */
+const WEEK_WINDOW_S = '600';
+
+/** Throws UserError for options that do not go together. */
+export async function demo(file: string | undefined, options: DemoOptions): Promise<void> {
+  const { chunkSeconds, speech, week, stay, server: named } = options;
+  if (named !== undefined && (week === true || speech === true))
+    throw new UserError('--week and --speech bring a server of their own; they take no --server.', WRONG_USAGE);
+  if (named === undefined && options.deviceServer !== undefined)
+    throw new UserError('--device-server goes with --server.', WRONG_USAGE);
+  if (stay === true && week !== true) throw new UserError('--stay goes with --week.', WRONG_USAGE);
+  if (week === true) {
+    if (file !== undefined || speech === true)
+      throw new UserError('--week brings what is said; it takes neither FILE nor --speech.', WRONG_USAGE);
+    await demoWeek(stay === true);
+    return;
+  }
+  if (speech === true) {
+    if (file !== undefined) throw new UserError('--speech speaks by itself; it takes no FILE.', WRONG_USAGE);
+    await demoSpeech(chunkSeconds);
+    return;
+  }
+  await demoRecording(file, options);
+}
+
+async function demoRecording(file: string | undefined, options: DemoOptions): Promise<void> {
+  const { devices, chunkSeconds, duration, server: named, deviceServer } = options;
+  const recording = await openRecording({ file, chunk_seconds: chunkSeconds, duration_seconds: duration });
+  const server = named === undefined ? await chooseServer(readSettings(process.env)) : namedServer(named, deviceServer);
+  try {
+    console.log(`server: ${server.description}`);
+    console.log(`recording: ${recording.title} (${recording.description}), ${recording.pieces.length} chunks`);
+    const outcome = await runDemo(server, { recording, devices, out: process.stdout });
+    const { lines, good } = summaryOf(outcome);
+    console.log(`\n${lines.join('\n')}`);
+    if (!good) process.exitCode = 1;
+  } finally {
+    await recording.close();
+    await server.end();
+  }
+}
+
+/** Beside whatever server there is: what another one hears with is not known. */
+async function demoSpeech(chunk_seconds: number): Promise<void> {
+  await ensureSpeech((line) => console.log(line));
+  const spoken = await speak();
+  try {
+    const recording = await openRecording({ file: spoken.file, chunk_seconds, duration_seconds: undefined });
+    const server = await ownServer({
+      ...{ TRANSCRIBE_COMMAND: 'pocketsphinx', TRANSCRIBE_WINDOW_S: SPEECH_WINDOW_S, ...engineSettings('INSIGHTS') },
+    });
+    try {
+      console.log(`server: ${server.description}, which hears with pocketsphinx`);
+      if (!(await runSpeech(server, { recording, sentences: spoken.sentences, out: process.stdout })))
+        process.exitCode = 1;
+    } finally {
+      await recording.close();
+      await server.end();
+    }
+  } finally {
+    await spoken.remove();
+  }
+}
+
+async function demoWeek(stays: boolean): Promise<void> {
+  const engine = await ScriptedEngine.start({ keeps_requests: false });
+  try {
+    const server = await ownServer({
+      ...{ TRANSCRIBE_URL: engine.url, TRANSCRIBE_DIARIZE: '1', TRANSCRIBE_WINDOW_S: WEEK_WINDOW_S },
+      ...engineSettings('INSIGHTS'),
+    });
+    try {
+      console.log(`server: ${server.description}, whose engine hears what a script says`);
+      const { is_heard, token } = await runWeek(server, process.stdout);
+      if (!is_heard) process.exitCode = 1;
+      const mcp_url = `${server.base_url}/mcp`;
+      console.log(`\nAn assistant asks the same at ${mcp_url} with this token, for example:`);
+      console.log(`  claude mcp add --transport http spool ${mcp_url} --header "Authorization: Bearer ${token}"`);
+      if (!stays) console.log('The server ends now. It stays with --stay.');
+      else {
+        console.log('Serving until Ctrl-C.');
+        await new Promise(() => {});
+      }
+    } finally {
+      await server.end();
+    }
+  } finally {
+    await engine.close();
+  }
+}

@@ -1,0 +1,88 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import pMap from 'p-map';
+import type { AppClient } from '../../kits/typescript/src/app_client.js';
+import { sendChunk } from '../../kits/typescript/src/chunk_sender.js';
+import { DeviceClient, sha256Of } from '../../kits/typescript/src/device_client.js';
+import type { OperatorClient } from '../../kits/typescript/src/operator_client.js';
+import type { Patience } from '../../kits/typescript/src/patience.js';
+import { CBOR_ENCODING } from '../cbor_encoding.js';
+import { UserError } from '../user_error.js';
+import type { Lane } from './progress.js';
+import type { Piece, Recording } from './recording.js';
+
+const UPLOADS_IN_FLIGHT = 4;
+
+/** A simulated device with a stream that it records. */
+export type Recorder = { device: DeviceClient; epoch: string; stream_id: string; source_stream_ref: string };
+
+export type World = { device_url: string; operator: OperatorClient; app: AppClient; patience: Patience };
+
+/** A new device, claimed for the account, whose stream is registered. */
+export async function makeRecorder({ device_url, operator, app, patience }: World): Promise<Recorder> {
+  const credentials = await patience.ask(() => operator.provision('personal'));
+  const device = new DeviceClient(device_url, credentials, { encoding: CBOR_ENCODING, maxSockets: UPLOADS_IN_FLIGHT });
+  const { claim } = await patience.ask(() => app.call('POST /devices/claims', { body: { kind: 'owner' } }));
+  const { binding_epoch: epoch } = await patience.repeat(() =>
+    device.call('POST /device/claims/redeem', { body: { claim } }),
+  );
+  const source_stream_ref = randomUUID();
+  const body = {
+    source_stream_ref,
+    captured_at: new Date().toISOString(),
+    clock_uncertainty_ms: 50,
+    binding_epoch: epoch,
+  };
+  const { id: stream_id } = await patience.repeat(() => device.call('POST /device/streams', { body }));
+  return { device, epoch, stream_id, source_stream_ref };
+}
+
+type Recordings = {
+  recording: Recording;
+  patience: Patience;
+  hashes: Map<number, string>;
+  chunk_ms: number[];
+  lane: Lane;
+};
+
+/** Uploads all pieces and ends the stream. */
+export async function record({ device, epoch, source_stream_ref }: Recorder, run: Recordings): Promise<void> {
+  const { recording, patience, hashes, chunk_ms, lane } = run;
+  const { codec, container } = recording;
+  await pMap(
+    recording.pieces,
+    async (piece: Piece) => {
+      const { sequence, start_ms, end_ms, size_bytes } = piece;
+      const bytes = await piece.read();
+      const sha256 = hashes.get(sequence) ?? sha256Of(bytes);
+      hashes.set(sequence, sha256);
+      const intent = {
+        ...{ source_chunk_ref: randomUUID(), source_stream_ref, sequence, binding_epoch: epoch },
+        ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: end_ms },
+        ...{ codec, container, size_bytes, sha256 },
+      };
+      const began = performance.now();
+      const status = await sendChunk(device, (call) => patience.repeat(call), { intent, read: async () => bytes });
+      if (status !== 'stored') throw new UserError(`Chunk ${sequence} is ${status} after its upload.`);
+      chunk_ms.push(performance.now() - began);
+      lane.chunks += 1;
+      lane.bytes += size_bytes;
+    },
+    { concurrency: UPLOADS_IN_FLIGHT },
+  );
+  const end = { source_stream_ref, end_ms: recording.duration_ms, binding_epoch: epoch };
+  await patience.repeat(() => device.call('POST /device/streams/end', { body: end }));
+}
+
+/** As somebody new; gives the email. */
+export async function signIn({
+  app,
+  operator,
+  patience,
+}: Pick<World, 'app' | 'operator' | 'patience'>): Promise<string> {
+  const email = `demo-${randomBytes(5).toString('hex')}@spool.example`;
+  await patience.ask(() => app.call('POST /auth/otp', { body: { email } }));
+  const token = await operator.readCode(email);
+  const session = await patience.ask(() => app.call('POST /auth/verify-otp', { body: { email, token } }));
+  app.access_token = session.access_token;
+  return email;
+}
