@@ -16,7 +16,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # `docker compose exec server spool server check` asks this server by its own operator port.
-RUN rm -rf dist/test && ln -s /app/dist/src/tools/cli/main.js /usr/local/bin/spool && \
+RUN rm -rf dist/test && ln -s /app/dist/tools/cli/main.js /usr/local/bin/spool && \
   mkdir /data && chown node:node /data
 USER node
 VOLUME /data

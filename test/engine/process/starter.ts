@@ -19,7 +19,7 @@ export const start = (
 ): Starter => {
   const child: ChildProcess = spawn(
     process.execPath,
-    [new URL(`../programs/${program}`, import.meta.url).pathname, ...args],
+    [new URL(`../../programs/${program}`, import.meta.url).pathname, ...args],
     {
       stdio: ['pipe', 'pipe', 'inherit'],
       // Without tap's own options for child processes, which triple the time a start takes.

@@ -16,7 +16,7 @@ const LEDGERS = 8;
 const DONE_EACH = 8;
 const AT_MS = 4_000_000_000_000;
 const LIBRARIES = ['commit', 'workers'].map((file) =>
-  readFileSync(new URL(`../../src/engine/store/${file}.lua`, import.meta.url), 'utf8'),
+  readFileSync(new URL(`../../../src/engine/store/${file}.lua`, import.meta.url), 'utf8'),
 );
 /** What Redis does not run may change. */
 const COMMENTS = /--\[\[.*?\]\]|--[^\n]*/gs;
