@@ -1,6 +1,7 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, type Effect, type MessageOf, type Turn } from '../actor.js';
+import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import { dueIndexEffects, isLastTry, type JobFailure, workerMessages } from '../job.js';
 import {
   type Archived,
   type Asker,
@@ -35,7 +36,38 @@ const LOST: ExportFailure = { code: 'INTERRUPTED', message: 'It was begun severa
 
 type ByWhom = Export['by'];
 type Requested = Pick<Export, 'by' | 'audio' | 'files'> & { export_id: string; asker: Asker };
-type Held = { export_id: string; claim: string };
+/** `progress`: how far it has come, where the message says so. */
+type HeldExport = { export_id: string; claim: string; progress?: ExportProgress };
+type ExportJob = { tries: number; item: RunningExport };
+type Done = Decision<Exports, typeof DONE>;
+
+const EXPORT_TRIES = { tries_max: LIMITS.export_tries_max, rests_ms: [] };
+
+const ofHeldExport = given((state: Exports | null, { now_ms }: Turn, { export_id }: HeldExport): Exports | Refusal => {
+  const now = standing(state, now_ms);
+  return now.items.some(({ id }) => id === export_id) ? now : NO_EXPORT;
+});
+
+/** Exports are jobs. A worker whose lease ended is lost, and what it made is not taken any more. */
+const exportJobs = workerMessages<Exports, HeldExport, ExportJob, JobFailure & ExportFailure>({
+  given: ofHeldExport,
+  not_held: NOT_YOURS,
+  tries: EXPORT_TRIES,
+  held(state, named) {
+    const item = heldExport(state, named);
+    return item && { until_ms: item.stage.lease_until_ms, job: { tries: item.stage.tries, item } };
+  },
+  prolonged(state, { job: { item }, until_ms: lease_until_ms }, turn) {
+    return withStage(state, { ...item, stage: { ...item.stage, lease_until_ms } }, turn);
+  },
+  released(state, { job: { item } }, turn) {
+    const { asker, attempt, tries } = item.stage;
+    return withStage(state, { ...item, stage: { status: 'pending', asker, attempt, tries: tries - 1 } }, turn);
+  },
+  failed(state, { job: { item } }, { code, message }, turn) {
+    return withStage(state, { ...item, stage: { status: 'failed', code, message } }, turn);
+  },
+});
 
 /** docs/choices.md, "Files and exports". */
 export const exports = defineActor<Exports>()({
@@ -82,7 +114,7 @@ export const exports = defineActor<Exports>()({
       return { reply: made, ...changed({ ...before, items: [...before.items, made], asked_at_ms }, turn) };
     },
 
-    delete(state, { export_id, by }: { export_id: string; by: ByWhom }, turn): Decision<Exports, typeof DONE> {
+    delete(state, { export_id, by }: { export_id: string; by: ByWhom }, turn): Done {
       const before = standing(state, turn.now_ms);
       const found = before.items.find((one) => one.id === export_id && one.by === by);
       if (found === undefined) return { reply: NO_EXPORT };
@@ -114,42 +146,30 @@ export const exports = defineActor<Exports>()({
       return { reply: { work: 'make', export: running }, ...changed(withItem(before, running), turn) };
     },
 
-    /** It is still made. */
-    prolong(state, { progress, ...held }: Held & { progress: ExportProgress }, turn): Decision<Exports, typeof DONE> {
-      return ofHeld(state, held, turn, (running) => ({
-        ...running,
-        stage: { ...running.stage, progress, lease_until_ms: turn.now_ms + LIMITS.export_lease_ms },
-      }));
-    },
+    prolong: exportJobs.prolong,
+    fail: exportJobs.fail,
+    release: exportJobs.release,
 
-    finish(state, { archived, ...held }: Held & { archived: Archived }, turn): Decision<Exports, typeof DONE> {
-      const { stage } = state?.items.find(({ id }) => id === held.export_id) ?? {};
-      if (stage?.status === 'ready' && stage.claim === held.claim) return { reply: DONE };
-      return ofHeld(state, held, turn, ({ stage: { attempt, claim }, ...running }) => {
-        const expires_at_ms = turn.now_ms + LIMITS.export_kept_ms;
-        return { ...running, stage: { status: 'ready', claim, attempt, expires_at_ms, ...archived } };
-      });
-    },
-
-    /** Gives it back: whoever had it stops. */
-    release: (state, held: Held, turn): Decision<Exports, typeof DONE> =>
-      ofHeld(state, held, turn, ({ stage: { asker, attempt, tries }, ...running }) => ({
-        ...running,
-        stage: { status: 'pending', asker, attempt, tries: tries - 1 },
-      })),
-
-    fail: (state, { failure, ...held }: Held & { failure: ExportFailure }, turn): Decision<Exports, typeof DONE> =>
-      ofHeld(state, held, turn, (running) => ({ ...running, stage: { status: 'failed', ...failure } })),
+    finish: ofHeldExport((state, { archived, ...named }: HeldExport & { archived: Archived }, turn): Done => {
+      const known = state.items.find(({ id }) => id === named.export_id);
+      if (known?.stage.status === 'ready' && known.stage.claim === named.claim) return { reply: DONE };
+      const item = heldExport(state, named);
+      if (item === null) return { reply: NOT_YOURS };
+      const { attempt, claim } = item.stage;
+      const expires_at_ms = turn.now_ms + LIMITS.export_kept_ms;
+      const stage: ExportStage = { status: 'ready', claim, attempt, expires_at_ms, ...archived };
+      return { reply: DONE, ...withStage(state, { ...item, stage }, turn) };
+    }),
 
     /** Its bytes are gone. */
-    removed(state, { export_id }: { export_id: string }, turn): Decision<Exports, typeof DONE> {
+    removed(state, { export_id }: { export_id: string }, turn): Done {
       const before = standing(state, turn.now_ms);
       const removing = before.removing.filter((id) => id !== export_id);
       return { reply: DONE, ...changed({ ...before, removing }, turn) };
     },
 
     /** A reminder: something has had its time. */
-    look: (state, _: unknown, turn): Decision<Exports, typeof DONE> => ({
+    look: (state, _: unknown, turn): Done => ({
       reply: DONE,
       ...changed(standing(state, turn.now_ms), turn),
     }),
@@ -203,7 +223,7 @@ function itemAt(one: Export, now_ms: number): Export | null {
   const { stage } = one;
   if (stage.status === 'running' && now_ms >= stage.lease_until_ms) {
     const { asker, attempt, tries } = stage;
-    const is_lost = tries >= LIMITS.export_tries_max;
+    const is_lost = isLastTry(tries, EXPORT_TRIES);
     return { ...one, stage: is_lost ? { status: 'failed', ...LOST } : { status: 'pending', asker, attempt, tries } };
   }
   if (stage.status === 'ready' && now_ms >= stage.expires_at_ms) return { ...one, stage: { status: 'expired' } };
@@ -211,20 +231,15 @@ function itemAt(one: Export, now_ms: number): Export | null {
   return is_over && now_ms >= one.created_at_ms + LIMITS.export_known_ms ? null : one;
 }
 
-/** Changes the export that somebody has in hand, and nobody else's. */
-function ofHeld(
-  state: Exports | null,
-  { export_id, claim }: Held,
-  turn: Turn,
-  change: (running: RunningExport) => Export,
-): Decision<Exports, typeof DONE> {
-  const before = standing(state, turn.now_ms);
-  const found = before.items.find(({ id }) => id === export_id);
-  if (found === undefined) return { reply: NO_EXPORT };
-  if (found.stage.status !== 'running' || found.stage.claim !== claim) return { reply: NOT_YOURS };
-  const after = change(found as RunningExport);
-  const removing = hasBytes(after) ? before.removing : [...before.removing, export_id];
-  return { reply: DONE, ...changed({ ...withItem(before, after), removing }, turn) };
+function heldExport({ items }: Exports, { export_id, claim, progress }: HeldExport): RunningExport | null {
+  const found = items.find(({ id }) => id === export_id);
+  if (found?.stage.status !== 'running' || found.stage.claim !== claim) return null;
+  return { ...found, stage: { ...found.stage, ...(progress !== undefined && { progress }) } };
+}
+
+function withStage(state: Exports, item: Export, turn: Turn): { next: Exports | null; effects: Effect[] } {
+  const removing = hasBytes(item) ? state.removing : [...state.removing, item.id];
+  return changed({ ...withItem(state, item), removing }, turn);
 }
 
 function withItem(state: Exports, item: Export): Exports {
@@ -258,14 +273,15 @@ function changed(next: Exports, { self, now_ms }: Turn): { next: Exports | null;
     ...next.items.map(overAt),
     ...next.asked_at_ms.map((at_ms) => at_ms + LIMITS.exports_window_ms),
   );
-  const [no_work, no_look] = unscheduled(self);
+  const [, no_look] = unscheduled(self);
   const message: ExportsMessage = { type: 'look' };
   return {
     next,
     effects: [
-      due_ms === Number.POSITIVE_INFINITY
-        ? no_work
-        : { effect: 'add_to_index', ...EXPORTS_INDEX, member: self, order: due_ms },
+      ...dueIndexEffects(
+        { ...EXPORTS_INDEX, member: self },
+        { is_ms: due_ms === Number.POSITIVE_INFINITY ? null : due_ms },
+      ),
       look_ms === Number.POSITIVE_INFINITY
         ? no_look
         : { effect: 'schedule_reminder', name: 'look', at_ms: look_ms, message },

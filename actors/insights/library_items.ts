@@ -6,6 +6,7 @@ import { dueIndex } from '../../src/domain/retention.js';
 import { BLOCKS } from '../../src/domain/search/places.js';
 import { WORDS_VERSION } from '../../src/domain/search/words.js';
 import type { Decision, Effect, Read, RecordQuery, Turn } from '../actor.js';
+import { dueIndexEffects } from '../job.js';
 import { pipelineOf } from './context_state.js';
 import { blockEffects, itemBlock } from './library_block.js';
 import {
@@ -315,12 +316,7 @@ export class Writing {
   setDue(due_ms: number | null): void {
     if (due_ms === this.insights.due_ms) return;
     this.insights = { ...this.insights, due_ms };
-    const member = this.turn.self;
-    this.effects.push(
-      due_ms === null
-        ? { effect: 'remove_from_index', ...INSIGHTS_INDEX, member }
-        : { effect: 'add_to_index', ...INSIGHTS_INDEX, member, order: due_ms },
-    );
+    this.effects.push(...dueIndexEffects({ ...INSIGHTS_INDEX, member: this.turn.self }, { is_ms: due_ms }));
   }
 
   setOldest(oldest_ms: number | null): void {
@@ -328,11 +324,7 @@ export class Writing {
     this.insights = { ...this.insights, oldest_ms };
     const { account_id, workspace_id } = this.library;
     const place = { owner: account_id, index: dueIndex('insights', workspace_id), member: this.turn.self };
-    this.effects.push(
-      oldest_ms === null
-        ? { effect: 'remove_from_index', ...place }
-        : { effect: 'add_to_index', ...place, order: oldest_ms },
-    );
+    this.effects.push(...dueIndexEffects(place, { is_ms: oldest_ms }));
   }
 
   /** A record as it is after what was written so far. */
@@ -353,7 +345,11 @@ export class Writing {
   }
 
   done<Reply>(reply: Reply): Decision<Library, Reply> {
-    return { reply, next: { ...this.library, insights: this.insights }, effects: this.effects };
+    return { reply, ...this.changed() };
+  }
+
+  changed(): { next: Library; effects: Effect[] } {
+    return { next: { ...this.library, insights: this.insights }, effects: this.effects };
   }
 
   #put<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {

@@ -1,6 +1,7 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { type Decision, given, messagesOf, type Read, type RecordQuery, type Turn } from '../actor.js';
+import { GIVEN_UP, isLastTry, workerMessages } from '../job.js';
 import { keptPipeline } from './context_state.js';
 import { DONE, type Done, itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
 import { spansOf } from './library_spans.js';
@@ -22,9 +23,8 @@ const NO_JOB = { job: null } as const;
 
 /** `pipeline`: the number of the default one. */
 type Claim = { token: string; run_id: string; lease_ms: number; pipeline?: number };
-type Held = { job: number; token: string };
-/** `rest_ms`: so long the engine asked to be left alone. */
-type FailedJob = Held & { code: string; retry: boolean; rest_ms?: number | undefined; engine: string | null };
+type HeldInsightJob = { job: number; token: string };
+type ClaimedInsightJob = InsightJob & Required<Pick<InsightJob, 'claim'>>;
 export type ClaimedJob = InsightJob & { conversation_item: Conversation | null };
 type ClaimReply = {
   job: ClaimedJob | null;
@@ -34,6 +34,33 @@ type ClaimReply = {
 type HeldReply = { job: ClaimedJob; library: ClaimReply['library'] };
 
 export const ofLibrary = given((state: Library | null) => state ?? NO_LIBRARY);
+
+const JOB_TRIES = { tries_max: LIMITS.insight_job_tries_max, rests_ms: LIMITS.insight_job_retries_ms };
+
+/** Conversations that are to be looked into are jobs, each a record. Its order is when it may be claimed. */
+const insightJobs = workerMessages<Library, HeldInsightJob, ClaimedInsightJob>({
+  given: ofLibrary,
+  not_held: NOT_HELD,
+  tries: JOB_TRIES,
+  records: ({ job }) => [jobRecord(job)],
+  further: runsOf,
+  held(_, named, turn) {
+    const job = heldJob(named, turn);
+    return job === null ? null : { until_ms: job.claim.until_ms, job };
+  },
+  prolonged(state, { job, until_ms }, turn) {
+    return changed(state, turn, (writing) => putJob(writing, { ...job, claim: { ...job.claim, until_ms } }, until_ms));
+  },
+  rested(state, { job: { claim: _, ...job } }, not_before_ms, turn) {
+    return changed(state, turn, (writing) => putJob(writing, job, not_before_ms));
+  },
+  released(state, { job: { claim: _, ...job } }, turn) {
+    return changed(state, turn, (writing) => putJob(writing, { ...job, tries: job.tries - 1 }, turn.now_ms));
+  },
+  failed(state, { job: { claim, ...job } }, { code, engine = null }, turn) {
+    return changed(state, turn, (writing) => endJob(writing, job, failedRun(claim, code, engine)));
+  },
+});
 
 export const jobMessages = messagesOf<Library>()({
   /** What is due for a worker at this moment. Whoever looks asks this first: it says when to look again, too. */
@@ -72,11 +99,8 @@ export const jobMessages = messagesOf<Library>()({
       const writing = new Writing(state, turn);
       const { claim: lost, ...waiting } = first.value;
       // A worker that says nothing when its lease ends has failed as well.
-      if (waiting.tries >= LIMITS.insight_job_tries_max) {
-        endJob(writing, waiting, {
-          ...{ status: 'failed', run_id: lost?.run_id ?? run_id, ...keptPipeline(lost?.pipeline) },
-          ...{ engine: null, failure: 'GIVEN_UP', dropped: NOTHING_DROPPED },
-        });
+      if (isLastTry(waiting.tries, JOB_TRIES)) {
+        endJob(writing, waiting, failedRun(lost ?? { run_id }, GIVEN_UP, null));
         return writing.done({ ...NO_JOB, library });
       }
       const until_ms = turn.now_ms + lease_ms;
@@ -91,8 +115,8 @@ export const jobMessages = messagesOf<Library>()({
   /** The job that a worker says it has. */
   held_job: {
     reads: true,
-    records: ({ job }: Held) => [jobRecord(job), itemRecord('conversation', job)],
-    decide: ofLibrary((state, held: Held, turn): { reply: HeldReply | typeof NOT_HELD } => {
+    records: ({ job }: HeldInsightJob) => [jobRecord(job), itemRecord('conversation', job)],
+    decide: ofLibrary((state, held: HeldInsightJob, turn): { reply: HeldReply | typeof NOT_HELD } => {
       const job = heldJob(held, turn);
       if (job === null) return { reply: NOT_HELD };
       const conversation_item = itemIn(turn, 'conversation', job.conversation) ?? null;
@@ -101,55 +125,9 @@ export const jobMessages = messagesOf<Library>()({
     }),
   },
 
-  /** Still at it: the claim holds for so long from now on. */
-  prolong_job: {
-    records: ({ job }: Held & { lease_ms: number }) => [jobRecord(job)],
-    decide: ofLibrary(
-      (state, { lease_ms, ...held }: Held & { lease_ms: number }, turn): Decision<Library, { until_ms: number }> => {
-        const job = heldJob(held, turn);
-        if (job === null || turn.now_ms >= job.claim.until_ms) return { reply: NOT_HELD };
-        const until_ms = turn.now_ms + lease_ms;
-        const writing = new Writing(state, turn);
-        putJob(writing, { ...job, claim: { ...job.claim, until_ms } }, until_ms);
-        return writing.done({ until_ms });
-      },
-    ),
-  },
-
-  /** No result: the job rests and comes again, or, after its last try, has failed. */
-  job_failed: {
-    records: ({ job }: FailedJob) => [jobRecord(job)],
-    further: (held: FailedJob, _state, read: Read): RecordQuery[] => runsOf(heldJob(held, read)),
-    decide: ofLibrary((state, failed: FailedJob, turn): Decision<Library, { again: boolean; tries: number }> => {
-      const held = heldJob(failed, turn);
-      if (held === null) return { reply: NOT_HELD };
-      const { claim, ...job } = held;
-      const { tries } = job;
-      const again = failed.retry && tries < LIMITS.insight_job_tries_max;
-      const writing = new Writing(state, turn);
-      const pause_ms = Math.max(failed.rest_ms ?? 0, LIMITS.insight_job_retries_ms[tries - 1] ?? 0);
-      if (again) putJob(writing, job, turn.now_ms + pause_ms);
-      else
-        endJob(writing, job, {
-          ...{ status: 'failed', run_id: claim.run_id, engine: failed.engine, ...keptPipeline(claim.pipeline) },
-          ...{ failure: failed.code, dropped: NOTHING_DROPPED },
-        });
-      return writing.done({ again, tries });
-    }),
-  },
-
-  /** Whoever has it stops before it was done: somebody else may have it at once, and it was no try. */
-  release_job: {
-    records: ({ job }: Held) => [jobRecord(job)],
-    decide: ofLibrary((state, held: Held, turn): Done => {
-      const job = heldJob(held, turn);
-      if (job === null) return { reply: DONE };
-      const { claim: _, ...waiting } = job;
-      const writing = new Writing(state, turn);
-      putJob(writing, { ...waiting, tries: waiting.tries - 1 }, turn.now_ms);
-      return writing.done(DONE);
-    }),
-  },
+  prolong_job: insightJobs.prolong,
+  job_failed: insightJobs.fail,
+  release_job: insightJobs.release,
 
   /** Whether something is still to be made of these streams. */
   waiting: {
@@ -194,12 +172,23 @@ export function jobRecord(number: number): RecordQuery {
 }
 
 /** The job that a worker says it has; a lease that expired counts as long as nobody else has it. */
-export function heldJob(
-  { job: number, token }: Held,
-  turn: Pick<Turn, 'record'>,
-): (InsightJob & Required<Pick<InsightJob, 'claim'>>) | null {
+export function heldJob({ job: number, token }: HeldInsightJob, turn: Pick<Turn, 'record'>): ClaimedInsightJob | null {
   const job = turn.record<InsightJob>('jobs', insightKey(number));
   return job?.claim?.token === token ? { ...job, claim: job.claim } : null;
+}
+
+function changed(state: Library, turn: Turn, write: (writing: Writing) => void) {
+  const writing = new Writing(state, turn);
+  write(writing);
+  return writing.changed();
+}
+
+function failedRun(
+  { run_id, pipeline }: { run_id: string; pipeline?: number },
+  failure: string,
+  engine: string | null,
+) {
+  return { status: 'failed' as const, run_id, engine, failure, dropped: NOTHING_DROPPED, ...keptPipeline(pipeline) };
 }
 
 export function putJob(writing: Writing, job: InsightJob, at_ms: number): void {

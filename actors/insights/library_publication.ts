@@ -1,6 +1,7 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { type Decision, messagesOf, type Read, type RecordQuery } from '../actor.js';
+import { tallyBefore } from '../job.js';
 import { keptPipeline } from './context_state.js';
 import { conversationEvent, memoryEvent, takeAway } from './library_edits.js';
 import { itemIn, itemRecord, suppressedOf, textKey, Writing } from './library_items.js';
@@ -30,7 +31,6 @@ type InsightPublication = {
   result: CheckedInsights;
 };
 
-const OTHER_CONTENT = refuse('CONFLICT', 'Something else was published under this claim.');
 const TOO_MUCH = refuse(
   'BAD_REQUEST',
   `A result has at most ${LIMITS.suggestions_per_result_max} suggestions and ${LIMITS.memories_per_result_max} memories.`,
@@ -55,9 +55,10 @@ export const publicationMessages = messagesOf<Library>()({
   /** What came of a result, for whoever says it once more. */
   published: {
     reads: true,
-    decide: ofLibrary((state, told: Told): { reply: { tally: InsightTally } | Refusal } => ({
-      reply: toldBefore(state, told) ?? NOT_HELD,
-    })),
+    decide: ofLibrary((state, told: Told): { reply: { tally: InsightTally } | Refusal } => {
+      const before = tallyBefore(state.insights?.published ?? [], told) ?? NOT_HELD;
+      return { reply: isRefusal(before) ? before : { tally: before } };
+    }),
   },
 
   /** All of a result is one commit, merged with what people have done. */
@@ -87,8 +88,8 @@ export const publicationMessages = messagesOf<Library>()({
     },
     decide: ofLibrary((state, publication: InsightPublication, turn): Decision<Library, { tally: InsightTally }> => {
       const { job: number, token, digest, engine, result } = publication;
-      const before = toldBefore(state, publication);
-      if (before !== null) return { reply: before };
+      const before = tallyBefore(state.insights?.published ?? [], publication);
+      if (before !== null) return { reply: isRefusal(before) ? before : { tally: before } };
       const held = heldJob({ job: number, token }, turn);
       if (held === null) return { reply: NOT_HELD };
       const wrong = wrongIn(result);
@@ -119,13 +120,6 @@ export const publicationMessages = messagesOf<Library>()({
 type WaitingJob = Omit<InsightJob, 'claim'>;
 /** Numbers of what a conversation has. */
 type Made = { suggestions: number[]; memories: number[] };
-
-/** Null where nothing was published under this claim. */
-function toldBefore({ insights }: Library, { token, digest }: Told): { tally: InsightTally } | Refusal | null {
-  const before = insights?.published.find((one) => one.token === token);
-  if (before === undefined) return null;
-  return before.digest === digest ? { tally: before.tally } : OTHER_CONTENT;
-}
 
 function wrongIn({ suggestions, memories }: CheckedInsights): Refusal | null {
   const is_too_much =

@@ -3,6 +3,7 @@ import type { Interval } from '../../src/domain/intervals.js';
 import type { Counts, Cutoffs } from '../../src/domain/retention.js';
 import type { WORDS_VERSION } from '../../src/domain/search/words.js';
 import { SUGGESTION_STATUSES, type SuggestionStatus } from '../../src/domain/suggestions.js';
+import type { StoredResult } from '../job.js';
 
 /**
  * What an account has in one workspace; its id follows from both (`libraryId`), and it lies with the account. Of a
@@ -59,7 +60,7 @@ export type Insights = {
   /** The oldest clock, or a time before it: its order in the due list of retention. Null where there is nothing. */
   oldest_ms: number | null;
   /** The last publications, so that the same again gets the same answer. */
-  published: { token: string; digest: string; tally: InsightTally }[];
+  published: StoredResult<InsightTally>[];
   /** As that of a transcript: by which words search knows its items. */
   searchable?: true | typeof WORDS_VERSION;
 };

@@ -2,8 +2,17 @@ import type { Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { type Decision, type Effect, messagesOf, type RangeQuery } from '../actor.js';
+import { dueIndexEffects, prolongMessage } from '../job.js';
 import type { TranscriptMessage } from '../transcripts/transcript.js';
-import { type Chunk, type ChunkResult, chunkKey, keptStream, putChunk, type Stream } from './stream_state.js';
+import {
+  type Chunk,
+  type ChunkClaim,
+  type ChunkResult,
+  chunkKey,
+  keptStream,
+  putChunk,
+  type Stream,
+} from './stream_state.js';
 
 /** `tries` counts this one. */
 export type ClaimedChunk = { number: number; tries: number; until_ms: number };
@@ -12,10 +21,8 @@ export type ClaimedChunk = { number: number; tries: number; until_ms: number };
 type Waiting = { tries: number };
 
 const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the chunk may be in other hands.');
-const DUE_LIST = 'due';
-
 /** The index of a partition's streams that have something to process, each at the time when it has. */
-export const PROCESSING_INDEX = { owner: 'processing', index: DUE_LIST } as const;
+export const PROCESSING_INDEX = { owner: 'processing', index: 'due' } as const;
 
 /**
  * How stored chunks come to be processed: each waits in its stream until a worker claims it, for a time and under a
@@ -54,20 +61,19 @@ export const processingMessages = messagesOf<Stream>()({
     }),
   },
 
-  /** Still at it: the claim holds for so long from now on. */
-  prolong_claim: keptStream(
-    (
-      state,
-      { number, token, lease_ms }: { number: number; token: string; lease_ms: number },
-      { self, now_ms },
-    ): Decision<Stream, { until_ms: number }> => {
-      const held = state.claims.find((claim) => claim.number === number && claim.token === token);
-      if (held === undefined || now_ms >= held.until_ms) return { reply: NOT_HELD };
-      const until_ms = now_ms + lease_ms;
-      const next = { ...state, claims: state.claims.map((claim) => (claim === held ? { ...held, until_ms } : claim)) };
-      return { reply: { until_ms }, next, effects: dueEffects(state, next, self) };
+  prolong_claim: prolongMessage<Stream, HeldChunk, ChunkClaim>({
+    given: keptStream,
+    not_held: NOT_HELD,
+    held(state, named) {
+      const job = heldClaim(state, named);
+      return job === undefined ? null : { until_ms: job.until_ms, job };
     },
-  ),
+    prolonged(state, { job, until_ms }, { self }) {
+      const claims = state.claims.map((claim) => (claim === job ? { ...job, until_ms } : claim));
+      const next = { ...state, claims };
+      return { next, effects: dueEffects(state, next, self) };
+    },
+  }),
 
   /** Of chunks that were claimed with this token. `taken`: those whose claim still held, or that had this result already. */
   chunk_results: {
@@ -83,7 +89,7 @@ export const processingMessages = messagesOf<Stream>()({
         const chunk = turn.record<Chunk>('chunks', chunkKey(number));
         if (chunk?.processed_by === token && isSame(chunk.result, result)) taken.push(number);
         // A lease that expired counts as long as nobody else has taken the chunk.
-        const held = claims.find((claim) => claim.number === number && claim.token === token);
+        const held = heldClaim({ claims }, { number, token });
         if (chunk === undefined || held === undefined) continue;
         taken.push(number);
         claims = claims.filter((claim) => claim !== held);
@@ -132,6 +138,7 @@ export const processingMessages = messagesOf<Stream>()({
 type Transcribes = { window_ms: number };
 type Backlog = { after?: RangeQuery['after']; transcribes: Transcribes };
 
+type HeldChunk = { number: number; token: string };
 type ClaimInput = { token: string; limit: number; lease_ms: number };
 type Claimed = { claimed: ClaimedChunk[]; left: number };
 type ChunkResults = {
@@ -140,6 +147,10 @@ type ChunkResults = {
   transcribes?: Transcribes | undefined;
 };
 type TakenResults = { taken: number[]; left: number };
+
+function heldClaim({ claims }: Pick<Stream, 'claims'>, { number, token }: HeldChunk): ChunkClaim | undefined {
+  return claims.find((claim) => claim.number === number && claim.token === token);
+}
 
 function toldOf(state: Stream, audio: Interval[], transcribes: Transcribes | undefined): Stream {
   if (audio.length === 0) return state;
@@ -157,11 +168,7 @@ function tellTranscript(stream: Stream, intervals: Interval[], { window_ms }: Tr
 
 /** Keeps the partition's index true: where the stream has something to claim, and from when on. */
 export function dueEffects(was: Stream, is: Stream, member: string): Effect[] {
-  const [before_ms, due_ms] = [dueAt(was), dueAt(is)];
-  if (before_ms === due_ms) return [];
-  return due_ms === null
-    ? [{ effect: 'remove_from_index', ...PROCESSING_INDEX, member }]
-    : [{ effect: 'add_to_index', ...PROCESSING_INDEX, member, order: due_ms }];
+  return dueIndexEffects({ ...PROCESSING_INDEX, member }, { was_ms: dueAt(was), is_ms: dueAt(is) });
 }
 
 /**

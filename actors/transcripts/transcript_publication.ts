@@ -5,6 +5,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { dueIndex } from '../../src/domain/retention.js';
 import { type Decision, type Effect, messagesOf, type Turn } from '../actor.js';
 import { keptPipeline } from '../insights/context_state.js';
+import { tallyBefore } from '../job.js';
 import { announce, showContact } from './transcript_announcing.js';
 import { writePage } from './transcript_block.js';
 import { attributeRun, type HeardRun, mergeRun, type SpeakerNumbers } from './transcript_merge.js';
@@ -74,7 +75,6 @@ export type Publication = {
 /** `speakers`: the numbers of the result's labels. `came_at_ms`: when the first of its audio came, by the clock. */
 type Published = { tally: PublicationTally; speakers: SpeakerNumbers; came_at_ms: number | null };
 
-const OTHER_CONTENT = refuse('CONFLICT', 'Something else was published under this claim.');
 const FULL = refuse('CONFLICT', `Ten minutes of a transcript hold at most ${LIMITS.page_turns_max} turns.`);
 const NO_MORE = refuse('CONFLICT', 'These ten minutes of the transcript were run too often.');
 const NOTHING: PublicationTally = { turns: 0, replaced: 0, protected: 0, suppressed: 0 };
@@ -92,9 +92,9 @@ export const publicationMessages = messagesOf<Transcript>()({
       ];
     },
     decide: ofTranscript((state, publication: Publication, turn): Decision<Transcript, Published> => {
-      const { published } = state;
-      if (published?.token === publication.token && published.digest === publication.digest)
-        return { reply: { tally: published.tally, speakers: new Map(), came_at_ms: null } };
+      const before = tallyBefore(state.published === null ? [] : [state.published], publication);
+      if (isRefusal(before)) return { reply: before };
+      if (before !== null) return { reply: { tally: before, speakers: new Map(), came_at_ms: null } };
       const window = windowFor(state, publication);
       if (isRefusal(window)) return { reply: window };
       return publication.mode === 'attribute'
@@ -109,7 +109,6 @@ export function windowFor(
   state: Transcript,
   publication: Pick<Publication, 'number' | 'token' | 'turns' | 'consumed_to_ms' | 'failed' | 'stopped'>,
 ): Window | Refusal {
-  if (state.published?.token === publication.token) return OTHER_CONTENT;
   const window = heldWindow(state, publication);
   return window === null ? NOT_HELD : (wrongIn(window, publication) ?? window);
 }

@@ -4,6 +4,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import type { WORDS_VERSION } from '../../src/domain/search/words.js';
 import { type Effect, given } from '../actor.js';
+import type { StoredResult } from '../job.js';
 
 /**
  * The transcript of a stream; its id is the stream's. What was said lies in pages of ten minutes (transcript_page.ts);
@@ -36,7 +37,7 @@ export type Transcript = {
   /** Of the audio that comes next: how often a worker had it, and until when it rests. */
   retry: Retry | null;
   /** The last publication, so that the same again gets the same answer. */
-  published: { token: string; digest: string; tally: PublicationTally } | null;
+  published: StoredResult<PublicationTally> | null;
   /** Whether the recording was run as a whole after its end. */
   final_pass: 'none' | 'under_way' | 'done';
   /** Speaker numbers given out. */

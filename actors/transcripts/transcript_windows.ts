@@ -2,14 +2,14 @@ import { addInterval, type Interval, subtract } from '../../src/domain/intervals
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { WORDS_VERSION } from '../../src/domain/search/words.js';
-import { type Decision, type Effect, messagesOf } from '../actor.js';
+import { type Decision, type Effect, messagesOf, type Turn } from '../actor.js';
 import { keptPipeline } from '../insights/context_state.js';
+import { dueIndexEffects, GIVEN_UP, isLastTry, JOB_DONE, restAfter, workerMessages } from '../job.js';
 import { pageKey, pageOf, textBefore } from './transcript_page.js';
 import { noteRun } from './transcript_runs.js';
 import {
   type FailedAudio,
   ofTranscript,
-  type Retry,
   TRANSCRIBING_INDEX,
   type Transcript,
   type WaitingAudio,
@@ -36,31 +36,51 @@ export type StreamAudio = {
 /** What follows in the transcript, as far as it is known; `until_ms`: from when on it may be claimed. */
 type NextWindow = Pick<Window, 'from_ms' | 'to_ms' | 'final' | 'pass'> & { until_ms: number };
 
+type HeldWindow = { number: number; token: string };
+
+const WINDOW_TRIES = { tries_max: LIMITS.window_tries_max, rests_ms: LIMITS.window_retries_ms };
+
+/** Windows are jobs; a transcript has one claimed at a time. What failed for good is no longer waited for. */
+const windowJobs = workerMessages<Transcript, HeldWindow, Window>({
+  given: ofTranscript,
+  not_held: NOT_HELD,
+  tries: WINDOW_TRIES,
+  held(state, named) {
+    const job = heldWindow(state, named);
+    return job === null ? null : { until_ms: job.until_ms, job };
+  },
+  prolonged: (state, { job, until_ms }, turn) => changed(state, { ...state, window: { ...job, until_ms } }, turn),
+  rested(state, { job: { from_ms, tries } }, not_before_ms, turn) {
+    return changed(state, { ...state, window: null, retry: { from_ms, tries, not_before_ms } }, turn);
+  },
+  released: (state, _, turn) => changed(state, { ...state, window: null }, turn),
+  failed(state, { job }, { code, engine }, turn) {
+    const { from_ms, to_ms } = job;
+    const noted = failedRun(state, { window: job, code, engine }, turn.now_ms);
+    const { next, effects } = changed(state, givenUp(state, { from_ms, to_ms, code }), turn);
+    return { next, effects: [noted, ...effects] };
+  },
+});
+
 export const windowMessages = messagesOf<Transcript>()({
   /** From its stream: there is more audio. What was transcribed is not transcribed again. */
-  audio(state, { stream, window_ms, intervals }: StreamAudio, { self, now_ms }): Done {
+  audio(state, { stream, window_ms, intervals }: StreamAudio, turn): Done {
     const before = state ?? begin(stream);
     const known = [...before.covered, ...before.waiting.map(spanOf)].sort((a, b) => a[0] - b[0]);
     const fresh = subtract(
       [...intervals].sort((a, b) => a[0] - b[0]),
       known,
     ).filter(isWorthIt);
-    const added = fresh.map(([from_ms, to_ms]): WaitingAudio => ({ from_ms, to_ms, at_ms: now_ms }));
+    const added = fresh.map(([from_ms, to_ms]): WaitingAudio => ({ from_ms, to_ms, at_ms: turn.now_ms }));
     const longest_ms = Math.max(before.longest_ms, ...intervals.map(([from, to]) => to - from));
-    const next: Transcript = {
-      ...before,
-      end_ms: before.end_ms ?? stream.end_ms,
-      ...{ window_ms, longest_ms },
-      waiting: inOrder([...before.waiting, ...added]),
-    };
-    return { reply: DONE, next, effects: dueEffects(state, next, self) };
+    const end_ms = before.end_ms ?? stream.end_ms;
+    const waiting = inOrder([...before.waiting, ...added]);
+    return { reply: JOB_DONE, ...changed(state, { ...before, end_ms, window_ms, longest_ms, waiting }, turn) };
   },
 
   /** From its stream: nothing follows behind this. */
-  ended(state, { end_ms }: { end_ms: number }, { self }): Done {
-    if (state === null) return { reply: DONE };
-    const next = { ...state, end_ms };
-    return { reply: DONE, next, effects: dueEffects(state, next, self) };
+  ended(state, { end_ms }: { end_ms: number }, turn): Done {
+    return state === null ? { reply: JOB_DONE } : { reply: JOB_DONE, ...changed(state, { ...state, end_ms }, turn) };
   },
 
   /** The window that comes next, if it is due and nobody has it; `token` is random and made for this message. */
@@ -75,75 +95,36 @@ export const windowMessages = messagesOf<Transcript>()({
       { token, run_id, lease_ms, window_ms, pipeline }: ClaimInput,
       turn,
     ): Decision<Transcript, ClaimedWindow> {
-      const { now_ms, self } = turn;
+      const { now_ms } = turn;
       if (state === null || (state.window !== null && now_ms < state.window.until_ms)) return { reply: NO_WINDOW };
       const found = nextWindow({ ...state, window_ms });
-      const tries = found === null ? 0 : triesAt(state, found.from_ms) + 1;
-      if (found === null || now_ms < found.until_ms || tries > LIMITS.window_tries_max) {
-        const lost = found !== null && tries > LIMITS.window_tries_max;
-        const next = { ...(lost ? givenUp(state, { ...found, code: 'GIVEN_UP' }) : state), window_ms };
-        const noted =
-          lost && state.window !== null ? [failedRun(state, { window: state.window, code: 'GIVEN_UP' }, now_ms)] : [];
-        return { reply: NO_WINDOW, next, effects: [...noted, ...dueEffects(null, next, self)] };
+      const tries = found === null ? 0 : triesAt(state, found.from_ms);
+      if (found !== null && isLastTry(tries, WINDOW_TRIES)) {
+        const noted = state.window === null ? [] : [failedRun(state, { window: state.window, code: GIVEN_UP }, now_ms)];
+        const { next, effects } = changed(null, { ...givenUp(state, { ...found, code: GIVEN_UP }), window_ms }, turn);
+        return { reply: NO_WINDOW, next, effects: [...noted, ...effects] };
       }
+      // Only so that its place in the index is true again.
+      if (found === null || now_ms < found.until_ms)
+        return { reply: NO_WINDOW, ...changed(null, { ...state, window_ms }, turn) };
       const { until_ms: _, ...cut } = found;
       const { from_ms } = cut;
-      const claim = { run_id, token, until_ms: now_ms + lease_ms, tries, ...keptPipeline(pipeline) };
+      const claim = { run_id, token, until_ms: now_ms + lease_ms, tries: tries + 1, ...keptPipeline(pipeline) };
       const window: Window = { number: state.windows + 1, ...cut, ...claim };
       const next = { ...state, windows: window.number, window_ms, window };
       const page = pageOf(from_ms);
-      const said = textBefore(page, turn.record('pages', pageKey(page)), from_ms);
-      return {
-        reply: { window, transcript: next, previous_text: said },
-        next,
-        effects: dueEffects(state, next, self),
-      };
+      const previous_text = textBefore(page, turn.record('pages', pageKey(page)), from_ms);
+      return { reply: { window, transcript: next, previous_text }, ...changed(state, next, turn) };
     },
   },
 
-  /** Still at it: the claim holds for so long from now on. */
-  prolong_window: ofTranscript(
-    (
-      state,
-      { number, token, lease_ms }: Held & { lease_ms: number },
-      { self, now_ms },
-    ): Decision<Transcript, Lease> => {
-      const held = heldWindow(state, { number, token });
-      if (held === null || now_ms >= held.until_ms) return { reply: NOT_HELD };
-      const until_ms = now_ms + lease_ms;
-      const next = { ...state, window: { ...held, until_ms } };
-      return { reply: { until_ms }, next, effects: dueEffects(state, next, self) };
-    },
-  ),
-
-  /** No result: the window rests and comes again, or, after its last try, counts as failed. */
-  window_failed: ofTranscript(
-    (
-      state,
-      { number, token, code, retry, rest_ms, engine }: FailedWindow,
-      { self, now_ms },
-    ): Decision<Transcript, Failure> => {
-      const held = heldWindow(state, { number, token });
-      if (held === null) return { reply: NOT_HELD };
-      const { from_ms, to_ms, tries } = held;
-      const again = retry && tries < LIMITS.window_tries_max;
-      const next: Transcript = again
-        ? { ...state, window: null, retry: restOf({ from_ms, tries, rest_ms, now_ms }) }
-        : givenUp(state, { from_ms, to_ms, code });
-      const noted = again ? [] : [failedRun(state, { window: held, code, engine }, now_ms)];
-      return { reply: { again, tries }, next, effects: [...noted, ...dueEffects(state, next, self)] };
-    },
-  ),
-
-  /** Whoever has it stops before it was done: somebody else may have it at once. */
-  release_window: ofTranscript((state, held: Held, { self }): Done => {
-    if (heldWindow(state, held) === null) return { reply: DONE };
-    const next = { ...state, window: null };
-    return { reply: DONE, next, effects: dueEffects(state, next, self) };
-  }),
+  prolong_window: windowJobs.prolong,
+  window_failed: windowJobs.fail,
+  release_window: windowJobs.release,
 
   /** Audio that was transcribed is transcribed again, and what failed is tried again. */
-  reprocess: ofTranscript((state, { from_ms, to_ms, only_failed }: ReprocessInput, { self, now_ms }): Done => {
+  reprocess: ofTranscript((state, { from_ms, to_ms, only_failed }: ReprocessInput, turn): Done => {
+    const { now_ms } = turn;
     const within: Interval = [from_ms, to_ms];
     const cut = (intervals: Interval[]) => intervals.flatMap(([from, to]) => clip([from, to], within));
     const failed = state.failed.flatMap((one) => clip(spanOf(one), within));
@@ -153,7 +134,7 @@ export const windowMessages = messagesOf<Transcript>()({
       ...failed.map(([from, to]): WaitingAudio => ({ from_ms: from, to_ms: to, at_ms: now_ms })),
       ...again.map(([from, to]): WaitingAudio => ({ from_ms: from, to_ms: to, at_ms: now_ms, again: 'reprocess' })),
     ];
-    if (failed.length + again.length === 0) return { reply: DONE };
+    if (failed.length + again.length === 0) return { reply: JOB_DONE };
     const next: Transcript = {
       ...state,
       waiting: inOrder(waiting),
@@ -163,31 +144,24 @@ export const windowMessages = messagesOf<Transcript>()({
       ),
       retry: null,
     };
-    return { reply: DONE, next, effects: dueEffects(state, next, self) };
+    return { reply: JOB_DONE, ...changed(state, next, turn) };
   }),
 
   /** Nothing of it can be transcribed any more: its source or its layer is gone. */
-  stop_transcribing(state, _: unknown, { self }): Done {
-    if (state === null || (state.waiting.length === 0 && state.window === null)) return { reply: DONE };
-    const next = { ...state, waiting: [], window: null, retry: null };
-    return { reply: DONE, next, effects: dueEffects(state, next, self) };
+  stop_transcribing(state, _: unknown, turn): Done {
+    if (state === null || (state.waiting.length === 0 && state.window === null)) return { reply: JOB_DONE };
+    return { reply: JOB_DONE, ...changed(state, { ...state, waiting: [], window: null, retry: null }, turn) };
   },
 });
 
-const DONE = { done: true } as const;
-type Done = Decision<Transcript, typeof DONE>;
-type Held = { number: number; token: string };
+type Done = Decision<Transcript, typeof JOB_DONE>;
 /** `pipeline`: the number of the one that wants it. */
 type ClaimInput = { token: string; run_id: string; lease_ms: number; window_ms: number; pipeline?: number };
 type ClaimedWindow = { window: null } | { window: Window; transcript: Transcript; previous_text: string | null };
-type Lease = { until_ms: number };
-/** `rest_ms`: so long the engine asked to be left alone. */
-type FailedWindow = Held & { code: string; retry: boolean; rest_ms?: number; engine?: string | undefined };
-type Failure = { again: boolean; tries: number };
 type ReprocessInput = { from_ms: number; to_ms: number; only_failed: boolean };
 
 /** The window that a result is for; a lease that expired counts as long as nobody else has it. */
-export function heldWindow({ window }: Transcript, { number, token }: Held): Window | null {
+export function heldWindow({ window }: Transcript, { number, token }: HeldWindow): Window | null {
   return window?.number === number && window.token === token ? window : null;
 }
 
@@ -238,13 +212,9 @@ export function resting(
 ): Transcript {
   const [first] = state.waiting;
   if (first === undefined) return state;
-  const tries = window.tries < LIMITS.window_tries_max ? 1 : 0;
-  return { ...state, retry: restOf({ from_ms: first.from_ms, tries, rest_ms: stopped.rest_ms, now_ms }) };
-}
-
-function restOf(of: { from_ms: number; tries: number; rest_ms: number | undefined; now_ms: number }): Retry {
-  const { from_ms, tries, rest_ms = 0, now_ms } = of;
-  return { from_ms, tries, not_before_ms: now_ms + Math.max(rest_ms, LIMITS.window_retries_ms[tries - 1] ?? 0) };
+  const { from_ms } = first;
+  const tries = isLastTry(window.tries, WINDOW_TRIES) ? 0 : 1;
+  return { ...state, retry: { from_ms, tries, not_before_ms: now_ms + restAfter(tries, WINDOW_TRIES, stopped) } };
 }
 
 /** Parts of one window that follow each other and failed for the same reason are one. */
@@ -288,7 +258,8 @@ function givenUp(state: Transcript, { from_ms, to_ms, code }: FailedAudio): Tran
   const span: Interval = [from_ms, to_ms];
   return {
     ...state,
-    ...{ window: null, retry: null },
+    window: null,
+    retry: null,
     waiting: state.waiting.flatMap((one) =>
       subtract([spanOf(one)], [span]).map(([from_ms, to_ms]) => ({ ...one, from_ms, to_ms })),
     ),
@@ -332,19 +303,22 @@ export function nextWindow({ waiting, covered, end_ms, retry, window_ms }: Trans
   const is_last_of_again =
     first.again !== undefined && !waiting.some((one) => one.again !== undefined && one.from_ms >= to_ms);
   return {
-    ...{ from_ms, to_ms, until_ms: Math.max(until_ms, rests_until_ms) },
+    from_ms,
+    to_ms,
+    until_ms: Math.max(until_ms, rests_until_ms),
     final: is_end || is_tail || is_last_of_again,
     pass: first.again ?? 'first',
   };
 }
 
+function changed(was: Transcript | null, next: Transcript, { self }: Turn): { next: Transcript; effects: Effect[] } {
+  return { next, effects: dueEffects(was, next, self) };
+}
+
 /** Keeps the partition's index true: whether a window can be claimed, and from when on. `was`: null to set it anew. */
 export function dueEffects(was: Transcript | null, is: Transcript, member: string): Effect[] {
-  const due_ms = dueAt(is);
-  if (was !== null && dueAt(was) === due_ms) return [];
-  return due_ms === null
-    ? [{ effect: 'remove_from_index', ...TRANSCRIBING_INDEX, member }]
-    : [{ effect: 'add_to_index', ...TRANSCRIBING_INDEX, member, order: due_ms }];
+  const place = { ...TRANSCRIBING_INDEX, member };
+  return dueIndexEffects(place, { ...(was !== null && { was_ms: dueAt(was) }), is_ms: dueAt(is) });
 }
 
 function dueAt(state: Transcript): number | null {
@@ -352,19 +326,31 @@ function dueAt(state: Transcript): number | null {
   return next === null ? null : Math.max(next.until_ms, state.window?.until_ms ?? 0);
 }
 
-export function begin({
-  account_id,
-  workspace_id,
-  source_id,
-  captured_at_ms,
-  end_ms,
-}: StreamAudio['stream']): Transcript {
+export function begin(stream: StreamAudio['stream']): Transcript {
   return {
-    ...{ account_id, workspace_id, source_id, captured_at_ms, end_ms },
-    ...{ revision: 0, turns: 0, waiting: [], covered: [], failed: [], longest_ms: 0 },
-    ...{ window_ms: LIMITS.window_ms_default, window: null, windows: 0, retry: null },
-    ...{ published: null, final_pass: 'none' },
-    ...{ speakers: 0, labels: {}, contacts: [], announcing: [], oldest: null, searchable: WORDS_VERSION },
+    account_id: stream.account_id,
+    workspace_id: stream.workspace_id,
+    source_id: stream.source_id,
+    captured_at_ms: stream.captured_at_ms,
+    end_ms: stream.end_ms,
+    revision: 0,
+    turns: 0,
+    waiting: [],
+    covered: [],
+    failed: [],
+    longest_ms: 0,
+    window_ms: LIMITS.window_ms_default,
+    window: null,
+    windows: 0,
+    retry: null,
+    published: null,
+    final_pass: 'none',
+    speakers: 0,
+    labels: {},
+    contacts: [],
+    announcing: [],
+    oldest: null,
+    searchable: WORDS_VERSION,
   };
 }
 

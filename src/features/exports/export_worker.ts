@@ -142,9 +142,8 @@ export class ExportWorker implements Exporter {
       } else if (error instanceof ExportLost) {
         if (error.why === 'taken') return;
         metrics.exports.inc({ outcome: error.why === 'SIGNED_OUT' ? 'signed_out' : 'account_deleted' });
-        done(
-          await actors.exports(account_id).fail({ ...held, failure: { code: error.why, message: ENDED[error.why] } }),
-        );
+        const failure = { code: error.why, message: ENDED[error.why], retry: false };
+        done(await actors.exports(account_id).fail({ ...held, ...failure }));
       } else {
         metrics.exports.inc({ outcome: 'interrupted' });
         log.warn({ export_id, tries: stage.tries }, 'an export could not be made; it is tried again');
@@ -168,7 +167,8 @@ export class ExportWorker implements Exporter {
     signal.addEventListener('abort', stop, { once: true });
     const stillMine = async () => {
       if (!(await this.#isSignedIn(item))) throw new ExportLost('SIGNED_OUT');
-      await this.#passed(account_id, await exports.prolong({ ...held, progress: { ...progress } }, fences));
+      const prolonged = { ...held, progress: { ...progress }, lease_ms: LIMITS.export_lease_ms };
+      await this.#passed(account_id, await exports.prolong(prolonged, fences));
     };
     const prolong = () => stillMine().catch((error) => archive.destroy(error as Error));
     const onRecord = () => {

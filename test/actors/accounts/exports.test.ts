@@ -9,6 +9,7 @@ const ANN = '019a0000-0000-7000-8000-0000000000aa';
 const DAY_MS = 24 * 3_600_000;
 const asker = { epochs: [{ epoch: 'account' as const, value: 1 }], credential: null };
 const archived = { bytes: 10, sha256: 'ab'.repeat(32), part_bytes: 8, layers: [] };
+const lease_ms = LIMITS.export_lease_ms;
 const progress = { records: 1, bytes: 2 };
 
 class PlayedExports extends Played<Exports, ExportsMessage, unknown> {
@@ -59,8 +60,8 @@ t.test('K-014 an export from the request to its end', async (t) => {
   t.equal(played.due_ms, START_MS + LIMITS.export_lease_ms);
   t.equal(played.claim('y'), 'none');
   played.pass(1_000);
-  t.equal(played.code({ type: 'prolong', export_id: 'a', claim: 'y', progress }), 'CONFLICT');
-  t.equal(played.code({ type: 'prolong', export_id: 'a', claim: 'x', progress }), 'done');
+  t.equal(played.code({ type: 'prolong', export_id: 'a', claim: 'y', progress, lease_ms }), 'CONFLICT');
+  t.equal(played.code({ type: 'prolong', export_id: 'a', claim: 'x', progress, lease_ms }), 'done');
   t.equal(played.due_ms, START_MS + 1_000 + LIMITS.export_lease_ms);
   for (const _ of [1, 2]) t.equal(played.code({ type: 'finish', export_id: 'a', claim: 'x', archived }), 'done');
   t.equal(played.code({ type: 'finish', export_id: 'a', claim: 'y', archived }), 'CONFLICT');
@@ -113,7 +114,7 @@ t.test('K-014 whoever is lost is followed, so many times; whoever gives it back 
     t.equal(played.claim(`lost ${n}`), `make a ${20 + n}`);
     t.same((played.ask({ type: 'keeping' }) as { kept: object }).kept, { a: 20 + n });
     played.pass(LIMITS.export_lease_ms);
-    t.equal(played.code({ type: 'prolong', export_id: 'a', claim: `lost ${n}`, progress }), 'CONFLICT');
+    t.equal(played.code({ type: 'prolong', export_id: 'a', claim: `lost ${n}`, progress, lease_ms }), 'CONFLICT');
   }
   t.equal(played.status('a'), 'failed');
   t.equal(played.claim('x'), 'remove a');
@@ -134,13 +135,13 @@ t.test('K-014 what may have bytes is removed before it is forgotten', async (t) 
     if (how === 'ready') played.ask({ type: 'finish', export_id: 'a', claim: 'x', archived });
     t.equal(played.code({ type: 'delete', export_id: 'a', by: 'account' }), 'done');
     t.same(played.state?.removing, to, how);
-    t.equal(played.code({ type: 'prolong', export_id: 'a', claim: 'x', progress }), 'NOT_FOUND');
+    t.equal(played.code({ type: 'prolong', export_id: 'a', claim: 'x', progress, lease_ms }), 'NOT_FOUND');
     t.equal(played.claim('y'), to.length > 0 ? 'remove a' : 'none');
   }
   const failed = new PlayedExports();
   failed.request('a');
   failed.claim('x');
-  failed.ask({ type: 'fail', export_id: 'a', claim: 'x', failure: { code: 'SIGNED_OUT', message: 'm' } });
+  failed.ask({ type: 'fail', export_id: 'a', claim: 'x', code: 'SIGNED_OUT', message: 'm', retry: false });
   t.same([failed.status('a'), failed.claim('y')], ['failed', 'remove a']);
   failed.ask({ type: 'erase' });
   t.equal(failed.state, null);

@@ -335,9 +335,8 @@ t.test('K-014 whoever was lost in the middle is followed by somebody else, and h
   const made = await finished(app, export_id);
   t.match(made, { status: 'ready' });
   t.notOk(await blobs.has(left));
-  t.match(await exports.prolong({ export_id, claim: 'lost', progress: { records: 1, bytes: 1 } }), {
-    refused: 'CONFLICT',
-  });
+  const late = { export_id, claim: 'lost', progress: { records: 1, bytes: 1 }, lease_ms: LIMITS.export_lease_ms };
+  t.match(await exports.prolong(late), { refused: 'CONFLICT' });
   t.same(manifestFaults(await contentOf(app, made)), []);
 });
 
