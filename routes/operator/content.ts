@@ -3,7 +3,9 @@ import { INSIGHTS_INDEX } from '../../actors/insights/library_state.js';
 import { TRANSCRIBING_INDEX } from '../../actors/transcripts/transcript_state.js';
 import { count, moment, serverNow } from '../../src/access/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
-import type { FailedLately, Failing } from '../../src/engine/jobs/lately.js';
+import type { Failing, RecentFailure } from '../../src/engine/jobs/job_activity.js';
+import { recentInsights } from '../../src/features/insights/insight_activity.js';
+import { recentTranscription } from '../../src/features/transcripts/transcription_activity.js';
 import { waitingMembers } from '../../src/features/transcripts/waiting_members.js';
 
 const seconds = z.number().min(0);
@@ -136,14 +138,14 @@ export const STAFF_CONTENT_ROUTES: readonly Route[] = [
         metrics.retention_parts.get(),
         metrics.retention_removed.get(),
       ]);
-      const { activity, in_hand } = transcription;
-      const { lag_ms, ...last_hour } = activity.lately();
+      const { activity, in_flight } = transcription;
+      const { lag_ms, ...last_hour } = recentTranscription(activity);
       const { by, hosts, jobs } = insights;
-      const thought = jobs.activity.lately();
+      const thought = recentInsights(jobs.activity);
       return {
         now: momentOf(now_ms),
         transcriber,
-        in_hand,
+        in_hand: in_flight,
         waiting: waitingView(waiting, now_ms),
         failing: failingView(activity.failing),
         last_hour: {
@@ -152,7 +154,10 @@ export const STAFF_CONTENT_ROUTES: readonly Route[] = [
           failures: last_hour.failures.map(failedView),
         },
         insights: {
-          ...{ by, hosts, in_hand: jobs.in_hand, waiting: waitingView(conversations, now_ms) },
+          by,
+          hosts,
+          in_hand: jobs.in_flight,
+          waiting: waitingView(conversations, now_ms),
           failing: failingView(jobs.activity.failing),
           last_hour: { ...thought, failures: thought.failures.map(failedView) },
         },
@@ -181,6 +186,6 @@ function failingView(failed: Failing | null) {
   return failed === null ? null : { since: momentOf(failed.since_ms), tries: failed.tries, code: failed.code };
 }
 
-function failedView({ last_at_ms, ...failed }: FailedLately) {
+function failedView({ last_at_ms, ...failed }: RecentFailure) {
   return { ...failed, last_at: momentOf(last_at_ms) };
 }

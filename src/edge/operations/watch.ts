@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { getHeapStatistics } from 'node:v8';
 import type { Redis } from 'ioredis';
 import { PARTITIONS } from '../../domain/ids.js';
-import type { Failing } from '../../engine/jobs/lately.js';
+import type { Failing } from '../../engine/jobs/job_activity.js';
 import type { MailSender } from '../../engine/mail/mail_sender.js';
 import type { Clock } from '../../engine/runtime/clock.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';

@@ -1,5 +1,5 @@
 import { partitionOfId } from '../../domain/ids.js';
-import type { Store } from '../store/store.js';
+import { type Store, StoreUnavailable } from '../store/store.js';
 import { Backoff } from './backoff.js';
 import type { DuePoll } from './due_poll.js';
 
@@ -13,35 +13,42 @@ const RETRY = { first_ms: 5_000, max_ms: 5 * 60_000, kept_max: 10_000 };
 /** One that has to wait for others is looked at again after this. */
 const REST = { first_ms: 2_000, max_ms: 2_000, kept_max: 10_000 };
 
-type Parts = {
+type DueEntitiesDeps = {
   store: Store;
   poll: DuePoll;
   now: () => number;
   /** An index that each partition has. Members end with the id of an entity of the partition; their order is when they are due. */
   index: { owner: string; index: string };
-  complain: (error: unknown) => void;
+  log: { error(details: object, text: string): void };
+  /** Logged with an error that is not `NotNow` and not of storage that is away. */
+  complaint: string;
   /** How long what was found of all partitions holds, where nobody waits for a second. */
   fresh_ms?: number;
 };
+
+/** Thrown where nothing can be done with an entity now; it is looked at again after a while. */
+export class NotNow extends Error {
+  override name = 'NotNow';
+}
 
 /**
  * Finds the entities that a worker has something to do with: those that are due in an index of their partition. Whose turn
  * it is, and what is left to do, entities decide; this only knows where to ask.
  */
 export class DueEntities {
-  readonly #parts: Parts;
+  readonly #deps: DueEntitiesDeps;
   /** Partitions that may have something due. */
   readonly #hot = new Set<number>();
   readonly #unusable = new Backoff(RETRY);
   readonly #resting = new Backoff(REST);
   #swept_ms = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: DueEntitiesDeps) {
+    this.#deps = deps;
   }
 
-  get index(): Parts['index'] {
-    return this.#parts.index;
+  get index(): DueEntitiesDeps['index'] {
+    return this.#deps.index;
   }
 
   /** Something of this member may be due. */
@@ -61,7 +68,7 @@ export class DueEntities {
 
   /** Nothing can be done with this member for a moment: those behind it come first. */
   rest(member: string): void {
-    this.#resting.failed(member, this.#parts.now());
+    this.#resting.failed(member, this.#deps.now());
   }
 
   /** What it had to wait for is over. */
@@ -72,7 +79,7 @@ export class DueEntities {
 
   /** Partitions that may have something due, found again where none is known. */
   async partitions(): Promise<number[]> {
-    if (this.#hot.size === 0 && performance.now() - this.#swept_ms > (this.#parts.fresh_ms ?? SWEPT_FRESH_MS))
+    if (this.#hot.size === 0 && performance.now() - this.#swept_ms > (this.#deps.fresh_ms ?? SWEPT_FRESH_MS))
       await this.sweep();
     return this.known;
   }
@@ -80,12 +87,12 @@ export class DueEntities {
   /** Finds out which partitions have something. */
   async sweep(): Promise<void> {
     this.#swept_ms = performance.now();
-    this.offerPartitions(await this.#parts.poll.due(this.#parts.index));
+    this.offerPartitions(await this.#deps.poll.due(this.#deps.index));
   }
 
   /** Members of a partition that are due. One that has none is left alone until it is offered more. */
   async due(partition: number): Promise<string[]> {
-    const { store, now, index } = this.#parts;
+    const { store, now, index } = this.#deps;
     this.#hot.delete(partition);
     const now_ms = now();
     let after: { order: number; member: string } | undefined;
@@ -104,8 +111,26 @@ export class DueEntities {
     return [];
   }
 
+  /** Claims up to `limit` jobs of members that are due. `left`: how many more are wanted. */
+  async claim<Work>(limit: number, claimOf: (member: string, left: number) => Promise<Work[]>): Promise<Work[]> {
+    const claimed: Work[] = [];
+    for (const partition of await this.partitions()) {
+      for (const member of await this.due(partition)) {
+        claimed.push(...((await this.tryOn(member, () => claimOf(member, limit - claimed.length))) ?? []));
+        if (claimed.length >= limit) return claimed;
+      }
+    }
+    return claimed;
+  }
+
   #isSkipped(member: string, now_ms: number): boolean {
     return this.#unusable.isWaiting(member, now_ms) || this.#resting.isWaiting(member, now_ms);
+  }
+
+  /** Logs an error that does not pass by itself. */
+  complain(error: unknown): void {
+    const { log, complaint } = this.#deps;
+    if (!(error instanceof NotNow || error instanceof StoreUnavailable)) log.error({ err: error }, complaint);
   }
 
   /** Does something with a member; one that it can't be done with keeps nobody else waiting. */
@@ -115,27 +140,9 @@ export class DueEntities {
       this.#unusable.succeeded(member);
       return done;
     } catch (error) {
-      this.#unusable.failed(member, this.#parts.now());
-      this.#parts.complain(error);
+      this.#unusable.failed(member, this.#deps.now());
+      this.complain(error);
       return null;
-    }
-  }
-
-  /** Works on what is due, of known partitions, until nothing is, or until `work` finds nothing to do with all that is. */
-  async workThrough(
-    work: (member: string) => Promise<number>,
-    { at_once, isStopped }: { at_once: number; isStopped: () => boolean },
-  ): Promise<void> {
-    for (let done = 1; done > 0 && !isStopped() && this.#hot.size > 0; ) {
-      done = 0;
-      for (const partition of [...this.#hot]) {
-        const members = await this.due(partition);
-        const lane = async () => {
-          for (let one = members.shift(); one !== undefined && !isStopped(); one = members.shift())
-            done += (await this.tryOn(one, () => work(one as string))) ?? 0;
-        };
-        await Promise.all(Array.from({ length: at_once }, lane));
-      }
     }
   }
 }

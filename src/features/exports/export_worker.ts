@@ -9,7 +9,7 @@ import { accountFolder, archiveKey, placeOfAccountKey } from '../../engine/blobs
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
 import { ALL_PARTITIONS, type DuePoll } from '../../engine/jobs/due_poll.js';
-import { JobLanes, persisting, prolonging } from '../../engine/jobs/job_lanes.js';
+import { JobPool, persisting, prolonging } from '../../engine/jobs/job_pool.js';
 import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
@@ -27,7 +27,7 @@ const CLAIM_BYTES = 12;
 /** Accounts of one partition that operators are shown. */
 const SHOWN_MAX = 100;
 
-type Parts = {
+type ExportWorkerDeps = {
   store: Store;
   actors: Actors;
   blobs: BlobStore;
@@ -60,54 +60,49 @@ type Making = { account_id: string; item: RunningExport; readers: ExportReaders;
  * lost in the middle has its lease run out; the next one begins anew, under names of its own.
  */
 export class ExportWorker implements Exporter {
-  readonly #parts: Parts;
-  readonly #due: DueEntities;
-  readonly #lanes: JobLanes;
+  readonly #deps: ExportWorkerDeps;
+  readonly #pool: JobPool;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const { store, now, log, poll } = parts;
-    const complain = (error: unknown) => {
-      if (!(error instanceof StoreUnavailable))
-        log.error({ err: error }, 'an export was interrupted; it goes on later');
-    };
-    this.#due = new DueEntities({ store, now, poll, index: EXPORTS_INDEX, complain, fresh_ms: SWEEP_EVERY_MS });
-    this.#lanes = new JobLanes({
-      ...{ due: this.#due, poll, at_once: LIMITS.exports_at_once, sweep_every_ms: SWEEP_EVERY_MS, log },
-      workOn: (account_id, signal) => this.#workOn(account_id, signal),
-      complaint: 'exports that are due could not be found; it is tried again',
-    });
+  constructor(deps: ExportWorkerDeps) {
+    this.#deps = deps;
+    const { store, now, log, poll } = deps;
+    const complaint = 'an export was interrupted; it goes on later';
+    const index = EXPORTS_INDEX;
+    const due = new DueEntities({ store, now, poll, index, log, complaint, fresh_ms: SWEEP_EVERY_MS });
+    const workOn = (account_id: string, signal: AbortSignal) => this.#workOn(account_id, signal);
+    const at_once = LIMITS.exports_at_once;
+    this.#pool = new JobPool({ due, poll, at_once, sweep_every_ms: SWEEP_EVERY_MS, workOn });
   }
 
   start(): void {
-    this.#lanes.start();
+    this.#pool.start();
   }
 
   /** Gives back what is in hand. */
   stop(): Promise<void> {
-    return this.#lanes.stop();
+    return this.#pool.stop();
   }
 
   offer(account_id: string): void {
-    this.#lanes.offer(account_id);
+    this.#pool.offer(account_id);
   }
 
   look(): Promise<void> {
-    return this.#lanes.look();
+    return this.#pool.look();
   }
 
   async listDue(): Promise<string[]> {
     const page = { descending: false, limit: SHOWN_MAX };
     const rows = await Promise.all(
       ALL_PARTITIONS.map((partition) =>
-        this.#parts.store.list({ owner: EXPORTS_INDEX.owner, partition }, EXPORTS_INDEX.index, page),
+        this.#deps.store.list({ owner: EXPORTS_INDEX.owner, partition }, EXPORTS_INDEX.index, page),
       ),
     );
     return rows.flat().map(({ member }) => member);
   }
 
   async #workOn(account_id: string, signal: AbortSignal): Promise<void> {
-    const exports = this.#parts.actors.exports(account_id);
+    const exports = this.#deps.actors.exports(account_id);
     const claim = Buffer.from(randomBytes(CLAIM_BYTES)).toString('base64url');
     const found = done(await exports.claim({ claim }));
     switch (found.work) {
@@ -125,7 +120,7 @@ export class ExportWorker implements Exporter {
   }
 
   async #make(account_id: string, item: RunningExport, signal: AbortSignal): Promise<void> {
-    const { actors, metrics, log } = this.#parts;
+    const { actors, metrics, log } = this.#deps;
     const { id: export_id, stage } = item;
     const held = { export_id, claim: stage.claim };
     metrics.exports_running.inc();
@@ -156,7 +151,7 @@ export class ExportWorker implements Exporter {
 
   /** Makes the archive and stores it, as long as it may be made and is nobody else's. */
   async #archive({ account_id, item, readers, signal }: Making): Promise<void> {
-    const { actors, blobs, reader, now } = this.#parts;
+    const { actors, blobs, reader, now } = this.#deps;
     const { id: export_id, stage } = item;
     const exports = actors.exports(account_id);
     const held = { export_id, claim: stage.claim };
@@ -204,7 +199,7 @@ export class ExportWorker implements Exporter {
       whole.update(bytes);
       const key = archiveKey(account_id, { export_id: item.id, attempt: item.stage.attempt, part });
       const sha256_hex = createHash('sha256').update(bytes).digest('hex');
-      const put = await this.#parts.blobs.put(key, onePiece(bytes), { size_bytes: bytes.length, sha256_hex });
+      const put = await this.#deps.blobs.put(key, onePiece(bytes), { size_bytes: bytes.length, sha256_hex });
       if (!put.ok) throw new Error(`a part of an archive could not be stored: ${put.reason}`);
       progress.bytes += bytes.length;
       part += 1;
@@ -216,7 +211,7 @@ export class ExportWorker implements Exporter {
   async #isSignedIn({ stage }: RunningExport): Promise<boolean> {
     const { credential } = stage.asker;
     if (credential === null) return true;
-    const { actors } = this.#parts;
+    const { actors } = this.#deps;
     if (credential.kind === 'app_session') {
       const session = await actors.appSession(credential.id).secret();
       if (isRefusal(session) && session.refused !== 'UNAUTHORIZED') throw refusedBy(session);
@@ -231,7 +226,7 @@ export class ExportWorker implements Exporter {
   async #passed(account_id: string, answer: unknown | Refusal): Promise<void> {
     if (!isRefusal(answer)) return;
     if (answer === EPOCH_ENDED) {
-      const account = await this.#parts.actors.account(account_id).view();
+      const account = await this.#deps.actors.account(account_id).view();
       throw new ExportLost(!isRefusal(account) && isOpen(account) ? 'SIGNED_OUT' : 'ACCOUNT_DELETED');
     }
     if (answer.refused === 'NOT_FOUND' || answer.refused === 'CONFLICT') throw new ExportLost('taken');
@@ -239,7 +234,7 @@ export class ExportWorker implements Exporter {
   }
 
   async #removeParts(account_id: string, which: (export_id: string, attempt: number) => boolean): Promise<void> {
-    const { blobs } = this.#parts;
+    const { blobs } = this.#deps;
     for await (const key of blobs.list(accountFolder('exports', account_id))) {
       const place = placeOfAccountKey(key);
       if (place === null || !('archive' in place)) continue;

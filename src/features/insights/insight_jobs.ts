@@ -8,53 +8,48 @@ import {
   type MadeBy,
   type Unsettled,
 } from '../../../actors/insights/library_state.js';
-import { insightId, isId, partitionOfId } from '../../domain/ids.js';
+import type { JobFailure } from '../../../actors/job.js';
+import { insightId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isEnabled } from '../../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
-import { DueEntities } from '../../engine/jobs/due_entities.js';
-import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { InHand } from '../../engine/jobs/in_hand.js';
+import { NotNow } from '../../engine/jobs/due_entities.js';
+import {
+  type ClaimedWork,
+  type JobName,
+  JobQueue,
+  type JobQueueDeps,
+  type JobResult,
+  NO_JOB,
+} from '../../engine/jobs/job_queue.js';
 import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
-import { randomBytes, randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/runtime/random.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
-import { type Fence, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import { type Fence, StoreUnavailable } from '../../engine/store/store.js';
 import { goneWorkspace } from '../recordings/standing_workspace.js';
 import { checkedInsights } from './checked_insights.js';
 import { conversationsOf } from './conversations_of.js';
 import { heardAround } from './heard_streams.js';
-import { InsightActivity } from './insight_activity.js';
 import { digestOfTurns, type InsightInput } from './insight_input.js';
 import { inputOfJob, type Owner } from './job_input.js';
 import { standing } from './standing.js';
 
-const TOKEN_BYTES = 12;
-const NO_JOB = refuse('NOT_FOUND', 'There is no such job.');
+const PREFIX = 'i.';
 const GONE = refuse('GONE', 'The recording, its account or its insights layer is gone; drop the job.');
 const OTHER_TURNS = refuse('CONFLICT', 'The turns of this job have changed since it was claimed; it comes again.');
 
-type Parts = {
-  store: Store;
-  poll: DuePoll;
+type InsightJobsDeps = JobQueueDeps & {
   actors: Actors;
   runtime: Pick<Runtime, 'cacheEpoch'>;
   keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>;
   metrics: Metrics;
-  log: { error(details: object, text: string): void };
-  now: () => number;
 };
 
-/** A conversation to look into. `claim` is a secret between the server and who holds it. */
-export type InsightWork = {
-  job: string;
-  claim: string;
-  run_id: string;
-  tries: number;
-  lease_until_ms: number;
-  account_id: string;
+/** A conversation to look into. Its claim holds the token and what the turns were. */
+export type InsightWork = ClaimedWork & {
   /** Where the conversation begins. */
   stream_id: string;
   pipeline_id: string;
@@ -64,63 +59,26 @@ export type InsightWork = {
   input: InsightInput;
 };
 
-/** What a worker says of a job. `digest`: of all of it; the same again gets the same answer. */
-export type InsightResult = { claim: string; digest: string; raw: unknown; made_by: MadeBy; engine: string | null };
+/** What a worker says of a job. */
+export type InsightResult = JobResult & { raw: unknown; made_by: MadeBy; engine: string | null };
 
-/** A job as its name tells it; claims hold the token and what the turns were. */
-type JobOf = { library_id: string; number: number };
-type Held = { token: string; turns: string };
+/** Conversations to look into, where something was said; libraries hold them. */
+export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTally> {
+  readonly #deps: InsightJobsDeps;
 
-/** Nothing can be done there now; it is looked at again after a while. */
-class NotNow extends Error {
-  override name = 'NotNow';
-}
-
-/**
- * Finds conversations where something was said, and hands them to whoever looks into them, here or on the operator port.
- * Which job is whose, libraries decide; this knows where to ask, and whether an account wants insights.
- */
-export class InsightJobs {
-  readonly #parts: Parts;
-  readonly #in_hand: InHand;
-  readonly due: DueEntities;
-  readonly activity: InsightActivity;
-
-  constructor(parts: Parts) {
-    const { store, now, log, poll } = parts;
-    this.#parts = parts;
-    this.activity = new InsightActivity(now);
-    const complain = (error: unknown) => {
-      if (!(error instanceof NotNow || error instanceof StoreUnavailable))
-        log.error({ err: error }, 'a conversation could not be looked into; it is tried again');
-    };
-    const due = new DueEntities({ store, now, poll, index: INSIGHTS_INDEX, complain });
-    this.due = due;
-    const ways = { rest: (id: string) => due.rest(id), wake: (id: string) => due.wake(id) };
-    this.#in_hand = new InHand({ now, per_account_max: LIMITS.insight_jobs_per_account_max, ...ways });
-  }
-
-  /** Jobs that were handed out here and are not done. */
-  get in_hand(): number {
-    return this.#in_hand.size;
-  }
-
-  /** Up to so many conversations, which nobody else gets for that time. */
-  async claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<InsightWork[]> {
-    const found: InsightWork[] = [];
-    for (const partition of await this.due.partitions()) {
-      for (const library_id of await this.due.due(partition)) {
-        const work = await this.due.tryOn(library_id, () => this.claimOf(library_id, lease_ms));
-        if (work !== null) found.push(work);
-        if (found.length >= limit) return found;
-      }
-    }
-    return found;
+  constructor(deps: InsightJobsDeps) {
+    super(deps, {
+      index: INSIGHTS_INDEX,
+      prefix: PREFIX,
+      per_account_max: LIMITS.insight_jobs_per_account_max,
+      complaint: 'a conversation could not be looked into; it is tried again',
+    });
+    this.#deps = deps;
   }
 
   /** The next conversation of a library, or null when none is due. Throws where nothing of it can be done now. */
   async claimOf(library_id: string, lease_ms: number): Promise<InsightWork | null> {
-    const { actors, now } = this.#parts;
+    const { actors, now } = this.#deps;
     const library = actors.library(library_id);
     const owner = standing(await library.view());
     if (owner === null) return null;
@@ -136,72 +94,74 @@ export class InsightJobs {
     if (unsettled.length > 0) this.due.offer(library_id);
     else if (!has_job) return null;
     const { account_id } = owner;
-    if (!this.#in_hand.hasRoom(account_id, library_id)) return null;
-    const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+    if (!this.hasRoom(account_id, library_id)) return null;
+    const token = this.newToken();
     const run_id = randomId({ partition: partitionOfId(library_id), now_ms: now() });
     const context = standing(await actors.context(account_id).view());
     const pipeline = context === null ? 1 : defaultPipeline(context).number;
     const job = standing(await library.claim_job({ token, run_id, lease_ms, pipeline }))?.job ?? null;
     if (job === null) return null;
     this.due.offer(library_id);
-    const found = await inputOfJob(this.#parts, job, owner);
+    const found = await inputOfJob(this.#deps, job, owner);
     if (found === null) {
       const failed = { code: 'NOTHING_SAID', retry: false, engine: null };
       standing(await library.job_failed({ job: job.number, token, ...failed }));
       return null;
     }
-    const name = jobName({ library_id, number: job.number });
     const { input, engine } = found;
-    const until_ms = job.claim?.until_ms ?? now() + lease_ms;
-    this.#in_hand.note(account_id, name, until_ms);
-    return {
-      ...{ job: name, claim: claimOfHeld({ token, turns: digestOfTurns(input.turns) }), run_id, tries: job.tries },
-      ...{ lease_until_ms: until_ms, account_id, stream_id: job.parts[0]?.stream_id ?? '', engine, input },
+    return this.handedOut({
+      job: this.nameOf({ entity_id: library_id, number: job.number }),
+      claim: `${token}.${digestOfTurns(input.turns)}`,
+      run_id,
+      tries: job.tries,
+      lease_until_ms: job.claim?.until_ms ?? now() + lease_ms,
+      account_id,
+      stream_id: job.parts[0]?.stream_id ?? '',
       pipeline_id: pipelineOf({ ...job.claim, pipeline_id: job.pipeline_id }, owner),
-      ...{ conversation_id: insightId(library_id, 'conversation', job.conversation) },
+      engine,
+      conversation_id: insightId(library_id, 'conversation', job.conversation),
+      input,
+    });
+  }
+
+  protected messagesOf({ entity_id, number: job }: JobName, claim: string) {
+    const library = this.#deps.actors.library(entity_id);
+    const { token } = heldIn(claim);
+    return {
+      prolong: (lease_ms: number) => library.prolong_job({ job, token, lease_ms }),
+      fail: (failure: JobFailure) => library.job_failed({ job, token, ...failure }),
+      release: () => library.release_job({ job, token }),
     };
   }
 
-  /** The claim holds for so long from now on. */
-  async prolong(name: string, claim: string, lease_ms: number): Promise<{ until_ms: number } | Refusal> {
-    const job = jobOf(name);
-    if (job === null) return NO_JOB;
-    const { token } = heldIn(claim);
-    const held = await this.#parts.actors.library(job.library_id).prolong_job({ job: job.number, token, lease_ms });
-    if (!isRefusal(held)) this.#in_hand.prolonged(name, held.until_ms);
-    return held;
-  }
-
-  async publish(name: string, { claim, digest, raw, made_by, engine }: InsightResult): Promise<InsightTally | Refusal> {
-    const job = jobOf(name);
-    if (job === null) return NO_JOB;
-    const { actors, keys, metrics } = this.#parts;
-    const library = actors.library(job.library_id);
+  protected async publishJob(job: JobName, result: InsightResult): Promise<InsightTally | Refusal> {
+    const { claim, digest, raw, made_by, engine } = result;
+    const { entity_id: library_id, number } = job;
+    const { actors, keys, metrics } = this.#deps;
+    const library = actors.library(library_id);
     const owner = await library.view();
     if (isRefusal(owner)) return owner.refused === 'NOT_FOUND' ? NO_JOB : owner;
-    const held_as = heldIn(claim);
-    const { token } = held_as;
-    const held = await library.held_job({ job: job.number, token });
+    const { token, turns } = heldIn(claim);
+    const held = await library.held_job({ job: number, token });
     // It may be published already: then the same gets the same answer.
-    if (isRefusal(held)) return held.refused === 'CONFLICT' ? this.#again(job, { token, digest }) : held;
+    if (isRefusal(held)) return held.refused === 'CONFLICT' ? this.#tallyBefore(library_id, { token, digest }) : held;
     const fences = await this.#fences(owner, held.job);
-    if (isRefusal(fences)) return this.#gone(name, job, fences);
-    const found = await inputOfJob(this.#parts, held.job, owner);
-    if (found === null || digestOfTurns(found.input.turns) !== held_as.turns) {
-      await this.release(name, claim);
-      return found === null ? this.#gone(name, job, GONE) : OTHER_TURNS;
+    if (isRefusal(fences)) return this.#gone(job, fences);
+    const found = await inputOfJob(this.#deps, held.job, owner);
+    if (found === null || digestOfTurns(found.input.turns) !== turns) {
+      await this.release(this.nameOf(job), claim);
+      return found === null ? this.#gone(job, GONE) : OTHER_TURNS;
     }
     const checked = checkedInsights(raw, { input: found.input, keys, made_by });
     if (!checked.ok) {
       const { path, message } = checked.refused;
       return refuse('BAD_REQUEST', 'The result is not what a result may be.', { details: [{ path, message }] });
     }
-    const said = { job: job.number, token, digest, engine, result: checked.insights };
+    const said = { job: number, token, digest, engine, result: checked.insights };
     const published = await library.publish(said, fences);
-    if (published === CLOSED || published === EPOCH_ENDED) return this.#gone(name, job, GONE);
+    if (published === CLOSED || published === EPOCH_ENDED) return this.#gone(job, GONE);
     if (isRefusal(published)) return published;
-    this.#in_hand.forget(name);
-    this.due.offer(job.library_id);
+    this.over(job);
     const { tally } = published;
     this.activity.published(tally);
     metrics.insights_published.inc({ kind: 'suggestion' }, tally.suggestions);
@@ -210,34 +170,9 @@ export class InsightJobs {
     return tally;
   }
 
-  /** `again`: it comes once more, after a rest. */
-  async failed(
-    name: string,
-    said: { claim: string; code: string; retry: boolean; rest_ms?: number | undefined; engine: string | null },
-  ): Promise<{ again: boolean; tries: number } | Refusal> {
-    const job = jobOf(name);
-    if (job === null) return NO_JOB;
-    const { claim, ...why } = said;
-    const held = { job: job.number, token: heldIn(claim).token };
-    const failed = await this.#parts.actors.library(job.library_id).job_failed({ ...held, ...why });
-    if (isRefusal(failed)) return failed;
-    this.#in_hand.forget(name);
-    this.activity.failed(said.code);
-    return failed;
-  }
-
-  async release(name: string, claim: string): Promise<void> {
-    const job = jobOf(name);
-    if (job === null) return;
-    this.#in_hand.forget(name);
-    const held = { job: job.number, token: heldIn(claim).token };
-    await this.#parts.actors.library(job.library_id).release_job(held);
-    this.due.offer(job.library_id);
-  }
-
   /** Looks where conversations lie. What can not be told yet is looked at again. */
   async #settle(library_id: string, unsettled: Unsettled): Promise<void> {
-    const { actors, now } = this.#parts;
+    const { actors, now } = this.#deps;
     const { stream_id, pipeline_id, heard, again, from_ms, to_ms, changed_at_ms } = unsettled;
     const library = actors.library(library_id);
     const quiet_ms = changed_at_ms + LIMITS.conversation_quiet_ms;
@@ -248,7 +183,7 @@ export class InsightJobs {
       standing(await library.settled({ ...settled, ...nothing, left: { from_ms, to_ms }, look_again_ms: quiet_ms }));
       return;
     }
-    const around = await heardAround(this.#parts, { stream_id, pipeline_id, from_ms, to_ms });
+    const around = await heardAround(this.#deps, { stream_id, pipeline_id, from_ms, to_ms });
     if (around === null) {
       standing(await library.settled({ ...settled, found: [], expired: [], left: null, look_again_ms: null }));
       return;
@@ -262,7 +197,7 @@ export class InsightJobs {
   /** Whether it can be told without its turns that nothing there is over: most looks at a recording in progress end here. */
   async #goesOn({ stream_id, from_ms, to_ms }: Unsettled): Promise<boolean> {
     if (to_ms - from_ms >= LIMITS.conversation_gap_ms) return false;
-    const { actors } = this.#parts;
+    const { actors } = this.#deps;
     const stream = standing(await actors.stream(stream_id).view());
     const transcript = stream === null ? null : standing(await actors.transcript(stream_id).view());
     if (stream === null || transcript === null || stream.end_ms !== null) return false;
@@ -274,7 +209,7 @@ export class InsightJobs {
     account_id,
     workspace_id,
   }: Owner): Promise<'open' | 'waits' | 'account_gone' | 'layer_off' | 'workspace_gone'> {
-    const { actors } = this.#parts;
+    const { actors } = this.#deps;
     const account = await actors.account(account_id).view();
     if (isRefusal(account)) {
       if (account.refused === 'UNAUTHORIZED') return 'account_gone';
@@ -284,7 +219,7 @@ export class InsightJobs {
     const { entitlements } = account;
     if (!isEnabled(entitlements, 'insights.access') || !isEnabled(entitlements, 'transcripts.access'))
       return 'layer_off';
-    const gone = await goneWorkspace(this.#parts, workspace_id);
+    const gone = await goneWorkspace(this.#deps, workspace_id);
     if (gone === null) return 'open';
     if (gone.refused === 'NOT_FOUND') return 'workspace_gone';
     throw gone.refused === 'UNAVAILABLE' ? new StoreUnavailable(gone.message) : new Error(gone.message);
@@ -293,7 +228,7 @@ export class InsightJobs {
   /** What must still hold when a result is written. */
   async #fences(owner: Owner, { parts }: ClaimedJob): Promise<Fence[] | Refusal> {
     if ((await this.#wanted(owner)) !== 'open') return GONE;
-    const account = await this.#parts.actors.account(owner.account_id).view();
+    const account = await this.#deps.actors.account(owner.account_id).view();
     if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? GONE : account;
     const ids = new Set(parts.flatMap(({ stream_id, source_id }) => [source_id, stream_id]));
     return [
@@ -302,39 +237,26 @@ export class InsightJobs {
     ];
   }
 
-  async #again({ library_id }: JobOf, said: { token: string; digest: string }): Promise<InsightTally | Refusal> {
-    const published = await this.#parts.actors.library(library_id).published(said);
+  async #tallyBefore(library_id: string, said: { token: string; digest: string }): Promise<InsightTally | Refusal> {
+    const published = await this.#deps.actors.library(library_id).published(said);
     return isRefusal(published) ? published : published.tally;
   }
 
-  /** What was recorded there is gone, or its layer is: its job goes as well, when somebody looks there next. */
-  async #gone(name: string, { library_id }: JobOf, refusal: Refusal): Promise<Refusal> {
+  /** What was recorded there is gone, or its layer is: its job goes as well, when the library is asked for one next. */
+  #gone(job: JobName, refusal: Refusal): Refusal {
     if (refusal.refused !== 'GONE') return refusal;
-    this.#in_hand.forget(name);
     this.activity.dropped('gone_meanwhile');
-    this.due.offer(library_id);
+    this.over(job);
     return refusal;
   }
 }
 
-function jobName({ library_id, number }: JobOf): string {
-  return `i.${library_id}.${number}`;
-}
-
 export function isInsightJob(name: string): boolean {
-  return name.startsWith('i.');
+  return name.startsWith(PREFIX);
 }
 
-function jobOf(name: string): JobOf | null {
-  const [, library_id = '', digits] = /^i\.([0-9a-f-]{36})\.([1-9]\d{0,9})$/.exec(name) ?? [];
-  return digits === undefined || !isId(library_id) ? null : { library_id, number: Number(digits) };
-}
-
-function claimOfHeld({ token, turns }: Held): string {
-  return `${token}.${turns}`;
-}
-
-function heldIn(claim: string): Held {
+/** The token of a claim, and the digest of the turns that it was handed out with. */
+function heldIn(claim: string): { token: string; turns: string } {
   const [token = '', turns = ''] = claim.split('.');
   return { token, turns };
 }

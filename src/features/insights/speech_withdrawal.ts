@@ -15,17 +15,19 @@ import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWING_INDEX } from '../../../actor
 import { libraryId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal } from '../../domain/refusals.js';
+import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { IndexWorker } from '../../engine/jobs/index_worker.js';
+import { JobPool } from '../../engine/jobs/job_pool.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
-import { type Store, StoreUnavailable } from '../../engine/store/store.js';
+import type { Store } from '../../engine/store/store.js';
 import { sceneOf } from '../transcripts/transcript_pages.js';
 import { EvidenceReader } from './evidence_reader.js';
 import { answered, standing } from './standing.js';
 
 /** Withdrawals that an ended process left are taken up after this. Until then nobody can read those items. */
 const SWEEP_EVERY_MS = 15_000;
+const AT_ONCE = 4;
 const LIBRARIES_STEP = 25;
 
 type SpeechWithdrawalDeps = {
@@ -40,56 +42,52 @@ type SpeechWithdrawalDeps = {
 /** Takes what people have deleted out of the items that were made of it, library by library. */
 export class SpeechWithdrawal {
   readonly #parts: SpeechWithdrawalDeps;
-  readonly #worker: IndexWorker;
+  readonly #pool: JobPool;
   #is_stopped = false;
 
   constructor(parts: SpeechWithdrawalDeps) {
     this.#parts = parts;
     const { store, now, poll, log } = parts;
-    this.#worker = new IndexWorker({
-      ...{ store, now, poll, index: WITHDRAWING_INDEX, every_ms: SWEEP_EVERY_MS },
-      workOn: (member) => this.#workOn(member),
-      complain(error) {
-        if (!(error instanceof StoreUnavailable))
-          log.error({ err: error }, 'what was made of deleted speech could not be withdrawn; it is tried again');
-      },
-    });
+    const complaint = 'what was made of deleted speech could not be withdrawn; it is tried again';
+    const due = new DueEntities({ store, poll, now, index: WITHDRAWING_INDEX, log, complaint });
+    const workOn = (member: string) => this.#workOn(member);
+    this.#pool = new JobPool({ due, poll, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS, workOn });
   }
 
   start(): void {
-    this.#worker.start();
+    this.#pool.start();
   }
 
   async stop(): Promise<void> {
     this.#is_stopped = true;
-    await this.#worker.stop();
+    await this.#pool.stop();
   }
 
   /** Withdraws all that is to be; for the test clock. Never rejects. */
   look(): Promise<void> {
-    return this.#worker.look();
+    return this.#pool.look();
   }
 
   /** Speech of a recording was deleted. Resolves when nothing rests on it any more, or after a while. Never rejects. */
   ofStream({ account_id, workspace_id }: { account_id: string; workspace_id: string }): Promise<void> {
-    return this.#worker.offer(LIBRARY_MEMBER + libraryId(account_id, workspace_id));
+    return this.#pool.offerAndWait(LIBRARY_MEMBER + libraryId(account_id, workspace_id));
   }
 
   /** The same of a source. */
   ofSource(source_id: string): Promise<void> {
-    return this.#worker.offer(SOURCE_MEMBER + source_id);
+    return this.#pool.offerAndWait(SOURCE_MEMBER + source_id);
   }
 
-  #workOn(member: string): Promise<number> {
+  #workOn(member: string): Promise<void> {
     if (member.startsWith(SOURCE_MEMBER)) return this.#tellLibraries(member.slice(SOURCE_MEMBER.length));
     return this.#withdrawIn(member.slice(LIBRARY_MEMBER.length));
   }
 
   /** Tells all libraries of the account that has deleted a source, and sees to each. */
-  async #tellLibraries(source_id: string): Promise<number> {
+  async #tellLibraries(source_id: string): Promise<void> {
     const { actors, store } = this.#parts;
     const source = standing(await actors.source(source_id).view());
-    if (source === null) return 1;
+    if (source === null) return;
     const place = { owner: source.account_id, partition: partitionOfId(source.account_id) };
     for (let after: { order: number; member: string } | undefined; !this.#is_stopped; ) {
       const rows = await store.list(place, LIBRARIES, { after, descending: false, limit: LIBRARIES_STEP });
@@ -101,10 +99,9 @@ export class SpeechWithdrawal {
       if (rows.length < LIBRARIES_STEP) break;
     }
     if (!this.#is_stopped) standing(await actors.source(source_id).libraries_told());
-    return 1;
   }
 
-  async #withdrawIn(library_id: string): Promise<number> {
+  async #withdrawIn(library_id: string): Promise<void> {
     const library = this.#parts.actors.library(library_id);
     while (!this.#is_stopped) {
       const next = standing(await library.deleted_speech())?.next ?? null;
@@ -113,7 +110,6 @@ export class SpeechWithdrawal {
       for (const kind of ITEM_KINDS) await this.#withdrawOf(library_id, { kind, next, evidence });
       if (!this.#is_stopped) standing(await library.withdrawn(next));
     }
-    return 1;
   }
 
   /** Looks through all items of one kind: one whose conversation is gone is on no other list. */

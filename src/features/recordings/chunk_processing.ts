@@ -10,7 +10,7 @@ import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { DueTask } from '../../engine/jobs/due_task.js';
+import { JobPool } from '../../engine/jobs/job_pool.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import { randomBytes } from '../../engine/runtime/random.js';
@@ -25,7 +25,7 @@ const STREAMS_AT_ONCE = 4;
 /** Of bodies that came and wait to be checked; what does not fit is read again. */
 const BODIES_BYTES_MAX = 32 * 1_048_576; // ours: half a second of very many devices
 
-type Parts = {
+type ChunkProcessingDeps = {
   store: Store;
   actors: Actors;
   blobs: BlobStore;
@@ -49,97 +49,68 @@ export type Work = ClaimedChunk & { token: string; chunk: Chunk; stream: Stream 
  * this only knows where to ask.
  */
 export class ChunkProcessing {
-  readonly #parts: Parts;
+  readonly #deps: ChunkProcessingDeps;
   readonly #streams: DueEntities;
-  readonly #task: DueTask<void>;
+  readonly #pool: JobPool;
   /** Small ones that this process took and has still to check, by key. */
   readonly #bodies = new LRUCache<string, Buffer[]>({ maxSize: BODIES_BYTES_MAX, sizeCalculation: bytesOf });
-  #gathering: NodeJS.Timeout | null = null;
-  #is_stopped = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const { store, now, poll } = parts;
-    const asked = { poll, queue: PROCESSING_INDEX, every_ms: SWEEP_EVERY_MS };
-    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
-    this.#streams = new DueEntities({
-      store,
+  constructor(deps: ChunkProcessingDeps) {
+    this.#deps = deps;
+    const { store, now, poll, log } = deps;
+    const complaint = 'chunks could not be processed; they are tried again';
+    this.#streams = new DueEntities({ store, poll, now, index: PROCESSING_INDEX, log, complaint });
+    this.#pool = new JobPool({
+      due: this.#streams,
       poll,
-      now,
-      index: PROCESSING_INDEX,
-      complain: (error) => this.#complain(error),
+      at_once: STREAMS_AT_ONCE,
+      sweep_every_ms: SWEEP_EVERY_MS,
+      gather_ms: GATHER_MS,
+      workOn: (stream_id) => this.#workOn(stream_id),
+      // What is left was checked elsewhere, or its stream was removed.
+      onIdle: () => this.#bodies.clear(),
     });
   }
 
   start(): void {
-    if (this.#parts.is_worker) this.#task.start();
+    if (this.#deps.is_worker) this.#pool.start();
   }
 
-  async stop(): Promise<void> {
-    this.#is_stopped = true;
-    if (this.#gathering !== null) clearTimeout(this.#gathering);
-    await this.#task.stop();
+  stop(): Promise<void> {
+    return this.#pool.stop();
   }
 
   /** A chunk of the stream was stored; `parts` are its bytes, where they are in memory. */
   offer(stream_id: string, { key, parts }: { key: string; parts: Buffer[] | null }): void {
-    this.#streams.offer(stream_id);
-    if (!this.#parts.is_worker || this.#is_stopped) return;
+    if (!this.#deps.is_worker) {
+      this.#streams.offer(stream_id);
+      return;
+    }
     if (parts !== null) this.#bodies.set(key, parts);
-    if (this.#gathering !== null) return;
-    this.#gathering = setTimeout(() => {
-      this.#gathering = null;
-      void this.#work().catch((error: unknown) => this.#complain(error));
-    }, GATHER_MS);
-    this.#gathering.unref();
+    this.#pool.offer(stream_id);
   }
 
   /** Processes all that is due here; for the test clock. Never rejects. */
-  look(): Promise<void> {
-    return this.#parts.is_worker ? this.#task.runOnce() : Promise.resolve();
+  async look(): Promise<void> {
+    if (this.#deps.is_worker) await this.#pool.look();
   }
 
-  /** Up to so many chunks for a worker, the oldest of some streams, none of which anybody else gets for that time. */
-  async claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<Work[]> {
-    const found: Work[] = [];
-    for (const partition of await this.#streams.partitions()) {
-      for (const stream_id of await this.#streams.due(partition)) {
-        const claimed = await this.#streams.tryOn(stream_id, () =>
-          this.#claimOf(stream_id, { limit: limit - found.length, lease_ms }),
-        );
-        found.push(...(claimed?.work ?? []));
-        if (found.length >= limit) return found;
-      }
-    }
-    return found;
-  }
-
-  async #run(partitions: readonly number[]): Promise<void> {
-    try {
-      this.#streams.offerPartitions(partitions);
-      await this.#work();
-    } catch (error) {
-      this.#complain(error);
-    }
+  /** Claims up to `limit` chunks for a worker, the oldest of some streams. */
+  claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<Work[]> {
+    return this.#streams.claim(limit, async (stream_id, left) => {
+      const { work } = await this.#claimOf(stream_id, { limit: left, lease_ms });
+      return work;
+    });
   }
 
   /**
-   * The built-in worker: runs until nothing is due, or nothing that is due can be claimed. Of a stream that is being removed
-   * nothing can, and it is due until it is gone.
+   * False where no chunk could be claimed. Of a stream that is being removed none can, and it is due until it is gone.
    */
-  async #work(): Promise<void> {
-    const isStopped = () => this.#is_stopped;
-    await this.#streams.workThrough((stream_id) => this.#workOn(stream_id), { at_once: STREAMS_AT_ONCE, isStopped });
-    // What is left was checked elsewhere, or its stream was removed.
-    if (this.#gathering === null) this.#bodies.clear();
-  }
-
-  /** Gives how many chunks of the stream it took. */
-  async #workOn(stream_id: string): Promise<number> {
-    const { blobs, metrics } = this.#parts;
+  async #workOn(stream_id: string): Promise<boolean> {
+    const { blobs, metrics } = this.#deps;
     const { work, taken } = await this.#claimOf(stream_id, { limit: BATCH, lease_ms: LIMITS.chunk_lease_ms });
     const [first] = work;
-    if (first === undefined) return taken;
+    if (first === undefined) return taken > 0;
     const results: { number: number; result: ChunkResult }[] = [];
     for (const { chunk, number } of work) {
       const key = blobKey(stream_id, chunk.chunk_id);
@@ -151,12 +122,12 @@ export class ChunkProcessing {
     }
     const answer = await this.result(stream_id, { token: first.token, results });
     if (isRefusal(answer) && answer.refused !== 'NOT_FOUND') throw refusedWork(answer);
-    return taken;
+    return true;
   }
 
   /** What became of claimed chunks; where somebody transcribes, their transcript knows of it before this answers. */
   async result(stream_id: string, said: { token: string; results: { number: number; result: ChunkResult }[] }) {
-    const { actors, transcribes, onTold } = this.#parts;
+    const { actors, transcribes, onTold } = this.#deps;
     if (transcribes === undefined) return actors.stream(stream_id).chunk_results(said);
     const answer = await actors.downstream.stream(stream_id).chunk_results({ ...said, transcribes });
     if (!isRefusal(answer)) onTold?.(stream_id);
@@ -168,7 +139,7 @@ export class ChunkProcessing {
     stream_id: string,
     { limit, lease_ms }: { limit: number; lease_ms: number },
   ): Promise<{ work: Work[]; taken: number }> {
-    const { actors } = this.#parts;
+    const { actors } = this.#deps;
     const token = Buffer.from(randomBytes(12)).toString('base64url');
     const answer = await actors.stream(stream_id).claim_chunks({ token, limit, lease_ms });
     if (isRefusal(answer)) {
@@ -192,16 +163,11 @@ export class ChunkProcessing {
 
   /** No worker that claimed these came back. */
   async #giveUp(stream_id: string, token: string, numbers: number[]): Promise<void> {
-    const { actors, metrics } = this.#parts;
+    const { actors, metrics } = this.#deps;
     const message = `${LIMITS.chunk_tries_max} workers took the chunk and gave no result.`;
     const result: ChunkResult = { status: 'failed', failure: { code: 'GIVEN_UP', message } };
     metrics.chunks_processed.inc({ worker: 'none', status: 'failed' }, numbers.length);
     await actors.stream(stream_id).chunk_results({ token, results: numbers.map((number) => ({ number, result })) });
-  }
-
-  #complain(error: unknown): void {
-    if (!(error instanceof StoreUnavailable))
-      this.#parts.log.error({ err: error }, 'chunks could not be processed; they are tried again');
   }
 }
 

@@ -7,8 +7,9 @@ import {
 } from '../../../actors/transcripts/announcing.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { IndexWorker } from '../../engine/jobs/index_worker.js';
+import { JobPool } from '../../engine/jobs/job_pool.js';
 import { CLOSED } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { randomBytes } from '../../engine/runtime/random.js';
@@ -16,6 +17,7 @@ import { type Fence, type Store, StoreUnavailable } from '../../engine/store/sto
 
 /** What other processes have left behind is found after this at the latest. */
 const SWEEP_EVERY_MS = 60_000;
+const AT_ONCE = 4;
 const TRANSCRIPTS_READ = 20;
 /** A source is deleted once: whoever saw it before looks a second time. */
 const TRIES_MAX = 2;
@@ -32,51 +34,50 @@ type Parts = { store: Store; actors: Actors; poll: DuePoll; log: Pick<Logger, 'e
  */
 export class Announcements {
   readonly #parts: Parts;
-  readonly #worker: IndexWorker;
+  readonly #pool: JobPool;
   #is_stopped = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { store, now, poll } = parts;
-    this.#worker = new IndexWorker({
-      ...{ store, now, poll, index: ANNOUNCING_INDEX, every_ms: SWEEP_EVERY_MS },
-      workOn: (member) => this.#announce(member),
-      complain: (error) => this.#complain(error),
-    });
+    const { store, now, poll, log } = parts;
+    const complaint = 'changes of turns could not be announced; they are tried again';
+    const due = new DueEntities({ store, poll, now, index: ANNOUNCING_INDEX, log, complaint });
+    const workOn = (member: string) => this.#announce(member);
+    this.#pool = new JobPool({ due, poll, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS, workOn });
   }
 
   start(): void {
-    this.#worker.start();
+    this.#pool.start();
   }
 
   async stop(): Promise<void> {
     this.#is_stopped = true;
-    await this.#worker.stop();
+    await this.#pool.stop();
   }
 
   /** Announces all that is due; for the test clock. Never rejects. */
   look(): Promise<void> {
-    return this.#worker.look();
+    return this.#pool.look();
   }
 
   /** A member of the index has something to announce. Resolves when that is done, or after a while. Never rejects. */
   offer(member: string): Promise<void> {
-    return this.#worker.offer(member);
+    return this.#pool.offerAndWait(member);
   }
 
-  /** 1, or 0 where nothing could be done. */
-  #announce(member: string): Promise<number> {
+  /** False where nothing could be done. */
+  #announce(member: string): Promise<boolean> {
     if (member.startsWith(CONTACTS_MEMBER)) return this.#ofContacts(member.slice(CONTACTS_MEMBER.length));
     return this.#ofTranscript(member.slice(TRANSCRIPT_MEMBER.length));
   }
 
   /** Tells each transcript that shows a contact that changed. Only who holds the changes does, so that none is told twice. */
-  async #ofContacts(account_id: string): Promise<number> {
+  async #ofContacts(account_id: string): Promise<boolean> {
     const { actors, store } = this.#parts;
     const contacts = actors.contacts(account_id);
     const holder = Buffer.from(randomBytes(HOLDER_BYTES)).toString('hex');
     const place = { owner: account_id, partition: partitionOfId(account_id) };
-    for (let taken = 0; !this.#is_stopped; taken = 1) {
+    for (let taken = false; !this.#is_stopped; taken = true) {
       const { change } = done(await contacts.take_change({ holder }));
       if (change === null) return taken;
       const { number, contact_id } = change;
@@ -95,7 +96,7 @@ export class Announcements {
       }
       if (!this.#is_stopped) done(await contacts.announced({ number, after: null }));
     }
-    return 1;
+    return true;
   }
 
   async #tellTranscript(stream_id: string, { contact_id, into, number }: Changed): Promise<void> {
@@ -107,9 +108,9 @@ export class Announcements {
     await this.#ofTranscript(stream_id);
   }
 
-  async #ofTranscript(stream_id: string): Promise<number> {
+  async #ofTranscript(stream_id: string): Promise<boolean> {
     for (let left = true; left && !this.#is_stopped; ) left = await this.#announceTurns(stream_id);
-    return 1;
+    return true;
   }
 
   /** The next events of a transcript. Whether more are left. */
@@ -129,11 +130,6 @@ export class Announcements {
       if (answer !== CLOSED) return done(answer).left;
       if (tries >= TRIES_MAX) return false; // it is being removed
     }
-  }
-
-  #complain(error: unknown): void {
-    if (!(error instanceof StoreUnavailable))
-      this.#parts.log.error({ err: error }, 'changes of turns could not be announced; they are tried again');
   }
 }
 

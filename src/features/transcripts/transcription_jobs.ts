@@ -1,109 +1,74 @@
 import { isOpen } from '../../../actors/accounts/account_state.js';
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
+import type { JobFailure } from '../../../actors/job.js';
 import type { Chunk } from '../../../actors/recordings/stream_state.js';
 import { statusOf } from '../../../actors/recordings/stream_state.js';
 import { windowFor } from '../../../actors/transcripts/transcript_publication.js';
-import { TRANSCRIBING_INDEX, type Transcript, type Window } from '../../../actors/transcripts/transcript_state.js';
+import {
+  type PublicationTally,
+  TRANSCRIBING_INDEX,
+  type Transcript,
+  type Window,
+} from '../../../actors/transcripts/transcript_state.js';
 import { NOT_HELD } from '../../../actors/transcripts/transcript_windows.js';
-import { isId, laneId, ownerOfPipeline, partitionOfId, pipelineId } from '../../domain/ids.js';
+import { laneId, ownerOfPipeline, partitionOfId, pipelineId } from '../../domain/ids.js';
 import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isEnabled } from '../../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
-import { DueEntities } from '../../engine/jobs/due_entities.js';
-import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { InHand } from '../../engine/jobs/in_hand.js';
+import { NotNow } from '../../engine/jobs/due_entities.js';
+import { type JobName, JobQueue, type JobQueueDeps, type JobResult, NO_JOB } from '../../engine/jobs/job_queue.js';
 import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
-import { randomBytes, randomId } from '../../engine/runtime/random.js';
-import { type Fence, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import { randomId } from '../../engine/runtime/random.js';
+import { type Fence, StoreUnavailable } from '../../engine/store/store.js';
 import { goneWorkspace } from '../recordings/standing_workspace.js';
 import type { TranscriptionResult, WindowChunk, WindowWork } from './transcription.js';
-import { TranscriptionActivity } from './transcription_activity.js';
+import type { TranscribedWindow } from './transcription_activity.js';
 import { Voices } from './voices.js';
 
-const TOKEN_BYTES = 12;
 const CHUNKS_STEP = 200;
-const NO_JOB = refuse('NOT_FOUND', 'There is no such job.');
 const GONE = refuse(
   'GONE',
   'The recording, its source, its account or its transcripts layer is gone; drop the window.',
 );
 
-type Parts = {
-  store: Store;
-  poll: DuePoll;
+type TranscriptionJobsDeps = JobQueueDeps & {
   actors: Actors;
   metrics: Metrics;
-  log: { error(details: object, text: string): void };
-  now: () => number;
   window_ms: number;
   final_pass: boolean;
   /** Whether somebody looks into what is said. */
   insights: boolean;
 };
 
-/** What became of a result. */
-export type PublishedResult = { turns: number; replaced: number; protected: number; suppressed: number };
-
-/** The engine, as debug answers name it; absent for workers outside. */
-type HeardBy = { engine?: string };
-
-/** A window as its job's name tells it. */
-type JobOf = { transcript_id: string; number: number };
+/** `engine`: as debug answers name it; absent for workers outside. */
+export type WindowResult = JobResult & { result: TranscriptionResult; engine?: string | undefined };
 
 /** What tells whether a recording may be transcribed. */
 type Recording = Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id'>;
 
-/** Nothing can be transcribed there now; it is looked at again after a while. */
-class NotNow extends Error {
-  override name = 'NotNow';
-}
-
-/**
- * Hands windows of recordings to whoever transcribes, here or on the operator port, and takes their results. Which window
- * is whose, transcripts decide; this knows where to ask, and whether an account's recordings may be transcribed.
- */
-export class TranscriptionJobs {
-  readonly #parts: Parts;
+/** Windows of recordings that are to be transcribed; transcripts hold them, the id of one is its stream's or a lane's. */
+export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, PublicationTally, TranscribedWindow> {
+  readonly #deps: TranscriptionJobsDeps;
   readonly #voices: Voices;
-  readonly due: DueEntities;
-  readonly activity: TranscriptionActivity;
-  readonly #in_hand: InHand;
 
-  constructor(parts: Parts) {
-    const { store, now, log, actors, poll } = parts;
-    this.#parts = parts;
-    this.#voices = new Voices(actors, now);
-    this.activity = new TranscriptionActivity(now);
-    const complain = (error: unknown) => {
-      if (!(error instanceof NotNow || error instanceof StoreUnavailable))
-        log.error({ err: error }, 'a recording could not be transcribed; it is tried again');
-    };
-    this.due = new DueEntities({ store, now, poll, index: TRANSCRIBING_INDEX, complain });
-    const { due } = this;
-    const ways = { rest: (id: string) => due.rest(id), wake: (id: string) => due.wake(id) };
-    this.#in_hand = new InHand({ now, per_account_max: LIMITS.windows_per_account_max, ...ways });
-  }
-
-  /** Up to so many windows, which nobody else gets for that time. */
-  async claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<WindowWork[]> {
-    const found: WindowWork[] = [];
-    for (const partition of await this.due.partitions()) {
-      for (const stream_id of await this.due.due(partition)) {
-        const work = await this.due.tryOn(stream_id, () => this.claimOf(stream_id, lease_ms));
-        if (work !== null) found.push(work);
-        if (found.length >= limit) return found;
-      }
-    }
-    return found;
+  constructor(deps: TranscriptionJobsDeps) {
+    super(deps, {
+      index: TRANSCRIBING_INDEX,
+      prefix: '',
+      per_account_max: LIMITS.windows_per_account_max,
+      complaint: 'a recording could not be transcribed; it is tried again',
+    });
+    this.#deps = deps;
+    this.#voices = new Voices(deps.actors, deps.now);
   }
 
   /** The next window of a stream, or null when none is due. Throws where nothing of it can be transcribed now. */
   async claimOf(id: string, lease_ms: number): Promise<WindowWork | null> {
-    const { actors, now, window_ms } = this.#parts;
+    const { actors, now, window_ms } = this.#deps;
     const actor = actors.transcript(id);
     const transcript = found(await actor.view());
     if (transcript === null) return null;
@@ -115,8 +80,8 @@ export class TranscriptionJobs {
       return null;
     }
     const { account_id } = transcript;
-    if (!this.#in_hand.hasRoom(account_id, id)) return null;
-    const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+    if (!this.hasRoom(account_id, id)) return null;
+    const token = this.newToken();
     const run_id = randomId({ partition: partitionOfId(stream_id), now_ms: now() });
     const context = await actors.context(account_id).view();
     if (isRefusal(context)) throw new StoreUnavailable(context.message);
@@ -135,49 +100,51 @@ export class TranscriptionJobs {
       found(await actor.window_failed({ number, token, code: 'AUDIO_GONE', retry: false }));
       return this.claimOf(id, lease_ms);
     }
-    const job = jobName({ transcript_id: id, number: window.number });
-    this.#in_hand.note(account_id, job, window.until_ms);
-    return {
-      ...{ job, claim: token, run_id, tries: window.tries },
-      ...{ lease_until_ms: window.until_ms, account_id, stream_id },
-      ...{ from_ms: window.from_ms, to_ms: window.to_ms, final: window.final, audio },
+    return this.handedOut({
+      job: this.nameOf({ entity_id: id, number: window.number }),
+      claim: token,
+      run_id,
+      tries: window.tries,
+      lease_until_ms: window.until_ms,
+      account_id,
+      stream_id,
+      from_ms: window.from_ms,
+      to_ms: window.to_ms,
+      final: window.final,
+      audio,
       pipeline_id: pipelineId(account_id, number),
       ...heardAs(context, pipeline),
       previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
       known_speakers: await this.#voices.known(claimed.transcript),
-    };
+    });
   }
 
   /** The audio of a window that somebody has claimed. */
   async audioOf(job: string): Promise<{ stream_id: string; audio: WindowChunk[] } | Refusal> {
-    const of = jobOf(job);
-    const transcript = of === null ? null : found(await this.#parts.actors.transcript(of.transcript_id).view());
+    const of = this.parse(job);
+    const transcript = of === null ? null : found(await this.#deps.actors.transcript(of.entity_id).view());
     if (of === null || transcript === null) return NO_JOB;
     const { window } = transcript;
-    if (window === null || window.number !== of.number || this.#parts.now() >= window.until_ms) return NOT_HELD;
-    const stream_id = transcript.lane?.stream_id ?? of.transcript_id;
+    if (window === null || window.number !== of.number || this.#deps.now() >= window.until_ms) return NOT_HELD;
+    const stream_id = transcript.lane?.stream_id ?? of.entity_id;
     return { stream_id, audio: await this.#audioOf(stream_id, window, transcript) };
   }
 
-  /** The claim holds for so long from now on. */
-  async prolong(job: string, claim: string, lease_ms: number): Promise<{ until_ms: number } | Refusal> {
-    const of = jobOf(job);
-    if (of === null) return NO_JOB;
-    const { transcript_id, number } = of;
-    const held = await this.#parts.actors.transcript(transcript_id).prolong_window({ number, token: claim, lease_ms });
-    if (!isRefusal(held)) this.#in_hand.prolonged(job, held.until_ms);
-    return held;
+  protected messagesOf({ entity_id, number }: JobName, token: string) {
+    const transcript = this.#deps.actors.transcript(entity_id);
+    return {
+      prolong: (lease_ms: number) => transcript.prolong_window({ number, token, lease_ms }),
+      fail: (failure: JobFailure) => transcript.window_failed({ number, token, ...failure }),
+      release: () => transcript.release_window({ number, token }),
+    };
   }
 
-  /** `digest`: of all that the worker said; the same again gets the same answer. */
-  async publish(
-    job: string,
-    { claim: token, digest, result, engine }: HeardBy & { claim: string; digest: string; result: TranscriptionResult },
-  ): Promise<PublishedResult | Refusal> {
-    const of = jobOf(job);
-    if (of === null) return NO_JOB;
-    const { transcript_id, number } = of;
-    const { actors, metrics, now } = this.#parts;
+  protected async publishJob(
+    job: JobName,
+    { claim: token, digest, result, engine }: WindowResult,
+  ): Promise<PublicationTally | Refusal> {
+    const { entity_id: transcript_id, number } = job;
+    const { actors, metrics, now } = this.#deps;
     const actor = actors.transcript(transcript_id);
     const transcript = await actor.view();
     if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? NO_JOB : transcript;
@@ -189,8 +156,8 @@ export class TranscriptionJobs {
     if (isRefusal(context)) return context;
     const pipeline = pipelineOfLane(transcript, context);
     if (pipeline === null) return GONE;
-    const final_pass = pipeline.transcription.final_pass || (lane === undefined && this.#parts.final_pass);
-    const insights = this.#parts.insights && (lane === undefined || pipeline.insights !== null);
+    const final_pass = pipeline.transcription.final_pass || (lane === undefined && this.#deps.final_pass);
+    const insights = this.#deps.insights && (lane === undefined || pipeline.insights !== null);
     const { speakers = [], ...heard } = result;
     const said = { number, token, digest, ...heard, engine, final_pass, insights };
     // A result that will be refused, or is there, says nothing of voices; nor does one of another pipeline.
@@ -202,8 +169,7 @@ export class TranscriptionJobs {
       return GONE;
     }
     if (isRefusal(published)) return published;
-    this.#in_hand.forget(job);
-    this.due.offer(transcript_id);
+    this.over(job);
     if (lane === undefined)
       await this.#voices.learn(transcript, { stream_id, speakers, numbers: published.speakers, fences });
     for (const { code } of result.failed ?? []) this.activity.failed(code);
@@ -214,40 +180,9 @@ export class TranscriptionJobs {
     return published.tally;
   }
 
-  /** `again`: it comes once more, after a rest. */
-  async failed(
-    job: string,
-    {
-      claim: token,
-      code,
-      retry,
-      rest_ms,
-      engine,
-    }: HeardBy & { claim: string; code: string; retry: boolean; rest_ms?: number },
-  ): Promise<{ again: boolean; tries: number } | Refusal> {
-    const of = jobOf(job);
-    if (of === null) return NO_JOB;
-    const { transcript_id, number } = of;
-    const rest = rest_ms === undefined ? {} : { rest_ms };
-    const failed = await this.#parts.actors
-      .transcript(transcript_id)
-      .window_failed({ number, token, code, retry, engine, ...rest });
-    if (isRefusal(failed)) return failed;
-    this.#in_hand.forget(job);
-    this.activity.failed(code);
-    return failed;
-  }
-
-  async release(job: string, claim: string): Promise<void> {
-    const of = jobOf(job);
-    if (of === null) return;
-    this.#in_hand.forget(job);
-    await this.#parts.actors.transcript(of.transcript_id).release_window({ number: of.number, token: claim });
-  }
-
   /** Where a recording's audio still waits for its text; null where none is to come. */
   async awaited(stream_id: string): Promise<Interval[] | null> {
-    const { actors } = this.#parts;
+    const { actors } = this.#deps;
     const stream = found(await actors.stream(stream_id).view());
     if (stream === null || (await this.#standing(stream, stream_id)) !== 'open') return null;
     const transcript = found(await actors.transcript(stream_id).view());
@@ -258,7 +193,7 @@ export class TranscriptionJobs {
 
   /** Whether a worker holds a window that reaches into this part of a recording, for the default pipeline or another. */
   async isClaimed(stream_id: string, [from_ms, to_ms]: Interval): Promise<boolean> {
-    const { actors, now } = this.#parts;
+    const { actors, now } = this.#deps;
     const own = found(await actors.transcript(stream_id).view());
     if (own === null) return false;
     const ids = (own.lanes ?? []).map((number) => laneId(stream_id, number));
@@ -275,14 +210,14 @@ export class TranscriptionJobs {
     { account_id, workspace_id, source_id }: Recording,
     stream_id: string,
   ): Promise<'open' | 'waits' | 'gone'> {
-    const { actors } = this.#parts;
+    const { actors } = this.#deps;
     const account = await actors.account(account_id).view();
     if (isRefusal(account)) return gone(account, 'UNAUTHORIZED');
     if (!isOpen(account) || !isEnabled(account.entitlements, 'transcripts.access')) return 'waits';
     const source = await actors.source(source_id).view();
     if (isRefusal(source)) return gone(source, 'NOT_FOUND');
     if (source.status === 'deleted') return 'gone';
-    const no_workspace = await goneWorkspace(this.#parts, workspace_id);
+    const no_workspace = await goneWorkspace(this.#deps, workspace_id);
     if (no_workspace !== null) return gone(no_workspace, 'NOT_FOUND');
     const stream = await actors.stream(stream_id).view();
     return isRefusal(stream) ? gone(stream, 'NOT_FOUND') : 'open';
@@ -291,10 +226,10 @@ export class TranscriptionJobs {
   /** What must still hold when a result is written. */
   async #fences(transcript: Transcript, stream_id: string): Promise<Fence[] | Refusal> {
     const { account_id, source_id } = transcript;
-    const account = await this.#parts.actors.account(account_id).view();
+    const account = await this.#deps.actors.account(account_id).view();
     if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? GONE : account;
     if (!isOpen(account) || !isEnabled(account.entitlements, 'transcripts.access')) return GONE;
-    const gone = await goneWorkspace(this.#parts, transcript.workspace_id);
+    const gone = await goneWorkspace(this.#deps, transcript.workspace_id);
     if (gone !== null) return gone.refused === 'NOT_FOUND' ? GONE : gone;
     return [
       { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
@@ -310,7 +245,7 @@ export class TranscriptionJobs {
 
   /** Stored chunks that reach into a window. */
   async #chunksIn(stream_id: string, { from_ms, to_ms }: Window, longest_ms: number): Promise<WindowChunk[]> {
-    const { actors, now } = this.#parts;
+    const { actors, now } = this.#deps;
     const chunks: WindowChunk[] = [];
     let after = { order: from_ms - longest_ms - 1, id: '' };
     for (;;) {
@@ -325,11 +260,6 @@ export class TranscriptionJobs {
       after = { order: last.order, id: last.member };
     }
   }
-
-  /** Windows that were handed out here and are not done. */
-  get in_hand(): number {
-    return this.#in_hand.size;
-  }
 }
 
 /** Parts that could not be heard before are not asked for again beside waiting audio. */
@@ -341,20 +271,17 @@ function isGivenUp({ start_ms, end_ms }: WindowChunk, { failed, waiting }: Trans
 function windowChunk(chunk: Chunk): WindowChunk {
   const { chunk_id, codec, container, sample_rate_hz, channels, size_bytes, sha256, sequence } = chunk;
   return {
-    ...{ chunk_id, start_ms: chunk.source_start_ms, end_ms: chunk.source_end_ms, codec, container },
+    chunk_id,
+    start_ms: chunk.source_start_ms,
+    end_ms: chunk.source_end_ms,
+    codec,
+    container,
     ...(sample_rate_hz === undefined ? {} : { sample_rate_hz }),
     ...(channels === undefined ? {} : { channels }),
-    ...{ size_bytes, sha256, sequence },
+    size_bytes,
+    sha256,
+    sequence,
   };
-}
-
-function jobName({ transcript_id, number }: JobOf): string {
-  return `${transcript_id}.${number}`;
-}
-
-function jobOf(job: string): JobOf | null {
-  const [, transcript_id = '', digits] = /^([0-9a-f-]{36})\.([1-9]\d{0,9})$/.exec(job) ?? [];
-  return digits === undefined || !isId(transcript_id) ? null : { transcript_id, number: Number(digits) };
 }
 
 /** Null for what is not there; any other refusal throws. */

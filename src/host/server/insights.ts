@@ -7,7 +7,7 @@ import {
   insightMakerOf,
 } from '../../features/insights/engines/choose.js';
 import { InsightJobs } from '../../features/insights/insight_jobs.js';
-import { InsightsWorker } from '../../features/insights/insights_worker.js';
+import { insightsWorker } from '../../features/insights/insights_worker.js';
 import type { EnginesFile } from '../../features/transcripts/engines/engines_file.js';
 import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
@@ -36,7 +36,7 @@ export function openInsights(
   const { by } = insightMakerOf(settings);
   const engines = insightEngines(settings, further);
   const at_once = settings.content_at_once;
-  const worker = engines.size === 0 ? null : new InsightsWorker({ jobs, poll, engines, metrics, log, at_once });
+  const worker = engines.size === 0 ? null : insightsWorker({ jobs, poll, engines, metrics, log, at_once });
   const insights: InsightServices = { jobs, by, made_by: MADE_BY[by], hosts: insightHosts(settings, further) };
   return {
     insights,

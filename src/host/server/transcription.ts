@@ -4,7 +4,7 @@ import type { Metrics } from '../../engine/runtime/metrics.js';
 import type { SweepTurns } from '../../engine/store/sweep_turns.js';
 import type { LostAudio } from '../../features/recordings/lost_audio.js';
 import { TranscriptionBacklog } from '../../features/transcripts/backlog.js';
-import { ContentWorker } from '../../features/transcripts/content_worker.js';
+import { transcriptionWorker } from '../../features/transcripts/content_worker.js';
 import {
   type Transcriber,
   transcriberOf,
@@ -41,7 +41,7 @@ export function openTranscription(
   const jobs = new TranscriptionJobs({ store, actors, poll, metrics, log, now, window_ms, final_pass, insights });
   const engines = transcriptionEngines(settings, further);
   const worker =
-    engines.size === 0 ? null : new ContentWorker({ jobs, poll, blobs, lost_audio, engines, metrics, log, at_once });
+    engines.size === 0 ? null : transcriptionWorker({ jobs, poll, blobs, lost_audio, engines, metrics, log, at_once });
   const offer = (stream_id: string) => (worker ?? jobs.due).offer(stream_id);
   const transcriber: TranscriberShown = { ...transcriberOf(settings), hosts: transcriptionHosts(settings, further) };
   const transcribes = transcriber.by === 'nobody' ? undefined : { window_ms };

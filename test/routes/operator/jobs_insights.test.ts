@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { recentInsights } from '../../../src/features/insights/insight_activity.js';
 import { type ChatRequest, ScriptedChat } from '../../../tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../../fixtures/account.js';
@@ -128,7 +129,7 @@ t.test('K-010 a model is asked, and what it says is not believed', async (t) => 
     SAID,
   );
   const { insights } = spool.server.services;
-  t.match(insights.jobs.activity.lately(), {
+  t.match(recentInsights(insights.jobs.activity), {
     ...{ conversations: 1, suggestions: 1 },
     dropped: [{ reason: 'unsupported', count: 2 }],
     failures: [{ code: 'ENGINE_BUSY' }, { code: 'ENGINE_NOT_JSON' }],
@@ -280,8 +281,8 @@ t.test('K-012 a pipeline chooses an engine by name, and one that is not there fa
   await spool.server.services.actors.context(ann.id).edit_pipeline({ number: 1, insights: { engine: 'larger' } });
   await through();
   const { activity } = spool.server.services.insights.jobs;
-  await until('it has failed', async () => activity.lately().failures.length > 0);
-  t.match(activity.lately().failures, [{ code: 'ENGINE_UNKNOWN', tries: 1 }]);
+  await until('it has failed', async () => activity.failures.length > 0);
+  t.match(activity.failures, [{ code: 'ENGINE_UNKNOWN', tries: 1 }]);
   t.equal(chat.requests.length, 1);
 });
 

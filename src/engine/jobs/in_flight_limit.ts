@@ -1,7 +1,7 @@
 /** Of one account. */
 const WAITING_MAX = 1_000;
 
-type Parts = {
+type InFlightLimitDeps = {
   now: () => number;
   per_account_max: number;
   /** Nothing can be done with that one before others are done. */
@@ -9,15 +9,15 @@ type Parts = {
   wake: (member: string) => void;
 };
 
-/** What was handed out here and is not done, by account: one that has much in hand waits until some of it is done. */
-export class InHand {
-  readonly #parts: Parts;
+/** Counts the jobs of each account that this process handed out and that are not done. An account at its limit waits until one is. */
+export class InFlightLimit {
+  readonly #deps: InFlightLimitDeps;
   /** When the leases of an account's jobs end. */
   readonly #jobs = new Map<string, Map<string, number>>();
   readonly #waiting = new Map<string, Set<string>>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: InFlightLimitDeps) {
+    this.#deps = deps;
   }
 
   get size(): number {
@@ -26,8 +26,8 @@ export class InHand {
 
   /** False where the account has as many in hand as it may; `member` is looked at again when one is done. */
   hasRoom(account_id: string, member: string): boolean {
-    if (this.#countOf(account_id) < this.#parts.per_account_max) return true;
-    this.#parts.rest(member);
+    if (this.#countOf(account_id) < this.#deps.per_account_max) return true;
+    this.#deps.rest(member);
     const waiting = this.#waiting.get(account_id) ?? new Set<string>();
     // Beyond the bound it is found again by itself, a moment later.
     if (waiting.size < WAITING_MAX) this.#waiting.set(account_id, waiting.add(member));
@@ -47,9 +47,9 @@ export class InHand {
   forget(job: string): void {
     for (const [account_id, jobs] of this.#jobs) {
       if (!jobs.delete(job)) continue;
-      for (const member of [...(this.#waiting.get(account_id) ?? [])].slice(0, this.#parts.per_account_max)) {
+      for (const member of [...(this.#waiting.get(account_id) ?? [])].slice(0, this.#deps.per_account_max)) {
         this.#waiting.get(account_id)?.delete(member);
-        this.#parts.wake(member);
+        this.#deps.wake(member);
       }
       if (this.#waiting.get(account_id)?.size === 0) this.#waiting.delete(account_id);
       return;
@@ -59,7 +59,7 @@ export class InHand {
   #countOf(account_id: string): number {
     const jobs = this.#jobs.get(account_id);
     if (jobs === undefined) return 0;
-    const now_ms = this.#parts.now();
+    const now_ms = this.#deps.now();
     for (const [job, until_ms] of jobs) if (now_ms >= until_ms) jobs.delete(job);
     if (jobs.size === 0) this.#jobs.delete(account_id);
     return jobs.size;

@@ -1,0 +1,84 @@
+const HOUR_MS = 3_600_000;
+const KEPT_MAX = 1_000;
+const KINDS_MAX = 20;
+
+/** Keeps what happened in the last hour: the last thousand. */
+class RecentEvents<Event> {
+  readonly #now: () => number;
+  readonly #kept: { at_ms: number; event: Event }[] = [];
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(event: Event): void {
+    this.#kept.push({ at_ms: this.#now(), event });
+    if (this.#kept.length > KEPT_MAX) this.#kept.shift();
+  }
+
+  list(): { at_ms: number; event: Event }[] {
+    const from_ms = this.#now() - HOUR_MS;
+    return this.#kept.filter(({ at_ms }) => at_ms >= from_ms);
+  }
+
+  get last_ms(): number {
+    return this.#kept.at(-1)?.at_ms ?? 0;
+  }
+}
+
+/** Tries that failed since one succeeded last. */
+export type Failing = { since_ms: number; tries: number; code: string };
+export type RecentFailure = { code: string; tries: number; last_at_ms: number };
+
+/** What became of jobs in the last hour, as this process has seen it. `Result`: what is kept of one that succeeded. */
+export class JobActivity<Result> {
+  readonly #now: () => number;
+  readonly #published: RecentEvents<Result>;
+  readonly #dropped: RecentEvents<string>;
+  readonly #failed: RecentEvents<string>;
+  #failing: Failing | null = null;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#published = new RecentEvents(now);
+    this.#dropped = new RecentEvents(now);
+    this.#failed = new RecentEvents(now);
+  }
+
+  published(result: Result): void {
+    this.#failing = null;
+    this.#published.add(result);
+  }
+
+  failed(code: string): void {
+    const before = this.failing;
+    this.#failing = { since_ms: before?.since_ms ?? this.#now(), tries: (before?.tries ?? 0) + 1, code };
+    this.#failed.add(code);
+  }
+
+  /** Work that nobody does any more, and why. */
+  dropped(reason: string): void {
+    this.#dropped.add(reason);
+  }
+
+  /** Null also where nothing was tried any more for longer than any pause between tries. */
+  get failing(): Failing | null {
+    return this.#now() - this.#failed.last_ms > 2 * HOUR_MS ? null : this.#failing;
+  }
+
+  get results(): Result[] {
+    return this.#published.list().map(({ event }) => event);
+  }
+
+  get drops(): string[] {
+    return this.#dropped.list().map(({ event }) => event);
+  }
+
+  /** By code, the most frequent first. */
+  get failures(): RecentFailure[] {
+    const failures = new Map<string, RecentFailure>();
+    for (const { at_ms, event: code } of this.#failed.list())
+      failures.set(code, { code, tries: (failures.get(code)?.tries ?? 0) + 1, last_at_ms: at_ms });
+    return [...failures.values()].sort((a, b) => b.tries - a.tries).slice(0, KINDS_MAX);
+  }
+}

@@ -1,0 +1,153 @@
+import type { FailedJob, JobFailure, Lease } from '../../../actors/job.js';
+import { isId } from '../../domain/ids.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { randomBytes } from '../runtime/random.js';
+import type { Store } from '../store/store.js';
+import { DueEntities } from './due_entities.js';
+import type { DuePoll } from './due_poll.js';
+import { InFlightLimit } from './in_flight_limit.js';
+import { JobActivity } from './job_activity.js';
+
+const TOKEN_BYTES = 12;
+
+export const NO_JOB = refuse('NOT_FOUND', 'There is no such job.');
+
+/** A claimed job. `claim` is a secret between the server and who holds it. */
+export type ClaimedWork = {
+  job: string;
+  claim: string;
+  run_id: string;
+  tries: number;
+  lease_until_ms: number;
+  account_id: string;
+};
+
+/** The result of a job. `digest`: over all that the worker said; the same again gets the same answer. */
+export type JobResult = { claim: string; digest: string };
+
+/** The entity that holds a job, and the job's number there. */
+export type JobName = { entity_id: string; number: number };
+
+/** How the entity of a job is told of its claims. */
+type JobMessages = {
+  prolong(lease_ms: number): Promise<Lease | Refusal>;
+  fail(failure: JobFailure): Promise<FailedJob | Refusal>;
+  release(): Promise<unknown>;
+};
+
+export type JobQueueDeps = {
+  store: Store;
+  poll: DuePoll;
+  log: { error(details: object, text: string): void };
+  now: () => number;
+};
+
+type JobQueueKind = {
+  index: { owner: string; index: string };
+  /** What names of these jobs begin with. */
+  prefix: string;
+  /** Jobs of one account that this process hands out at a time. */
+  per_account_max: number;
+  complaint: string;
+};
+
+/**
+ * Hands jobs of one kind to workers, here or on the operator port, and takes their results. Which job is whose, entities
+ * decide; this knows where to ask, and how many jobs of an account are in flight.
+ */
+export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResult, Tally, Kept = Tally> {
+  readonly due: DueEntities;
+  readonly activity: JobActivity<Kept>;
+  readonly #prefix: string;
+  readonly #in_flight: InFlightLimit;
+
+  constructor({ store, poll, log, now }: JobQueueDeps, { index, prefix, per_account_max, complaint }: JobQueueKind) {
+    const due = new DueEntities({ store, now, poll, index, log, complaint });
+    this.due = due;
+    this.activity = new JobActivity(now);
+    this.#prefix = prefix;
+    const rest = (entity_id: string) => due.rest(entity_id);
+    const wake = (entity_id: string) => due.wake(entity_id);
+    this.#in_flight = new InFlightLimit({ now, per_account_max, rest, wake });
+  }
+
+  /** The next job of an entity, or null when none is due. Throws where nothing of it can be done now. */
+  abstract claimOf(entity_id: string, lease_ms: number): Promise<Work | null>;
+  protected abstract publishJob(job: JobName, result: Result): Promise<Tally | Refusal>;
+  protected abstract messagesOf(job: JobName, token: string): JobMessages;
+
+  /** Jobs that were handed out here and are not done. */
+  get in_flight(): number {
+    return this.#in_flight.size;
+  }
+
+  /** Claims up to `limit` jobs, which nobody else gets for `lease_ms`. */
+  claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<Work[]> {
+    return this.due.claim(limit, async (entity_id) => {
+      const work = await this.claimOf(entity_id, lease_ms);
+      return work === null ? [] : [work];
+    });
+  }
+
+  /** The claim holds for so long from now on. */
+  async prolong(name: string, claim: string, lease_ms: number): Promise<Lease | Refusal> {
+    const job = this.parse(name);
+    if (job === null) return NO_JOB;
+    const lease = await this.messagesOf(job, claim).prolong(lease_ms);
+    if (!isRefusal(lease)) this.#in_flight.prolonged(name, lease.until_ms);
+    return lease;
+  }
+
+  async publish(name: string, result: Result): Promise<Tally | Refusal> {
+    const job = this.parse(name);
+    return job === null ? NO_JOB : this.publishJob(job, result);
+  }
+
+  async failed(name: string, { claim, ...failure }: JobFailure & { claim: string }): Promise<FailedJob | Refusal> {
+    const job = this.parse(name);
+    if (job === null) return NO_JOB;
+    const failed = await this.messagesOf(job, claim).fail(failure);
+    if (isRefusal(failed)) return failed;
+    this.#in_flight.forget(name);
+    this.activity.failed(failure.code);
+    return failed;
+  }
+
+  async release(name: string, claim: string): Promise<void> {
+    const job = this.parse(name);
+    if (job === null) return;
+    await this.messagesOf(job, claim).release();
+    this.over(job);
+  }
+
+  /** False where the account has as many jobs in flight as it may; the entity is asked again when one of these is over. */
+  protected hasRoom(account_id: string, entity_id: string): boolean {
+    return this.#in_flight.hasRoom(account_id, entity_id);
+  }
+
+  /** Notes a job that is handed out. */
+  protected handedOut<W extends Work>(work: W): W {
+    this.#in_flight.note(work.account_id, work.job, work.lease_until_ms);
+    return work;
+  }
+
+  /** A job is in nobody's hands any more; its entity may have another. */
+  protected over(job: JobName): void {
+    this.#in_flight.forget(this.nameOf(job));
+    this.due.offer(job.entity_id);
+  }
+
+  protected nameOf({ entity_id, number }: JobName): string {
+    return `${this.#prefix}${entity_id}.${number}`;
+  }
+
+  protected newToken(): string {
+    return Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+  }
+
+  protected parse(name: string): JobName | null {
+    if (!name.startsWith(this.#prefix)) return null;
+    const [, entity_id = '', digits] = /^([0-9a-f-]{36})\.([1-9]\d{0,9})$/.exec(name.slice(this.#prefix.length)) ?? [];
+    return digits === undefined || !isId(entity_id) ? null : { entity_id, number: Number(digits) };
+  }
+}

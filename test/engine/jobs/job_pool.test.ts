@@ -1,0 +1,149 @@
+import t from 'tap';
+import { DueEntities } from '../../../src/engine/jobs/due_entities.js';
+import { DuePoll } from '../../../src/engine/jobs/due_poll.js';
+import { InFlightLimit } from '../../../src/engine/jobs/in_flight_limit.js';
+import { JobPool } from '../../../src/engine/jobs/job_pool.js';
+import { randomId } from '../../../src/engine/runtime/random.js';
+import type { Store } from '../../../src/engine/store/store.js';
+import { until } from '../../fixtures/until.js';
+
+const PARTITION = 3;
+const members = Array.from({ length: 5 }, () => randomId({ partition: PARTITION, now_ms: Date.now() }));
+
+/** A pool over one index, in which each of `due` has so many jobs left. */
+function poolOf(
+  due: Map<string, number>,
+  {
+    workOn,
+    gather_ms,
+  }: { workOn?: (member: string, signal: AbortSignal) => Promise<unknown>; gather_ms?: number } = {},
+) {
+  const worked: string[] = [];
+  const errors: unknown[] = [];
+  let idle = 0;
+  const store = {
+    async list(_: unknown, __: string, { after }: { after?: { member: string } }) {
+      const all = [...due].filter(([, left]) => left > 0).map(([member]) => ({ member, order: 0 }));
+      return after === undefined ? all : [];
+    },
+    duePartitions: async () => [[PARTITION]],
+  } as unknown as Store;
+  const log = { error: (details: object) => void errors.push(details) };
+  const poll = new DuePoll({ store, ownership: { owns: () => true }, log, now: Date.now });
+  const index = { owner: 'o', index: 'due' };
+  const entities = new DueEntities({ store, poll, now: Date.now, index, log, complaint: 'it failed' });
+  const pool = new JobPool({
+    due: entities,
+    poll,
+    at_once: 2,
+    sweep_every_ms: 1_000,
+    ...(gather_ms !== undefined && { gather_ms }),
+    async workOn(member, signal) {
+      worked.push(member);
+      if (workOn === undefined) due.set(member, (due.get(member) ?? 0) - 1);
+      return workOn?.(member, signal);
+    },
+    onIdle: () => {
+      idle += 1;
+    },
+  });
+  return { pool, worked, errors, entities, idle: () => idle };
+}
+
+t.test('a pool works until nothing is due', async (t) => {
+  const due = new Map(members.map((member) => [member, 3]));
+  const { pool, worked, idle } = poolOf(due);
+  pool.offer(members[0] as string);
+  await until('all is done', () => [...due.values()].every((left) => left === 0));
+  t.equal(worked.length, 15);
+  await until('it is idle', () => idle() > 0);
+  await pool.stop();
+});
+
+t.test('what nothing can be done with is due, and does not keep a pool busy', async (t) => {
+  const due = new Map([[members[0] as string, 1]]);
+  const { pool, worked } = poolOf(due, { workOn: async () => false });
+  await pool.look();
+  t.equal(worked.length, 1);
+  await pool.look();
+  t.equal(worked.length, 2);
+  await pool.stop();
+});
+
+t.test('what fails is left alone for a while, and keeps nothing else waiting', async (t) => {
+  const [bad, good] = members as [string, string];
+  const due = new Map([
+    [bad, 1],
+    [good, 1],
+  ]);
+  const workOn = async (member: string) => {
+    if (member === bad) throw new Error('broken');
+    due.set(member, 0);
+  };
+  const { pool, worked, errors } = poolOf(due, { workOn });
+  await pool.look();
+  t.same(worked.sort(), [bad, good].sort());
+  t.equal(errors.length, 1);
+  await pool.stop();
+});
+
+t.test('offers gather, where a pool is to wait for more', async (t) => {
+  const due = new Map(members.map((member) => [member, 1]));
+  const { pool, worked } = poolOf(due, { gather_ms: 20 });
+  for (const member of members) pool.offer(member);
+  t.equal(worked.length, 0);
+  await until('all is done', () => worked.length === members.length);
+  await pool.stop();
+});
+
+t.test('a pool that stops tells what is in progress, and begins nothing more', async (t) => {
+  const due = new Map(members.map((member) => [member, 1]));
+  const stopped: string[] = [];
+  const { pool, worked } = poolOf(due, {
+    workOn: (member, signal) =>
+      new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => {
+          stopped.push(member);
+          resolve();
+        });
+      }),
+  });
+  pool.offer(members[0] as string);
+  await until('two are worked on', () => worked.length === 2);
+  await pool.stop();
+  t.same(stopped, worked);
+  await pool.offerAndWait(members[4] as string);
+  t.equal(worked.length, 2);
+});
+
+t.test('who offers a member and waits is answered when it is done', async (t) => {
+  const due = new Map([[members[0] as string, 1]]);
+  const { pool } = poolOf(due);
+  await pool.offerAndWait(members[0] as string);
+  t.equal(due.get(members[0] as string), 0);
+  await pool.stop();
+});
+
+t.test('an account at its limit waits until one of its jobs is over', async (t) => {
+  let now_ms = 0;
+  const [resting, woken]: string[][] = [[], []];
+  const limit = new InFlightLimit({
+    now: () => now_ms,
+    per_account_max: 2,
+    rest: (member) => void resting?.push(member),
+    wake: (member) => void woken?.push(member),
+  });
+  t.ok(limit.hasRoom('ann', 'a'));
+  limit.note('ann', '1', 10);
+  limit.note('ann', '2', 20);
+  t.notOk(limit.hasRoom('ann', 'b'));
+  t.same(resting, ['b']);
+  t.ok(limit.hasRoom('bob', 'c'), 'another account');
+  limit.forget('1');
+  t.same(woken, ['b']);
+  t.ok(limit.hasRoom('ann', 'b'));
+  limit.note('ann', '3', 30);
+  limit.prolonged('2', 40);
+  now_ms = 30;
+  t.equal(limit.size, 1, 'a lease that has ended counts no more');
+});
