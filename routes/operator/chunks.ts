@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { StreamMessage } from '../../actors/recordings/stream.js';
 import type { Chunk, ChunkResult, Stream } from '../../actors/recordings/stream_state.js';
 import { statusOf } from '../../actors/recordings/stream_state.js';
 import { failureCode, trimmedText, whole } from '../../src/access/request_schemas.js';
@@ -15,6 +14,7 @@ import { announcedShape, intentView } from '../../src/features/recordings/chunk_
 import { chunkContent } from '../../src/features/recordings/lost_audio.js';
 import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
 import type { Services } from '../../src/host/services.js';
+import { claim, leaseField, progressRow, SECOND_MS } from './claims.js';
 
 /**
  * How a pipeline's workers process stored chunks: claim some for a time, fetch their audio, say that they are still at
@@ -27,12 +27,8 @@ const NOT_CLAIMED = refuse(
   'The worker token opens audio only while a window that it reaches into is claimed.',
 );
 const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the chunk may be in other hands.');
-const SECOND_MS = 1_000;
 
-const lease_s = whole({ min: 1, max: LIMITS.chunk_lease_ms_max / SECOND_MS })
-  .default(LIMITS.chunk_lease_ms / SECOND_MS)
-  .describe('For how many seconds nobody else may have it; 60 when absent.');
-const claim = z.string('must be the text of a claim').min(1).max(64).describe('As it was handed out.');
+const lease_s = leaseField({ lease_ms: LIMITS.chunk_lease_ms, lease_ms_max: LIMITS.chunk_lease_ms_max });
 
 const workShape = z
   .strictObject({
@@ -90,23 +86,15 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     },
   }),
 
-  operatorRoute({
-    method: 'POST',
+  progressRow({
     path: '/ops/chunks/:chunk_id/progress',
     summary: 'Says that a worker is still at a chunk.',
-    credential: 'operator',
-    body: z.object({ claim, lease_s }),
-    answer: z.strictObject({ lease_until: moment.describe('Until then nobody else gets it.') }),
     refusals: ['CONFLICT'],
-    async handler({ services, params, body }) {
-      const home = streamOfChunk(params.chunk_id as string);
+    lease_s,
+    async prolong({ actors }, { chunk_id = '' }, { claim: token, lease_ms }) {
+      const home = streamOfChunk(chunk_id);
       if (home === null) return NO_CHUNK;
-      const { stream_id, number } = home;
-      const message: StreamMessage = {
-        ...{ type: 'prolong_claim', number, token: body.claim, lease_ms: body.lease_s * SECOND_MS },
-      };
-      const held = await services.runtime.ask<{ until_ms: number }>({ kind: 'stream', id: stream_id }, message);
-      return isRefusal(held) ? held : { lease_until: new Date(held.until_ms).toISOString() };
+      return actors.stream(home.stream_id).prolong_claim({ number: home.number, token, lease_ms });
     },
   }),
 

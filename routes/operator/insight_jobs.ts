@@ -108,18 +108,25 @@ export function insightWorkView(work: InsightWork): z.infer<typeof insightWorkSh
   const at = (ms: number) => new Date(ms).toISOString();
   return {
     ...rest,
-    ...{ kind: 'insights', lease_until: at(lease_until_ms) },
+    kind: 'insights',
+    lease_until: at(lease_until_ms),
     pipeline: { id: pipeline_id, engine },
-    ...{ started_at: at(started_at_ms), ended_at: at(ended_at_ms), title },
-    turns: turns.map(({ number: turn, stream_id, start_ms, end_ms, speaker, text, language }) => ({
-      ...{ turn, stream_id, start_ms, end_ms, speaker, text, language },
-    })),
+    started_at: at(started_at_ms),
+    ended_at: at(ended_at_ms),
+    title,
+    turns: turns.map(({ number: turn, stream_id, start_ms, end_ms, speaker, text, language }) => {
+      return { turn, stream_id, start_ms, end_ms, speaker, text, language };
+    }),
     people: people.map(({ label, name, is_self }) => ({ speaker: label, name, owns_the_account: is_self })),
     suggestions: suggestions.map(({ due_at_ms, ...one }) => ({
       ...one,
       due_at: due_at_ms === null ? null : at(due_at_ms),
     })),
-    ...{ memories, profile: { about, languages, vocabulary }, context },
-    ...{ suggestion_kinds: [...suggestion_kinds], memory_kinds: [...memory_kinds], instructions },
+    memories,
+    profile: { about, languages, vocabulary },
+    context,
+    suggestion_kinds: [...suggestion_kinds],
+    memory_kinds: [...memory_kinds],
+    instructions,
   };
 }

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import { z } from 'zod';
+import type { InsightTally } from '../../actors/insights/library_state.js';
+import type { PublicationTally } from '../../actors/transcripts/transcript_state.js';
 import { failureCode, languageTag, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
 import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { BlobStoreUnavailable } from '../../src/engine/blobs/blob_store.js';
@@ -13,6 +15,7 @@ import { joinedPart } from '../../src/features/recordings/joined_audio.js';
 import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
 import type { TranscriptionResult, WindowWork } from '../../src/features/transcripts/transcription.js';
 import type { Services } from '../../src/host/services.js';
+import { claim, leaseField, progressRow, SECOND_MS } from './claims.js';
 import { insightResult, insightsPublished, insightWorkShape, insightWorkView } from './insight_jobs.js';
 
 /**
@@ -21,17 +24,13 @@ import { insightResult, insightsPublished, insightWorkShape, insightWorkView } f
  * docs/transcription.md, "Workers of your own".
  */
 
-const SECOND_MS = 1_000;
 /** Windows of one claim whose chunks are looked into at a time. */
 const JOINED_AT_ONCE = 4;
 const KINDS = ['transcribe', 'insights'] as const;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const WELL_FORMED = 'must be well-formed text without control characters';
 
-const lease_s = whole({ min: 1, max: LIMITS.window_lease_ms_max / SECOND_MS })
-  .default(LIMITS.window_lease_ms / SECOND_MS)
-  .describe('For how many seconds nobody else may have it; 60 when absent.');
-const claim = z.string('must be the text of a claim').min(1).max(64).describe('As it was handed out.');
+const lease_s = leaseField({ lease_ms: LIMITS.window_lease_ms, lease_ms_max: LIMITS.window_lease_ms_max });
 const time = whole({ min: -LIMITS.window_tolerance_ms, max: LIMITS.transcript_pages_max * LIMITS.transcript_page_ms });
 const share = z.number('must be a number from 0 to 1').min(0).max(1);
 const isPlain = (text: string) => text.isWellFormed() && !/[\p{Cc}]/u.test(text.replaceAll(/[\t\n\r]/g, ' '));
@@ -240,21 +239,13 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     },
   }),
 
-  operatorRoute({
-    method: 'POST',
+  progressRow({
     path: '/ops/jobs/:job/progress',
     summary: 'Says that a worker is still at it.',
-    credential: 'operator',
     worker_too: true,
-    body: z.object({ claim, lease_s }),
-    answer: z.strictObject({ lease_until: moment.describe('Until then nobody else gets it.') }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
-    async handler({ services, params, body }) {
-      const job = params.job as string;
-      const jobs = isInsightJob(job) ? services.insights.jobs : services.transcription;
-      const held = await jobs.prolong(job, body.claim, body.lease_s * SECOND_MS);
-      return isRefusal(held) ? held : { lease_until: new Date(held.until_ms).toISOString() };
-    },
+    lease_s,
+    prolong: (services, { job = '' }, { claim, lease_ms }) => jobsOf(services, job).jobs.prolong(job, claim, lease_ms),
   }),
 
   operatorRoute({
@@ -285,12 +276,9 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
       const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
       const job = params.job as string;
       if (isInsightJob(job) !== (body.kind === 'insights')) return OTHER_KIND;
-      if (body.kind === 'insights') return publishInsights(services, job, { body, digest });
-      const { claim: held, kind: _, ...said } = body;
-      const result: TranscriptionResult = withLanguage(said);
-      const published = await services.transcription.publish(job, { claim: held, digest, result });
+      const published = await publish(services, job, { body, digest });
       const status = isRefusal(published) ? 'refused' : 'published';
-      services.metrics.windows.inc({ worker: 'operator_port', status });
+      jobsOf(services, job).ended.inc({ worker: 'operator_port', status });
       return isRefusal(published) ? published : { published };
     },
   }),
@@ -313,19 +301,21 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body: { claim: held, code, retry } }) {
-      const { transcription, insights, metrics } = services;
       const job = params.job as string;
-      if (isInsightJob(job)) {
-        const failed = await insights.jobs.failed(job, { claim: held, code, retry, engine: null });
-        if (!isRefusal(failed)) metrics.insight_jobs.inc({ worker: 'operator_port', status: 'failed' });
-        return failed;
-      }
-      const failed = await transcription.failed(job, { claim: held, code, retry });
-      if (!isRefusal(failed)) metrics.windows.inc({ worker: 'operator_port', status: 'failed' });
+      const { jobs, ended } = jobsOf(services, job);
+      const failed = await jobs.failed(job, { claim: held, code, retry, engine: null });
+      if (!isRefusal(failed)) ended.inc({ worker: 'operator_port', status: 'failed' });
       return failed;
     },
   }),
 ];
+
+/** The jobs of a job's kind, and what counts how they end. */
+function jobsOf({ insights, transcription, metrics }: Services, job: string) {
+  return isInsightJob(job)
+    ? { jobs: insights.jobs, ended: metrics.insight_jobs }
+    : { jobs: transcription, ended: metrics.windows };
+}
 
 /** Not now is no reason to hand out no window: its chunks can be fetched one by one. */
 async function canBeJoined(services: Services, window: WindowWork): Promise<boolean> {
@@ -337,16 +327,17 @@ async function canBeJoined(services: Services, window: WindowWork): Promise<bool
   }
 }
 
-async function publishInsights(
-  { insights, metrics }: Services,
+function publish(
+  { insights, transcription }: Services,
   job: string,
-  { body: { claim: held, kind: _, ...raw }, digest }: { body: z.infer<typeof insightForm>; digest: string },
-) {
-  const said = { claim: held, digest, raw, made_by: 'external' as const, engine: null };
-  const published = await insights.jobs.publish(job, said);
-  const status = isRefusal(published) ? 'refused' : 'published';
-  metrics.insight_jobs.inc({ worker: 'operator_port', status });
-  return isRefusal(published) ? published : { published };
+  { body: { claim, ...said }, digest }: { body: z.infer<typeof insightForm | typeof resultForm>; digest: string },
+): Promise<InsightTally | PublicationTally | Refusal> {
+  if (said.kind === 'insights') {
+    const { kind: _, ...raw } = said;
+    return insights.jobs.publish(job, { claim, digest, raw, made_by: 'external', engine: null });
+  }
+  const { kind: _, ...heard } = said;
+  return transcription.publish(job, { claim, digest, result: withLanguage(heard) });
 }
 
 /** A turn without a language of its own has that of the result. */
