@@ -212,7 +212,12 @@ export function endJob(
   for (const stream_id of streamsOf(parts)) {
     const of_stream = parts.filter((part) => part.stream_id === stream_id);
     const run: InsightRun = {
-      ...{ pipeline_id, conversation, tries, queued_at_ms, ended_at_ms: writing.turn.now_ms, ...ended },
+      ...ended,
+      pipeline_id,
+      conversation,
+      tries,
+      queued_at_ms,
+      ended_at_ms: writing.turn.now_ms,
       from_ms: Math.min(...of_stream.map(({ start_ms }) => start_ms)),
       to_ms: Math.max(...of_stream.map(({ end_ms }) => end_ms)),
     };

@@ -151,7 +151,8 @@ function knownTo({ job: number, result }: InsightPublication, job: WaitingJob, t
     of: { conversation: number, pipeline_id: job.pipeline_id, parts: job.parts },
     suggestions: itemsBy('suggestion', [...(conversation?.suggestions ?? []), ...named], turn),
     memories: itemsBy('memory', memories, turn),
-    ...{ texts: new Map(texts), suppressed },
+    texts: new Map(texts),
+    suppressed,
   };
 }
 
@@ -184,8 +185,13 @@ function writeItems(
   const { pipeline_id, session_id, parts } = job;
   const { now_ms } = turn;
   const begun = {
-    ...{ pipeline_id, ...by, session_id, revision: 1, protected_fields: [] as string[] },
-    ...{ created_at_ms: now_ms, updated_at_ms: now_ms },
+    ...by,
+    pipeline_id,
+    session_id,
+    revision: 1,
+    protected_fields: [] as string[],
+    created_at_ms: now_ms,
+    updated_at_ms: now_ms,
   };
   const kept = (was?.suggestions ?? []).filter((one) => itemIn(turn, 'suggestion', one) !== undefined);
   for (const { number, fields, changed_fields } of suggestions.changed) {
@@ -198,16 +204,17 @@ function writeItems(
   for (const { op: _, ...body } of suggestions.created) {
     const number = writing.give('suggestion');
     const item: Suggestion = {
-      ...{
-        ...begun,
-        ...body,
-        said: saidIn(job, body.evidence, language),
-        conversation: job.conversation,
-        status: 'open',
-        group: null,
-        review: null,
-      },
-      ...{ feedback: { helpful: 0, not_helpful: 0, wrong: 0 }, state_version: 1, touched: false, made_by },
+      ...begun,
+      ...body,
+      said: saidIn(job, body.evidence, language),
+      conversation: job.conversation,
+      status: 'open',
+      group: null,
+      review: null,
+      feedback: { helpful: 0, not_helpful: 0, wrong: 0 },
+      state_version: 1,
+      touched: false,
+      made_by,
     };
     writing.create('suggestion', number, item);
     const source_id = body.evidence[0]?.source_id ?? parts[0]?.source_id;
@@ -255,8 +262,13 @@ function writeMemories(
     if (supersedes !== undefined)
       change(supersedes, { state: 'superseded', superseded_by: number }, ['state', 'superseded_by']);
     const item: Memory = {
-      ...{ ...begun, ...body, said: saidIn(job, body.evidence, language) },
-      ...{ state: 'active', superseded_by: null, origin: 'pipeline', protected: false },
+      ...begun,
+      ...body,
+      said: saidIn(job, body.evidence, language),
+      state: 'active',
+      superseded_by: null,
+      origin: 'pipeline',
+      protected: false,
     };
     writing.create('memory', number, item);
     memoryEvent(writing, 'memory.created', { number, item });
@@ -283,8 +295,15 @@ function writeConversation(
   const said = { ...conversation, parts, session_id, started_at_ms, ended_at_ms, made_by };
   if (was === undefined) {
     const item: Conversation = {
-      ...{ pipeline_id, ...by, revision: 1, protected_fields: [], created_at_ms: now_ms, updated_at_ms: now_ms },
-      ...{ ...said, ...made, run_id },
+      ...by,
+      ...said,
+      ...made,
+      pipeline_id,
+      revision: 1,
+      protected_fields: [],
+      created_at_ms: now_ms,
+      updated_at_ms: now_ms,
+      run_id,
     };
     writing.create('conversation', number, item);
     return;

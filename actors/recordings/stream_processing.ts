@@ -1,8 +1,8 @@
 import type { Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, type Effect, messagesOf, type RangeQuery } from '../actor.js';
-import { dueIndexEffects, prolongMessage } from '../job.js';
+import { type Decision, type Effect, messagesOf, type RangeQuery, type Read } from '../actor.js';
+import { dueIndexEffects, GIVEN_UP, isLastTry, prolongMessage } from '../job.js';
 import type { TranscriptMessage } from '../transcripts/transcript.js';
 import {
   type Chunk,
@@ -21,6 +21,12 @@ export type ClaimedChunk = { number: number; tries: number; until_ms: number };
 type Waiting = { tries: number };
 
 const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the chunk may be in other hands.');
+const CHUNK_TRIES = { tries_max: LIMITS.chunk_tries_max };
+const LOST: ChunkResult = {
+  status: 'failed',
+  failure: { code: GIVEN_UP, message: `${LIMITS.chunk_tries_max} workers took the chunk and gave no result.` },
+};
+
 /** The index of a partition's streams that have something to process, each at the time when it has. */
 export const PROCESSING_INDEX = { owner: 'processing', index: 'due' } as const;
 
@@ -30,33 +36,44 @@ export const PROCESSING_INDEX = { owner: 'processing', index: 'due' } as const;
  * that no chunk is in two hands at once and none is forgotten. `left`: how many more could be claimed.
  */
 export const processingMessages = messagesOf<Stream>()({
-  /** The oldest that nobody has claimed; `token` is random and made for this message. */
+  /** The oldest that nobody has claimed; `token` is random and made for this message. `given_up`: those that failed here. */
   claim_chunks: {
     records: ({ limit }: ClaimInput, state) => [
       { collection: 'unprocessed', range: { limit: limit + (state?.claims.length ?? 0) } },
     ],
+    further: (_: ClaimInput, _state, read: Read) =>
+      read
+        .range<Waiting>('unprocessed')
+        .flatMap(({ id, value }) => (isLastTry(value.tries, CHUNK_TRIES) ? [{ collection: 'chunks', id }] : [])),
     decide: keptStream((state, { token, limit, lease_ms }: ClaimInput, turn): Decision<Stream, Claimed> => {
       const { self, now_ms } = turn;
       const held = state.claims.filter(({ until_ms }) => now_ms < until_ms);
-      const free = turn
+      const due = turn
         .range<Waiting>('unprocessed')
         .filter(({ id }) => !held.some(({ number }) => chunkKey(number) === id))
         .slice(0, Math.min(limit, LIMITS.claims_per_stream_max - held.length));
-      if (free.length === 0) return { reply: { claimed: [], left: 0 } };
+      if (due.length === 0) return { reply: { claimed: [], given_up: 0, left: 0 } };
       const until_ms = now_ms + lease_ms;
-      const claimed = free.map(({ id, value }) => ({
-        number: Number.parseInt(id, 16),
-        tries: value.tries + 1,
-        until_ms,
-      }));
-      const next = { ...state, claims: [...held, ...claimed.map(({ number }) => ({ number, token, until_ms }))] };
-      const counted = free.map(({ id, order, value: { tries } }): Effect => {
-        return { effect: 'put_record', collection: 'unprocessed', id, order, value: { tries: tries + 1 } };
-      });
+      const effects: Effect[] = [];
+      const claimed: ClaimedChunk[] = [];
+      for (const { id, order, value } of due) {
+        const number = Number.parseInt(id, 16);
+        const chunk = isLastTry(value.tries, CHUNK_TRIES) ? turn.record<Chunk>('chunks', id) : undefined;
+        if (chunk !== undefined) {
+          effects.push(...overEffects(number, { ...chunk, result: LOST, processed_by: token }));
+          continue;
+        }
+        const tries = value.tries + 1;
+        claimed.push({ number, tries, until_ms });
+        effects.push({ effect: 'put_record', collection: 'unprocessed', id, order, value: { tries } });
+      }
+      const given_up = due.length - claimed.length;
+      const claims = [...held, ...claimed.map(({ number }) => ({ number, token, until_ms }))];
+      const next = { ...state, claims, unprocessed: state.unprocessed - given_up };
       return {
-        reply: { claimed, left: unclaimed(next, now_ms) },
+        reply: { claimed, given_up, left: unclaimed(next, now_ms) },
         next,
-        effects: [...counted, ...dueEffects(state, next, self)],
+        effects: [...effects, ...dueEffects(state, next, self)],
       };
     }),
   },
@@ -95,11 +112,7 @@ export const processingMessages = messagesOf<Stream>()({
         claims = claims.filter((claim) => claim !== held);
         unprocessed -= 1;
         if (result.status === 'processed') audio.push([chunk.source_start_ms, chunk.source_end_ms]);
-        effects.push(putChunk(number, { ...chunk, result, processed_by: token }), {
-          effect: 'delete_record',
-          collection: 'unprocessed',
-          id: chunkKey(number),
-        });
+        effects.push(...overEffects(number, { ...chunk, result, processed_by: token }));
       }
       if (effects.length === 0) return { reply: { taken, left: unclaimed(state, now_ms) } };
       const next = toldOf({ ...state, claims, unprocessed }, audio, transcribes);
@@ -140,13 +153,18 @@ type Backlog = { after?: RangeQuery['after']; transcribes: Transcribes };
 
 type HeldChunk = { number: number; token: string };
 type ClaimInput = { token: string; limit: number; lease_ms: number };
-type Claimed = { claimed: ClaimedChunk[]; left: number };
+type Claimed = { claimed: ClaimedChunk[]; given_up: number; left: number };
 type ChunkResults = {
   token: string;
   results: { number: number; result: ChunkResult }[];
   transcribes?: Transcribes | undefined;
 };
 type TakenResults = { taken: number[]; left: number };
+
+/** A chunk has a result, and waits no more. */
+function overEffects(number: number, chunk: Chunk): Effect[] {
+  return [putChunk(number, chunk), { effect: 'delete_record', collection: 'unprocessed', id: chunkKey(number) }];
+}
 
 function heldClaim({ claims }: Pick<Stream, 'claims'>, { number, token }: HeldChunk): ChunkClaim | undefined {
   return claims.find((claim) => claim.number === number && claim.token === token);

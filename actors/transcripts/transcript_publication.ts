@@ -250,7 +250,11 @@ function heardRun({ labels, speakers }: Transcript, { window, publication }: Ask
     return { ...turn, start_ms, end_ms, words };
   });
   return {
-    ...{ from_ms, to_ms, unheard: failed.map(spanOf), turns: within, speakers },
+    from_ms,
+    to_ms,
+    unheard: failed.map(spanOf),
+    turns: within,
+    speakers,
     run: { id: run_id, published_at_ms: now_ms, ...keptPipeline(pipeline) },
     labels: speaker_scope === 'stream' ? labels : {},
   };
@@ -387,7 +391,10 @@ function newsOf(
 ): Effect[] {
   if (lane !== undefined) return [];
   const event = (type: EventType, resource_id: string, more: Record<string, unknown> = {}): Effect => ({
-    ...{ effect: 'append_event', account_id, type, resource_id },
+    effect: 'append_event',
+    account_id,
+    type,
+    resource_id,
     data: { ...more, source_id, run_id },
   });
   if (replaced > 0) return [event('run.published', run_id)];

@@ -14,7 +14,7 @@ const OTHERS_LATE_MS = 5_000;
 
 export const ALL_PARTITIONS: readonly number[] = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
-type Parts = {
+type DuePollDeps = {
   store: Pick<Store, 'duePartitions'>;
   ownership: Ownership;
   log: Pick<Logger, 'error'>;
@@ -30,7 +30,7 @@ type Polled = { queue: DueQueue | null; every_ms: number; look: (partitions: rea
  * nothing else.
  */
 export class DuePoll {
-  readonly #parts: Parts;
+  readonly #deps: DuePollDeps;
   readonly #polled = new Set<Polled>();
   /** Those that were never polled: all own partitions have their turn at once. */
   readonly #new = new Set<Polled>();
@@ -40,8 +40,8 @@ export class DuePoll {
   #stopTicking: (() => void) | null = null;
   #asking: Promise<void> | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: DuePollDeps) {
+    this.#deps = deps;
   }
 
   start(): void {
@@ -74,7 +74,7 @@ export class DuePoll {
   /** All partitions where something is due now; where that can't be told, all. Never rejects. */
   async due(queue: DueQueue | null): Promise<readonly number[]> {
     if (queue === null) return ALL_PARTITIONS;
-    const { store, now } = this.#parts;
+    const { store, now } = this.#deps;
     const answers = await store
       .duePartitions([{ queue, partitions: ALL_PARTITIONS, by_ms: now() }])
       .catch(() => [ALL_PARTITIONS]);
@@ -82,7 +82,7 @@ export class DuePoll {
   }
 
   async #tick(): Promise<void> {
-    const { store, ownership, log, now } = this.#parts;
+    const { store, ownership, log, now } = this.#deps;
     const tick = this.#ticks++;
     const own = ALL_PARTITIONS.filter((partition) => ownership.owns(partition));
     const owned = new Set(own);

@@ -2,7 +2,7 @@ import type { DueQueue } from '../store/store.js';
 import type { DuePoll } from './due_poll.js';
 import { PeriodicTask } from './periodic_task.js';
 
-type Parts = {
+type DueTaskDeps = {
   poll: DuePoll;
   queue: DueQueue | null;
   every_ms: number;
@@ -13,23 +13,23 @@ type Parts = {
  * everywhere whenever somebody asks.
  */
 export class DueTask<Found> {
-  readonly #parts: Parts;
+  readonly #deps: DueTaskDeps;
   readonly #task: PeriodicTask<Found>;
   /** Where the next look looks; null for everywhere. */
   #partitions: readonly number[] | null = null;
   #drop = () => {};
 
-  constructor(parts: Parts, look: (partitions: readonly number[]) => Promise<Found>) {
-    this.#parts = parts;
+  constructor(deps: DueTaskDeps, look: (partitions: readonly number[]) => Promise<Found>) {
+    this.#deps = deps;
     this.#task = new PeriodicTask(async () => {
       const partitions = this.#partitions;
       this.#partitions = null;
-      return look(partitions ?? (await parts.poll.due(parts.queue)));
+      return look(partitions ?? (await deps.poll.due(deps.queue)));
     });
   }
 
   start(): void {
-    const { poll, queue, every_ms } = this.#parts;
+    const { poll, queue, every_ms } = this.#deps;
     this.#drop = poll.add({ queue, every_ms, look: (partitions) => this.#lookAt(partitions) });
   }
 

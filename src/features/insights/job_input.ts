@@ -46,8 +46,11 @@ export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Ow
   return {
     engine: pipeline.insights.engine,
     input: {
-      ...{ started_at_ms: job.started_at_ms, ended_at_ms: job.ended_at_ms },
-      ...{ title: job.conversation_item?.title ?? null, turns: said.turns, people: said.people },
+      started_at_ms: job.started_at_ms,
+      ended_at_ms: job.ended_at_ms,
+      title: job.conversation_item?.title ?? null,
+      turns: said.turns,
+      people: said.people,
       ...(await knownOf(reader, job, libraryId(account_id, owner.workspace_id))),
       ...(await toldBy(reader, { owner, context, insights: pipeline.insights })),
     },
@@ -126,13 +129,16 @@ async function saidIn(
       if (turns.length >= LIMITS.conversation_turns_max) break;
       const { start_ms, end_ms, text, language } = turn;
       turns.push({
-        ...{ number: turns.length + 1, stream_id: part.stream_id, source_id: part.source_id, start_ms, end_ms, text },
-        ...{
-          language,
-          at_ms: captured_at_ms + start_ms,
-          utc_offset_min,
-          speaker: labelOf(turn, { scene, contacts, people, selves }),
-        },
+        number: turns.length + 1,
+        stream_id: part.stream_id,
+        source_id: part.source_id,
+        start_ms,
+        end_ms,
+        text,
+        language,
+        at_ms: captured_at_ms + start_ms,
+        utc_offset_min,
+        speaker: labelOf(turn, { scene, contacts, people, selves }),
       });
     }
   }
@@ -168,10 +174,13 @@ function labelOf(turn: PageTurn, { scene: { stream, speakers }, contacts, people
   if (known !== undefined) return known.label;
   const label = `P${people.size + 1}`;
   people.set(key, {
-    ...{ label, name: contact?.name ?? null, contact_id: contact?.id ?? null },
+    label,
+    name: contact?.name ?? null,
+    contact_id: contact?.id ?? null,
     is_self: contact !== null && selves.get(contact.id) === true,
     who: {
-      ...{ stream_id: stream.id, speaker },
+      stream_id: stream.id,
+      speaker,
       ...(turn.contact_id !== undefined && { contact_id: turn.contact_id }),
     },
   });

@@ -134,40 +134,26 @@ export class ChunkProcessing {
     return answer;
   }
 
-  /** `taken` counts those as well that are given up here. */
+  /** `taken` counts those as well that failed since too many workers lost them. */
   async #claimOf(
     stream_id: string,
     { limit, lease_ms }: { limit: number; lease_ms: number },
   ): Promise<{ work: Work[]; taken: number }> {
-    const { actors } = this.#deps;
+    const { actors, metrics } = this.#deps;
     const token = Buffer.from(randomBytes(12)).toString('base64url');
     const answer = await actors.stream(stream_id).claim_chunks({ token, limit, lease_ms });
     if (isRefusal(answer)) {
       if (answer.refused === 'NOT_FOUND') return { work: [], taken: 0 };
       throw refusedWork(answer);
     }
+    const { claimed, given_up } = answer;
+    if (given_up > 0) metrics.chunks_processed.inc({ worker: 'none', status: 'failed' }, given_up);
     const work: Work[] = [];
-    const lost: number[] = [];
-    for (const claimed of answer.claimed) {
-      if (claimed.tries > LIMITS.chunk_tries_max) {
-        lost.push(claimed.number);
-        continue;
-      }
-      const found = await actors.stream(stream_id).chunk({ number: claimed.number });
-      if (isRefusal(found)) continue;
-      work.push({ ...claimed, token, ...found });
+    for (const one of claimed) {
+      const found = await actors.stream(stream_id).chunk({ number: one.number });
+      if (!isRefusal(found)) work.push({ ...one, token, ...found });
     }
-    if (lost.length > 0) await this.#giveUp(stream_id, token, lost);
-    return { work, taken: answer.claimed.length };
-  }
-
-  /** No worker that claimed these came back. */
-  async #giveUp(stream_id: string, token: string, numbers: number[]): Promise<void> {
-    const { actors, metrics } = this.#deps;
-    const message = `${LIMITS.chunk_tries_max} workers took the chunk and gave no result.`;
-    const result: ChunkResult = { status: 'failed', failure: { code: 'GIVEN_UP', message } };
-    metrics.chunks_processed.inc({ worker: 'none', status: 'failed' }, numbers.length);
-    await actors.stream(stream_id).chunk_results({ token, results: numbers.map((number) => ({ number, result })) });
+    return { work, taken: claimed.length + given_up };
   }
 }
 

@@ -45,6 +45,12 @@ const counted = (id: string, tries: number): Effect => ({
 const list = { owner: 'processing', index: 'due', member: ID };
 const due = (order: number): Effect => ({ effect: 'add_to_index', ...list, order });
 
+const lost: Chunk = {
+  ...chunk,
+  result: { status: 'failed', failure: { code: 'GIVEN_UP', message: '5 workers took the chunk and gave no result.' } },
+  processed_by: 'T',
+};
+
 /** As many chunks in hands as may be. */
 const all_held = Array.from({ length: LIMITS.claims_per_stream_max }, (_, index) => ({ ...held, number: 1 + index }));
 
@@ -57,7 +63,7 @@ t.test('a chunk is claimed by one worker at a time', async (t) => {
       state: base,
       records: rows,
       message: claim(1),
-      reply: { claimed: [{ number: 1, tries: 1, until_ms }], left: 1 },
+      reply: { claimed: [{ number: 1, tries: 1, until_ms }], given_up: 0, left: 1 },
       next: { ...base, claims: [held] },
       effects: [counted('00000001', 1)],
     },
@@ -71,6 +77,7 @@ t.test('a chunk is claimed by one worker at a time', async (t) => {
           { number: 1, tries: 1, until_ms },
           { number: 2, tries: 3, until_ms },
         ],
+        given_up: 0,
         left: 0,
       },
       next: { ...base, claims },
@@ -81,14 +88,14 @@ t.test('a chunk is claimed by one worker at a time', async (t) => {
       state: { ...base, claims },
       records: rows,
       message: claim(9),
-      reply: { claimed: [], left: 0 },
+      reply: { claimed: [], given_up: 0, left: 0 },
     },
     {
       says: 'one whose claim has run out',
       state: { ...one, claims: [over] },
       records: { unprocessed: { '00000001': waiting(1) } },
       message: claim(9),
-      reply: { claimed: [{ number: 1, tries: 2, until_ms }], left: 0 },
+      reply: { claimed: [{ number: 1, tries: 2, until_ms }], given_up: 0, left: 0 },
       next: { ...one, claims: [held] },
       effects: [counted('00000001', 2), due(until_ms)],
     },
@@ -97,16 +104,33 @@ t.test('a chunk is claimed by one worker at a time', async (t) => {
       state: { ...base, unprocessed: 99, claims: all_held.map((one) => ({ ...one, number: 10 + one.number })) },
       records: rows,
       message: claim(9),
-      reply: { claimed: [], left: 0 },
+      reply: { claimed: [], given_up: 0, left: 0 },
     },
     {
       says: 'the last that may be in hands: the rest is due when the first of these is free',
       state: { ...base, unprocessed: 99, claims: all_held.slice(1) },
       records: { unprocessed: { '00000001': waiting() } },
       message: claim(1),
-      reply: { claimed: [{ number: 1, tries: 1, until_ms }], left: 99 - LIMITS.claims_per_stream_max },
+      reply: { claimed: [{ number: 1, tries: 1, until_ms }], given_up: 0, left: 99 - LIMITS.claims_per_stream_max },
       next: { ...base, unprocessed: 99, claims: [...all_held.slice(1), held] },
       effects: [counted('00000001', 1), due(until_ms)],
+    },
+    {
+      says: 'not one that was claimed as often as it may be: that has failed, and the next is had',
+      state: base,
+      records: {
+        unprocessed: { '00000001': waiting(LIMITS.chunk_tries_max), '00000002': waiting() },
+        chunks: { '00000001': chunk },
+      },
+      message: claim(9),
+      reply: { claimed: [{ number: 2, tries: 1, until_ms }], given_up: 1, left: 0 },
+      next: { ...one, claims: [{ ...held, number: 2 }] },
+      effects: [
+        { effect: 'put_record', collection: 'chunks', id: '00000001', value: lost, order: 0 },
+        { effect: 'delete_record', collection: 'unprocessed', id: '00000001' },
+        counted('00000002', 1),
+        due(until_ms),
+      ],
     },
   ]);
 });
