@@ -16,7 +16,7 @@ import {
 
 export type ExportsMessage = MessageOf<typeof exports>;
 
-/** What a worker is to do next. */
+/** The next work for a worker. */
 export type ExportWork =
   | { work: 'make'; export: RunningExport }
   /** The bytes of one that is gone. */

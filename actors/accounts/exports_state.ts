@@ -54,7 +54,7 @@ export type Archived = {
   layers: Layer[];
 };
 
-/** What a worker has in hand. */
+/** An export that a worker has claimed. */
 export type RunningExport = Export & { stage: Extract<ExportStage, { status: 'running' }> };
 
 /** The index of a partition's accounts with something to do for a worker, by when it is due. */

@@ -16,7 +16,7 @@ import {
   type Unsettled,
 } from './library_state.js';
 
-/** Conversations in workers' hands: each for a time, under a token, and a result counts only under the last claim. */
+/** The jobs of a library: conversations that workers look into. docs/architecture.md, "Jobs". */
 
 export const NOT_HELD = refuse('CONFLICT', 'This job is not yours: its claim was lost, or it is done.');
 const NO_JOB = { job: null } as const;
@@ -63,7 +63,7 @@ const insightJobs = workerMessages<Library, HeldInsightJob, ClaimedInsightJob>({
 });
 
 export const jobMessages = messagesOf<Library>()({
-  /** What is due for a worker at this moment. Whoever looks asks this first: it says when to look again, too. */
+  /** Lists what is due for a worker now, and corrects the library's place in the index of what is due. */
   due_work: {
     records: () => [
       { collection: 'unsettled', range: { limit: LIMITS.unsettled_due_max + 1 } },
@@ -141,7 +141,7 @@ export const jobMessages = messagesOf<Library>()({
     },
   },
 
-  /** What became of the jobs of a stream, the newest first, and those that there are. */
+  /** Lists how the jobs of a stream ended, the newest first, and its present jobs. */
   runs: {
     records: ({ stream_id }: { stream_id: string }) => [
       { collection: 'runs', id: stream_id },
@@ -196,12 +196,12 @@ export function putJob(writing: Writing, job: InsightJob, at_ms: number): void {
   writing.due(at_ms);
 }
 
-/** What is needed where a job ends. */
+/** Reads the runs of a job's streams, to which its end is added. */
 export function runsOf(job: { parts: Span[] } | null): RecordQuery[] {
   return streamsOf(job?.parts ?? []).map((id) => ({ collection: 'runs', id }));
 }
 
-/** A job that is over, with what became of it. */
+/** Removes a job, and notes in the runs of its streams how it ended. */
 export function endJob(
   writing: Writing,
   job: InsightJob,

@@ -31,9 +31,8 @@ const LOST: ChunkResult = {
 export const PROCESSING_INDEX = { owner: 'processing', index: 'due' } as const;
 
 /**
- * How stored chunks come to be processed: each waits in its stream until a worker claims it, for a time and under a
- * token, and a result counts only under the token of the claim that was the last. The stream decides all of it, so
- * that no chunk is in two hands at once and none is forgotten. `left`: how many more could be claimed.
+ * The jobs of a stream: stored chunks that workers process. `left`: how many more could be claimed. docs/architecture.md,
+ * "Jobs".
  */
 export const processingMessages = messagesOf<Stream>()({
   /** The oldest that nobody has claimed; `token` is random and made for this message. `given_up`: those that failed here. */

@@ -17,9 +17,8 @@ import {
 } from './transcript_state.js';
 
 /**
- * How audio comes to be transcribed: it waits here until a worker claims a window of it, for a time and under a token.
- * One window is in hands at a time, and the next begins where its result ends. A result counts only under the token of
- * the claim that was the last; audio stays until a result covers it.
+ * Audio that is to be transcribed waits here until a worker claims a window of it. One window is claimed at a time, and the
+ * next begins where its result ends. Audio stays until a result covers it. docs/architecture.md, "Jobs".
  */
 
 export const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the window may be in other hands.');
@@ -33,7 +32,7 @@ export type StreamAudio = {
   intervals: Interval[];
 };
 
-/** What follows in the transcript, as far as it is known; `until_ms`: from when on it may be claimed. */
+/** The next window, as far as it is known; `until_ms`: from when on it may be claimed. */
 type NextWindow = Pick<Window, 'from_ms' | 'to_ms' | 'final' | 'pass'> & { until_ms: number };
 
 type HeldWindow = { number: number; token: string };

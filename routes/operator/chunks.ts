@@ -16,10 +16,7 @@ import { withoutFormat } from '../../src/features/transcripts/engines/plain_text
 import type { Services } from '../../src/host/services.js';
 import { claim, leaseField, progressRow, SECOND_MS } from './claims.js';
 
-/**
- * How a pipeline's workers process stored chunks: claim some for a time, fetch their audio, say that they are still at
- * it, and say what came of it. A result counts once, and only from whoever had the chunk last.
- */
+/** Jobs for workers that process stored chunks. docs/architecture.md, "Jobs". */
 
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 const NOT_CLAIMED = refuse(

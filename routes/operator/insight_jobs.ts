@@ -4,7 +4,7 @@ import { count, id, moment } from '../../src/access/response_schemas.js';
 import { RAW_INSIGHTS } from '../../src/features/insights/checked_insights.js';
 import type { InsightWork } from '../../src/features/insights/insight_jobs.js';
 
-/** What a worker of one's own gets of a conversation, and what it says of it. */
+/** The forms of a conversation as a job, and of its result. */
 
 const number = z.int().min(1);
 

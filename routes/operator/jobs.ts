@@ -19,9 +19,8 @@ import { claim, leaseField, progressRow, SECOND_MS } from './claims.js';
 import { insightResult, insightsPublished, insightWorkShape, insightWorkView } from './insight_jobs.js';
 
 /**
- * How workers of your own transcribe and look into conversations: claim windows of recordings or conversations for a
- * time, say that they are still at it, and publish what was said or what follows. A result counts once, and only from whoever had the window last.
- * docs/transcription.md, "Workers of your own".
+ * Jobs for workers of your own: windows of recordings to transcribe, and conversations to look into. docs/transcription.md,
+ * "Workers of your own"; docs/architecture.md, "Jobs".
  */
 
 /** Windows of one claim whose chunks are looked into at a time. */

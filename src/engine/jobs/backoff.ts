@@ -1,9 +1,9 @@
 type Waiting = { again_at_ms: number; wait_ms: number };
 
 /**
- * What could not be done, and when it is tried again: each time twice as long after, up to a bound. Workers that take the
- * first few of what is due step over it meanwhile, so that it keeps nothing else waiting. What gives way beyond
- * `kept_max`, and the oldest does, is tried at once.
+ * Remembers what failed, and until when it is left alone: each time twice as long, up to a bound. Workers that take the
+ * first few of what is due step over it meanwhile, so that it delays nothing else. Beyond `kept_max` the oldest is
+ * forgotten, and tried again at once.
  */
 export class Backoff {
   readonly #waiting = new Map<string, Waiting>();

@@ -31,10 +31,7 @@ export class NotNow extends Error {
   override name = 'NotNow';
 }
 
-/**
- * Finds the entities that a worker has something to do with: those that are due in an index of their partition. Whose turn
- * it is, and what is left to do, entities decide; this only knows where to ask.
- */
+/** Finds the entities that are due in an index of their partition. What there is to do, each entity decides itself. */
 export class DueEntities {
   readonly #deps: DueEntitiesDeps;
   /** Partitions that may have something due. */
@@ -66,12 +63,12 @@ export class DueEntities {
     return [...this.#hot];
   }
 
-  /** Nothing can be done with this member for a moment: those behind it come first. */
+  /** Leaves this member alone for a moment; those behind it come first. */
   rest(member: string): void {
     this.#resting.failed(member, this.#deps.now());
   }
 
-  /** What it had to wait for is over. */
+  /** Ends the rest of this member. */
   wake(member: string): void {
     this.#resting.succeeded(member);
     this.offer(member);

@@ -9,7 +9,7 @@ const TICK_MS = 1_000;
 /** Partitions of other processes are looked at so rarely, or so many times as rarely as own ones. */
 const OTHERS_EVERY_MS = 15_000;
 const OTHERS_TIMES = 4;
-/** What fell due there is left for so long to who owns it. */
+/** The owner of a partition has so long to see to what fell due there. */
 const OTHERS_LATE_MS = 5_000;
 
 export const ALL_PARTITIONS: readonly number[] = Array.from({ length: PARTITIONS }, (_, partition) => partition);

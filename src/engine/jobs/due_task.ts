@@ -9,8 +9,8 @@ type DueTaskDeps = {
 };
 
 /**
- * A worker's looks at what is due in its queue, one after the other: where a poll found something, once it is started, and
- * everywhere whenever somebody asks.
+ * Runs a worker's look at its queue, one at a time: in the partitions where a poll found something due, and in all of them
+ * whenever somebody asks.
  */
 export class DueTask<Found> {
   readonly #deps: DueTaskDeps;
@@ -44,7 +44,7 @@ export class DueTask<Found> {
     return this.#task.runOnce();
   }
 
-  /** What a look in progress does not come to is found due again. */
+  /** While a look is in progress, this does nothing: the next poll finds again what is still due. */
   #lookAt(partitions: readonly number[]): void {
     if (partitions.length === 0 || this.#task.is_running) return;
     this.#partitions = partitions;

@@ -4,7 +4,7 @@ const WAITING_MAX = 1_000;
 type InFlightLimitDeps = {
   now: () => number;
   per_account_max: number;
-  /** Nothing can be done with that one before others are done. */
+  /** Leaves a member alone until one of its account's jobs is over; `wake` ends that. */
   rest: (member: string) => void;
   wake: (member: string) => void;
 };
@@ -24,7 +24,7 @@ export class InFlightLimit {
     return [...this.#jobs.keys()].reduce((sum, account_id) => sum + this.#countOf(account_id), 0);
   }
 
-  /** False where the account has as many in hand as it may; `member` is looked at again when one is done. */
+  /** False where the account is at its limit; `member` is looked at again when one of its jobs is over. */
   hasRoom(account_id: string, member: string): boolean {
     if (this.#countOf(account_id) < this.#deps.per_account_max) return true;
     this.#deps.rest(member);
@@ -43,7 +43,7 @@ export class InFlightLimit {
     for (const jobs of this.#jobs.values()) if (jobs.has(job)) jobs.set(job, until_ms);
   }
 
-  /** Some that waited for this have their turn. */
+  /** A job is over. Wakes members of its account that waited for this. */
   forget(job: string): void {
     for (const [account_id, jobs] of this.#jobs) {
       if (!jobs.delete(job)) continue;

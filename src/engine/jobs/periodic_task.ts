@@ -1,9 +1,8 @@
 import { every } from '../runtime/ticks.js';
 
 /**
- * Looks at what is due, one after the other: now and then by itself, once it is started, and whenever somebody asks.
- * Whoever asks while one is in progress gets the next, which all of them share: the present one may have passed what fell
- * due since it began.
+ * Runs a task one at a time: at intervals, once it is started, and whenever somebody asks. Whoever asks during a run gets
+ * the next one, which all of them share: the present run may have passed what fell due since it began.
  */
 export class PeriodicTask<Found> {
   readonly #begin: () => Promise<Found>;

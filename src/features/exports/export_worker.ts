@@ -45,7 +45,7 @@ const ENDED = {
 } as const;
 type Ended = keyof typeof ENDED;
 
-/** It is somebody else's by now, or nobody's: whoever makes it stops. */
+/** Another worker makes the export by now, or nobody may: this one stops. */
 class ExportLost extends Error {
   override name = 'ExportLost';
   constructor(readonly why: Ended | 'taken') {
@@ -56,8 +56,8 @@ class ExportLost extends Error {
 type Making = { account_id: string; item: RunningExport; readers: ExportReaders; signal: AbortSignal };
 
 /**
- * Makes exports, a few at a time: reads an account page by page and stores the archive in parts as it grows. Whoever is
- * lost in the middle has its lease run out; the next one begins anew, under names of its own.
+ * Makes exports, a few at a time: reads an account page by page and stores the archive in parts as it grows. Where a worker
+ * is lost, its lease ends; the next one begins anew, and stores its parts under other names.
  */
 export class ExportWorker implements Exporter {
   readonly #deps: ExportWorkerDeps;

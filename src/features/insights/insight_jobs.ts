@@ -1,4 +1,3 @@
-import { isOpen } from '../../../actors/accounts/account_state.js';
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import { pipelineOf } from '../../../actors/insights/context_state.js';
 import type { ClaimedJob } from '../../../actors/insights/library_jobs.js';
@@ -11,7 +10,6 @@ import {
 import type { JobFailure } from '../../../actors/job.js';
 import { insightId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isEnabled } from '../../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
 import { NotNow } from '../../engine/jobs/due_entities.js';
 import {
@@ -28,16 +26,17 @@ import type { Metrics } from '../../engine/runtime/metrics.js';
 import { randomId } from '../../engine/runtime/random.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
-import { type Fence, StoreUnavailable } from '../../engine/store/store.js';
-import { goneWorkspace } from '../recordings/standing_workspace.js';
+import type { Fence } from '../../engine/store/store.js';
+import { ownerStatus } from '../recordings/standing_workspace.js';
 import { checkedInsights } from './checked_insights.js';
 import { conversationsOf } from './conversations_of.js';
 import { heardAround } from './heard_streams.js';
 import { digestOfTurns, type InsightInput } from './insight_input.js';
 import { inputOfJob, type Owner } from './job_input.js';
-import { standing } from './standing.js';
+import { answered, standing } from './standing.js';
 
 const PREFIX = 'i.';
+const LAYERS = ['insights.access', 'transcripts.access'] as const;
 const GONE = refuse('GONE', 'The recording, its account or its insights layer is gone; drop the job.');
 const OTHER_TURNS = refuse('CONFLICT', 'The turns of this job have changed since it was claimed; it comes again.');
 
@@ -82,10 +81,10 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     const library = actors.library(library_id);
     const owner = standing(await library.view());
     if (owner === null) return null;
-    const wanted = await this.#wanted(owner);
-    if (wanted === 'waits') throw new NotNow();
-    if (wanted !== 'open') {
-      this.activity.dropped(wanted);
+    const { status } = answered(await ownerStatus(this.#deps, owner, LAYERS));
+    if (status === 'account_closed') throw new NotNow();
+    if (status !== 'open') {
+      this.activity.dropped(status);
       standing(await library.drop_work());
       return null;
     }
@@ -204,37 +203,13 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     return transcript.covered.every(([, end_ms]) => end_ms < to_ms + LIMITS.conversation_gap_ms);
   }
 
-  /** `waits`: maybe later; anything else but `open` is why nothing more is made there. */
-  async #wanted({
-    account_id,
-    workspace_id,
-  }: Owner): Promise<'open' | 'waits' | 'account_gone' | 'layer_off' | 'workspace_gone'> {
-    const { actors } = this.#deps;
-    const account = await actors.account(account_id).view();
-    if (isRefusal(account)) {
-      if (account.refused === 'UNAUTHORIZED') return 'account_gone';
-      throw account.refused === 'UNAVAILABLE' ? new StoreUnavailable(account.message) : new Error(account.message);
-    }
-    if (!isOpen(account)) return 'waits';
-    const { entitlements } = account;
-    if (!isEnabled(entitlements, 'insights.access') || !isEnabled(entitlements, 'transcripts.access'))
-      return 'layer_off';
-    const gone = await goneWorkspace(this.#deps, workspace_id);
-    if (gone === null) return 'open';
-    if (gone.refused === 'NOT_FOUND') return 'workspace_gone';
-    throw gone.refused === 'UNAVAILABLE' ? new StoreUnavailable(gone.message) : new Error(gone.message);
-  }
-
   /** What must still hold when a result is written. */
-  async #fences(owner: Owner, { parts }: ClaimedJob): Promise<Fence[] | Refusal> {
-    if ((await this.#wanted(owner)) !== 'open') return GONE;
-    const account = await this.#deps.actors.account(owner.account_id).view();
-    if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? GONE : account;
+  async #fences(library: Owner, { parts }: ClaimedJob): Promise<Fence[] | Refusal> {
+    const owner = await ownerStatus(this.#deps, library, LAYERS);
+    if (isRefusal(owner)) return owner;
+    if (owner.status !== 'open') return GONE;
     const ids = new Set(parts.flatMap(({ stream_id, source_id }) => [source_id, stream_id]));
-    return [
-      { fence: 'epoch', account_id: owner.account_id, epoch: 'account', value: account.lives.account },
-      ...[...ids].map((id): Fence => ({ fence: 'open', id })),
-    ];
+    return [owner.fence, ...[...ids].map((id): Fence => ({ fence: 'open', id }))];
   }
 
   async #tallyBefore(library_id: string, said: { token: string; digest: string }): Promise<InsightTally | Refusal> {

@@ -20,7 +20,7 @@ import {
 import type { InputPerson, InputTurn, InsightInput } from './insight_input.js';
 import { standing } from './standing.js';
 
-/** What an engine gets for a job: read anew whenever it is needed, so that nothing is thought of that is gone meanwhile. */
+/** The input of an engine for a job: read anew whenever it is needed, so that nothing deleted meanwhile is used. */
 
 export type InputReader = TranscriptReader & {
   actors: Pick<Actors, 'stream' | 'library' | 'context' | 'contacts'>;

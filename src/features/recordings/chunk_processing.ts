@@ -41,13 +41,10 @@ type ChunkProcessingDeps = {
   onTold?: (stream_id: string) => void;
 };
 
-/** A chunk in the hands of a worker; a result needs the token. */
+/** A claimed chunk; a result needs the token. */
 export type Work = ClaimedChunk & { token: string; chunk: Chunk; stream: Stream };
 
-/**
- * Hands stored chunks to whoever processes them, here or on the operator port. Which chunk is whose, streams decide;
- * this only knows where to ask.
- */
+/** Hands stored chunks to workers, here or on the operator port, and checks them where this process is one. */
 export class ChunkProcessing {
   readonly #deps: ChunkProcessingDeps;
   readonly #streams: DueEntities;

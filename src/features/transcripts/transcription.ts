@@ -1,9 +1,10 @@
 import type { Chunk } from '../../../actors/recordings/stream_state.js';
 import type { FailedAudio, PublishedTurn } from '../../../actors/transcripts/transcript_state.js';
 import type { StoppedHearing } from '../../../actors/transcripts/transcript_windows.js';
+import type { ClaimedWork } from '../../engine/jobs/job_queue.js';
 
 /**
- * What goes to whoever transcribes a window of a recording, and what comes back. All times are ms of the stream's
+ * The work of a worker that transcribes a window of a recording, and its result. All times are ms of the stream's
  * timeline. Rules K-004 and K-011; docs/transcription.md, "Workers of your own".
  */
 
@@ -16,14 +17,8 @@ export type WindowChunk = Pick<
 /** A voice that may be heard again, with the label by which a result names it. */
 export type KnownSpeaker = { speaker: string; voice: { id: string; model: string; embedding: Uint8Array } | null };
 
-/** One window to transcribe, as its claim says. `claim` is a secret between the server and who holds it. */
-export type WindowWork = {
-  job: string;
-  claim: string;
-  run_id: string;
-  tries: number;
-  lease_until_ms: number;
-  account_id: string;
+/** One window to transcribe, as its claim says. */
+export type WindowWork = ClaimedWork & {
   stream_id: string;
   from_ms: number;
   to_ms: number;

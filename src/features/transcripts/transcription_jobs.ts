@@ -1,4 +1,3 @@
-import { isOpen } from '../../../actors/accounts/account_state.js';
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
 import type { JobFailure } from '../../../actors/job.js';
@@ -15,7 +14,6 @@ import { NOT_HELD } from '../../../actors/transcripts/transcript_windows.js';
 import { laneId, ownerOfPipeline, partitionOfId, pipelineId } from '../../domain/ids.js';
 import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isEnabled } from '../../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
 import { NotNow } from '../../engine/jobs/due_entities.js';
 import { type JobName, JobQueue, type JobQueueDeps, type JobResult, NO_JOB } from '../../engine/jobs/job_queue.js';
@@ -24,12 +22,13 @@ import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import { randomId } from '../../engine/runtime/random.js';
 import { type Fence, StoreUnavailable } from '../../engine/store/store.js';
-import { goneWorkspace } from '../recordings/standing_workspace.js';
+import { ownerStatus } from '../recordings/standing_workspace.js';
 import type { TranscriptionResult, WindowChunk, WindowWork } from './transcription.js';
 import type { TranscribedWindow } from './transcription_activity.js';
 import { Voices } from './voices.js';
 
 const CHUNKS_STEP = 200;
+const LAYERS = ['transcripts.access'] as const;
 const GONE = refuse(
   'GONE',
   'The recording, its source, its account or its transcripts layer is gone; drop the window.',
@@ -206,36 +205,22 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
   }
 
   /** Whether an account's recording may be transcribed. */
-  async #standing(
-    { account_id, workspace_id, source_id }: Recording,
-    stream_id: string,
-  ): Promise<'open' | 'waits' | 'gone'> {
+  async #standing(recording: Recording, stream_id: string): Promise<'open' | 'waits' | 'gone'> {
     const { actors } = this.#deps;
-    const account = await actors.account(account_id).view();
-    if (isRefusal(account)) return gone(account, 'UNAUTHORIZED');
-    if (!isOpen(account) || !isEnabled(account.entitlements, 'transcripts.access')) return 'waits';
-    const source = await actors.source(source_id).view();
-    if (isRefusal(source)) return gone(source, 'NOT_FOUND');
-    if (source.status === 'deleted') return 'gone';
-    const no_workspace = await goneWorkspace(this.#deps, workspace_id);
-    if (no_workspace !== null) return gone(no_workspace, 'NOT_FOUND');
-    const stream = await actors.stream(stream_id).view();
-    return isRefusal(stream) ? gone(stream, 'NOT_FOUND') : 'open';
+    const owner = found(await ownerStatus(this.#deps, recording, LAYERS));
+    if (owner?.status === 'account_closed' || owner?.status === 'layer_off') return 'waits';
+    if (owner?.status !== 'open') return 'gone';
+    const source = found(await actors.source(recording.source_id).view());
+    if (source === null || source.status === 'deleted') return 'gone';
+    return found(await actors.stream(stream_id).view()) === null ? 'gone' : 'open';
   }
 
   /** What must still hold when a result is written. */
   async #fences(transcript: Transcript, stream_id: string): Promise<Fence[] | Refusal> {
-    const { account_id, source_id } = transcript;
-    const account = await this.#deps.actors.account(account_id).view();
-    if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? GONE : account;
-    if (!isOpen(account) || !isEnabled(account.entitlements, 'transcripts.access')) return GONE;
-    const gone = await goneWorkspace(this.#deps, transcript.workspace_id);
-    if (gone !== null) return gone.refused === 'NOT_FOUND' ? GONE : gone;
-    return [
-      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
-      { fence: 'open', id: source_id },
-      { fence: 'open', id: stream_id },
-    ];
+    const owner = await ownerStatus(this.#deps, transcript, LAYERS);
+    if (isRefusal(owner)) return owner;
+    if (owner.status !== 'open') return GONE;
+    return [owner.fence, { fence: 'open', id: transcript.source_id }, { fence: 'open', id: stream_id }];
   }
 
   async #audioOf(stream_id: string, window: Window, transcript: Transcript): Promise<WindowChunk[]> {
@@ -289,11 +274,6 @@ function found<Reply>(answer: Reply | Refusal): Reply | null {
   if (!isRefusal(answer)) return answer;
   if (answer.refused === 'NOT_FOUND' || answer.refused === 'CONFLICT') return null;
   throw answer.refused === 'UNAVAILABLE' ? new StoreUnavailable(answer.message) : new Error(answer.message);
-}
-
-function gone(refusal: Refusal, code: Refusal['refused']): 'gone' {
-  if (refusal.refused === code) return 'gone';
-  throw refusal.refused === 'UNAVAILABLE' ? new StoreUnavailable(refusal.message) : new Error(refusal.message);
 }
 
 /** Whose settings count: the default pipeline's, or in a transcript of another that one's; null where it is put away. */
