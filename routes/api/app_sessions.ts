@@ -4,7 +4,7 @@ import { emailAddress } from '../../src/access/request_schemas.js';
 import { count, id } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
 import { accountRoute, openRoute, type Route } from '../../src/edge/http/route.js';
 import { networkOf } from '../../src/engine/limits/rate_limits.js';
@@ -56,16 +56,15 @@ export const AUTH_ROUTES: readonly Route[] = [
     }),
     answer: codeSentShape,
     async handler({ services, body: { email: typed, captcha_token: token }, request }) {
-      if (!services.mail.healthy()) return MAIL_AWAY;
+      if (!services.mail.healthy()) throw new Refused(MAIL_AWAY);
       const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
-      if (captcha === 'away') return CAPTCHA_AWAY;
-      if (captcha === 'failed') return CAPTCHA_FAILED;
+      if (captcha === 'away') throw new Refused(CAPTCHA_AWAY);
+      if (captcha === 'failed') throw new Refused(CAPTCHA_FAILED);
       const { keys, actors, clock } = services;
       const email = await knownEmail(services, typed);
-      if (isRefusal(email)) return email;
       const code = randomCode();
       const { key_id, mac } = keys.keyedHash('code', email, code);
-      const answer = await actors.email(email).send_code({
+      await actors.email(email).send_code({
         network: networkOf(request.ip),
         budgeted: services.settings.rate_limits,
         code_hash: Buffer.from(mac).toString('base64url'),
@@ -73,7 +72,6 @@ export const AUTH_ROUTES: readonly Route[] = [
         mail_id: randomId({ partition: 0, now_ms: clock.now() }),
         sealed: sealMail(keys, codeMail({ to: email, code })),
       });
-      if (isRefusal(answer)) return answer;
       void services.mails.sendDue(partitionOfText(email)); // the answer does not wait for it
       return { sent: true, expires_in: LIMITS.code_life_ms / 1000 };
     },
@@ -98,7 +96,6 @@ export const AUTH_ROUTES: readonly Route[] = [
     async handler({ services, body: { email: typed, token }, request }) {
       const { keys, actors } = services;
       const email = await knownEmail(services, typed);
-      if (isRefusal(email)) return email;
       const hashes = Object.fromEntries(
         keys
           .keyIds()
@@ -110,7 +107,6 @@ export const AUTH_ROUTES: readonly Route[] = [
       const verified = await actors.downstream
         .email(email)
         .verify_code({ network: networkOf(request.ip), hashes, email, account: newAccountId(services) });
-      if (isRefusal(verified)) return verified;
       return openSession(services, { email, ...verified });
     },
   }),
@@ -129,20 +125,18 @@ export const AUTH_ROUTES: readonly Route[] = [
     async handler({ services, body: { refresh_token } }) {
       const { keys, actors } = services;
       const parsed = parseToken('app_refresh', refresh_token);
-      if (parsed === null) return SESSION_ENDED;
+      if (parsed === null) throw new Refused(SESSION_ENDED);
       const session = await actors.appSession(parsed.id).secret();
-      if (isRefusal(session)) return session;
-      if (!isGenuine(keys, 'app_refresh', parsed, session)) return SESSION_ENDED;
+      if (!isGenuine(keys, 'app_refresh', parsed, session)) throw new Refused(SESSION_ENDED);
       const { account_id, born } = session;
       const account = await actors.account(account_id).view();
-      if (isRefusal(account)) return account;
-      if (account.lives.app_sessions !== born.app_sessions) return SESSION_ENDED;
+      if (account.lives.app_sessions !== born.app_sessions) throw new Refused(SESSION_ENDED);
       const issued = await actors
         .appSession(parsed.id)
         .refresh({ generation: parsed.counter }, [
           { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
         ]);
-      return isRefusal(issued) ? issued : sessionView(services, parsed.id, issued);
+      return sessionView(services, parsed.id, issued);
     },
   }),
 
@@ -167,7 +161,6 @@ async function openSession(
   const { actors, clock, keys } = services;
   const { account_id, email, verified_at_ms } = verified;
   const account = await accountOf(services, account_id);
-  if (isRefusal(account)) return account;
   const session_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
   const born = { account: account.lives.account, app_sessions: account.lives.app_sessions };
   const issued = await actors
@@ -175,7 +168,7 @@ async function openSession(
     .open({ account_id, email, ...randomSeed(keys), born, verified_at_ms }, [
       { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
     ]);
-  return isRefusal(issued) ? issued : sessionView(services, session_id, issued);
+  return sessionView(services, session_id, issued);
 }
 
 /** The Session of the interface. */

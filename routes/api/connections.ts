@@ -5,7 +5,7 @@ import type { Principal } from '../../src/access/principal.js';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orNull, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import type { Services } from '../../src/host/services.js';
 
@@ -39,7 +39,6 @@ export const CONNECTION_ROUTES: readonly Route[] = [
     async handler({ services, who, query: { limit, cursor } }) {
       const { account_id } = who;
       const grants = await listGrants(services, { account_id, grants_life: who.account.lives.grants, limit, cursor });
-      if (isRefusal(grants)) return grants;
       return { items: grants.rows.map((row) => connectionView(row, who)), cursor: grants.cursor };
     },
   }),
@@ -54,7 +53,7 @@ export const CONNECTION_ROUTES: readonly Route[] = [
     async handler({ services, who, params }) {
       const by = { account_id: who.account_id, grants_life: who.account.lives.grants };
       const answer = await services.actors.grant(params.id as string).revoke({ by }, who.fences);
-      return isRefusal(answer) ? answer : answer.revoked ? null : UNKNOWN;
+      return answer.revoked ? null : throwRefusal(UNKNOWN);
     },
   }),
 
@@ -78,7 +77,7 @@ export const CONNECTION_ROUTES: readonly Route[] = [
     example: { everywhere: true },
     async handler({ services, who, body }) {
       if (body?.everywhere !== true) return endCaller(services, who);
-      if (!who.permissions.includes('account:manage')) return NOT_EVERYWHERE;
+      if (!who.permissions.includes('account:manage')) throw new Refused(NOT_EVERYWHERE);
       return services.actors
         .account(who.account_id)
         .sign_out_everywhere({ app_sessions: who.kind === 'app_session' }, who.fences);
@@ -87,7 +86,7 @@ export const CONNECTION_ROUTES: readonly Route[] = [
 ];
 
 /** Ends the calling app alone: its session, or its whole grant. */
-function endCaller({ actors }: Services, who: Principal): Promise<unknown | Refusal> {
+function endCaller({ actors }: Services, who: Principal): Promise<unknown> {
   const { account_id, credential_id } = who;
   if (who.kind === 'app_session') {
     return actors.appSession(credential_id).end();
@@ -101,7 +100,7 @@ type GrantRow = Position & { grant: Grant };
 export async function listGrants(
   { actors, store }: Services,
   asked: { account_id: string; grants_life: number; limit: number; cursor: Position | undefined },
-): Promise<{ rows: GrantRow[]; cursor: string | null } | Refusal> {
+): Promise<{ rows: GrantRow[]; cursor: string | null }> {
   const { account_id, grants_life, limit } = asked;
   const place = { owner: account_id, partition: partitionOfId(account_id) };
   const rows: GrantRow[] = [];
@@ -110,12 +109,10 @@ export async function listGrants(
   while (rows.length <= limit) {
     const wanted = limit + 1 - rows.length;
     const listed = await store.list(place, grantIndex(grants_life), { after, descending: true, limit: wanted });
-    const grants = await Promise.all(listed.map(({ member }) => actors.grant(member).view()));
+    const grants = await Promise.all(listed.map(({ member }) => orNull(actors.grant(member).view(), 'UNAUTHORIZED')));
     for (const [index, grant] of grants.entries()) {
       const position = listed[index] as Position;
-      if (isRefusal(grant)) {
-        if (grant.refused !== 'UNAUTHORIZED') return grant;
-      } else if (isLive(grant)) rows.push({ ...position, grant });
+      if (grant !== null && isLive(grant)) rows.push({ ...position, grant });
     }
     if (listed.length < wanted) break;
     after = listed.at(-1);

@@ -7,7 +7,6 @@ import { listLimit, trimmedText, uuid } from '../../src/access/request_schemas.j
 import { id, moment, momentOrNull, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { foldText, looked } from '../../src/domain/search/words.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
@@ -120,9 +119,8 @@ export const CONTACT_ROUTES: readonly Route[] = [
       const contacts = services.actors.contacts(account_id);
       const contact_id = params.id as string;
       const found = await contacts.view({ contact_id });
-      if (isRefusal(found)) return found;
       const deleted = await contacts.delete({ contact_id, merged_into: found.merged_into }, fences);
-      if (!isRefusal(deleted)) await announce(services, account_id);
+      await announce(services, account_id);
       return deleted;
     },
   }),
@@ -142,7 +140,7 @@ export const CONTACT_ROUTES: readonly Route[] = [
       const merged = await services.actors
         .contacts(account_id)
         .merge({ contact_id: params.id as string, into }, fences);
-      if (!isRefusal(merged)) await announce(services, account_id);
+      await announce(services, account_id);
       return viewOf(merged);
     },
   }),
@@ -166,12 +164,10 @@ export async function listContacts(
   services: Services,
   account_id: string,
   query: Filter,
-): Promise<{ items: ContactView[]; cursor: string | null } | Refusal> {
+): Promise<{ items: ContactView[]; cursor: string | null }> {
   const page = await pageOfContacts(services, account_id, query);
-  if (isRefusal(page)) return page;
   const ids = page.rows.map((contact) => contact.id);
   const found = await services.actors.contacts(account_id).voice_views({ ids });
-  if (isRefusal(found)) return found;
   const items = page.rows.map((row) => contactView({ ...row, voice: found.voices[row.id] ?? row.voice }));
   return { items, cursor: page.cursor };
 }
@@ -189,7 +185,7 @@ async function pageOfContacts(
   { actors }: Services,
   account_id: string,
   { limit, cursor, q }: Filter,
-): Promise<{ rows: Row[]; cursor: string | null } | Refusal> {
+): Promise<{ rows: Row[]; cursor: string | null }> {
   const wanted = q === undefined ? null : foldedName(q);
   const step = wanted === null ? limit + 1 : SCAN_STEP;
   let after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
@@ -198,7 +194,6 @@ async function pageOfContacts(
     if (looked >= LIMITS.contacts_scanned_max && after !== undefined)
       return { rows: found, cursor: writeCursor({ order: after.order, member: after.id }) };
     const listed = await actors.contacts(account_id).list({ range: { after, descending: true, limit: step } });
-    if (isRefusal(listed)) return listed;
     found.push(
       ...listed.contacts.filter(
         (row) => wanted === null || (row.name !== null && foldedName(row.name).includes(wanted)),
@@ -216,8 +211,8 @@ function foldedName(text: string): string {
   return looked(foldText(text));
 }
 
-function viewOf(contact: SeenContact | Refusal): z.infer<typeof contactShape> | Refusal {
-  return isRefusal(contact) ? contact : contactView(contact);
+function viewOf(contact: SeenContact): z.infer<typeof contactShape> {
+  return contactView(contact);
 }
 
 function contactView({ voice, created_at_ms, updated_at_ms, ...contact }: SeenContact): z.infer<typeof contactShape> {

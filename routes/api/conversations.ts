@@ -4,9 +4,8 @@ import type { Principal } from '../../src/access/principal.js';
 import { listLimit, timestamp, trimmedText, uuid } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
-import { hostRefusal } from '../../src/features/insights/hosted_items.js';
+import { requireHost } from '../../src/features/insights/hosted_items.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from '../../src/features/insights/insight_access.js';
 import { listItems } from '../../src/features/insights/insight_lists.js';
 import { InsightReading } from '../../src/features/insights/insight_reading.js';
@@ -62,7 +61,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     async handler({ services, who, params }) {
       const reading = new InsightReading(services, who);
       const found = await readableConversation(services, who, params);
-      return isRefusal(found) ? found : reading.conversation(found);
+      return reading.conversation(found);
     },
   }),
 
@@ -80,7 +79,6 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     async handler({ services, who, params, query }) {
       const reading = new InsightReading(services, who);
       const found = await readableConversation(services, who, params);
-      if (isRefusal(found)) return found;
       return itemRevisions(services, { kind: 'conversation', found, reading, ...query }, (was) =>
         reading.conversation(was),
       );
@@ -103,10 +101,9 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
       const reading = new InsightReading(services, who);
       const asked = { kind: 'conversation' as const, id: params.id as string };
       const found = await writableItem(services, who, asked);
-      if (isRefusal(found)) return found;
       const { place, number } = found;
       const edited = await services.actors.library(place.library_id).edit_conversation({ number, title }, who.fences);
-      return isRefusal(edited) ? edited : reading.conversation({ ...found, item: edited.item });
+      return reading.conversation({ ...found, item: edited.item });
     },
   }),
 
@@ -124,9 +121,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     async handler({ services, who, params }) {
       const asked = { kind: 'conversation' as const, id: params.id as string };
       const found = await writableItem(services, who, asked);
-      if (isRefusal(found)) return found;
-      const refused = await hostRefusal(services, who, found.item);
-      if (refused !== null) return refused;
+      await requireHost(services, who, found.item);
       const { place, number } = found;
       return services.actors.library(place.library_id).delete({ kind: 'conversation', number }, who.fences);
     },
@@ -138,16 +133,13 @@ export async function listConversations(
   services: Services,
   who: Principal,
   { limit, cursor, ...query }: Asked & { limit: number; cursor?: Position | undefined },
-): Promise<{ items: ConversationView[]; cursor: string | null } | Refusal> {
+): Promise<{ items: ConversationView[]; cursor: string | null }> {
   const reading = new InsightReading(services, who);
   const asked = await askedOf(services, who, query);
-  if (isRefusal(asked)) return asked;
   const page = await listItems(services, { kind: 'conversation', limit, cursor, reading, ...asked });
-  if (isRefusal(page)) return page;
   const items: ConversationView[] = [];
   for (const row of page.rows) {
     const view = await reading.conversation(row);
-    if (isRefusal(view)) return view;
     items.push(view);
   }
   return { items, cursor: page.cursor };
@@ -166,12 +158,8 @@ type Asked = {
 async function askedOf(services: Services, who: Principal, asked: Asked) {
   const { source_id, session_id } = asked;
   const selected = await laneOf(services, who, asked.pipeline_id);
-  if (isRefusal(selected)) return selected;
   const libraries = await librariesOf(services, who, asked.workspace_id);
-  if (isRefusal(libraries)) return libraries;
-  const source =
-    source_id === undefined ? null : await ownSource(services, { account_id: who.account_id, id: source_id });
-  if (isRefusal(source)) return source;
+  if (source_id !== undefined) await ownSource(services, { account_id: who.account_id, id: source_id });
   const from_ms = asked.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(asked.from);
   const to_ms = asked.to === undefined ? Number.POSITIVE_INFINITY : Date.parse(asked.to);
   return {

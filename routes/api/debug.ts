@@ -5,9 +5,9 @@ import { listLimit, whole } from '../../src/access/request_schemas.js';
 import { count, id, moment, momentOrNull, pageShape } from '../../src/access/response_schemas.js';
 import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
-import { CLOSED } from '../../src/engine/runtime/activation.js';
+import { closedAs } from '../../src/engine/runtime/activation.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import { type DebugRun, debugRuns } from '../../src/features/insights/debug_runs.js';
 import { NOBODY_LOOKS } from '../../src/features/insights/look_again.js';
@@ -63,9 +63,7 @@ export const DEBUG_ROUTES: readonly Route[] = [
     answer: pageShape(runShape),
     async handler({ services, who, params, query: { limit, cursor } }) {
       const scene = await readableScene(services, who, params.id as string);
-      if (isRefusal(scene)) return scene;
       const runs = await debugRuns(services, who, scene);
-      if (isRefusal(runs)) return runs;
       const page = pageOfAll(runs, { idOf: ({ key }) => key, limit, cursor });
       return { items: page.rows.map(runView), cursor: page.cursor };
     },
@@ -97,36 +95,30 @@ export const DEBUG_ROUTES: readonly Route[] = [
     async handler({ services, who, params, body: { kinds, from_ms, to_ms } }) {
       const { actors } = services;
       const scene = await readableScene(services, who, params.id as string);
-      if (isRefusal(scene)) return scene;
       const { id: stream_id, account_id, workspace_id, source_id } = scene.stream;
-      if (account_id !== who.account_id) return ONLY_OWNER;
+      if (account_id !== who.account_id) throw new Refused(ONLY_OWNER);
       const context = await actors.context(account_id).view();
-      if (isRefusal(context)) return context;
-      if (kinds.includes('insights') && defaultPipeline(context).insights === null) return MAKES_NONE;
-      if (kinds.includes('insights') && services.insights.made_by === null) return NOBODY_LOOKS;
+      if (kinds.includes('insights') && defaultPipeline(context).insights === null) throw new Refused(MAKES_NONE);
+      if (kinds.includes('insights') && services.insights.made_by === null) throw new Refused(NOBODY_LOOKS);
       const open = [source_id, stream_id].map((held): Fence => ({ fence: 'open', id: held }));
       const fences = [...who.fences, ...open];
       if (kinds.includes('transcribe') && scene.transcript !== null) {
-        const asked = await actors.transcript(stream_id).reprocess({ from_ms, to_ms, only_failed: false }, fences);
-        if (isRefusal(asked)) return standing(asked);
+        await actors
+          .transcript(stream_id)
+          .reprocess({ from_ms, to_ms, only_failed: false }, fences)
+          .catch(closedAs(NO_STREAM));
         services.transcription.due.offer(stream_id);
       }
       if (kinds.includes('insights')) {
         const { stored_until_ms, end_ms } = scene.stream;
         const until_ms = Math.min(to_ms, Math.max(end_ms ?? 0, stored_until_ms, from_ms + 1));
         const asked = { account_id, workspace_id, stream_id, source_id, from_ms, to_ms: until_ms, pipeline_id: null };
-        const accepted = await actors.library(libraryId(account_id, workspace_id)).request_run(asked, fences);
-        if (isRefusal(accepted)) return standing(accepted);
+        await actors.library(libraryId(account_id, workspace_id)).request_run(asked, fences).catch(closedAs(NO_STREAM));
       }
       return { accepted: true };
     },
   }),
 ];
-
-/** A recording or source that was deleted meanwhile is as one that is not there. */
-function standing(refusal: Refusal): Refusal {
-  return refusal === CLOSED ? NO_STREAM : refusal;
-}
 
 function runView({ key: _, queued_at_ms, published_at_ms, ...run }: DebugRun): z.infer<typeof runShape> {
   return { ...run, queued_at: new Date(queued_at_ms).toISOString(), published_at: momentOrNull(published_at_ms) };

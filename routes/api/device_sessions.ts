@@ -6,7 +6,7 @@ import { listLimit, timestamp, uuid } from '../../src/access/request_schemas.js'
 import { id, moment, pageShape, sessionEndReason } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orNull, Refused, refuse } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import type { EntityOf } from '../../src/engine/runtime/actors.js';
 import { randomId } from '../../src/engine/runtime/random.js';
@@ -69,12 +69,11 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     async handler({ services, who, body }) {
       const { actors, keys, clock } = services;
       const expires_at_ms = scheduledEnd(body.expires_at, clock.now());
-      if (isRefusal(expires_at_ms)) return expires_at_ms;
       const { account_id } = who;
       const drawn = () => randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
       const [session_id, claim_id, source_id] = [drawn(), drawn(), drawn()];
       const { text: claim, secret_hash } = makeSecret(keys, 'claim', claim_id);
-      const hosted = await actors.downstream.account(account_id).host_session(
+      await actors.downstream.account(account_id).host_session(
         {
           session_id,
           workspace_id: body.workspace_id ?? null,
@@ -84,9 +83,8 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
         },
         who.fences,
       );
-      if (isRefusal(hosted)) return hosted;
       const session = await viewSession(services, who, session_id);
-      return isRefusal(session) ? session : { session: sessionView(services, who, session), claim };
+      return { session: sessionView(services, who, session), claim };
     },
   }),
 
@@ -110,7 +108,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     answer: sessionShape,
     async handler({ services, who, params }) {
       const session = await viewSession(services, who, params.id as string);
-      return isRefusal(session) ? session : sessionView(services, who, session);
+      return sessionView(services, who, session);
     },
   }),
 
@@ -132,15 +130,13 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     async handler({ services, who, params, body }) {
       const { actors, keys } = services;
       const id = params.id as string;
-      const before = await viewSession(services, who, id);
-      if (!isRefusal(before)) return sessionView(services, who, before);
-      if (before.refused !== 'NOT_FOUND') return before;
-      const tried = await actors.account(who.account_id).try_join({}, who.fences);
-      if (isRefusal(tried)) return tried;
-      const found = await actors.deviceSession(id).join_seed();
-      if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_SESSION : found;
+      const before = await orNull(viewSession(services, who, id), 'NOT_FOUND');
+      if (before !== null) return sessionView(services, who, before);
+      await actors.account(who.account_id).try_join({}, who.fences);
+      const found = await orNull(actors.deviceSession(id).join_seed(), 'NOT_FOUND');
+      if (found === null) throw new Refused(NO_SESSION);
       if (!isJoinCode(keys, { session_id: id, seed: found.join_seed }, normalJoinCode(body.join_code)))
-        return NO_SESSION;
+        throw new Refused(NO_SESSION);
       return change(services, who, id, (session, fences) => session.join({ by: who.account_id }, fences));
     },
   }),
@@ -169,7 +165,6 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT'],
     async handler({ services, who, params, body }) {
       const expires_at_ms = scheduledEnd(body.expires_at, services.clock.now());
-      if (isRefusal(expires_at_ms)) return expires_at_ms;
       return change(services, who, params.id as string, (session, fences) =>
         session.extend({ by: who.account_id, expires_at_ms }, fences),
       );
@@ -197,14 +192,14 @@ export async function listDeviceSessions(
   services: Services,
   who: Principal,
   { limit, cursor }: { limit: number; cursor?: Position | undefined },
-): Promise<{ items: RecorderSessionView[]; cursor: string | null } | Refusal> {
+): Promise<{ items: RecorderSessionView[]; cursor: string | null }> {
   const place = { owner: who.account_id, partition: partitionOfId(who.account_id) };
   const range = { after: cursor, descending: true, limit: limit + 1 };
   const page = pageOf(await services.store.list(place, DEVICE_SESSIONS, range), limit);
-  const found = await Promise.all(page.rows.map(({ member }) => viewSession(services, who, member)));
-  const failed = found.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
-  if (failed !== undefined) return failed;
-  const items = found.flatMap((session) => (isRefusal(session) ? [] : [sessionView(services, who, session)]));
+  const found = await Promise.all(
+    page.rows.map(({ member }) => orNull(viewSession(services, who, member), 'NOT_FOUND')),
+  );
+  const items = found.flatMap((session) => (session === null ? [] : [sessionView(services, who, session)]));
   return { items, cursor: page.cursor };
 }
 
@@ -213,10 +208,10 @@ async function change(
   services: Services,
   who: Principal,
   id: string,
-  ask: (session: EntityOf<'deviceSession'>, fences: Fence[]) => Promise<DeviceSession | Refusal>,
-): Promise<unknown | Refusal> {
+  ask: (session: EntityOf<'deviceSession'>, fences: Fence[]) => Promise<DeviceSession>,
+): Promise<unknown> {
   const session = await ask(services.actors.downstream.deviceSession(id), fencesAt(who, id));
-  return isRefusal(session) ? session : sessionView(services, who, session);
+  return sessionView(services, who, session);
 }
 
 /** A commit can only hold to credential epochs of its own partition: the host's, not a participant's. */
@@ -224,15 +219,15 @@ function fencesAt({ account_id, fences }: Principal, id: string): Principal['fen
   return partitionOfId(id) === partitionOfId(account_id) ? fences : [];
 }
 
-function viewSession({ actors }: Services, who: Principal, id: string): Promise<DeviceSession | Refusal> {
+function viewSession({ actors }: Services, who: Principal, id: string): Promise<DeviceSession> {
   return actors.deviceSession(id).view({ by: who.account_id });
 }
 
-function scheduledEnd(expires_at: string, now_ms: number): number | Refusal {
+function scheduledEnd(expires_at: string, now_ms: number): number {
   const expires_at_ms = Date.parse(expires_at);
   if (expires_at_ms > now_ms && expires_at_ms <= now_ms + LIMITS.session_ahead_ms_max) return expires_at_ms;
   const message = 'must lie in the next 24 hours';
-  return refuse('BAD_REQUEST', `expires_at ${message}.`, { details: [{ path: 'expires_at', message }] });
+  throw new Refused(refuse('BAD_REQUEST', `expires_at ${message}.`, { details: [{ path: 'expires_at', message }] }));
 }
 
 function sessionView({ keys }: Services, { account_id }: Principal, session: DeviceSession): RecorderSessionView {

@@ -4,7 +4,7 @@ import { listLimit } from '../../src/access/request_schemas.js';
 import { deviceKind, id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { makeSecret } from '../../src/engine/secrets/tokens.js';
@@ -46,7 +46,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT'],
     async handler({ services: { keys, actors, clock }, who }) {
       if (who.account.devices >= LIMITS.devices_per_account_max) {
-        return refuse('CONFLICT', `An account holds at most ${LIMITS.devices_per_account_max} devices.`);
+        throw new Refused(refuse('CONFLICT', `An account holds at most ${LIMITS.devices_per_account_max} devices.`));
       }
       const { account_id } = who;
       const drawn = () => randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
@@ -55,9 +55,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
       const made = await actors
         .claim(claim_id)
         .create({ account_id, secret_hash, binding_epoch: drawn(), source_id: drawn() }, who.fences);
-      return isRefusal(made)
-        ? made
-        : { claim, kind: made.kind, expires_at: new Date(made.expires_at_ms).toISOString() };
+      return { claim, kind: made.kind, expires_at: new Date(made.expires_at_ms).toISOString() };
     },
   }),
 
@@ -91,19 +89,18 @@ export async function listDevices(
   { actors }: Services,
   account_id: string,
   { limit, cursor }: { limit: number; cursor?: Position | undefined },
-): Promise<{ items: DeviceView[]; cursor: string | null } | Refusal> {
+): Promise<{ items: DeviceView[]; cursor: string | null }> {
   const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
   const range = { after, descending: true, limit: limit + 1 };
   const listed = await actors.account(account_id).list_devices({ range });
-  if (isRefusal(listed)) return listed;
   const page = pageOf(
     listed.devices.map((device) => ({ ...device, member: device.id })),
     limit,
   );
   const items = await Promise.all(
     page.rows.map(async ({ id, kind, bound_at_ms, binding_epoch }): Promise<DeviceView> => {
-      const device = await actors.device(id).view();
-      const seen_ms = isRefusal(device) ? null : device.last_seen_at_ms;
+      const device = await actors.device(id).view().catch(orRefused(null));
+      const seen_ms = device?.last_seen_at_ms ?? null;
       return {
         id,
         kind,

@@ -5,7 +5,7 @@ import { listLimit, uuid } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event_types.js';
 import { endpointOfDelivery, partitionOfId } from '../../src/domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orNull, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { ENDPOINT_STATUSES, type EndpointStatus } from '../../src/domain/webhooks.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
@@ -143,12 +143,11 @@ export async function createEndpoint(
   { clock, keys, actors }: Services,
   who: Principal,
   { url, topics }: { url: string; topics: EventType[] },
-): Promise<z.infer<typeof createdEndpointShape> | Refusal> {
+): Promise<z.infer<typeof createdEndpointShape>> {
   const endpoint_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
   const { text, sealed } = randomSigningSecret(keys);
   const endpoint = { url, topics, sealed_secret: sealed };
   const added = await actors.downstream.account(who.account_id).add_endpoint({ endpoint_id, endpoint }, who.fences);
-  if (isRefusal(added)) return added;
   const created_at = new Date(added.created_at_ms).toISOString();
   const view = { id: endpoint_id, status: 'active' as const, topics, url, failure_count: 0 };
   return {
@@ -163,17 +162,15 @@ export async function listEndpoints({ actors }: Services, who: Principal, { limi
   const ids = who.account.endpoints.toSorted().toReversed();
   const left = after === undefined ? ids : ids.filter((id) => id < after);
   const page = left.slice(0, limit);
-  const found = await Promise.all(page.map((id) => view(actors, id)));
-  const failed = found.find((one) => isRefusal(one) && one.refused !== 'NOT_FOUND');
-  if (failed !== undefined) return failed as Refusal;
-  const items = found.flatMap((one, index) => (isRefusal(one) ? [] : [endpointView(page[index] as string, one)]));
+  const found = await Promise.all(page.map((id) => orNull(view(actors, id), 'NOT_FOUND')));
+  const items = found.flatMap((one, index) => (one === null ? [] : [endpointView(page[index] as string, one)]));
   return { items, cursor: left.length > limit ? (page.at(-1) ?? null) : null };
 }
 
 async function readEndpoint({ actors }: Services, who: Principal, id: string) {
-  if (!who.account.endpoints.includes(id)) return NO_ENDPOINT;
+  if (!who.account.endpoints.includes(id)) throw new Refused(NO_ENDPOINT);
   const endpoint = await view(actors, id);
-  return isRefusal(endpoint) ? endpoint : endpointView(id, endpoint);
+  return endpointView(id, endpoint);
 }
 
 export async function setEndpointStatus(
@@ -181,9 +178,8 @@ export async function setEndpointStatus(
   who: Principal,
   { id, status }: { id: string; status: EndpointStatus },
 ) {
-  if (!who.account.endpoints.includes(id)) return NO_ENDPOINT;
+  if (!who.account.endpoints.includes(id)) throw new Refused(NO_ENDPOINT);
   const endpoint = await actors.endpoint(id).set_status({ status }, who.fences);
-  if (isRefusal(endpoint)) return endpoint;
   if (status === 'active') deliveries.wake([id]);
   return endpointView(id, endpoint);
 }
@@ -197,15 +193,14 @@ export async function pageOfDeliveries(
   services: Services,
   who: Principal,
   { id, limit, cursor: after }: Page & { id: string },
-): Promise<{ items: unknown[]; cursor: string | null } | Refusal> {
-  if (!who.account.endpoints.includes(id)) return NO_ENDPOINT;
+): Promise<{ items: unknown[]; cursor: string | null }> {
+  if (!who.account.endpoints.includes(id)) throw new Refused(NO_ENDPOINT);
   const position = after === undefined ? null : endpointOfDelivery(after);
   if (after !== undefined && position?.endpoint_id !== id) {
     const message = 'must be a cursor that this list returned';
-    return refuse('BAD_REQUEST', `cursor: ${message}.`, { details: [{ path: 'cursor', message }] });
+    throw new Refused(refuse('BAD_REQUEST', `cursor: ${message}.`, { details: [{ path: 'cursor', message }] }));
   }
   const found = await listDeliveries(readerOf(services, who, id), { before: position?.sequence, limit: limit + 1 });
-  if (isRefusal(found)) return found;
   const page = found.slice(0, limit);
   const cursor_ahead = found.length > limit ? (page.at(-1)?.id ?? null) : null;
   return { items: page.map(({ sequence: _, ...listed }) => listed), cursor: cursor_ahead };
@@ -215,17 +210,17 @@ export async function oneDelivery(
   services: Services,
   who: Principal,
   { id, delivery_id }: { id: string; delivery_id: string },
-): Promise<Record<string, unknown> | Refusal> {
-  if (!who.account.endpoints.includes(id)) return NO_ENDPOINT;
+): Promise<Record<string, unknown>> {
+  if (!who.account.endpoints.includes(id)) throw new Refused(NO_ENDPOINT);
   const part = endpointOfDelivery(delivery_id);
-  if (part?.endpoint_id !== id) return NO_DELIVERY;
-  return (await readDelivery(readerOf(services, who, id), part.sequence)) ?? NO_DELIVERY;
+  if (part?.endpoint_id !== id) throw new Refused(NO_DELIVERY);
+  return (await readDelivery(readerOf(services, who, id), part.sequence)) ?? throwRefusal(NO_DELIVERY);
 }
 
 function readerOf(services: Services, { account_id, account }: Principal, endpoint_id: string) {
   return { services, endpoint_id, account_id, account_epoch: account.lives.account };
 }
 
-function view(actors: Services['actors'], id: string): Promise<Endpoint | Refusal> {
+function view(actors: Services['actors'], id: string): Promise<Endpoint> {
   return actors.endpoint(id).view();
 }

@@ -5,7 +5,7 @@ import { pageShape } from '../../src/access/response_schemas.js';
 import { EVENT_TYPE_FORM } from '../../src/domain/event_types.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { type Refusal, refuse } from '../../src/domain/refusals.js';
+import { type Refusal, Refused, refuse } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import type { LoggedEvent, LogHead, Store } from '../../src/engine/store/store.js';
 import type { Services } from '../../src/host/services.js';
@@ -59,8 +59,8 @@ export async function listEvents(
   { store }: Pick<Services, 'store'>,
   account_id: string,
   { limit, type = null, after, cursor }: EventsQuery,
-): Promise<{ items: ReturnType<typeof eventView>[]; cursor: string | null } | Refusal> {
-  if (after !== undefined && cursor !== undefined) return wrong('cursor', 'cannot be combined with after');
+): Promise<{ items: ReturnType<typeof eventView>[]; cursor: string | null }> {
+  if (after !== undefined && cursor !== undefined) throw new Refused(wrong('cursor', 'cannot be combined with after'));
   const place = { account_id, partition: partitionOfId(account_id) };
   const head = await store.logHead(place, type);
   const reader = { store, place, head, type, limit };
@@ -82,7 +82,7 @@ async function history(reader: Reader, cursor: string | undefined) {
   let from = '+';
   if (cursor !== undefined) {
     const position = readPosition(cursor, 'history', reader);
-    if (position === null) return wrong('cursor', CURSOR_RULE);
+    if (position === null) throw new Refused(wrong('cursor', CURSOR_RULE));
     from = `(${position.id}`;
   }
   if (head.last_id_of_type === null) return { items: [], cursor: null };
@@ -107,7 +107,7 @@ async function polling(reader: Reader, after: string) {
   let from = '-';
   if (after !== '0') {
     const position = readPosition(after, 'polling', reader);
-    if (position === null || head === null) return wrong('after', AFTER_RULE);
+    if (position === null || head === null) throw new Refused(wrong('after', AFTER_RULE));
     // Nothing of this type lies behind the position: the log need not be read to know it.
     if (head.last_id_of_type === null || sequenceOf(head.last_id_of_type) <= sequenceOf(position.id))
       return { items: [], cursor: after };

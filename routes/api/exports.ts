@@ -5,7 +5,7 @@ import { pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isEnabled } from '../../src/domain/permissions.js';
-import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
@@ -40,7 +40,6 @@ export const EXPORT_ROUTES: readonly Route[] = [
       const export_id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
       const wanted = { export_id, by: BY, ...body, asker: askerOf(who) } as const;
       const made = await services.actors.exports(account_id).request(wanted, fences);
-      if (isRefusal(made)) return made;
       services.exports.offer(account_id);
       return exportView(made);
     },
@@ -56,7 +55,6 @@ export const EXPORT_ROUTES: readonly Route[] = [
     answer: pageShape(exportShape),
     async handler({ services, who: { account_id }, query }) {
       const found = await services.actors.exports(account_id).list({ by: BY });
-      if (isRefusal(found)) return found;
       const page = pageOfAll(found.exports, { ...query, idOf: ({ id }) => id });
       return { items: page.rows.map(exportView), cursor: page.cursor };
     },
@@ -70,7 +68,7 @@ export const EXPORT_ROUTES: readonly Route[] = [
     answer: exportShape,
     async handler({ services, who: { account_id }, params }) {
       const found = await services.actors.exports(account_id).view({ export_id: params.id as string, by: BY });
-      return isRefusal(found) ? found : exportView(found);
+      return exportView(found);
     },
   }),
 
@@ -84,11 +82,10 @@ export const EXPORT_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
     async handler({ services, who: { account, account_id }, params, request, reply }) {
       const found = await services.actors.exports(account_id).view({ export_id: params.id as string, by: BY });
-      if (isRefusal(found)) return found;
       const layers = found.stage.status === 'ready' ? found.stage.layers : [];
-      if (layers.some((layer) => !isEnabled(account.entitlements, layer))) return HIDDEN;
+      if (layers.some((layer) => !isEnabled(account.entitlements, layer))) throw new Refused(HIDDEN);
       const download = archiveDownload(services, account_id, found);
-      return isRefusal(download) ? download : sendBytes({ request, reply }, download);
+      return sendBytes({ request, reply }, download);
     },
   }),
 
@@ -99,10 +96,7 @@ export const EXPORT_ROUTES: readonly Route[] = [
     ...OWN,
     status: 204,
     async handler({ services, who: { account_id, fences }, params }) {
-      const deleted = await services.actors
-        .exports(account_id)
-        .delete({ export_id: params.id as string, by: BY }, fences);
-      if (isRefusal(deleted)) return deleted;
+      await services.actors.exports(account_id).delete({ export_id: params.id as string, by: BY }, fences);
       services.exports.offer(account_id);
       return undefined;
     },

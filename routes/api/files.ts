@@ -6,8 +6,8 @@ import { fileName, listLimit, mediaType, sha256, whole } from '../../src/access/
 import { count, id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { answerUpload, BODY_UPLOAD_REFUSALS, takeBody } from '../../src/edge/http/body_upload.js';
+import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
+import { BODY_UPLOAD_REFUSALS, takeBody } from '../../src/edge/http/body_upload.js';
 import { savedAs, sendBytes } from '../../src/edge/http/byte_download.js';
 import { accountRoute, type Call, type Route } from '../../src/edge/http/route.js';
 import { fileKey } from '../../src/engine/blobs/blob_keys.js';
@@ -60,7 +60,7 @@ export const FILE_ROUTES: readonly Route[] = [
     async handler({ services, who: { account_id, fences }, body }) {
       const file_id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
       const file = await services.actors.files(account_id).declare({ file_id, ...body }, fences);
-      return isRefusal(file) ? file : { file: fileView(file), upload_path: `/files/${file_id}/content` };
+      return { file: fileView(file), upload_path: `/files/${file_id}/content` };
     },
   }),
 
@@ -75,7 +75,7 @@ export const FILE_ROUTES: readonly Route[] = [
     raw: true,
     answer: fileShape,
     refusals: BODY_UPLOAD_REFUSALS,
-    handler: (call) => answerUpload(call, () => upload(call)),
+    handler: upload,
   }),
 
   accountRoute({
@@ -90,7 +90,6 @@ export const FILE_ROUTES: readonly Route[] = [
       const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
       const range = { after, descending: true, limit: limit + 1 };
       const found = await services.actors.files(account_id).list({ range });
-      if (isRefusal(found)) return found;
       const page = pageOf(
         found.files.map(({ id: member, order, value }) => ({ member, order, value })),
         limit,
@@ -108,7 +107,7 @@ export const FILE_ROUTES: readonly Route[] = [
     answer: fileShape,
     async handler({ services, who, params }) {
       const file = await ownFile(services, who, params);
-      return isRefusal(file) ? file : fileView(file);
+      return fileView(file);
     },
   }),
 
@@ -123,15 +122,14 @@ export const FILE_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', 'CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
       const file = await ownFile(services, who, params);
-      if (isRefusal(file)) return file;
-      if (file.status !== 'stored') return NOT_HERE;
+      if (file.status !== 'stored') throw new Refused(NOT_HERE);
       const key = fileKey(who.account_id, file.id);
       const { size_bytes, sha256: etag, media_type: content_type } = file;
       const open = async (range?: { start: number; end: number }) => {
         const blob = await services.blobs.open(key, range);
         if (blob !== null) return blob.stream;
-        const still = await ownFile(services, who, params);
-        return isRefusal(still) ? still : CONTENT_MISSING;
+        await ownFile(services, who, params);
+        throw new Refused(CONTENT_MISSING);
       };
       return sendBytes({ request, reply }, { size_bytes, etag, content_type, headers: savedAs(file.name), open });
     },
@@ -148,7 +146,7 @@ export const FILE_ROUTES: readonly Route[] = [
     async handler({ services, who: { account_id, fences }, params, body }) {
       const rename = { file_id: params.id as string, name: body.name };
       const file = await services.actors.files(account_id).rename(rename, fences);
-      return isRefusal(file) ? file : fileView(file);
+      return fileView(file);
     },
   }),
 
@@ -161,8 +159,7 @@ export const FILE_ROUTES: readonly Route[] = [
     status: 204,
     async handler({ services, who: { account_id, fences }, params }) {
       const file_id = params.id as string;
-      const deleted = await services.actors.files(account_id).delete({ file_id }, fences);
-      if (isRefusal(deleted)) return deleted;
+      await services.actors.files(account_id).delete({ file_id }, fences);
       // Cut off here, the bytes go with the daily comparison.
       await services.blobs.remove([fileKey(account_id, file_id)]);
       return undefined;
@@ -174,23 +171,24 @@ function ownFile(
   { actors }: Services,
   { account_id }: Principal,
   { id: file_id = '' }: Record<string, string>,
-): Promise<KeptFile | Refusal> {
+): Promise<KeptFile> {
   return actors.files(account_id).view({ file_id });
 }
 
 async function upload({ services, who, params, request, reply }: Call<Principal, undefined, undefined>) {
   const file = await ownFile(services, who, params);
-  if (isRefusal(file)) return file;
   const { id: file_id, size_bytes, sha256: announced } = file;
   const key = fileKey(who.account_id, file_id);
   const is_known = file.status === 'stored';
-  const taken = await takeBody(services, { request, reply }, { key, size_bytes, sha256: announced, is_known });
-  if (isRefusal(taken)) return taken;
+  await takeBody(services, { request, reply }, { key, size_bytes, sha256: announced, is_known });
   if (is_known) return fileView(file);
-  const stored = await services.actors.files(who.account_id).stored({ file_id }, who.fences);
-  // It was deleted while its bytes came: nobody would know of these.
-  if (isRefusal(stored) && stored.refused === 'NOT_FOUND') await services.blobs.remove([key]);
-  return isRefusal(stored) ? stored : fileView(stored);
+  try {
+    return fileView(await services.actors.files(who.account_id).stored({ file_id }, who.fences));
+  } catch (error) {
+    // It was deleted while its bytes came: nobody would know of these.
+    if (isRefused(error, 'NOT_FOUND')) await services.blobs.remove([key]);
+    throw error;
+  }
 }
 
 function fileView({ id, created_at_ms, ...file }: FileRecord & { id: string }): z.infer<typeof fileShape> {

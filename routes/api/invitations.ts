@@ -3,7 +3,7 @@ import type { ListedInvitation } from '../../actors/accounts/email.js';
 import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { orNull } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { acceptInvitation, askWorkspace } from '../../src/features/workspaces/workspace_calls.js';
@@ -36,7 +36,7 @@ export const INVITATION_ROUTES: readonly Route[] = [
       const { account_id, fences } = who;
       const { email } = who.account;
       const found = await addressedTo(services, { email, invitation_id: params.id as string });
-      return isRefusal(found) ? found : acceptInvitation(services, { account_id, email, ...found }, fences);
+      return acceptInvitation(services, { account_id, email, ...found }, fences);
     },
   }),
 
@@ -62,17 +62,16 @@ export function invitationsUrl(services: Services): string {
 export async function addressedTo(
   { actors }: Services,
   { email, invitation_id }: { email: string; invitation_id: string },
-): Promise<{ workspace_id: string; invitation_id: string } | Refusal> {
+): Promise<{ workspace_id: string; invitation_id: string }> {
   const found = await actors.email(email).invitation({ invitation_id });
-  return isRefusal(found) ? found : { workspace_id: found.workspace_id, invitation_id };
+  return { workspace_id: found.workspace_id, invitation_id };
 }
 
 export async function declineInvitation(
   services: Services,
   invitation: { email: string; invitation_id: string },
-): Promise<unknown | Refusal> {
+): Promise<object> {
   const found = await addressedTo(services, invitation);
-  if (isRefusal(found)) return found;
   return askWorkspace(services, found.workspace_id, (workspace) => workspace.decline({ ...invitation }));
 }
 
@@ -80,7 +79,7 @@ export async function declineInvitation(
 export async function listInvitations(
   { actors }: Services,
   { email, limit, cursor }: { email: string; limit: number; cursor: Position | undefined },
-): Promise<{ items: ReturnType<typeof invitationView>[]; cursor: string | null } | Refusal> {
+): Promise<{ items: ReturnType<typeof invitationView>[]; cursor: string | null }> {
   const rows: (Position & { view: ReturnType<typeof invitationView> })[] = [];
   let after = cursor;
   // One that was answered or withdrawn between the list and the look at it leaves a gap, which the next of the list fills.
@@ -90,20 +89,16 @@ export async function listInvitations(
     const listed = await actors
       .email(email)
       .list_invitations({ range: { after: position, descending: true, limit: wanted } });
-    if (isRefusal(listed)) return listed;
     const found = await Promise.all(
       listed.invitations.map(({ id, workspace_id }) => {
-        return actors.workspace(workspace_id).invitation({ invitation_id: id, email });
+        return orNull(actors.workspace(workspace_id).invitation({ invitation_id: id, email }), 'NOT_FOUND');
       }),
     );
     for (const [index, seen] of found.entries()) {
       const { id, order, workspace_id } = listed.invitations[index] as ListedInvitation;
-      if (isRefusal(seen)) {
-        if (seen.refused !== 'NOT_FOUND') return seen;
-      } else {
-        const view = invitationView(seen.invitation, { id: workspace_id, name: seen.workspace_name });
-        rows.push({ order, member: id, view });
-      }
+      if (seen === null) continue;
+      const view = invitationView(seen.invitation, { id: workspace_id, name: seen.workspace_name });
+      rows.push({ order, member: id, view });
     }
     const last = listed.invitations.at(-1);
     if (last === undefined || listed.invitations.length < wanted) break;

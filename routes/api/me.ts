@@ -6,7 +6,7 @@ import { id, permission } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Permission, permissionsOf } from '../../src/domain/permissions.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { lasting } from '../../src/edge/http/lasting_answers.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { sealMail } from '../../src/engine/mail/sealed_mail.js';
@@ -70,7 +70,7 @@ export const ME_ROUTES: readonly Route[] = [
     answer: accountShape,
     async handler({ services, who, body: { name } }) {
       const account = await services.actors.account(who.account_id).rename({ name }, who.fences);
-      return isRefusal(account) ? account : accountView(account, who);
+      return accountView(account, who);
     },
   }),
 
@@ -87,7 +87,7 @@ export const ME_ROUTES: readonly Route[] = [
     async handler({ services, who }) {
       const { verified_at_ms, account } = who;
       const is_recent = verified_at_ms !== null && services.clock.now() <= verified_at_ms + LIMITS.recent_sign_in_ms;
-      return is_recent ? deleteAccount(services, account, who.fences) : NOT_RECENT;
+      return is_recent ? deleteAccount(services, account, who.fences) : throwRefusal(NOT_RECENT);
     },
   }),
 
@@ -108,7 +108,7 @@ export const ME_ROUTES: readonly Route[] = [
 ];
 
 /** Deletes the account when every shared workspace can do without it; answers what came of it. */
-async function deleteAccount(services: Services, account: Account, fences: Fence[]): Promise<unknown | Refusal> {
+async function deleteAccount(services: Services, account: Account, fences: Fence[]): Promise<unknown> {
   const { clock, keys, mails, actors } = services;
   const erase_at_ms = clock.now() + LIMITS.erase_after_ms;
   const { restore_url } = services.addresses();
@@ -116,13 +116,11 @@ async function deleteAccount(services: Services, account: Account, fences: Fence
     mail_id: randomId({ partition: 0, now_ms: clock.now() }),
     sealed: sealMail(keys, deletionMail({ to: account.email, erase_at_ms, restore_url })),
   };
-  const begun = await actors.downstream.account(account.id).delete({ mail }, fences);
-  if (isRefusal(begun)) return begun;
-  const answer = await pollUntil(async () => {
+  await actors.downstream.account(account.id).delete({ mail }, fences);
+  await pollUntil(async () => {
     const found = await actors.account(account.id).deletion_outcome();
-    return !isRefusal(found) && found.outcome === 'leaving' ? null : found;
+    return found.outcome === 'leaving' ? null : found;
   }, STILL_LEAVING);
-  if (isRefusal(answer)) return answer;
   void mails.sendDue(partitionOfId(account.id)); // the answer does not wait for it
   return null;
 }

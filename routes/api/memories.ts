@@ -6,9 +6,9 @@ import { listLimit, trimmedLines, uuid } from '../../src/access/request_schemas.
 import { pageShape } from '../../src/access/response_schemas.js';
 import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
-import { hostRefusal } from '../../src/features/insights/hosted_items.js';
+import { requireHost } from '../../src/features/insights/hosted_items.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from '../../src/features/insights/insight_access.js';
 import { listItems } from '../../src/features/insights/insight_lists.js';
 import { InsightReading } from '../../src/features/insights/insight_reading.js';
@@ -67,16 +67,15 @@ export const MEMORY_ROUTES: readonly Route[] = [
     answer: memoryShape,
     async handler({ services, who, body }) {
       const stems = await stemsOfPerson(services, who, body.text);
-      if (isRefusal(stems)) return stems;
       const { account_id } = who;
       const workspace_id = who.account.private_workspace.id;
       const library_id = libraryId(account_id, workspace_id);
       const place = { library_id, account_id, workspace_id };
       const library = services.actors.library(library_id);
       const pipeline = await defaultNumberOf(services, account_id);
-      if (typeof pipeline !== 'number') return pipeline;
+      if (typeof pipeline !== 'number') throw new Refused(pipeline);
       const made = await library.create_memory({ ...body, stems, pipeline, account_id, workspace_id }, who.fences);
-      return isRefusal(made) ? made : new InsightReading(services, who).memory({ place, ...made });
+      return new InsightReading(services, who).memory({ place, ...made });
     },
   }),
 
@@ -92,7 +91,7 @@ export const MEMORY_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_EXPIRED'],
     async handler({ services, who, params }) {
       const found = await readableItem(services, who, { kind: 'memory', id: params.id as string });
-      return isRefusal(found) ? found : new InsightReading(services, who).memory(found);
+      return new InsightReading(services, who).memory(found);
     },
   }),
 
@@ -109,7 +108,6 @@ export const MEMORY_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_EXPIRED'],
     async handler({ services, who, params, query }) {
       const found = await readableItem(services, who, { kind: 'memory', id: params.id as string });
-      if (isRefusal(found)) return found;
       const reading = new InsightReading(services, who);
       return itemRevisions(services, { kind: 'memory', found, reading, ...query }, (was) => reading.memory(was));
     },
@@ -129,13 +127,11 @@ export const MEMORY_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_EXPIRED'],
     async handler({ services, who, params, body }) {
       const found = await writableItem(services, who, { kind: 'memory', id: params.id as string });
-      if (isRefusal(found)) return found;
       const stems = await stemsOfPerson(services, who, body.text);
-      if (isRefusal(stems)) return stems;
       const { place, number } = found;
       const library = services.actors.library(place.library_id);
       const edited = await library.edit_memory({ number, ...body, stems }, who.fences);
-      return isRefusal(edited) ? edited : new InsightReading(services, who).memory({ ...found, item: edited.item });
+      return new InsightReading(services, who).memory({ ...found, item: edited.item });
     },
   }),
 
@@ -152,9 +148,7 @@ export const MEMORY_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_EXPIRED'],
     async handler({ services, who, params }) {
       const found = await writableItem(services, who, { kind: 'memory', id: params.id as string });
-      if (isRefusal(found)) return found;
-      const refused = await hostRefusal(services, who, found.item);
-      if (refused !== null) return refused;
+      await requireHost(services, who, found.item);
       const { place, number } = found;
       return services.actors.library(place.library_id).delete({ kind: 'memory', number }, who.fences);
     },
@@ -166,16 +160,13 @@ export async function listMemories(
   services: Services,
   who: Principal,
   { limit, cursor, ...query }: Omit<Asked, 'reading'> & { limit: number; cursor?: Position | undefined },
-): Promise<{ items: MemoryView[]; cursor: string | null } | Refusal> {
+): Promise<{ items: MemoryView[]; cursor: string | null }> {
   const reading = new InsightReading(services, who);
   const asked = await askedOf(services, who, { ...query, reading });
-  if (isRefusal(asked)) return asked;
   const page = await listItems(services, { kind: 'memory', limit, cursor, reading, ...asked });
-  if (isRefusal(page)) return page;
   const items: MemoryView[] = [];
   for (const row of page.rows) {
     const view = await reading.memory(row);
-    if (isRefusal(view)) return view;
     items.push(view);
   }
   return { items, cursor: page.cursor };
@@ -194,24 +185,21 @@ type Asked = {
 async function askedOf(services: Services, who: Principal, asked: Asked) {
   const { kind, contact_id, state, reading } = asked;
   const selected = await laneOf(services, who, asked.pipeline_id);
-  if (isRefusal(selected)) return selected;
   const all = await librariesOf(services, who, asked.workspace_id);
-  if (isRefusal(all)) return all;
   const contact = contact_id === undefined ? undefined : await reading.contact(who.account_id, contact_id);
-  if (isRefusal(contact)) return contact;
-  if (contact === null) return NO_CONTACT;
+  if (contact === null) throw new Refused(NO_CONTACT);
   // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
   const is_own = selected.lane !== null || contact !== undefined;
   return {
     libraries: is_own ? all.filter(({ account_id }) => account_id === who.account_id) : all,
     narrow: [kind, contact_id, state, asked.pipeline_id].some((one) => one !== undefined),
-    async passes({ place, item }: FoundItem<'memory'>): Promise<boolean | Refusal> {
+    async passes({ place, item }: FoundItem<'memory'>): Promise<boolean> {
       if (item.pipeline_id !== selected.lane) return false;
       if (kind !== undefined && item.kind !== kind) return false;
       if (state !== undefined && item.state !== state) return false;
       if (contact === undefined) return true;
       const shown = item.contact_id === null ? null : await reading.contact(place.account_id, item.contact_id);
-      return isRefusal(shown) ? shown : shown?.id === contact.id;
+      return shown?.id === contact.id;
     },
   };
 }

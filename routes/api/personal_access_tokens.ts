@@ -9,7 +9,7 @@ import { id, moment, pageShape, permission } from '../../src/access/response_sch
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { PERMISSIONS, type Permission } from '../../src/domain/permissions.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orNull, Refused, refuse } from '../../src/domain/refusals.js';
 import { WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
@@ -77,11 +77,11 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
     async handler({ services: { clock, actors }, who, query }) {
       const living = who.account.tokens.filter((token) => isLiving(token, clock.now())).toReversed();
       const page = pageOfAll(living, { ...query, idOf: ({ id }) => id });
-      const found = await Promise.all(page.rows.map(({ id }) => actors.personalAccessToken(id).view()));
-      const failed = found.find((token) => isRefusal(token) && token.refused !== 'UNAUTHORIZED');
-      if (failed !== undefined) return failed;
+      const found = await Promise.all(
+        page.rows.map(({ id }) => orNull(actors.personalAccessToken(id).view(), 'UNAUTHORIZED')),
+      );
       const items = found.flatMap((token, index) =>
-        isRefusal(token) ? [] : [tokenView(page.rows[index]?.id ?? '', token)],
+        token === null ? [] : [tokenView(page.rows[index]?.id ?? '', token)],
       );
       return { items, cursor: page.cursor };
     },
@@ -97,9 +97,9 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
     refusals: ['FORBIDDEN'],
     async handler({ services, who, params }) {
       const token_id = params.id as string;
-      if (who.kind === 'personal_access_token' && who.credential_id !== token_id) return ITSELF_ALONE;
+      if (who.kind === 'personal_access_token' && who.credential_id !== token_id) throw new Refused(ITSELF_ALONE);
       const is_own = who.client?.first_party && who.permissions.includes('account:manage');
-      if (who.kind === 'oauth' && !is_own) return NOT_OURS;
+      if (who.kind === 'oauth' && !is_own) throw new Refused(NOT_OURS);
       return services.actors.downstream.account(who.account_id).revoke_token({ token_id }, who.fences);
     },
   }),
@@ -109,17 +109,19 @@ async function create(
   services: Services,
   who: Principal,
   asked: { name: string; permissions: Permission[]; expires_at: string | null },
-): Promise<unknown | Refusal> {
+): Promise<unknown> {
   const { clock, keys, actors } = services;
   const { name } = asked;
   const expires_at_ms = asked.expires_at === null ? null : Date.parse(asked.expires_at);
   if (expires_at_ms !== null && expires_at_ms <= clock.now()) {
-    return refuse('BAD_REQUEST', 'expires_at: must be in the future.', {
-      details: [{ path: 'expires_at', message: 'must be in the future' }],
-    });
+    throw new Refused(
+      refuse('BAD_REQUEST', 'expires_at: must be in the future.', {
+        details: [{ path: 'expires_at', message: 'must be in the future' }],
+      }),
+    );
   }
   const missing = asked.permissions.filter((permission) => !who.permissions.includes(permission));
-  if (missing.length > 0) return refuse('FORBIDDEN', `You do not hold ${missing.join(', ')} yourself.`);
+  if (missing.length > 0) throw new Refused(refuse('FORBIDDEN', `You do not hold ${missing.join(', ')} yourself.`));
   const token_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
   const { text, secret_hash } = makeSecret(keys, 'personal_access_token', token_id);
   const message = {
@@ -134,7 +136,6 @@ async function create(
     },
     who.fences,
   );
-  if (isRefusal(added)) return added;
   return { token: tokenView(token_id, { ...message.token, ...added, last_used_at_ms: null }), value: text };
 }
 

@@ -8,9 +8,9 @@ import { languageTag, listLimit, trimmedLines, trimmedText, uuid, whole } from '
 import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { pipelineId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orNull, type Refusal, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
-import { CLOSED } from '../../src/engine/runtime/activation.js';
+import { closedAs } from '../../src/engine/runtime/activation.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import {
   isDeveloper,
@@ -136,11 +136,11 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT'],
     async handler({ services, who: { account_id, fences }, body }) {
       const unknown = unknownEngine(services, body);
-      if (unknown !== null) return unknown;
+      if (unknown !== null) throw new Refused(unknown);
       const made = await services.actors
         .context(account_id)
         .create_pipeline({ ...termsOf(body), name: body.name }, fences);
-      return isRefusal(made) ? made : pipelineView(account_id, made);
+      return pipelineView(account_id, made);
     },
   }),
 
@@ -154,10 +154,11 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     recall: true,
     answer: pipelineShape,
     async handler({ services, who, params }) {
-      if (!who.permissions.includes('pipelines:read') && !isDeveloper(who)) return NEEDS_READING;
+      if (!who.permissions.includes('pipelines:read') && !isDeveloper(who)) throw new Refused(NEEDS_READING);
       const pipeline = await ownPipeline(services, who, params.id as string);
-      if (isRefusal(pipeline)) return pipeline;
-      return pipeline.default || selectsPipelines(who) ? pipelineView(who.account_id, pipeline) : NO_PIPELINE;
+      return pipeline.default || selectsPipelines(who)
+        ? pipelineView(who.account_id, pipeline)
+        : throwRefusal(NO_PIPELINE);
     },
   }),
 
@@ -183,17 +184,17 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT'],
     async handler({ services, who, params, body }) {
       const pipeline = await ownPipeline(services, who, params.id as string);
-      if (isRefusal(pipeline)) return pipeline;
       // Who has this permission has developer access.
-      if (!pipeline.default && !who.permissions.includes('pipelines:experimental')) return NEEDS_EXPERIMENTS;
+      if (!pipeline.default && !who.permissions.includes('pipelines:experimental'))
+        throw new Refused(NEEDS_EXPERIMENTS);
       const is_of_default = pipeline.default || body.default === true;
-      if (is_of_default && !who.permissions.includes('pipelines:write')) return NEEDS_WRITING;
+      if (is_of_default && !who.permissions.includes('pipelines:write')) throw new Refused(NEEDS_WRITING);
       const unknown = unknownEngine(services, body);
-      if (unknown !== null) return unknown;
+      if (unknown !== null) throw new Refused(unknown);
       const { account_id, fences } = who;
       const edit = { number: pipeline.number, ...termsOf(body), default: body.default, archived: body.archived };
       const edited = await services.actors.context(account_id).edit_pipeline(edit, fences);
-      return isRefusal(edited) ? edited : pipelineView(account_id, edited);
+      return pipelineView(account_id, edited);
     },
   }),
 
@@ -222,19 +223,17 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     async handler({ services, who, params, body }) {
       const { account_id } = who;
       const pipeline = await ownPipeline(services, who, params.id as string);
-      if (isRefusal(pipeline)) return pipeline;
       const stream = await writableStream(services, who, body.stream_id);
-      if (isRefusal(stream)) return stream;
       const { id: stream_id, source_id, workspace_id } = stream;
-      const source = await ownSource(services, { account_id, id: source_id });
-      if (isRefusal(source)) return source.refused === 'NOT_FOUND' ? NO_STREAM : source;
-      if (pipeline.archived) return IS_ARCHIVED;
+      const source = await orNull(ownSource(services, { account_id, id: source_id }), 'NOT_FOUND');
+      if (source === null) throw new Refused(NO_STREAM);
+      if (pipeline.archived) throw new Refused(IS_ARCHIVED);
       const { from_ms = 0, to_ms = Math.max(stream.end_ms ?? 0, stream.stored_until_ms, from_ms + 1) } = body;
       const pipeline_id = pipeline.default ? null : (params.id as string);
       const asked = { account_id, workspace_id, stream_id, source_id, from_ms, to_ms, pipeline_id };
       const fences = [...who.fences, ...[source_id, stream_id].map((held): Fence => ({ fence: 'open', id: held }))];
-      const accepted = await runPipeline(services, { pipeline, asked, fences });
-      return accepted === CLOSED ? NO_STREAM : isRefusal(accepted) ? accepted : { accepted: true };
+      await runPipeline(services, { pipeline, asked, fences }).catch(closedAs(NO_STREAM));
+      return { accepted: true };
     },
   }),
 ];
@@ -244,10 +243,9 @@ export async function listPipelines(
   services: Services,
   who: Principal,
   { limit, cursor }: { limit: number; cursor?: Position | undefined },
-): Promise<{ items: PipelineView[]; cursor: string | null } | Refusal> {
-  if (!who.permissions.includes('pipelines:read') && !isDeveloper(who)) return NEEDS_READING;
+): Promise<{ items: PipelineView[]; cursor: string | null }> {
+  if (!who.permissions.includes('pipelines:read') && !isDeveloper(who)) throw new Refused(NEEDS_READING);
   const found = await services.actors.context(who.account_id).view();
-  if (isRefusal(found)) return found;
   const seen = found.pipelines.filter((pipeline) => pipeline.default || selectsPipelines(who));
   const page = pageOfAll(seen, { idOf: ({ number }) => pipelineId(who.account_id, number), limit, cursor });
   return { items: page.rows.map((pipeline) => pipelineView(who.account_id, pipeline)), cursor: page.cursor };

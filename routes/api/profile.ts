@@ -7,7 +7,6 @@ import { languageTag, listLimit, trimmedLines, trimmedText, whole } from '../../
 import { count, id, moment, momentOrNull, no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import type { Services } from '../../src/host/services.js';
@@ -100,7 +99,6 @@ export const PROFILE_ROUTES: readonly Route[] = [
       const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
       const range = { after, descending: true, limit: limit + 1 };
       const found = await services.actors.context(account_id).profile_revisions({ range });
-      if (isRefusal(found)) return found;
       const rows = found.revisions.map(({ id: member, order, value }) => ({ member, order, value }));
       const page = pageOf(rows, limit);
       return { items: page.rows.map(({ value }) => profileView(value)), cursor: page.cursor };
@@ -120,7 +118,6 @@ export const PROFILE_ROUTES: readonly Route[] = [
     }),
     async handler({ services, who: { account_id } }) {
       const found = await services.actors.context(account_id).context_items();
-      if (isRefusal(found)) return found;
       return { version: found.version, items: found.items.map(itemView), cursor: null };
     },
   }),
@@ -139,7 +136,7 @@ export const PROFILE_ROUTES: readonly Route[] = [
     async handler({ services, who: { account_id, fences }, body }) {
       const item_id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
       const made = await services.actors.context(account_id).create_item({ item_id, text: body.text }, fences);
-      return isRefusal(made) ? made : itemView(made);
+      return itemView(made);
     },
   }),
 
@@ -154,7 +151,7 @@ export const PROFILE_ROUTES: readonly Route[] = [
     async handler({ services, who: { account_id, fences }, params, body }) {
       const edit = { item_id: params.id as string, text: body.text };
       const edited = await services.actors.context(account_id).edit_item(edit, fences);
-      return isRefusal(edited) ? edited : itemView(edited);
+      return itemView(edited);
     },
   }),
 
@@ -171,18 +168,18 @@ export const PROFILE_ROUTES: readonly Route[] = [
   }),
 ];
 
-export async function readProfile({ actors }: Services, { account_id }: Principal): Promise<ProfileView | Refusal> {
+export async function readProfile({ actors }: Services, { account_id }: Principal): Promise<ProfileView> {
   const found = await actors.context(account_id).view();
-  return isRefusal(found) ? found : profileView(found.profile);
+  return profileView(found.profile);
 }
 
 export async function saveProfile(
   { actors }: Services,
   { account_id, fences }: Principal,
   profile: z.output<z.ZodObject<typeof PROFILE_FIELDS>>,
-): Promise<ProfileView | Refusal> {
+): Promise<ProfileView> {
   const saved = await actors.context(account_id).save_profile(profile, fences);
-  return isRefusal(saved) ? saved : profileView(saved);
+  return profileView(saved);
 }
 
 function distinct(texts: string[]): string[] {

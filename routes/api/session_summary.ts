@@ -7,7 +7,7 @@ import type { Principal } from '../../src/access/principal.js';
 import { count, id, moment, momentOrNull } from '../../src/access/response_schemas.js';
 import { libraryId, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { isAwaited } from '../../src/features/insights/awaited_insights.js';
 import type { FoundItem, LibraryPlace } from '../../src/features/insights/insight_access.js';
@@ -63,23 +63,18 @@ export async function sessionSummary(
   services: Services,
   who: Principal,
   { session_id, pipeline_id }: { session_id: string; pipeline_id?: string | undefined },
-): Promise<z.infer<typeof summaryShape> | Refusal> {
+): Promise<z.infer<typeof summaryShape>> {
   const { account_id } = who;
   const session = await services.actors.deviceSession(session_id).view({ by: account_id });
-  if (isRefusal(session)) return session;
-  if (session.host_account_id !== account_id) return ONLY_HOST;
+  if (session.host_account_id !== account_id) throw new Refused(ONLY_HOST);
   const selected = await laneOf(services, who, pipeline_id);
-  if (isRefusal(selected)) return selected;
   const { workspace_id } = session;
   const place = { library_id: libraryId(account_id, workspace_id), account_id, workspace_id };
   const found = await services.actors.library(place.library_id).session_items({ session_id });
-  if (isRefusal(found)) return found;
   const stream_ids = await streamsOf(services, session);
   const waits = await isAwaited(services, { library_id: place.library_id, stream_ids });
-  if (isRefusal(waits)) return waits;
   const reading = new InsightReading(services, who);
   const made = await viewsOf(reading, { place, found, lane: selected.lane });
-  if (isRefusal(made)) return made;
   const { conversations, memories, suggestions, participants } = made;
   const updated = [...conversations, ...memories, ...suggestions].map(({ updated_at }) => updated_at).sort();
   return {
@@ -104,20 +99,13 @@ async function viewsOf(
   { place, found, lane }: { place: LibraryPlace; found: SessionItems; lane: string | null },
 ) {
   const conversations = await standing(reading, 'conversation', placed(place, found.conversations, lane));
-  if (isRefusal(conversations)) return conversations;
   const spoke = conversations.flatMap(({ item }) => item.participants);
   const participants = await reading.participants(place, { participants: spoke, pipeline_id: lane });
-  if (isRefusal(participants)) return participants;
   const of_conversations = await each(conversations, (row) => reading.conversation(row));
-  if (isRefusal(of_conversations)) return of_conversations;
   const known = await standing(reading, 'memory', placed(place, found.memories, lane));
-  if (isRefusal(known)) return known;
   const memories = await each(known, (row) => reading.memory(row));
-  if (isRefusal(memories)) return memories;
   const suggested = await standing(reading, 'suggestion', placed(place, found.suggestions, lane));
-  if (isRefusal(suggested)) return suggested;
   const suggestions = await each(suggested, (row) => reading.suggestion(row));
-  if (isRefusal(suggestions)) return suggestions;
   return { conversations: of_conversations, memories, suggestions, participants };
 }
 
@@ -134,11 +122,10 @@ async function standing<Kind extends ItemKind>(
   reading: InsightReading,
   kind: Kind,
   rows: FoundItem<Kind>[],
-): Promise<FoundItem<Kind>[] | Refusal> {
+): Promise<FoundItem<Kind>[]> {
   const found: FoundItem<Kind>[] = [];
   for (const row of rows) {
     const one = await reading.standing(kind, row);
-    if (isRefusal(one)) return one;
     if (one !== null) found.push(one);
   }
   return found;
@@ -146,12 +133,11 @@ async function standing<Kind extends ItemKind>(
 
 async function each<Row, View extends object>(
   rows: readonly Row[],
-  viewOf: (row: Row) => Promise<View | Refusal>,
-): Promise<View[] | Refusal> {
+  viewOf: (row: Row) => Promise<View>,
+): Promise<View[]> {
   const views: View[] = [];
   for (const row of rows) {
     const view = await viewOf(row);
-    if (isRefusal(view)) return view;
     views.push(view);
   }
   return views;
@@ -166,6 +152,6 @@ async function streamsOf({ actors, store }: Services, session: DeviceSession): P
   const page = { after, descending: false, limit: LIMITS.session_streams_max };
   const place = { owner, partition: partitionOfId(owner) };
   const rows = await store.list(place, streamIndexOf(recorder.source_id), page);
-  const streams = await Promise.all(rows.map(({ member }) => actors.stream(member).view()));
-  return streams.flatMap((stream) => (!isRefusal(stream) && stream.recorder?.binding_epoch === id ? [stream.id] : []));
+  const streams = await Promise.all(rows.map(({ member }) => actors.stream(member).view().catch(orRefused(null))));
+  return streams.flatMap((stream) => (stream?.recorder?.binding_epoch === id ? [stream.id] : []));
 }

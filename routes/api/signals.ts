@@ -6,7 +6,7 @@ import { listCursor, type Position, pageOf, writeCursor } from '../../src/access
 import { listLimit } from '../../src/access/request_schemas.js';
 import { count, id, moment, no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { isRefused, orRefused } from '../../src/domain/refusals.js';
 import { JsonBytes } from '../../src/edge/http/responses.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomBytes } from '../../src/engine/runtime/random.js';
@@ -69,15 +69,12 @@ export const SIGNAL_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body }) {
       const signals = await readSignals(params.id as string, body);
-      if (isRefusal(signals)) return signals;
       const stream = await writableStream(services, who, params.id as string);
-      if (isRefusal(stream)) return stream;
       // Not after the stream has gone: who erases it has seen to its signals then.
       const fences: Fence[] = [...who.fences, { fence: 'open', id: stream.id }];
       const posted = await postSignals(services, { stream, signals, fences });
-      if (isRefusal(posted)) return posted;
       const items = await itemsOf(services, stream.id, posted);
-      return isRefusal(items) ? items : new JsonBytes([ITEMS, ...items, ONE_PAGE]);
+      return new JsonBytes([ITEMS, ...items, ONE_PAGE]);
     },
   }),
 
@@ -97,11 +94,8 @@ export const SIGNAL_ROUTES: readonly Route[] = [
     answer: pageShape(signalShape),
     async handler({ services, who, params, query }) {
       const stream = await readableStream(services, who, params.id as string);
-      if (isRefusal(stream)) return stream;
       const page = await pageOfSignals(services, stream.id, query);
-      if (isRefusal(page)) return page;
       const items = await itemsOf(services, stream.id, { signals: page.rows, texts: new Map() });
-      if (isRefusal(items)) return items;
       return new JsonBytes([ITEMS, ...items, Buffer.from(`],"cursor":${JSON.stringify(page.cursor)}}`)]);
     },
   }),
@@ -114,7 +108,7 @@ type Found = { signals: readonly ListedSignal[]; texts: Map<string, string> };
 async function postSignals(
   services: Services,
   { stream, signals, fences }: { stream: Stream; signals: PostedSignal[]; fences: Fence[] },
-): Promise<Found | Refusal> {
+): Promise<Found> {
   const { id: stream_id, account_id, workspace_id } = stream;
   const actor = services.actors.signals(stream_id);
   const request = Buffer.from(randomBytes(REQUEST_BYTES)).toString('hex');
@@ -129,23 +123,20 @@ async function postSignals(
       { signals: signals.map(({ id, ref, content }) => ({ id, ref, content })) },
       fences,
     );
-    if (isRefusal(compared)) return compared;
-    for (const payloads of piecesOf(signals, new Set(compared.known))) {
-      const written = await actor.stage({ request, payloads }, fences);
-      if (isRefusal(written)) return abandoned(written);
-    }
+    for (const payloads of piecesOf(signals, new Set(compared.known)))
+      await actor.stage({ request, payloads }, fences).catch(abandon);
   }
-  const posted = await actor.post({ account_id, workspace_id, request, signals: batch, staged }, fences);
-  if (isRefusal(posted)) return staged ? abandoned(posted) : posted;
+  const posting = actor.post({ account_id, workspace_id, request, signals: batch, staged }, fences);
+  const posted = await (staged ? posting.catch(abandon) : posting);
   const texts = signals.flatMap(({ payload }, part): [string, string][] =>
     payload === null ? [] : [[payloadKey(request, part), payload]],
   );
   return { signals: posted.signals, texts: new Map(texts) };
 
   /** What was staged goes at once where that can be done; the sweep finds what is left. */
-  async function abandoned(refusal: Refusal): Promise<Refusal> {
-    await actor.unstage({ request }, fences);
-    return refusal;
+  async function abandon(error: unknown): Promise<never> {
+    if (isRefused(error)) await actor.unstage({ request }, fences).catch(orRefused(null));
+    throw error;
   }
 }
 
@@ -183,9 +174,8 @@ async function pageOfSignals(
   { actors }: Services,
   stream_id: string,
   { limit, cursor, type, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: Filter,
-): Promise<{ rows: Row[]; cursor: string | null } | Refusal> {
+): Promise<{ rows: Row[]; cursor: string | null }> {
   const extent = await actors.signals(stream_id).extent();
-  if (isRefusal(extent)) return extent;
   const first = { order: from_ms - extent.longest_ms, id: '' };
   let after = cursor === undefined || cursor.order < first.order ? first : { order: cursor.order, id: cursor.member };
   const found: Row[] = [];
@@ -194,7 +184,6 @@ async function pageOfSignals(
       return { rows: found, cursor: writeCursor({ order: after.order, member: after.id }) };
     }
     const listed = await actors.signals(stream_id).list({ range: { after, limit: SCAN_STEP } });
-    if (isRefusal(listed)) return listed;
     const { signals } = listed;
     for (const signal of signals) {
       const passes =
@@ -212,14 +201,9 @@ async function pageOfSignals(
 }
 
 /** The signals as JSON with commas between, their payloads as they were sent; made a piece at a time. */
-async function itemsOf(
-  { actors }: Services,
-  stream_id: string,
-  { signals, texts }: Found,
-): Promise<Buffer[] | Refusal> {
+async function itemsOf({ actors }: Services, stream_id: string, { signals, texts }: Found): Promise<Buffer[]> {
   for (const keys of stepsOf(signals, texts)) {
     const read = await actors.signals(stream_id).payloads({ keys });
-    if (isRefusal(read)) return read;
     for (const [key, text] of Object.entries(read.payloads)) texts.set(key, text);
   }
   const pieces: Buffer[] = [];

@@ -5,7 +5,7 @@ import { listLimit, trimmedText } from '../../src/access/request_schemas.js';
 import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { READS_STREAMS, WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
@@ -53,11 +53,10 @@ export const SOURCE_ROUTES: readonly Route[] = [
       const partition = partitionOfId(account_id);
       const limit = LIMITS.sources_per_account_max;
       const known = await services.store.list({ owner: account_id, partition }, SOURCES, { descending: false, limit });
-      if (known.length >= limit) return TOO_MANY;
+      if (known.length >= limit) throw new Refused(TOO_MANY);
       const id = randomId({ partition, now_ms: services.clock.now() });
       const made = await services.actors.source(id).create({ account_id, device_id: null, name: body.name }, fences);
-      if (isRefusal(made)) return made;
-      return made.status === 'kept' ? sourceView(id, made) : NO_SOURCE;
+      return made.status === 'kept' ? sourceView(id, made) : throwRefusal(NO_SOURCE);
     },
   }),
 
@@ -71,7 +70,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
     async handler({ services, who: { account_id }, params }) {
       const id = params.id as string;
       const source = await ownSource(services, { account_id, id });
-      return isRefusal(source) ? source : sourceView(id, source);
+      return sourceView(id, source);
     },
   }),
 
@@ -86,7 +85,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
     async handler({ services, who: { account_id, fences }, params, body }) {
       const id = params.id as string;
       const renamed = await services.actors.source(id).rename({ account_id, name: body.name }, fences);
-      return isRefusal(renamed) ? renamed : sourceView(id, renamed);
+      return sourceView(id, renamed);
     },
   }),
 
@@ -100,8 +99,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
     status: 204,
     async handler({ services, who: { account_id, fences }, params }) {
       const id = params.id as string;
-      const deleted = await services.actors.downstream.source(id).delete({ account_id }, fences);
-      if (isRefusal(deleted)) return deleted;
+      await services.actors.downstream.source(id).delete({ account_id }, fences);
       await services.speech_withdrawal.ofSource(id);
       return undefined;
     },
@@ -113,16 +111,14 @@ export async function listSources(
   services: Services,
   account_id: string,
   { limit, cursor }: { limit: number; cursor?: Position | undefined },
-): Promise<{ items: SourceView[]; cursor: string | null } | Refusal> {
+): Promise<{ items: SourceView[]; cursor: string | null }> {
   const place = { owner: account_id, partition: partitionOfId(account_id) };
   const page = { after: cursor, descending: true, limit: limit + 1 };
   const { rows, cursor: next } = pageOf(await services.store.list(place, SOURCES, page), limit);
   const sources = await Promise.all(rows.map(({ member }) => ownSource(services, { account_id, id: member })));
-  const failed = sources.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
-  if (failed !== undefined) return failed;
   // One that was deleted since the list was read is left out.
   const items = sources.flatMap((source, index) =>
-    isRefusal(source) ? [] : [sourceView(rows[index]?.member as string, source)],
+    source === null ? [] : [sourceView(rows[index]?.member as string, source)],
   );
   return { items, cursor: next };
 }
@@ -131,10 +127,9 @@ export async function listSources(
 export async function ownSource(
   { actors }: Services,
   { account_id, id }: { account_id: string; id: string },
-): Promise<KeptSource | Refusal> {
+): Promise<KeptSource> {
   const source = await actors.source(id).view();
-  if (isRefusal(source)) return source;
-  return source.status === 'kept' && source.account_id === account_id ? source : NO_SOURCE;
+  return source.status === 'kept' && source.account_id === account_id ? source : throwRefusal(NO_SOURCE);
 }
 
 function sourceView(id: string, { name, device_id, created_at_ms }: KeptSource): SourceView {

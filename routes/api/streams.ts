@@ -7,10 +7,10 @@ import { capturedAt, listLimit, trimmedText, uuid, whole } from '../../src/acces
 import { count, id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orNull, Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
-import { CLOSED } from '../../src/engine/runtime/activation.js';
+import { isClosed } from '../../src/engine/runtime/activation.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import {
   announcedShape,
@@ -138,7 +138,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     answer: streamShape,
     async handler({ services, who, params }) {
       const stream = await readableStream(services, who, params.id as string);
-      return isRefusal(stream) ? stream : viewStream(services, stream);
+      return viewStream(services, stream);
     },
   }),
 
@@ -167,14 +167,10 @@ export const STREAM_ROUTES: readonly Route[] = [
     status: 204,
     async handler({ services, who, params }) {
       const found = await writableStream(services, who, params.id as string);
-      if (isRefusal(found)) return found;
       const { id: stream_id, source_id, recorder } = found;
-      const answer = await askRecordingEvents(
-        services,
-        { stream_id, source_id, fences: who.fences },
-        (_, silence, fences) => services.actors.downstream.stream(stream_id).delete(silence, fences),
+      await askRecordingEvents(services, { stream_id, source_id, fences: who.fences }, (_, silence, fences) =>
+        services.actors.downstream.stream(stream_id).delete(silence, fences),
       );
-      if (isRefusal(answer)) return answer;
       await services.speech_withdrawal.ofStream(found);
       if (recorder !== null) services.device_activity.streamEnded(recorder.device_id, stream_id);
       return undefined;
@@ -209,9 +205,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body: intent }) {
       const stream = await writableStream(services, who, params.id as string);
-      if (isRefusal(stream)) return stream;
       const registered = await intend(services, { stream_id: stream.id, intent, fences: who.fences });
-      if (isRefusal(registered)) return registered;
       return intentAnswer(registered.chunk, `/audio/chunks/${registered.chunk.chunk_id}/content`);
     },
   }),
@@ -243,10 +237,8 @@ export const STREAM_ROUTES: readonly Route[] = [
     answer: pageShape(chunkShape),
     async handler({ services, who, params, query: { limit, cursor } }) {
       const stream = await readableStream(services, who, params.id as string);
-      if (isRefusal(stream)) return stream;
       const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
       const listed = await services.actors.stream(stream.id).list_chunks({ range: { after, limit: limit + 1 } });
-      if (isRefusal(listed)) return listed;
       const page = pageOf(listed.chunks, limit);
       return { items: page.rows.map((chunk) => chunkView(services, chunk, listed.stream)), cursor: page.cursor };
     },
@@ -264,9 +256,8 @@ export const STREAM_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', 'CONTENT_EXPIRED', 'CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
       const stream = await readableStream(services, who, params.id as string);
-      if (isRefusal(stream)) return stream;
       const audio = await joinedAudio(services, stream);
-      return isRefusal(audio) ? audio : sendBytes({ request, reply }, audio);
+      return sendBytes({ request, reply }, audio);
     },
   }),
 
@@ -280,11 +271,10 @@ export const STREAM_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', 'CONTENT_EXPIRED', 'CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
       const found = await readableChunk(services, who, params.id as string);
-      if (isRefusal(found)) return found;
       const { chunk } = found;
-      if (hasExpired(chunk)) return AUDIO_EXPIRED;
+      if (hasExpired(chunk)) throw new Refused(AUDIO_EXPIRED);
       if (chunk.status !== 'stored')
-        return refuse('CONFLICT', `The chunk's audio is not here: its status is ${chunk.status}.`);
+        throw new Refused(refuse('CONFLICT', `The chunk's audio is not here: its status is ${chunk.status}.`));
       return sendBytes(
         { request, reply },
         {
@@ -308,27 +298,25 @@ async function registerStream(
     title,
   }: { source_id: string; captured_at: z.infer<typeof capturedAt>; title: string | null },
 ) {
-  const source = await ownSource(services, { account_id, id: source_id });
-  if (isRefusal(source)) return source;
+  await ownSource(services, { account_id, id: source_id });
   const id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
   const open = [...fences, { fence: 'open' as const, id: source_id }];
-  const stream = await services.actors.stream(id).register(
-    {
-      ...{ account_id, workspace_id: account.private_workspace.id, source_id, recorder: null },
-      ...{ ...captured_at, title, end_ms: null, silent: false },
-    },
-    open,
-  );
-  if (stream === CLOSED) return ownSource(services, { account_id, id: source_id }); // which now says that it is gone
-  return isRefusal(stream) ? stream : viewStream(services, stream);
+  const workspace_id = account.private_workspace.id;
+  const registered = { account_id, workspace_id, source_id, recorder: null, title, end_ms: null, silent: false };
+  try {
+    const stream = await services.actors.stream(id).register({ ...registered, ...captured_at }, open);
+    return viewStream(services, stream);
+  } catch (error) {
+    if (isClosed(error)) await ownSource(services, { account_id, id: source_id }); // which now says that it is gone
+    throw error;
+  }
 }
 
 async function changeStream(services: Services, who: Principal, params: Record<string, string>, change: StreamChange) {
   const found = await writableStream(services, who, params.id as string);
-  if (isRefusal(found)) return found;
   const { id: stream_id, source_id } = found;
   const stream = await askRecordingEvents(services, { stream_id, source_id, fences: who.fences }, change);
-  return isRefusal(stream) ? stream : viewStream(services, stream);
+  return viewStream(services, stream);
 }
 
 type ListQuery = {
@@ -343,22 +331,16 @@ export async function listStreams(
   services: Services,
   who: Principal,
   query: ListQuery,
-): Promise<{ items: StreamView[]; cursor: string | null } | Refusal> {
+): Promise<{ items: StreamView[]; cursor: string | null }> {
   const rows = await listedStreams(services, who, query);
-  if (isRefusal(rows)) return rows;
   const page = pageOf(rows, query.limit);
   const streams = await Promise.all(
     page.rows.map(async ({ member }) => {
-      const stream = await readableStream(services, who, member);
-      return isRefusal(stream) ? stream : viewStream(services, stream);
+      const stream = await orNull(readableStream(services, who, member), 'NOT_FOUND');
+      return stream === null ? null : viewStream(services, stream);
     }),
   );
-  const failed = streams.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
-  if (failed !== undefined) return failed;
-  return {
-    items: streams.flatMap((stream) => (isRefusal(stream) ? [] : [stream])),
-    cursor: page.cursor,
-  };
+  return { items: streams.filter((stream) => stream !== null), cursor: page.cursor };
 }
 
 /** Each of these lists is kept in its order: none is filtered out of a larger one. */
@@ -366,7 +348,7 @@ async function listedStreams(
   services: Services,
   { account, account_id }: Principal,
   { limit, cursor: after, source_id, workspace_id }: ListQuery,
-): Promise<Position[] | Refusal> {
+): Promise<Position[]> {
   const run = { descending: true, limit: limit + 1 };
   if (workspace_id !== undefined && workspace_id !== account.private_workspace.id) {
     const behind = after === undefined ? undefined : { order: after.order, id: after.member };
@@ -374,16 +356,16 @@ async function listedStreams(
     const listed = await askWorkspace(services, workspace_id, (workspace) =>
       workspace.list_streams({ by: account_id, range }),
     );
-    return isRefusal(listed) ? listed : listed.streams.map(({ id, order }) => ({ member: id, order }));
+    return listed.streams.map(({ id, order }) => ({ member: id, order }));
   }
   const of = source_id ?? workspace_id;
   const list = of === undefined ? STREAMS : streamIndexOf(of);
   return services.store.list({ owner: account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
 }
 
-async function viewStream(services: Services, stream: Stream): Promise<StreamView | Refusal> {
+async function viewStream(services: Services, stream: Stream): Promise<StreamView> {
   const seen = await withTranscriptRevision(services, stream);
-  return isRefusal(seen) ? seen : streamView(seen);
+  return streamView(seen);
 }
 
 function streamView(stream: Stream): StreamView {

@@ -13,7 +13,7 @@ import { listLimit, timestamp, trimmedLines, uuid, whole } from '../../src/acces
 import { id, moment, no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { insightId, placeOfInsight } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import {
   type FoundItem,
@@ -106,15 +106,13 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_EXPIRED'],
     async handler({ services, who, body: { suggestion_ids, group_id } }) {
       const found = await together(services, who, suggestion_ids);
-      if (isRefusal(found)) return found;
       const at = group_id === undefined ? null : placeOfInsight(group_id);
-      if (group_id !== undefined && (at?.kind !== 'group' || at.library_id !== found.place.library_id)) return NO_GROUP;
+      if (group_id !== undefined && (at?.kind !== 'group' || at.library_id !== found.place.library_id))
+        throw new Refused(NO_GROUP);
       const { place, numbers } = found;
       const library = services.actors.library(place.library_id);
       const grouped = await library.group({ numbers, group: at?.number ?? null }, who.fences);
-      if (isRefusal(grouped)) return grouped;
       const items = await viewsOf(new InsightReading(services, who), withPlace(place, grouped.items));
-      if (isRefusal(items)) return items;
       return { group_id: insightId(place.library_id, 'group', grouped.group), items, cursor: null };
     },
   }),
@@ -131,12 +129,10 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_EXPIRED'],
     async handler({ services, who, body }) {
       const found = await together(services, who, body.suggestion_ids);
-      if (isRefusal(found)) return found;
       const { place, numbers } = found;
       const separated = await services.actors.library(place.library_id).separate({ numbers }, who.fences);
-      if (isRefusal(separated)) return separated;
       const items = await viewsOf(new InsightReading(services, who), withPlace(place, separated.items));
-      return isRefusal(items) ? items : { items, cursor: null };
+      return { items, cursor: null };
     },
   }),
 
@@ -162,7 +158,6 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_EXPIRED'],
     async handler({ services, who, params, query }) {
       const found = await readableItem(services, who, { kind: 'suggestion', id: params.id as string });
-      if (isRefusal(found)) return found;
       const reading = new InsightReading(services, who);
       return itemRevisions(services, { kind: 'suggestion', found, reading, ...query }, (was) =>
         reading.suggestion(was),
@@ -248,9 +243,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     async handler({ services, who, params, query }) {
       const id = params.id as string;
       const found = await readableItem(services, who, { kind: 'suggestion', id });
-      if (isRefusal(found)) return found;
       const given = await services.actors.library(found.place.library_id).feedback_given({ number: found.number });
-      if (isRefusal(given)) return given;
       const page = pageOfAll(given.feedback, { ...query, idOf: ({ number }) => String(number) });
       return { items: page.rows.map((one) => feedbackView(id, one)), cursor: page.cursor };
     },
@@ -267,7 +260,6 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_EXPIRED'],
     async handler({ services, who, params }) {
       const found = await writableItem(services, who, { kind: 'suggestion', id: params.id as string });
-      if (isRefusal(found)) return found;
       const { place, number } = found;
       return services.actors.library(place.library_id).delete({ kind: 'suggestion', number }, who.fences);
     },
@@ -279,23 +271,17 @@ export async function listSuggestions(
   services: Services,
   who: Principal,
   { limit, cursor, ...query }: Omit<Asked, 'reading'> & { limit: number; cursor?: Position | undefined },
-): Promise<{ items: SuggestionView[]; cursor: string | null } | Refusal> {
+): Promise<{ items: SuggestionView[]; cursor: string | null }> {
   const reading = new InsightReading(services, who);
   const asked = await askedOf(services, who, { ...query, reading });
-  if (isRefusal(asked)) return asked;
   const page = await listItems(services, { kind: 'suggestion', limit, cursor, reading, ...asked });
-  if (isRefusal(page)) return page;
   const items = await viewsOf(reading, page.rows);
-  return isRefusal(items) ? items : { items, cursor: page.cursor };
+  return { items, cursor: page.cursor };
 }
 
-export async function readSuggestion(
-  services: Services,
-  who: Principal,
-  id: string,
-): Promise<SuggestionView | Refusal> {
+export async function readSuggestion(services: Services, who: Principal, id: string): Promise<SuggestionView> {
   const found = await readableItem(services, who, { kind: 'suggestion', id });
-  return isRefusal(found) ? found : new InsightReading(services, who).suggestion(found);
+  return new InsightReading(services, who).suggestion(found);
 }
 
 type Edit = {
@@ -311,12 +297,10 @@ export async function editSuggestion(
   services: Services,
   who: Principal,
   { id, state_version, text, due_at, roles: asked, status }: Edit,
-): Promise<SuggestionView | Refusal> {
+): Promise<SuggestionView> {
   const reading = new InsightReading(services, who);
   const roles = await rolesOf(reading, who, asked);
-  if (isRefusal(roles)) return roles;
   const stems = await stemsOfPerson(services, who, text);
-  if (isRefusal(stems)) return stems;
   const due_at_ms = due_at == null ? due_at : Date.parse(due_at);
   return changed(services, who, { id, reading }, (library, number) =>
     library.edit_suggestion({ number, state_version, text, stems, due_at_ms, roles, status }, who.fences),
@@ -329,10 +313,8 @@ export async function giveFeedback(
   { id, rating, comment }: { id: string; rating: (typeof RATINGS)[number]; comment: string | null },
 ) {
   const found = await writableItem(services, who, { kind: 'suggestion', id });
-  if (isRefusal(found)) return found;
   const library = services.actors.library(found.place.library_id);
   const given = await library.feedback({ number: found.number, rating, comment }, who.fences);
-  if (isRefusal(given)) return given;
   return feedbackView(id, { ...given, rating, comment });
 }
 
@@ -358,12 +340,9 @@ type Asked = {
 async function askedOf(services: Services, who: Principal, asked: Asked) {
   const { status, group_id, session_id, contact_id, reading } = asked;
   const selected = await laneOf(services, who, asked.pipeline_id);
-  if (isRefusal(selected)) return selected;
   const all = await librariesOf(services, who, asked.workspace_id);
-  if (isRefusal(all)) return all;
   const contact = contact_id === undefined ? undefined : await reading.contact(who.account_id, contact_id);
-  if (isRefusal(contact)) return contact;
-  if (contact === null) return NO_CONTACT;
+  if (contact === null) throw new Refused(NO_CONTACT);
   const group = group_id === undefined ? undefined : placeOfInsight(group_id);
   const before_ms = asked.due_before === undefined ? Number.POSITIVE_INFINITY : Date.parse(asked.due_before);
   const is_due = (due_at_ms: number | null) =>
@@ -378,7 +357,7 @@ async function askedOf(services: Services, who: Principal, asked: Asked) {
     narrow: [status, group_id, session_id, contact_id, asked.due_before, asked.pipeline_id].some(
       (one) => one !== undefined,
     ),
-    async passes({ place, item }: FoundItem<'suggestion'>): Promise<boolean | Refusal> {
+    async passes({ place, item }: FoundItem<'suggestion'>): Promise<boolean> {
       if (item.pipeline_id !== selected.lane) return false;
       if (status !== undefined && item.status !== status) return false;
       if (group !== undefined && (group?.kind !== 'group' || item.group !== group.number)) return false;
@@ -387,7 +366,6 @@ async function askedOf(services: Services, who: Principal, asked: Asked) {
       if (contact === undefined) return true;
       for (const held of [item.roles.owner_contact_id, item.roles.requester_contact_id]) {
         const shown = held === null ? null : await reading.contact(place.account_id, held);
-        if (isRefusal(shown)) return shown;
         if (shown?.id === contact.id) return true;
       }
       return false;
@@ -400,12 +378,11 @@ async function changed(
   services: Services,
   who: Principal,
   { id, reading }: { id: string; reading: InsightReading },
-  ask: (library: ReturnType<Services['actors']['library']>, number: number) => Promise<{ item: Suggestion } | Refusal>,
-): Promise<SuggestionView | Refusal> {
+  ask: (library: ReturnType<Services['actors']['library']>, number: number) => Promise<{ item: Suggestion }>,
+): Promise<SuggestionView> {
   const found = await writableItem(services, who, { kind: 'suggestion', id });
-  if (isRefusal(found)) return found;
   const answer = await ask(services.actors.library(found.place.library_id), found.number);
-  return isRefusal(answer) ? answer : reading.suggestion({ ...found, item: answer.item });
+  return reading.suggestion({ ...found, item: answer.item });
 }
 
 /** Contacts as they are today; one that is not the caller's does not exist. */
@@ -413,15 +390,14 @@ async function rolesOf(
   reading: InsightReading,
   { account_id }: Principal,
   roles: { [Name in keyof Roles]?: string | null | undefined } | undefined,
-): Promise<Partial<Roles> | undefined | Refusal> {
+): Promise<Partial<Roles> | undefined> {
   if (roles === undefined) return undefined;
   const found: Partial<Roles> = {};
   for (const name of ['owner_contact_id', 'requester_contact_id'] as const) {
     const asked = roles[name];
     if (asked === undefined) continue;
     const contact = asked === null ? null : await reading.contact(account_id, asked);
-    if (isRefusal(contact)) return contact;
-    if (asked !== null && contact === null) return NO_CONTACT;
+    if (asked !== null && contact === null) throw new Refused(NO_CONTACT);
     found[name] = contact?.id ?? null;
   }
   return found;
@@ -432,12 +408,11 @@ async function together(services: Services, who: Principal, ids: string[]) {
   const found: FoundItem<'suggestion'>[] = [];
   for (const id of new Set(ids)) {
     const item = await writableItem(services, who, { kind: 'suggestion', id });
-    if (isRefusal(item)) return item;
     found.push(item);
   }
   const [first] = found;
-  if (first === undefined) return NO_ITEM.suggestion;
-  if (found.some(({ place }) => place.library_id !== first.place.library_id)) return APART;
+  if (first === undefined) throw new Refused(NO_ITEM.suggestion);
+  if (found.some(({ place }) => place.library_id !== first.place.library_id)) throw new Refused(APART);
   return { place: first.place, numbers: found.map(({ number }) => number) };
 }
 
@@ -448,14 +423,10 @@ function withPlace(
   return items.map((one) => ({ place, ...one }));
 }
 
-async function viewsOf(
-  reading: InsightReading,
-  rows: readonly FoundItem<'suggestion'>[],
-): Promise<SuggestionView[] | Refusal> {
+async function viewsOf(reading: InsightReading, rows: readonly FoundItem<'suggestion'>[]): Promise<SuggestionView[]> {
   const items: SuggestionView[] = [];
   for (const row of rows) {
     const view = await reading.suggestion(row);
-    if (isRefusal(view)) return view;
     items.push(view);
   }
   return items;

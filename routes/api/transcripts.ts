@@ -3,7 +3,7 @@ import { speakerNumber } from '../../actors/transcripts/transcript_state.js';
 import type { Principal } from '../../src/access/principal.js';
 import { uuid } from '../../src/access/request_schemas.js';
 import { count, id } from '../../src/access/response_schemas.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { readableScene, sceneAsked } from '../../src/features/transcripts/transcript_reading.js';
 import { summarize } from '../../src/features/transcripts/transcript_summary.js';
@@ -70,7 +70,7 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
     answer: transcriptShape,
     async handler({ services, who, params, query: { pipeline_id } }) {
       const scene = await sceneAsked(services, who, { stream_id: params.id as string, pipeline_id });
-      return isRefusal(scene) ? scene : summarize(services, who, scene);
+      return summarize(services, who, scene);
     },
   }),
 
@@ -91,9 +91,7 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT'],
     async handler({ services, who, params, query: { format, pipeline_id }, reply }) {
       const scene = await sceneAsked(services, who, { stream_id: params.id as string, pipeline_id });
-      if (isRefusal(scene)) return scene;
       const text = await transcriptText(services, scene, format);
-      if (isRefusal(text)) return text;
       const name = `${scene.stream.id}.${format}`;
       reply.type(TEXT_TYPES[format]).header('Content-Disposition', `attachment; filename="${name}"`);
       return reply.send(text);
@@ -113,9 +111,9 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
     async handler({ services, who, params, body: { contact_id } }) {
       const stream_id = params.id as string;
       const speaker = speakerNumber(params.speaker as string);
-      if (speaker === null) return NO_SPEAKER;
-      const assigned = await new TurnChanges(services, who).assign(stream_id, { speaker, contact_id });
-      return isRefusal(assigned) ? assigned : readTranscript(services, who, stream_id);
+      if (speaker === null) throw new Refused(NO_SPEAKER);
+      await new TurnChanges(services, who).assign(stream_id, { speaker, contact_id });
+      return readTranscript(services, who, stream_id);
     },
   }),
 
@@ -132,14 +130,14 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
     async handler({ services, who, params, body: { into } }) {
       const stream_id = params.id as string;
       const speaker = speakerNumber(params.speaker as string);
-      if (speaker === null) return NO_SPEAKER;
-      const merged = await new TurnChanges(services, who).merge(stream_id, { speaker, into });
-      return isRefusal(merged) ? merged : readTranscript(services, who, stream_id);
+      if (speaker === null) throw new Refused(NO_SPEAKER);
+      await new TurnChanges(services, who).merge(stream_id, { speaker, into });
+      return readTranscript(services, who, stream_id);
     },
   }),
 ];
 
-async function readTranscript(services: Services, who: Principal, stream_id: string): Promise<unknown | Refusal> {
+async function readTranscript(services: Services, who: Principal, stream_id: string): Promise<unknown> {
   const scene = await readableScene(services, who, stream_id);
-  return isRefusal(scene) ? scene : summarize(services, who, scene);
+  return summarize(services, who, scene);
 }

@@ -6,7 +6,7 @@ import { listLimit, timestamp, uuid, whole } from '../../src/access/request_sche
 import { pageShape } from '../../src/access/response_schemas.js';
 import { placeOfTurn } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orNull, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { sceneOfTurn, type TurnView, viewTurns } from '../../src/features/transcripts/transcript_reading.js';
 import { TurnChanges } from '../../src/features/transcripts/turn_changes.js';
@@ -139,7 +139,7 @@ export const TURN_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_EXPIRED', 'CONFLICT'],
     async handler({ services, who, params, body }) {
       const items = await new TurnChanges(services, who).split(params.id as string, body.at_ms);
-      return isRefusal(items) ? items : { items, cursor: null };
+      return { items, cursor: null };
     },
   }),
 
@@ -161,26 +161,28 @@ export async function listTurns(
   services: Services,
   who: Principal,
   { stream_id, ...query }: Omit<TurnsOfStreamQuery, 'stream_id'> & TurnsQuery & { stream_id?: string | undefined },
-): Promise<TurnPage | Refusal> {
+): Promise<TurnPage> {
   if (stream_id !== undefined) return turnsOfStream(services, who, { stream_id, ...query });
   const { source_id } = query;
-  const source =
-    source_id === undefined ? null : await ownSource(services, { account_id: who.account_id, id: source_id });
-  return isRefusal(source) ? source : turnsOfMany(services, who, query);
+  if (source_id !== undefined) await ownSource(services, { account_id: who.account_id, id: source_id });
+  return turnsOfMany(services, who, query);
 }
 
 export async function readTurn(
   services: Services,
   who: Principal,
   { turn_id, words }: { turn_id: string; words: boolean },
-): Promise<TurnView | Refusal> {
+): Promise<TurnView> {
   const place = placeOfTurn(turn_id);
-  if (place === null) return NO_TURN;
-  const scene = await sceneOfTurn(services, who, place);
-  if (isRefusal(scene)) return scene.refused === 'NOT_FOUND' ? NO_TURN : scene;
-  const found = await services.actors.transcript(place.stream_id).turn({ page: place.page, serial: place.serial });
-  if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_TURN : found;
+  if (place === null) throw new Refused(NO_TURN);
+  const scene = await orNull(sceneOfTurn(services, who, place), 'NOT_FOUND');
+  if (scene === null) throw new Refused(NO_TURN);
+  const found = await orNull(
+    services.actors.transcript(place.stream_id).turn({ page: place.page, serial: place.serial }),
+    'NOT_FOUND',
+  );
+  if (found === null) throw new Refused(NO_TURN);
   const turns = [{ page: place.page, turn: found.turn, words: words ? found.words : null }];
   const views = await viewTurns(services, who, { scene, turns });
-  return isRefusal(views) ? views : (views[0] ?? NO_TURN);
+  return views[0] ?? throwRefusal(NO_TURN);
 }

@@ -6,7 +6,7 @@ import { emailAddress, listLimit, trimmedText, uuid, whole } from '../../src/acc
 import { pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { isRefusal, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { BUCKETS, type Bucket, GIVEN_ROLES, type GivenRole } from '../../src/domain/workspaces.js';
 import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { sealMail } from '../../src/engine/mail/sealed_mail.js';
@@ -85,8 +85,8 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     async handler({ services, who, body }) {
       const workspace_id = randomId({ partition: randomPartition(), now_ms: services.clock.now() });
       const { account_id, fences } = who;
-      const made = await createWorkspace(services, { account_id, workspace_id, name: body.name }, fences);
-      return made ?? viewShared(services, who, workspace_id);
+      await createWorkspace(services, { account_id, workspace_id, name: body.name }, fences);
+      return viewShared(services, who, workspace_id);
     },
   }),
 
@@ -119,10 +119,10 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       const id = params.id as string;
       if (isPrivate(who, id)) {
         const account = await services.actors.account(who.account_id).change_private_workspace({ change }, who.fences);
-        return isRefusal(account) ? account : privateWorkspaceView(account);
+        return privateWorkspaceView(account);
       }
       const changed = await askWorkspace(services, id, (workspace) => workspace.change({ by: who.account_id, change }));
-      return isRefusal(changed) ? changed : sharedWorkspaceView(id, changed, who.account_id);
+      return sharedWorkspaceView(id, changed, who.account_id);
     },
   }),
 
@@ -174,7 +174,6 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT'],
     async handler({ services, who, params, query }) {
       const members = await membersOf(services, who, params.id as string);
-      if (isRefusal(members)) return members;
       const page = pageOfAll(members, { ...query, idOf: ({ account_id }) => account_id });
       const items = await Promise.all(page.rows.map((member) => viewMember(services, member)));
       return items.find(isRefusal) ?? { items, cursor: page.cursor };
@@ -196,7 +195,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       const member = await onShared(services, who, params, (workspace) =>
         workspace.change_role({ by: who.account_id, account_id, role: body.role }),
       );
-      return isRefusal(member) ? member : viewMember(services, member);
+      return viewMember(services, member);
     },
   }),
 
@@ -228,7 +227,6 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       const id = params.id as string;
       if (isPrivate(who, id)) return { items: [], cursor: null };
       const found = await askWorkspace(services, id, (workspace) => workspace.view_invitations({ by: who.account_id }));
-      if (isRefusal(found)) return found;
       const page = pageOfAll(found.invitations, { ...query, idOf: (invitation) => invitation.id });
       const workspace = { id, name: found.name };
       return { items: page.rows.map((invitation) => invitationView(invitation, workspace)), cursor: page.cursor };
@@ -248,7 +246,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body: { email: typed, role } }) {
       const email = await knownEmail(services, typed);
-      return isRefusal(email) ? email : invite(services, who, { id: params.id as string, email, role });
+      return invite(services, who, { id: params.id as string, email, role });
     },
   }),
 
@@ -277,40 +275,38 @@ async function onShared<Reply>(
   services: Services,
   who: Principal,
   { id = '' }: Record<string, string>,
-  ask: (workspace: EntityOf<'workspace'>) => Promise<Reply | Refusal>,
-): Promise<Reply | Refusal> {
-  return isPrivate(who, id) ? PRIVATE : askWorkspace(services, id, ask);
+  ask: (workspace: EntityOf<'workspace'>) => Promise<Reply>,
+): Promise<Reply> {
+  return isPrivate(who, id) ? throwRefusal(PRIVATE) : askWorkspace(services, id, ask);
 }
 
-async function viewShared(services: Services, { account_id }: Principal, id: string): Promise<unknown | Refusal> {
+async function viewShared(services: Services, { account_id }: Principal, id: string): Promise<unknown> {
   const found = await askWorkspace(services, id, (workspace) => workspace.view({ by: account_id }));
-  return isRefusal(found) ? found : sharedWorkspaceView(id, found, account_id);
+  return sharedWorkspaceView(id, found, account_id);
 }
 
-async function membersOf(services: Services, who: Principal, id: string): Promise<Member[] | Refusal> {
+async function membersOf(services: Services, who: Principal, id: string): Promise<Member[]> {
   const { id: account_id, email, created_at_ms } = who.account;
   if (isPrivate(who, id)) return [{ account_id, email, role: 'owner', joined_at_ms: created_at_ms }];
   const found = await askWorkspace(services, id, (workspace) => workspace.view({ by: account_id }));
-  return isRefusal(found) ? found : found.members;
+  return found.members;
 }
 
 async function viewMember({ actors }: Services, member: Member) {
   const account = await actors.account(member.account_id).view();
-  return isRefusal(account) ? account : memberView(member, account.name);
+  return memberView(member, account.name);
 }
 
 async function invite(
   services: Services,
   who: Principal,
   { id, email, role: given }: { id: string; email: string; role: GivenRole },
-): Promise<unknown | Refusal> {
-  if (isPrivate(who, id)) return PRIVATE;
+): Promise<unknown> {
+  if (isPrivate(who, id)) throw new Refused(PRIVATE);
   const { account, account_id } = who;
   const by = account_id;
   const found = await askWorkspace(services, id, (workspace) => workspace.view_invitations({ by }));
-  if (isRefusal(found)) return found;
-  const refused = await takeInvitation(services, { by, email, workspace: found });
-  if (refused !== null) return refused;
+  await takeInvitation(services, { by, email, workspace: found });
   const { clock, keys, mails } = services;
   const drawn = (partition: number) => randomId({ partition, now_ms: clock.now() });
   const invitations_url = invitationsUrl(services);
@@ -330,22 +326,19 @@ async function invite(
       mail: { mail_id: drawn(0), sealed: sealMail(keys, mail) },
     }),
   );
-  if (isRefusal(invitation)) return invitation;
   void mails.sendDue(partitionOfId(id)); // the answer does not wait for it
   return invitationView(invitation, { id, name: found.name });
 }
 
-/** Counts an invitation for who sends it and who gets it, unless the workspace would refuse it; null where it may go. */
+/** Counts an invitation for who sends it and who gets it, unless the workspace would refuse it. */
 async function takeInvitation(
   { actors, clock, settings }: Services,
   { by, email, workspace }: { by: string; email: string; workspace: Workspace },
-): Promise<Refusal | null> {
+): Promise<void> {
   const after = invitationsAfter(workspace, email, clock.now());
-  if (isRefusal(after)) return after;
-  if (!settings.rate_limits) return null;
+  if (isRefusal(after)) throw new Refused(after);
+  if (!settings.rate_limits) return;
   // The sender first: who has no invitation left can't use up those of others.
-  const sent = await actors.account(by).take_invitation({});
-  if (isRefusal(sent)) return sent;
-  const got = await actors.email(email).take_invitation({});
-  return isRefusal(got) ? got : null;
+  await actors.account(by).take_invitation({});
+  await actors.email(email).take_invitation({});
 }

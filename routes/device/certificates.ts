@@ -3,7 +3,7 @@ import type { OfferedCertificate, Waiting } from '../../actors/devices/device_ce
 import { keyDigest, renewAfterMs } from '../../certs/renewal.js';
 import { readSigningRequest } from '../../certs/signing_request.js';
 import { moment } from '../../src/access/response_schemas.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { type Refusal, Refused, refuse } from '../../src/domain/refusals.js';
 import type { DeviceIdentity } from '../../src/edge/admission/device_identity.js';
 import { deviceRoute, type Route } from '../../src/edge/http/route.js';
 import type { Services } from '../../src/host/services.js';
@@ -39,19 +39,15 @@ export const CERTIFICATE_ROUTES: readonly Route[] = [
 ];
 
 /** An interrupted request continues when the device asks again with the same key: see actors/devices/device_certificates.ts. */
-async function renew(
-  services: Services,
-  who: DeviceIdentity,
-  csr_pem: string,
-): Promise<z.infer<typeof renewedShape> | Refusal> {
+async function renew(services: Services, who: DeviceIdentity, csr_pem: string): Promise<z.infer<typeof renewedShape>> {
   const { authority, certificates, clock, metrics, actors, settings } = services;
   const { device_id, kind, fingerprint } = who;
   const asked = readSigningRequest(csr_pem);
-  if (!asked.ok) return badRequest(asked.message);
+  if (!asked.ok) throw new Refused(badRequest(asked.message));
   const now_ms = clock.now();
   const { public_key } = asked;
   const made = authority.issueDeviceCertificate({ device_id, now_ms, days: settings.device_cert_days, public_key });
-  if (!made.ok) return badRequest(made.message);
+  if (!made.ok) throw new Refused(badRequest(made.message));
   const offered: OfferedCertificate = {
     fingerprint: made.fingerprint,
     key_digest: keyDigest(public_key),
@@ -60,7 +56,6 @@ async function renew(
     renew_after_ms: renewAfterMs(made),
   };
   const reply = await actors.device(device_id).renew({ fingerprint, offered });
-  if (isRefusal(reply)) return reply;
   const kept = reply.named[0] as Waiting;
   const { not_after_ms } = kept;
   await certificates.save({ fingerprint: kept.fingerprint, device_id, kind, not_after_ms, is_renewal: 1 }, now_ms);

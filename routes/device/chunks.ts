@@ -4,9 +4,9 @@ import { bindingEpoch, sourceStreamRef, uuid } from '../../src/access/request_sc
 import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orNull, refuse } from '../../src/domain/refusals.js';
 import { deviceRoute, type Route } from '../../src/edge/http/route.js';
-import { BOUND_REFUSALS, boundBy, type Recording, refusedAs } from '../../src/features/devices/device_binding.js';
+import { BOUND_REFUSALS, boundBy, type Recording, refuseAs } from '../../src/features/devices/device_binding.js';
 import {
   chunkFailure,
   chunkStatus,
@@ -20,7 +20,7 @@ import {
   uploadChunk,
   uploadShape,
 } from '../../src/features/recordings/chunk_upload.js';
-import { goneWorkspace } from '../../src/features/recordings/standing_workspace.js';
+import { requireWorkspace } from '../../src/features/recordings/standing_workspace.js';
 import type { Services } from '../../src/host/services.js';
 import { deviceStream } from './streams.js';
 
@@ -53,10 +53,8 @@ export const CHUNK_ROUTES: readonly Route[] = [
     async handler({ services, who, body }) {
       const { source_stream_ref, binding_epoch: epoch, ...intent } = body;
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
-      if (isRefusal(found)) return found;
       const { stream_id, fences } = found;
       const registered = await intend(services, { stream_id, fences, intent });
-      if (isRefusal(registered)) return registered;
       const { chunk_id, status } = registered.chunk;
       if (status === 'awaiting_upload') services.device_activity.chunkAnnounced(who.device_id, chunk_id);
       return intentAnswer(registered.chunk, `/device/chunks/${chunk_id}/content`);
@@ -76,7 +74,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
     async handler({ services, who, params, request, reply }) {
       const found = await deviceChunk(services, who, params.chunk_id as string);
       const answer = await uploadChunk(services, found, { request, reply });
-      if (!isRefusal(answer)) services.device_activity.chunkUploaded(who.device_id, params.chunk_id as string);
+      services.device_activity.chunkUploaded(who.device_id, params.chunk_id as string);
       return answer;
     },
   }),
@@ -91,7 +89,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
     refusals: BOUND_REFUSALS,
     async handler({ services, who, params }) {
       const found = await deviceChunk(services, who, params.chunk_id as string);
-      return isRefusal(found) ? found : chunkStatusView(services, found);
+      return chunkStatusView(services, found);
     },
   }),
 
@@ -116,16 +114,13 @@ export const CHUNK_ROUTES: readonly Route[] = [
     async handler({ services, who, body }) {
       const { binding_epoch: epoch, source_stream_ref, source_chunk_refs } = body;
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
-      if (isRefusal(found)) return found;
       const known = await services.actors.stream(found.stream_id).chunks_of_refs({ refs: source_chunk_refs });
-      if (isRefusal(known)) return known;
       // A reference that nobody registered has no item: the device asks for its intent again.
       const numbers = source_chunk_refs.flatMap((ref) => known.numbers[ref] ?? []);
       const chunks = await Promise.all(
         numbers.map((number) => services.actors.stream(found.stream_id).chunk({ number })),
       );
-      const failed = chunks.find(isRefusal);
-      return failed ?? { items: chunks.map((found) => chunkStatusView(services, found as Found)), cursor: null };
+      return { items: chunks.map((found) => chunkStatusView(services, found)), cursor: null };
     },
   }),
 ];
@@ -135,18 +130,17 @@ async function deviceChunk(
   services: Services,
   who: Recording,
   chunk_id: string,
-): Promise<(Uploadable & { stream: Stream }) | Refusal> {
+): Promise<Uploadable & { stream: Stream }> {
   const home = streamOfChunk(chunk_id);
-  if (home === null) return refusedAs(services, who, NO_CHUNK);
+  if (home === null) return refuseAs(services, who, NO_CHUNK);
   const { stream_id, number } = home;
-  const found = await services.actors.stream(stream_id).chunk({ number });
-  if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? refusedAs(services, who, NO_CHUNK) : found;
+  const found = await orNull(services.actors.stream(stream_id).chunk({ number }), 'NOT_FOUND');
+  if (found === null) return refuseAs(services, who, NO_CHUNK);
   const { recorder } = found.stream;
-  if (recorder?.device_id !== who.device_id) return refusedAs(services, who, NO_CHUNK);
+  if (recorder?.device_id !== who.device_id) return refuseAs(services, who, NO_CHUNK);
   const bound = await boundBy(services, who, recorder.binding_epoch);
-  if (isRefusal(bound)) return bound;
-  const gone = await goneWorkspace(services, found.stream.workspace_id);
-  return gone ?? { fences: bound.fences, chunk: found.chunk, stream: found.stream, number };
+  await requireWorkspace(services, found.stream.workspace_id);
+  return { fences: bound.fences, chunk: found.chunk, stream: found.stream, number };
 }
 
 type Found = { chunk: Chunk; stream: Stream };

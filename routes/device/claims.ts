@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Claim, STILL_REDEEMED } from '../../actors/devices/claim.js';
 import { count, id, moment, serverNow } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { deviceRoute, type Route } from '../../src/edge/http/route.js';
 import { pollUntil } from '../../src/engine/runtime/poll_until.js';
 import { isSecret, parseSecret } from '../../src/engine/secrets/tokens.js';
@@ -66,22 +66,19 @@ export const CLAIM_ROUTES: readonly Route[] = [
     async handler({ services, who, body }) {
       const { device_id } = who;
       const parsed = parseSecret('claim', body.claim);
-      if (parsed === null) return UNKNOWN_CLAIM;
+      if (parsed === null) throw new Refused(UNKNOWN_CLAIM);
       const { actors, keys } = services;
       const claim = await actors.claim(parsed.id).view();
-      if (isRefusal(claim)) return claim;
-      if (!isSecret(keys, 'claim', parsed, claim.secret_hash)) return UNKNOWN_CLAIM;
-      const open = await openAccount(services, claim.account_id);
-      if (isRefusal(open)) return open;
+      if (!isSecret(keys, 'claim', parsed, claim.secret_hash)) throw new Refused(UNKNOWN_CLAIM);
+      await openAccount(services, claim.account_id);
       const ble_address = BLE_ADDRESS.safeParse(body.ble_address);
       const needs_address = claim.kind === 'session' && who.kind === 'shared';
       // What no address could set right is said first, by the device itself.
-      if (needs_address && !ble_address.success) return WRONG_ADDRESS;
+      if (needs_address && !ble_address.success) throw new Refused(WRONG_ADDRESS);
       const at = needs_address && ble_address.success ? { ble_address: ble_address.data } : {};
-      const redeemed = await actors.downstream.claim(parsed.id).redeem({ device_id, ...at });
-      if (isRefusal(redeemed)) return redeemed;
+      await actors.downstream.claim(parsed.id).redeem({ device_id, ...at });
       const outcome = await outcomeOf(services, parsed.id, device_id);
-      return isRefusal(outcome) ? outcome : bindingView(services, who, outcome.binding_epoch);
+      return bindingView(services, who, outcome.binding_epoch);
     },
   }),
 
@@ -95,7 +92,7 @@ export const CLAIM_ROUTES: readonly Route[] = [
     refusals: BOUND_REFUSALS,
     async handler({ services, who }) {
       const epoch = await presentEpoch(services, who);
-      return isRefusal(epoch) ? epoch : bindingView(services, who, epoch);
+      return bindingView(services, who, epoch);
     },
   }),
 
@@ -110,11 +107,9 @@ export const CLAIM_ROUTES: readonly Route[] = [
     async handler({ services, who }) {
       const { actors, clock } = services;
       const epoch = await presentEpoch(services, who);
-      if (isRefusal(epoch)) return epoch;
-      const bound = await boundBy(services, who, epoch);
-      if (isRefusal(bound)) return bound;
-      const seen = await actors.device(who.device_id).seen();
-      return isRefusal(seen) ? seen : { server_time: new Date(clock.now()).toISOString() };
+      await boundBy(services, who, epoch);
+      await actors.device(who.device_id).seen();
+      return { server_time: new Date(clock.now()).toISOString() };
     },
   }),
 ];
@@ -123,20 +118,22 @@ export const CLAIM_ROUTES: readonly Route[] = [
  * How the redemption ended. Whoever began it waited until all was applied; one who asked again meanwhile, or whose
  * redemption another process drives, looks a few times.
  */
-function outcomeOf({ actors }: Services, claim_id: string, device_id: string): Promise<Claim | Refusal> {
-  return pollUntil(async () => {
-    const outcome = await actors.claim(claim_id).outcome({ device_id });
-    return outcome === STILL_REDEEMED ? null : outcome;
-  }, STILL_REDEEMED);
+function outcomeOf({ actors }: Services, claim_id: string, device_id: string): Promise<Claim> {
+  return pollUntil(
+    () =>
+      actors
+        .claim(claim_id)
+        .outcome({ device_id })
+        .catch((error: unknown) => {
+          if (isRefused(error) && error.refusal === STILL_REDEEMED) return null;
+          throw error;
+        }),
+    STILL_REDEEMED,
+  );
 }
 
-async function bindingView(
-  services: Services,
-  who: Recording,
-  epoch: string,
-): Promise<z.infer<typeof bindingShape> | Refusal> {
+async function bindingView(services: Services, who: Recording, epoch: string): Promise<z.infer<typeof bindingShape>> {
   const bound = await boundBy(services, who, epoch);
-  if (isRefusal(bound)) return bound;
   const { session } = bound;
   return {
     kind: session === null ? 'owner' : 'session',

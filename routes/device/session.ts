@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { endOf } from '../../actors/devices/device_session.js';
 import { bindingEpoch } from '../../src/access/request_schemas.js';
 import { id, moment, sessionEndReason } from '../../src/access/response_schemas.js';
-import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { orNull, refuse } from '../../src/domain/refusals.js';
 import { deviceRoute, type Route } from '../../src/edge/http/route.js';
-import { boundBy, openAccount, refusedAs } from '../../src/features/devices/device_binding.js';
+import { boundBy, openAccount, refuseAs, unboundAs } from '../../src/features/devices/device_binding.js';
 
 /**
  * A recorder's own end of its session: it is done, and what it has recorded stays with the host. Rules H-025 and H-026.
@@ -33,15 +33,13 @@ export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
     refusals: ['ACCOUNT_DELETED', 'DEVICE_UNBOUND', 'CONFLICT'],
     async handler({ services, who, body: { binding_epoch: epoch } }) {
       // A repeat finds it ended, which is no refusal here; a deleted account is one either way.
-      const bound = await boundBy(services, who, epoch);
-      if (isRefusal(bound) && bound.refused !== 'DEVICE_UNBOUND') return bound;
-      if (who.kind === 'personal') return refusedAs(services, who, NO_SESSION);
+      const bound = await orNull(boundBy(services, who, epoch), 'DEVICE_UNBOUND');
+      if (who.kind === 'personal') return refuseAs(services, who, NO_SESSION);
       const session = await services.actors.downstream
         .deviceSession(epoch)
-        .end_by_recorder({ device_id: who.device_id }, isRefusal(bound) ? [] : bound.fences);
-      if (isRefusal(session)) return session.refused === 'DEVICE_UNBOUND' ? refusedAs(services, who, session) : session;
-      const account = await openAccount(services, session.host_account_id);
-      if (isRefusal(account)) return account;
+        .end_by_recorder({ device_id: who.device_id }, bound?.fences ?? [])
+        .catch(unboundAs(services, who));
+      await openAccount(services, session.host_account_id);
       const end = endOf(session);
       if (end === null) throw new Error('a session that its recorder ended goes on');
       return { session_id: session.id, ended_at: new Date(end.ended_at_ms).toISOString(), end_reason: end.end_reason };

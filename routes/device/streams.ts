@@ -6,11 +6,11 @@ import { bindingEpoch, capturedAt, sourceStreamRef, uuid, whole } from '../../sr
 import { count, id, moment } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { isRefused } from '../../src/domain/refusals.js';
 import { deviceRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/features/devices/device_binding.js';
-import { goneWorkspace, NO_WORKSPACE } from '../../src/features/recordings/standing_workspace.js';
+import { requireWorkspace, workspaceStands } from '../../src/features/recordings/standing_workspace.js';
 import { askRecordingEvents } from '../../src/features/recordings/stream_access.js';
 import { withTranscriptRevision } from '../../src/features/recordings/transcript_revision.js';
 import type { Services } from '../../src/host/services.js';
@@ -66,15 +66,12 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       const { clock } = services;
       const { binding_epoch: epoch, source_stream_ref, captured_at, clock_uncertainty_ms, end_ms = null } = body;
       const bound = await boundBy(services, who, epoch);
-      if (isRefusal(bound)) return bound;
       const workspace_id = await workspaceFor(services, bound);
-      if (isRefusal(workspace_id)) return workspace_id;
       const new_stream = {
         stream_id: randomId({ partition: partitionOfId(epoch), now_ms: clock.now() }),
         workspace_id,
       };
       const stream_id = await registeredStream(services, bound, { epoch, source_stream_ref, new_stream });
-      if (isRefusal(stream_id)) return stream_id;
       const { account_id, device_id, source_id } = bound.terms;
       const recorder = { device_id, binding_epoch: epoch, source_stream_ref, clock_uncertainty_ms };
       const registered = { account_id, workspace_id, source_id, recorder, ...captured_at, title: null, end_ms };
@@ -83,7 +80,6 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
         { stream_id, source_id, fences: bound.fences },
         (stream, silence, holds) => stream.register({ ...registered, ...silence }, holds),
       );
-      if (isRefusal(stream)) return stream;
       if (stream.end_ms === null) services.device_activity.streamBegan(device_id, stream_id);
       else services.device_activity.streamEnded(device_id, stream_id);
       return viewDeviceStream(services, stream);
@@ -106,13 +102,11 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     refusals: [...BOUND_REFUSALS, 'NOT_FOUND', 'CONFLICT'],
     async handler({ services, who, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
-      if (isRefusal(found)) return found;
       const { stream_id, fences } = found;
       const { source_id } = found.terms;
       const stream = await askRecordingEvents(services, { stream_id, source_id, fences }, (stream, silence, holds) =>
         stream.end({ end_ms, ...silence }, holds),
       );
-      if (isRefusal(stream)) return stream;
       services.device_activity.streamEnded(who.device_id, stream_id);
       return viewDeviceStream(services, stream);
     },
@@ -130,7 +124,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     async handler({ services, who, params, query: { binding_epoch: epoch } }) {
       const source_stream_ref = uuid.safeParse(params.source_stream_ref).data ?? '';
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
-      return isRefusal(found) ? found : gapsOf(services, found.stream_id);
+      return gapsOf(services, found.stream_id);
     },
   }),
 ];
@@ -140,22 +134,18 @@ export async function deviceStream(
   services: Services,
   who: Recording,
   ref: { epoch: string; source_stream_ref: string },
-): Promise<(Bound & { stream_id: string }) | Refusal> {
+): Promise<Bound & { stream_id: string }> {
   const bound = await boundBy(services, who, ref.epoch);
-  if (isRefusal(bound)) return bound;
   const found = await streamOf(services, bound, { ...ref, new_stream: null });
-  if (isRefusal(found)) return found;
-  const gone = await goneWorkspace(services, found.workspace_id);
-  return gone ?? { ...bound, stream_id: found.stream_id };
+  await requireWorkspace(services, found.workspace_id);
+  return { ...bound, stream_id: found.stream_id };
 }
 
 /** Where a new stream goes: to the workspace of the session, or to the host's private one once that is left or deleted. */
-async function workspaceFor(services: Services, bound: Bound): Promise<string | Refusal> {
+async function workspaceFor(services: Services, bound: Bound): Promise<string> {
   const { belongs, private_workspace_id, terms } = bound;
   if (!belongs) return private_workspace_id;
-  const gone = await goneWorkspace(services, terms.workspace_id);
-  if (gone === null) return terms.workspace_id;
-  return gone === NO_WORKSPACE ? private_workspace_id : gone;
+  return (await workspaceStands(services, terms.workspace_id)) ? terms.workspace_id : private_workspace_id;
 }
 
 /**
@@ -166,16 +156,18 @@ async function registeredStream(
   services: Services,
   bound: Bound,
   ref: { epoch: string; source_stream_ref: string; new_stream: Required<StreamRef> },
-): Promise<string | Refusal> {
+): Promise<string> {
   const found = await streamOf(services, bound, ref);
-  if (isRefusal(found)) return found;
-  const gone = await goneWorkspace(services, found.workspace_id);
-  if (gone === null) return found.stream_id;
-  if (gone !== NO_WORKSPACE) return gone;
-  const stream = await services.actors.stream(found.stream_id).view();
-  if (stream === RECORDING_DELETED) return stream;
+  if (await workspaceStands(services, found.workspace_id)) return found.stream_id;
+  await services.actors
+    .stream(found.stream_id)
+    .view()
+    .catch((error: unknown) => {
+      // It went with its workspace, or another way: only a person's deletion of it stays.
+      if (!isRefused(error) || error.refusal === RECORDING_DELETED) throw error;
+    });
   const replaced = await streamOf(services, bound, { ...ref, instead_of: found.stream_id });
-  return isRefusal(replaced) ? replaced : replaced.stream_id;
+  return replaced.stream_id;
 }
 
 /**
@@ -188,12 +180,11 @@ async function streamOf(
   { runtime }: Services,
   { binder, terms: { device_id, workspace_id }, fences }: Bound,
   { epoch, ...ref }: { epoch: string } & Omit<StreamOf, 'device_id'>,
-): Promise<Required<StreamRef> | Refusal> {
+): Promise<Required<StreamRef>> {
   const key = `${runtime.cacheEpoch} ${epoch} ${ref.source_stream_ref}`;
   const known = known_streams.get(key);
   if (known !== undefined && known.stream_id !== ref.instead_of) return known;
   const answer = await binder.stream_of({ device_id, ...ref }, fences);
-  if (isRefusal(answer)) return answer;
   const found = { workspace_id, ...answer };
   known_streams.set(key, found);
   return found;
@@ -201,7 +192,7 @@ async function streamOf(
 
 async function viewDeviceStream(services: Services, stream: Stream) {
   const seen = await withTranscriptRevision(services, stream);
-  return isRefusal(seen) ? seen : deviceStreamView(seen);
+  return deviceStreamView(seen);
 }
 
 /** The Device stream of the interface. */
@@ -227,7 +218,7 @@ function deviceStreamView(stream: Stream): z.infer<typeof deviceStreamShape> {
  * What no stored chunk covers, from 0 to the end: the recorded one, or that of the last registered chunk. Chunks come
  * in the order of their start, so one pass finds the holes.
  */
-async function gapsOf({ actors }: Services, stream_id: string): Promise<z.infer<typeof gapsShape> | Refusal> {
+async function gapsOf({ actors }: Services, stream_id: string): Promise<z.infer<typeof gapsShape>> {
   const missing: [number, number][] = [];
   let covered_ms = 0;
   let reached_ms = 0;
@@ -236,7 +227,6 @@ async function gapsOf({ actors }: Services, stream_id: string): Promise<z.infer<
   let stream: Stream | undefined;
   do {
     const page = await actors.stream(stream_id).list_chunks({ range: { after, limit: GAPS_PAGE } });
-    if (isRefusal(page)) return page;
     stream = page.stream;
     for (const chunk of page.chunks) {
       // What was stored and has expired is not to be sent again.

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { uuid } from '../../src/access/request_schemas.js';
 import { id } from '../../src/access/response_schemas.js';
-import { isRefusal } from '../../src/domain/refusals.js';
 import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
 import { ENDS, SENDS_OUT, type Tool, tool } from '../../src/edge/mcp/tool.js';
 import { attemptedDeliveryShape, deliveryShape, endpointShape } from '../../src/features/webhooks/endpoint_views.js';
@@ -75,8 +74,8 @@ export const ENDPOINT_TOOLS: readonly Tool[] = [
       deleted: z.literal(true).describe('It is.'),
     }),
     async handler({ services, who }, { endpoint_id }) {
-      const removed = await removeEndpoint(services, who, endpoint_id);
-      return isRefusal(removed) ? removed : { endpoint_id, deleted: true };
+      await removeEndpoint(services, who, endpoint_id);
+      return { endpoint_id, deleted: true };
     },
   }),
   tool({

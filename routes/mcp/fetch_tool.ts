@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uuid } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orNull, orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { type Caller, type Tool, tool } from '../../src/edge/mcp/tool.js';
 import { readableScene, type TurnView } from '../../src/features/transcripts/transcript_reading.js';
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
@@ -46,25 +46,25 @@ export const FETCH_TOOL: Tool = tool({
       ['insights:read', suggestionDocument],
     ] as const) {
       if (!caller.who.permissions.includes(permission)) continue;
-      const found = await read(caller, id);
-      if (!isRefusal(found) || found.refused !== 'NOT_FOUND') return found;
+      const found = await orNull<object>(read(caller, id), 'NOT_FOUND');
+      if (found !== null) return found;
     }
-    return NOTHING;
+    throw new Refused(NOTHING);
   },
 });
 
-async function turnDocument({ services, who }: Caller, id: string): Promise<Document | Refusal> {
+async function turnDocument({ services, who }: Caller, id: string): Promise<Document> {
   const turn = await readTurn(services, who, { turn_id: id, words: false });
-  if (isRefusal(turn)) return turn;
   const { stream_id, pipeline_id } = turn;
   const scene = await readableScene(services, who, stream_id);
-  if (isRefusal(scene)) return scene;
   const around = await turnsOfStream(services, who, {
-    ...{ stream_id, pipeline_id, limit: LIMITS.fetched_turns_max },
+    stream_id,
+    pipeline_id,
+    limit: LIMITS.fetched_turns_max,
     from_ms: Math.max(0, turn.start_ms - LIMITS.fetched_around_ms),
     to_ms: turn.end_ms + LIMITS.fetched_around_ms,
-  });
-  const turns: TurnView[] = isRefusal(around) ? [turn] : around.items;
+  }).catch(orRefused(null));
+  const turns: TurnView[] = around?.items ?? [turn];
   const said = turns.some((one) => one.id === id) ? turns : [turn, ...turns];
   return {
     id,
@@ -79,9 +79,8 @@ async function turnDocument({ services, who }: Caller, id: string): Promise<Docu
   };
 }
 
-async function suggestionDocument({ services, who }: Caller, id: string): Promise<Document | Refusal> {
+async function suggestionDocument({ services, who }: Caller, id: string): Promise<Document> {
   const item = await readSuggestion(services, who, id);
-  if (isRefusal(item)) return item;
   const view = await new InsightViews(services).suggestion(item);
   const due = view.due_at === null ? [] : [`Due: ${view.due_at}`];
   const quotes = view.evidence.flatMap(({ quote, at }) => (quote === null ? [] : [`Said ${at ?? ''}: ${quote}`]));

@@ -4,7 +4,7 @@ import { otherCursor, writeCursor } from '../../src/access/cursors.js';
 import { timestamp, trimmedLines, uuid, whole } from '../../src/access/request_schemas.js';
 import { count, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { Refused } from '../../src/domain/refusals.js';
 import { fittingCount } from '../../src/edge/mcp/fitting_page.js';
 import { ADDS, type Caller, SETS, type Tool, tool } from '../../src/edge/mcp/tool.js';
 import { listConversations } from '../api/conversations.js';
@@ -78,7 +78,7 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
     async handler({ services, who }, { suggestion_id, owner_contact_id, requester_contact_id, ...edit }) {
       const roles = { owner_contact_id, requester_contact_id };
       const item = await editSuggestion(services, who, { id: suggestion_id, roles, ...edit });
-      return isRefusal(item) ? item : new InsightViews(services).suggestion(item);
+      return new InsightViews(services).suggestion(item);
     },
   }),
 
@@ -98,7 +98,6 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
     }),
     async handler({ services, who }, { suggestion_id, rating: rated, comment: said = null }) {
       const given = await giveFeedback(services, who, { id: suggestion_id, rating: rated, comment: said });
-      if (isRefusal(given)) return given;
       const { rating, comment, created_at } = given;
       return { suggestion_id, rating, comment, created_at };
     },
@@ -168,10 +167,9 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
 async function getSessionSummary(
   { services, who }: Caller,
   { session_id, cursor }: z.output<typeof summaryInput>,
-): Promise<z.infer<typeof summaryShape> | Refusal> {
-  if (cursor !== undefined && (cursor.member !== session_id || cursor.order < 0)) return otherCursor();
+): Promise<z.infer<typeof summaryShape>> {
+  if (cursor !== undefined && (cursor.member !== session_id || cursor.order < 0)) throw new Refused(otherCursor());
   const found = await sessionSummary(services, who, { session_id });
-  if (isRefusal(found)) return found;
   const views = new InsightViews(services);
   const conversations = found.conversations.map((item) => views.conversation(item));
   const suggestions = await Promise.all(found.suggestions.map((item) => views.suggestion(item)));

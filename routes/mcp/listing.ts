@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
 
 /** A page of a list as tools give it. */
@@ -10,12 +9,11 @@ export function listShape<Item extends z.ZodType>(item: Item) {
 /** What a route's list gives, as tools show it, as far as an answer has room. */
 export function listed<Item, View>(
   limit: number,
-  list: (limit: number) => Promise<{ items: Item[]; cursor: string | null } | Refusal>,
+  list: (limit: number) => Promise<{ items: Item[]; cursor: string | null }>,
   viewOf: (item: Item) => View | Promise<View>,
-): Promise<{ items: View[]; cursor: string | null } | Refusal> {
+): Promise<{ items: View[]; cursor: string | null }> {
   return fittingPage(limit, async (asked) => {
     const page = await list(asked);
-    if (isRefusal(page)) return page;
     return { items: await Promise.all(page.items.map(viewOf)), cursor: page.cursor };
   });
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { timestamp, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
 import { count, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal } from '../../src/domain/refusals.js';
 import { fittingCount, fittingPage } from '../../src/edge/mcp/fitting_page.js';
 import { type Tool, tool } from '../../src/edge/mcp/tool.js';
 import { recall, search } from '../../src/features/search/search_calls.js';
@@ -65,7 +64,6 @@ export const SEARCH_TOOLS: readonly Tool[] = [
     output: z.strictObject({ items: z.array(passageShape), left_out: count }),
     async handler({ services, who }, query) {
       const found = await recall(services, who, { ...query, context_turns: LIMITS.recall_context_default });
-      if (isRefusal(found)) return found;
       const passages = found.items.map(({ kind, started_at: at, stream_id, start_ms, end_ms, turns, suggestion }) => ({
         ...{ kind, at, stream_id, start_ms, end_ms, suggestion_id: suggestion?.id ?? null },
         turn_ids: turns.map((turn) => turn.id),
@@ -102,7 +100,6 @@ export const SEARCH_TOOLS: readonly Tool[] = [
       const kinds = kind === undefined ? KINDS : [kind];
       const page = await fittingPage(asked.limit, async (limit) => {
         const found = await search(services, who, { ...asked, q, kinds, fuzzy: false, limit });
-        if (isRefusal(found)) return found;
         const items = found.items.map((hit): z.infer<typeof hitShape> => {
           const { id, started_at: at, stream_id, start_ms, speaker_name: speaker, contact_id } = hit;
           const title = `${hit.kind === 'turn' ? (speaker ?? 'Somebody') : hit.kind} · ${at}`;
@@ -113,7 +110,7 @@ export const SEARCH_TOOLS: readonly Tool[] = [
         });
         return { items, cursor: found.cursor };
       });
-      return isRefusal(page) ? page : { results: page.items, cursor: page.cursor };
+      return { results: page.items, cursor: page.cursor };
     },
   }),
 ];

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
 import { count, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
 import { type Caller, SETS, type Tool, tool } from '../../src/edge/mcp/tool.js';
 import { readableScene } from '../../src/features/transcripts/transcript_reading.js';
@@ -106,7 +105,7 @@ export const TURN_TOOLS: readonly Tool[] = [
     output: turnShape,
     async handler({ services, who }, { turn_id, ...change }) {
       const turn = await new TurnChanges(services, who).change(turn_id, change);
-      return isRefusal(turn) ? turn : turnOf(turn);
+      return turnOf(turn);
     },
   }),
 ];
@@ -114,15 +113,12 @@ export const TURN_TOOLS: readonly Tool[] = [
 async function getTranscript(
   { services, who }: Caller,
   { stream_id, ...range }: z.output<typeof transcriptInput>,
-): Promise<z.infer<typeof transcriptShape> | Refusal> {
+): Promise<z.infer<typeof transcriptShape>> {
   const scene = await readableScene(services, who, stream_id);
-  if (isRefusal(scene)) return scene;
   const page = await fittingPage(LIMITS.transcript_lines_max, async (limit) => {
     const found = await turnsOfStream(services, who, { stream_id, ...range, limit });
-    if (isRefusal(found)) return found;
     return { ...found, items: found.items.map((turn) => transcriptLine({ ...turn, name: speakerOf(turn) })) };
   });
-  if (isRefusal(page)) return page;
   const { stream, transcript } = scene;
   return {
     ...{ stream_id, title: stream.title, captured_at: stream.captured_at },

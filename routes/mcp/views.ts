@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { count, id, moment } from '../../src/access/response_schemas.js';
-import { isRefusal } from '../../src/domain/refusals.js';
+import { orRefused } from '../../src/domain/refusals.js';
 import type {
   ConversationView,
   EvidenceView,
@@ -138,8 +138,8 @@ export class InsightViews {
   async #beginOf(stream_id: string): Promise<number | null> {
     const known = this.#begins_ms.get(stream_id);
     if (known !== undefined) return known;
-    const stream = await this.#services.actors.stream(stream_id).view();
-    const begins_ms = isRefusal(stream) ? null : Date.parse(stream.captured_at);
+    const stream = await this.#services.actors.stream(stream_id).view().catch(orRefused(null));
+    const begins_ms = stream === null ? null : Date.parse(stream.captured_at);
     this.#begins_ms.set(stream_id, begins_ms);
     return begins_ms;
   }

@@ -5,7 +5,6 @@ import { atBase, issuerOf, issuerUrl } from '../../src/access/issuer.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
-import { isRefusal } from '../../src/domain/refusals.js';
 import { type Answer, type Call, openRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { deriveToken, randomSeed } from '../../src/engine/secrets/tokens.js';
@@ -111,10 +110,8 @@ async function prompted(
   if (none && client.party === 'third') return sendBack(services, reply, back, LOGIN_REQUIRED);
   const uses_session = client.party === 'first' && !login;
   const live = uses_session ? await browserSessionOf(services, request) : null;
-  if (isRefusal(live)) return live;
   if (live !== null) {
-    const extended = await extendBrowserSession(services, reply, live);
-    if (isRefusal(extended)) return extended;
+    await extendBrowserSession(services, reply, live);
     if (!select) return grantFromSession(services, reply, wanted, live);
   }
   if (none) return sendBack(services, reply, back, LOGIN_REQUIRED);
@@ -134,7 +131,7 @@ async function grantFromSession(
   const id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
   const own = randomSeed(keys);
   const born = { account: account.lives.account, grants: session.born.grants };
-  const opened = await actors.grant(id).open(
+  await actors.grant(id).open(
     {
       grant: {
         ...request_of_grant,
@@ -149,7 +146,6 @@ async function grantFromSession(
     },
     [{ fence: 'epoch', account_id: account.id, epoch: 'grants', value: born.grants }],
   );
-  if (isRefusal(opened)) return opened;
   return sendBack(services, reply, back, { code: deriveToken(keys, 'authorization_code', { ...own, id, counter: 0 }) });
 }
 

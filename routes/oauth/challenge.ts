@@ -5,7 +5,7 @@ import { emailAddress } from '../../src/access/request_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
-import { isRefusal } from '../../src/domain/refusals.js';
+import { orNull, Refused } from '../../src/domain/refusals.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
 import { type Answer, type Call, openRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
@@ -92,14 +92,12 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
   const typed = emailAddress.safeParse(body.email);
   if (!typed.success) return oauthError('invalid_request', 'email must be an email address.');
   const captcha = await checkCaptcha(settings, { token: body.captcha_token, network: request.ip });
-  if (captcha === 'away') return CAPTCHA_AWAY;
+  if (captcha === 'away') throw new Refused(CAPTCHA_AWAY);
   if (captcha === 'failed') return CAPTCHA_FAILED;
 
   const email = await knownEmail(services, typed.data);
-  if (isRefusal(email)) return email;
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
   const code = await newCode(services, request, { sign_in_id: id, email });
-  if (isRefusal(code)) return code;
   const { challenge, ...request_of_grant } = asked;
   const opened = await actors.authSession(id).open({
     session: {
@@ -114,7 +112,6 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
     },
     code,
   });
-  if (isRefusal(opened)) return opened;
   void services.mails.sendDue(partitionOfId(id)); // the answer does not wait for it
   const auth_session = deriveToken(keys, 'auth_session', { ...opened, id, counter: 0 });
   const expires_in = LIMITS.auth_session_life_ms / 1000;
@@ -130,16 +127,14 @@ async function finish({ services, request, body }: NativeCall): Promise<Answer> 
   }
   const parsed = parseToken('auth_session', body.auth_session);
   if (parsed === null) return INVALID_SESSION;
-  const session = await actors.authSession(parsed.id).view();
-  if (isRefusal(session)) return session.refused === 'NOT_FOUND' ? INVALID_SESSION : session;
+  const session = await orNull(actors.authSession(parsed.id).view(), 'NOT_FOUND');
+  if (session === null) return INVALID_SESSION;
   if (!isGenuine(keys, 'auth_session', parsed, session)) return INVALID_SESSION;
   const { email, request: of_grant } = session;
   if ((await clients.find(of_grant.client_id)) === null) return NOT_NATIVE;
 
   const tried = await triedCode(services, request, { sign_in_id: parsed.id, email, code: body.otp });
-  if (isRefusal(tried)) return tried;
   const judged = await actors.authSession(parsed.id).try_code({ tried, client_id: body.client_id ?? null });
-  if (isRefusal(judged)) return judged;
   if (isOauthError(judged)) {
     const { error, error_description: text } = judged;
     if (error !== 'insufficient_authorization') return judged;
@@ -157,14 +152,13 @@ async function complete(
 ): Promise<Answer> {
   const { actors, keys, clock } = services;
   const account = await accountBehind(services, request, email);
-  if (isRefusal(account)) return account;
   const grant_id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
   const own = randomSeed(keys);
   const born = { account: account.lives.account, grants: account.lives.grants };
   const completed = await actors.downstream
     .authSession(id)
     .complete({ grant_id, owner: { account_id: account.id, born, ...own } });
-  if (isRefusal(completed) || isOauthError(completed)) return completed;
+  if (isOauthError(completed)) return completed;
   return { authorization_code: deriveToken(keys, 'authorization_code', { ...own, id: grant_id, counter: 0 }) };
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { oauthError } from '../../src/domain/oauth_errors.js';
-import { isRefusal } from '../../src/domain/refusals.js';
 import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { readQuery } from '../../src/engine/wire/form.js';
 import { endBrowserSession } from '../../src/features/oauth/browser_sessions.js';
@@ -36,8 +35,7 @@ export const END_SESSION_ROUTES: readonly Route[] = [
       if (origin === null || !client.redirect_uris.some((registered) => webOrigin(registered) === origin)) {
         return oauthError('invalid_request', 'The app may not return to this address.');
       }
-      const ended = await endBrowserSession(services, request);
-      if (isRefusal(ended)) return ended;
+      await endBrowserSession(services, request);
       clearSessionCookie(services, reply);
       if (state === undefined) return leave(reply, address);
       const back = new URL(address);

@@ -3,7 +3,7 @@ import { type AccessTokenHolder, accessTokenHolder, accountDeleted } from '../..
 import { id } from '../../src/access/response_schemas.js';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
 import { isEnabled } from '../../src/domain/permissions.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { orNull } from '../../src/domain/refusals.js';
 import { lasting } from '../../src/edge/http/lasting_answers.js';
 import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { authenticateOwnServer } from '../../src/features/oauth/client_authentication.js';
@@ -33,11 +33,10 @@ const INACTIVE: Introspected = lasting({ active: false });
 const said = new WeakMap<AccessTokenHolder, Introspected>();
 
 /** Our own servers ask at one address about tokens of both. */
-async function holderAtAny(services: Services, token: string): Promise<AccessTokenHolder | Refusal> {
-  const holder = await accessTokenHolder(services, token, 'base');
-  const is_elsewhere = isRefusal(holder) && holder.refused === 'UNAUTHORIZED';
-  if (!is_elsewhere || services.addresses().legacy_base_url === null) return holder;
-  return accessTokenHolder(services, token, 'legacy');
+async function holderAtAny(services: Services, token: string): Promise<AccessTokenHolder> {
+  const holder = accessTokenHolder(services, token, 'base');
+  if (services.addresses().legacy_base_url === null) return holder;
+  return (await orNull(holder, 'UNAUTHORIZED')) ?? accessTokenHolder(services, token, 'legacy');
 }
 
 /** RFC 7662, for our own confidential clients. Rules C-073 to C-080. */
@@ -63,9 +62,9 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
       const caller = await authenticateOwnServer(services, request, body);
       if (isOauthError(caller)) return caller;
       if (body.token === undefined) return oauthError('invalid_request', 'token is missing.');
-      const holder = await holderAtAny(services, body.token);
+      const holder = await orNull(holderAtAny(services, body.token), 'UNAUTHORIZED');
       // Only what is known to be over is inactive: a problem on our side says nothing about a token.
-      if (isRefusal(holder)) return holder.refused === 'UNAUTHORIZED' ? INACTIVE : holder;
+      if (holder === null) return INACTIVE;
       const answer = said.get(holder) ?? lasting(introspected(holder));
       said.set(holder, answer);
       return answer;

@@ -6,7 +6,7 @@ import { emailAddress } from '../../src/access/request_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { oauthError } from '../../src/domain/oauth_errors.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
 import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
@@ -68,7 +68,6 @@ export const SIGN_IN_ROUTES: readonly Route[] = Object.values(SIGN_IN_PATHS).fla
     query: z.object({ problem: text }),
     async handler({ services, request, reply, params, query }) {
       const visit = await visitOf(services, { request, reply }, params.id as string);
-      if (isRefusal(visit)) return visit;
       const { goal, step } = visit.sign_in;
       if (goal.to === 'page' && step.at === 'done') return nextPage(visit);
       return sendPage(reply, pageOf(visit, codeProblem(visit.sign_in, query.problem)));
@@ -83,13 +82,14 @@ export const SIGN_IN_ROUTES: readonly Route[] = Object.values(SIGN_IN_PATHS).fla
     body: form,
     async handler({ services, request, reply, params, body }) {
       const visit = await visitOf(services, { request, reply }, params.id as string);
-      if (isRefusal(visit)) return visit;
       const token = parseToken('sign_in_form', body.form_token ?? '');
       if (token === null || token.id !== visit.id || !isGenuine(services.keys, 'sign_in_form', token, visit.sign_in)) {
-        return refuse('FORBIDDEN', 'This form does not belong to this sign-in.');
+        throw new Refused(refuse('FORBIDDEN', 'This form does not belong to this sign-in.'));
       }
       const act = ACTIONS.get(body.action ?? '');
-      return act === undefined ? refuse('BAD_REQUEST', 'The form says nothing that can be done.') : act(visit, body);
+      return act === undefined
+        ? throwRefusal(refuse('BAD_REQUEST', 'The form says nothing that can be done.'))
+        : act(visit, body);
     },
   }),
 ]);
@@ -101,14 +101,14 @@ async function visitOf(
   services: Services,
   ends: { request: FastifyRequest; reply: FastifyReply },
   id: string,
-): Promise<Visit | Refusal> {
+): Promise<Visit> {
   const sign_in = await services.actors.browserSignIn(id).view();
-  if (isRefusal(sign_in)) return sign_in;
   const { goal, browser } = sign_in;
-  if (!isTiedBrowser(services, ends.request, { sign_in_id: id, kept: browser })) return OTHER_BROWSER;
-  if (ends.request.routeOptions.url !== signInPath(goal, ':id')) return GONE;
+  if (!isTiedBrowser(services, ends.request, { sign_in_id: id, kept: browser })) throw new Refused(OTHER_BROWSER);
+  if (ends.request.routeOptions.url !== signInPath(goal, ':id')) throw new Refused(GONE);
   // Nobody is led to an app that staff have stopped meanwhile.
-  if (goal.to === 'client' && (await services.clients.find(goal.request.client_id)) === null) return CLIENT_GONE;
+  if (goal.to === 'client' && (await services.clients.find(goal.request.client_id)) === null)
+    throw new Refused(CLIENT_GONE);
   return { services, ...ends, id, sign_in };
 }
 
@@ -130,14 +130,14 @@ async function sendCode(visit: Visit, body: Form): Promise<Answer> {
   if (!typed.success) return emailProblem(visit, body, 'Enter an email address, such as name@example.com.');
   // Before the CAPTCHA's provider is asked: what fails there counts, too.
   const limited = await services.rates.refusalOf('codes_sent', request.ip);
-  if (limited !== null) return limited;
+  if (limited !== null) throw new Refused(limited);
   const token =
     body.captcha_token ?? body['cf-turnstile-response'] ?? body['h-captcha-response'] ?? body['g-recaptcha-response'];
   const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
-  if (captcha === 'away') return CAPTCHA_AWAY;
+  if (captcha === 'away') throw new Refused(CAPTCHA_AWAY);
   if (captcha === 'failed') return emailProblem(visit, body, 'Please show first that you are a person.');
   const email = await knownEmail(services, typed.data);
-  return isRefusal(email) ? email : mailCode(visit, email);
+  return mailCode(visit, email);
 }
 
 async function resendCode(visit: Visit): Promise<Answer> {
@@ -145,7 +145,8 @@ async function resendCode(visit: Visit): Promise<Answer> {
   const { step } = sign_in;
   if (step.at !== 'code') return nextPage(visit);
   const limited = await services.rates.refusalOf('codes_sent', request.ip);
-  return limited ?? mailCode(visit, step.email);
+  if (limited !== null) throw new Refused(limited);
+  return mailCode(visit, step.email);
 }
 
 /** The page of the present step with a problem; what was typed stays, though not in an address, where it would be logged. */
@@ -158,7 +159,6 @@ function emailProblem(visit: Visit, { email = '' }: Form, problem: string): Fast
 async function mailCode(visit: Visit, email: string): Promise<Answer> {
   const { services, request, id } = visit;
   const code = await newCode(services, request, { sign_in_id: id, email });
-  if (isRefusal(code)) return code;
   const answer = await follow(visit, signIn(visit).send_code({ email, code }));
   void services.mails.sendDue(partitionOfId(id)); // the page does not wait for it
   return answer;
@@ -171,11 +171,9 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   const code = (body.code ?? '').replace(/\s/g, '');
   if (!/^\d{6}$/.test(code)) return leave(visit.reply, codeProblemPath(visit, 'digits'));
   const limited = await services.rates.refusalOf('codes_checked', request.ip);
-  if (limited !== null) return limited;
+  if (limited !== null) throw new Refused(limited);
   const tried = await triedCode(services, request, { sign_in_id: id, email: step.email, code });
-  if (isRefusal(tried)) return tried;
   const judged = await signIn(visit).try_code({ tried });
-  if (isRefusal(judged)) return judged;
   const now = { ...visit, sign_in: judged };
   if (judged.step.at === 'verified') return enter(now, judged.step.email);
   return judged.step.at === 'code' ? leave(visit.reply, codeProblemPath(visit, 'wrong')) : nextPageSignedIn(now);
@@ -203,11 +201,9 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
   const { services, request, sign_in } = visit;
   if (sign_in.goal.to === 'page' && !ACCOUNT_PAGES[sign_in.goal.page].makes_accounts) {
     const account_id = await accountIdOf(services, email);
-    if (isRefusal(account_id)) return account_id;
     if (account_id === null) return follow(visit, signIn(visit).no_account({ email }));
   }
   const account = await accountBehind(services, request, email);
-  if (isRefusal(account)) return account;
   const born = { account: account.lives.account, grants: account.lives.grants };
   const entered = await signIn(visit).enter({
     email,
@@ -219,10 +215,8 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
     },
     grant: newGrantSeed(services, account.id),
   });
-  if (isRefusal(entered)) return entered;
-  const before =
-    entered.session === null ? null : await endBrowserSession(services, request, { but: entered.session.id });
-  return isRefusal(before) ? before : nextPageSignedIn({ ...visit, sign_in: entered });
+  if (entered.session !== null) await endBrowserSession(services, request, { but: entered.session.id });
+  return nextPageSignedIn({ ...visit, sign_in: entered });
 }
 
 /**
@@ -234,7 +228,6 @@ async function nextPageSignedIn(visit: Visit): Promise<Answer> {
   const { step, session } = sign_in;
   if (session !== null && (step.at === 'consent' || isFresh(visit))) {
     const live = await browserSessionOf(services, request);
-    if (isRefusal(live)) return live;
     const opened = live?.id === session.id ? live.session : await sessionOpens(services, session.id);
     const is_latest = opened !== null && (live?.session.verified_at_ms ?? 0) <= opened.verified_at_ms;
     if (is_latest) {
@@ -251,7 +244,6 @@ async function continueAs(visit: Visit): Promise<Answer> {
   const { step } = sign_in;
   if (step.at !== 'accounts') return nextPage(visit);
   const live = await browserSessionOf(services, request);
-  if (isRefusal(live)) return live;
   if (live === null || live.id !== step.session_id) return follow(visit, signIn(visit).other_email()); // it has ended meanwhile
   const { session, account } = live;
   const born = { account: account.lives.account, grants: session.born.grants };
@@ -274,9 +266,9 @@ function signIn({ services, id }: Visit): EntityOf<'browserSignIn'> {
   return services.actors.downstream.browserSignIn(id);
 }
 
-async function follow(visit: Visit, asked: Promise<BrowserSignIn | Refusal>): Promise<Answer> {
+async function follow(visit: Visit, asked: Promise<BrowserSignIn>): Promise<Answer> {
   const sign_in = await asked;
-  return isRefusal(sign_in) ? sign_in : nextPage({ ...visit, sign_in });
+  return nextPage({ ...visit, sign_in });
 }
 
 /** After a form: back to the client, or on to the page, where all is said, else to the page of the present step. */

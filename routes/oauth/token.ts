@@ -7,7 +7,7 @@ import { count } from '../../src/access/response_schemas.js';
 import { audienceOf } from '../../src/domain/audiences.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { orNull } from '../../src/domain/refusals.js';
 import { scopeList } from '../../src/domain/scopes.js';
 import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/engine/secrets/tokens.js';
@@ -105,7 +105,6 @@ async function exchange(call: TokenCall): Promise<Answer> {
   if (!VERIFIER_FORM.test(code_verifier)) return NO_CODE;
   const found = await grantOf(call, 'authorization_code', code);
   if (found === null) return NO_CODE;
-  if (isRefusal(found)) return found;
   const asked = narrowingOf(call, { ...body, scope: undefined });
   if (isOauthError(asked)) return asked;
   const exchanged = await services.actors.grant(found.id).exchange(
@@ -125,7 +124,6 @@ async function refresh(call: TokenCall): Promise<Answer> {
   if (body.refresh_token === undefined) return oauthError('invalid_request', 'refresh_token is missing.');
   const found = await grantOf(call, 'oauth_refresh', body.refresh_token);
   if (found === null) return NO_TOKEN;
-  if (isRefusal(found)) return found;
   const asked = narrowingOf(call, body);
   if (isOauthError(asked)) return asked;
   const refreshed = await services.actors
@@ -139,12 +137,11 @@ async function revoke(call: TokenCall): Promise<Answer> {
   const { services, request, client, body } = call;
   const token = body.token ?? '';
   const found = (await grantOf(call, 'oauth_refresh', token)) ?? (await grantOf(call, 'authorization_code', token));
-  if (isRefusal(found)) return found;
   const claims = found === null ? await services.access_tokens.verify(token, issuerOf(services, request)) : null;
   const grant_id = found?.id ?? claims?.grant_id;
   if (grant_id === undefined) return {};
-  const revoked = await services.actors.grant(grant_id).revoke({ by: { client_id: client.client_id } });
-  return isRefusal(revoked) ? revoked : {};
+  await services.actors.grant(grant_id).revoke({ by: { client_id: client.client_id } });
+  return {};
 }
 
 type FoundGrant = { id: string; counter: number; grant: Grant; fences: Fence[] };
@@ -154,12 +151,12 @@ async function grantOf(
   { services, request }: Pick<TokenCall, 'services' | 'request'>,
   kind: 'authorization_code' | 'oauth_refresh',
   token: string,
-): Promise<FoundGrant | null | Refusal> {
+): Promise<FoundGrant | null> {
   const { actors, keys } = services;
   const parsed = parseToken(kind, token);
   if (parsed === null) return kind === 'oauth_refresh' ? importedGrantOf({ services, request }, token) : null;
-  const grant = await actors.grant(parsed.id).view();
-  if (isRefusal(grant)) return grant.refused === 'UNAUTHORIZED' ? null : grant;
+  const grant = await orNull(actors.grant(parsed.id).view(), 'UNAUTHORIZED');
+  if (grant === null) return null;
   if (!isGenuine(keys, kind, parsed, grant)) return null;
   return livingGrant({ services, request }, { id: parsed.id, counter: parsed.counter, grant });
 }
@@ -168,12 +165,12 @@ async function grantOf(
 async function importedGrantOf(
   call: Pick<TokenCall, 'services' | 'request'>,
   token: string,
-): Promise<FoundGrant | null | Refusal> {
+): Promise<FoundGrant | null> {
   const { actors } = call.services;
-  const imported = await actors.importedToken(hash('sha256', token, 'hex')).view();
-  if (isRefusal(imported)) return imported.refused === 'NOT_FOUND' ? null : imported;
-  const grant = await actors.grant(imported.grant_id).view();
-  if (isRefusal(grant)) return grant.refused === 'UNAUTHORIZED' ? null : grant;
+  const imported = await orNull(actors.importedToken(hash('sha256', token, 'hex')).view(), 'NOT_FOUND');
+  if (imported === null) return null;
+  const grant = await orNull(actors.grant(imported.grant_id).view(), 'UNAUTHORIZED');
+  if (grant === null) return null;
   return livingGrant(call, { id: imported.grant_id, counter: 1, grant });
 }
 
@@ -181,11 +178,11 @@ async function importedGrantOf(
 async function livingGrant(
   { services, request }: Pick<TokenCall, 'services' | 'request'>,
   { id, counter, grant }: { id: string; counter: number; grant: Grant },
-): Promise<FoundGrant | null | Refusal> {
+): Promise<FoundGrant | null> {
   if (grant.issuer !== issuerOf(services, request)) return null;
   const { account_id, born } = grant;
-  const account = await services.actors.account(account_id).view();
-  if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? null : account;
+  const account = await orNull(services.actors.account(account_id).view(), 'UNAUTHORIZED');
+  if (account === null) return null;
   if (account.lives.grants !== born.grants) return null;
   const fences: Fence[] = [{ fence: 'epoch', account_id, epoch: 'grants', value: born.grants }];
   return { id, counter, grant, fences };
@@ -206,9 +203,9 @@ function narrowingOf({ services, request }: TokenCall, { scope, resource }: Form
 async function issue(
   services: Services,
   { id }: FoundGrant,
-  issued: IssuedGrant | OauthError | Refusal,
-): Promise<z.infer<typeof tokensShape> | OauthError | Refusal> {
-  if (isRefusal(issued) || isOauthError(issued)) return issued;
+  issued: IssuedGrant | OauthError,
+): Promise<z.infer<typeof tokensShape> | OauthError> {
+  if (isOauthError(issued)) return issued;
   const { grant, scopes, audience } = issued;
   const { access_tokens, keys, clock } = services;
   const issued_at_ms = clock.now();

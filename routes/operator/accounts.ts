@@ -3,7 +3,7 @@ import { type Account, eraseAtMs } from '../../actors/accounts/account_state.js'
 import { isLiving } from '../../actors/accounts/account_tokens.js';
 import { count, id, moment, permission } from '../../src/access/response_schemas.js';
 import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement, permissionsOf } from '../../src/domain/permissions.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
 import type { Services } from '../../src/host/services.js';
@@ -43,7 +43,7 @@ export const STAFF_ACCOUNT_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND'],
     async handler({ services, params }) {
       const account = await accountNamed(services, params.account as string);
-      return isRefusal(account) ? account : accountForStaff(account, services.clock.now());
+      return accountForStaff(account, services.clock.now());
     },
   }),
 
@@ -58,9 +58,8 @@ export const STAFF_ACCOUNT_ROUTES: readonly Route[] = [
     async handler({ services, params, body: { enabled } }) {
       const entitlement = ENTITLEMENTS.find((name) => name === params.name);
       if (entitlement === undefined)
-        return refuse('NOT_FOUND', `There is no such entitlement; they are ${ENTITLEMENTS.join(', ')}.`);
+        throw new Refused(refuse('NOT_FOUND', `There is no such entitlement; they are ${ENTITLEMENTS.join(', ')}.`));
       const account = await accountNamed(services, params.account as string);
-      if (isRefusal(account)) return account;
       return switchEntitlement(services, { account_id: account.id, entitlement, enabled });
     },
   }),
@@ -83,8 +82,7 @@ function accountForStaff(account: Account, now_ms: number): z.infer<typeof accou
 async function switchEntitlement(
   { actors }: Services,
   { account_id, entitlement, enabled }: { account_id: string; entitlement: Entitlement; enabled: boolean },
-): Promise<z.infer<typeof entitledShape> | Refusal> {
+): Promise<z.infer<typeof entitledShape>> {
   const account = await actors.account(account_id).switch_entitlement({ entitlement, enabled });
-  if (isRefusal(account)) return account;
   return { account_id, entitlements: account.entitlements, permissions: [...permissionsOf(account.entitlements)] };
 }

@@ -3,7 +3,7 @@ import type { Address } from '../../actors/actor.js';
 import { listLimit, whole } from '../../src/access/request_schemas.js';
 import { count, serverNow } from '../../src/access/response_schemas.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
-import { refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
 import { listDeadLetters, retryDeadLetter } from '../../src/edge/operations/dead_letters.js';
@@ -107,7 +107,7 @@ export const ACTOR_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND'],
     async handler({ services: { processes }, body }) {
       const released = await processes.askAll('release', body);
-      return released.includes(true) ? null : refuse('NOT_FOUND', 'No such entity is quarantined here.');
+      if (!released.includes(true)) throw new Refused(refuse('NOT_FOUND', 'No such entity is quarantined here.'));
     },
   }),
 

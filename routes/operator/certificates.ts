@@ -3,7 +3,7 @@ import { type DeviceCertificate, makeDeviceKey } from '../../certs/authority.js'
 import { renewAfterMs } from '../../certs/renewal.js';
 import { deviceKind, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
 import type { Services } from '../../src/host/services.js';
@@ -86,30 +86,24 @@ export const STAFF_CERTIFICATE_ROUTES: readonly Route[] = [
 async function provision(
   services: Services,
   { kind, csr_pem }: { kind: 'personal' | 'shared'; csr_pem?: string | undefined },
-): Promise<z.infer<typeof provisionedShape> | Refusal> {
+): Promise<z.infer<typeof provisionedShape>> {
   const { certificates, clock, metrics, actors, settings } = services;
   const now_ms = clock.now();
   const device_id = randomId({ partition: randomPartition(), now_ms });
   const made = issue(services, { subject: device_id, days: settings.device_cert_days, csr_pem });
-  if (isRefusal(made)) return made;
   const { fingerprint, not_after_ms } = made.issued;
-  const device = await actors.device(device_id).provision({ kind, fingerprint, not_after_ms });
-  if (isRefusal(device)) return device;
+  await actors.device(device_id).provision({ kind, fingerprint, not_after_ms });
   await certificates.save({ fingerprint, device_id, kind, not_after_ms, is_renewal: 0 }, now_ms);
   metrics.device_certificates.inc({ what: 'provisioned' });
   return { device_id, kind, ...made.view, renew_after: new Date(renewAfterMs(made.issued)).toISOString() };
 }
 
 /** Its own device's purpose would do for TLS; that it is a proxy's stands in its record alone. */
-async function admitProxy(
-  services: Services,
-  csr_pem: string | undefined,
-): Promise<z.infer<typeof proxyShape> | Refusal> {
+async function admitProxy(services: Services, csr_pem: string | undefined): Promise<z.infer<typeof proxyShape>> {
   const { certificates, clock, metrics } = services;
   const now_ms = clock.now();
   const proxy_id = randomId({ partition: randomPartition(), now_ms });
   const made = issue(services, { subject: proxy_id, days: LIMITS.proxy_certificate_days, csr_pem });
-  if (isRefusal(made)) return made;
   const { fingerprint, not_after_ms } = made.issued;
   const record = { fingerprint, device_id: proxy_id, kind: 'proxy' as const, not_after_ms, is_renewal: 0 };
   await certificates.save(record, now_ms);
@@ -126,14 +120,16 @@ type Made = {
 function issue(
   { authority, clock }: Services,
   { subject, days, csr_pem }: { subject: string; days: number; csr_pem: string | undefined },
-): Made | Refusal {
+): Made {
   const key = csr_pem === undefined ? makeDeviceKey() : null;
   const proof = key === null ? { csr_pem: csr_pem as string } : { public_key: key.public_key };
   const issued = authority.issueDeviceCertificate({ device_id: subject, now_ms: clock.now(), days, ...proof });
   if (!issued.ok)
-    return refuse('BAD_REQUEST', `csr_pem: ${issued.message}.`, {
-      details: [{ path: 'csr_pem', message: issued.message }],
-    });
+    throw new Refused(
+      refuse('BAD_REQUEST', `csr_pem: ${issued.message}.`, {
+        details: [{ path: 'csr_pem', message: issued.message }],
+      }),
+    );
   const { certificate_pem, ca_pem, not_after_ms } = issued;
   const private_key = key === null ? {} : { private_key_pem: key.private_key_pem };
   const not_after = new Date(not_after_ms).toISOString();
@@ -141,27 +137,24 @@ function issue(
 }
 
 /** From the device's own turn on none can be renewed or used for the first time; each is then ended before the answer. */
-async function revokeDevice(services: Services, device_id: string): Promise<null | Refusal> {
+async function revokeDevice(services: Services, device_id: string): Promise<void> {
   const { actors } = services;
   const device = await actors.device(device_id).revoke();
-  if (isRefusal(device)) return device;
-  const ended = await Promise.all(device.named.map((one) => revoke(services, one)));
-  return ended.find(isRefusal) ?? null;
+  await Promise.all(device.named.map((one) => revoke(services, one)));
 }
 
-async function revokeProxy(services: Services, fingerprint: string): Promise<null | Refusal> {
+async function revokeProxy(services: Services, fingerprint: string): Promise<void> {
   const issued = await services.certificates.find(fingerprint.toLowerCase());
-  if (issued?.kind !== 'proxy') return refuse('NOT_FOUND', 'No proxy has a certificate with this fingerprint.');
-  return revoke(services, issued);
+  if (issued?.kind !== 'proxy')
+    throw new Refused(refuse('NOT_FOUND', 'No proxy has a certificate with this fingerprint.'));
+  await revoke(services, issued);
 }
 
 async function revoke(
   { connections, metrics, actors }: Services,
   { fingerprint, not_after_ms }: { fingerprint: string; not_after_ms: number | null },
-): Promise<null | Refusal> {
-  const ended = await actors.certificate(fingerprint).revoke({ not_after_ms });
-  if (isRefusal(ended)) return ended;
+): Promise<void> {
+  await actors.certificate(fingerprint).revoke({ not_after_ms });
   metrics.device_certificates.inc({ what: 'revoked' });
   connections.revoked(fingerprint);
-  return null;
 }

@@ -6,7 +6,7 @@ import { count, id, moment, no_cursor } from '../../src/access/response_schemas.
 import { streamOfChunk } from '../../src/domain/ids.js';
 import type { Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import type { Work } from '../../src/features/recordings/chunk_processing.js';
@@ -73,10 +73,10 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
       const found = await chunkOf(services, params.chunk_id as string);
-      if (isRefusal(found)) return found;
       const { chunk, stream } = found;
       const span: Interval = [chunk.source_start_ms, chunk.source_end_ms];
-      if (who === 'worker' && !(await services.transcription.isClaimed(stream.id, span))) return NOT_CLAIMED;
+      if (who === 'worker' && !(await services.transcription.isClaimed(stream.id, span)))
+        throw new Refused(NOT_CLAIMED);
       const { size_bytes, sha256: etag } = chunk;
       const open = (range?: { start: number; end: number }) => chunkContent(services, chunk, { range, gone: NO_CHUNK });
       return sendBytes({ request, reply }, { size_bytes, etag, content_type: 'application/octet-stream', open });
@@ -90,7 +90,7 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     lease_s,
     async prolong({ actors }, { chunk_id = '' }, { claim: token, lease_ms }) {
       const home = streamOfChunk(chunk_id);
-      if (home === null) return NO_CHUNK;
+      if (home === null) throw new Refused(NO_CHUNK);
       return actors.stream(home.stream_id).prolong_claim({ number: home.number, token, lease_ms });
     },
   }),
@@ -135,21 +135,20 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
 async function finish(
   services: Services,
   { chunk_id, token, result }: { chunk_id: string; token: string; result: ChunkResult },
-): Promise<unknown | Refusal> {
+): Promise<unknown> {
   const home = streamOfChunk(chunk_id);
-  if (home === null) return NO_CHUNK;
+  if (home === null) throw new Refused(NO_CHUNK);
   const { stream_id, number } = home;
   const answer = await services.processing.result(stream_id, { token, results: [{ number, result }] });
-  if (isRefusal(answer)) return answer;
-  if (!answer.taken.includes(number)) return NOT_HELD;
+  if (!answer.taken.includes(number)) throw new Refused(NOT_HELD);
   services.metrics.chunks_processed.inc({ worker: 'operator_port', status: result.status });
   const found = await chunkOf(services, chunk_id);
-  return isRefusal(found) ? found : { chunk_id, status: statusOf(found.chunk, found.stream, services.clock.now()) };
+  return { chunk_id, status: statusOf(found.chunk, found.stream, services.clock.now()) };
 }
 
-async function chunkOf({ actors }: Services, chunk_id: string): Promise<{ chunk: Chunk; stream: Stream } | Refusal> {
+async function chunkOf({ actors }: Services, chunk_id: string): Promise<{ chunk: Chunk; stream: Stream }> {
   const home = streamOfChunk(chunk_id);
-  if (home === null) return NO_CHUNK;
+  if (home === null) throw new Refused(NO_CHUNK);
   return actors.stream(home.stream_id).chunk({ number: home.number });
 }
 

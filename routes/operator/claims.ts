@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Lease } from '../../actors/job.js';
 import { whole } from '../../src/access/request_schemas.js';
 import { moment } from '../../src/access/response_schemas.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import type { Services } from '../../src/host/services.js';
 
@@ -24,7 +23,7 @@ type ProgressRow = Pick<Route, 'path' | 'summary' | 'worker_too' | 'refusals'> &
     services: Services,
     params: Record<string, string>,
     held: { claim: string; lease_ms: number },
-  ): Promise<Lease | Refusal>;
+  ): Promise<Lease>;
 };
 
 /** The row by which a worker that is still at a job gets a longer lease. */
@@ -37,7 +36,7 @@ export function progressRow({ lease_s, prolong, ...row }: ProgressRow): Route {
     answer: z.strictObject({ lease_until: moment.describe('Until then nobody else gets it.') }),
     async handler({ services, params, body }) {
       const lease = await prolong(services, params, { claim: body.claim, lease_ms: body.lease_s * SECOND_MS });
-      return isRefusal(lease) ? lease : { lease_until: new Date(lease.until_ms).toISOString() };
+      return { lease_until: new Date(lease.until_ms).toISOString() };
     },
   });
 }

@@ -5,7 +5,7 @@ import { listLimit } from '../../src/access/request_schemas.js';
 import { moment, pageShape } from '../../src/access/response_schemas.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { AUTH_METHODS } from '../../src/features/oauth/clients/client.js';
 import { clientName } from '../../src/features/oauth/clients/client_names.js';
@@ -73,7 +73,7 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND'],
     async handler({ services, params }) {
       const found = await services.clients.inspect(params.client as string);
-      return found === null ? UNKNOWN : clientView(services, found);
+      return found === null ? throwRefusal(UNKNOWN) : clientView(services, found);
     },
   }),
 
@@ -131,7 +131,6 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
     async handler({ services, params, body }) {
       const client_id = params.client as string;
       const turned = await services.clients.rotateSecret(client_id, body);
-      if (isRefusal(turned)) return turned;
       const { client, state, client_secret } = turned;
       return { ...clientView(services, { client, state }), client_secret };
     },
@@ -145,9 +144,9 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
       credential: 'operator',
       answer: clientShape,
       refusals: ['NOT_FOUND'],
-      async handler({ services, params }): Promise<unknown | Refusal> {
+      async handler({ services, params }): Promise<unknown> {
         const turned = await services.clients.setDisabled(params.client as string, action === 'disable');
-        return isRefusal(turned) ? turned : clientView(services, turned);
+        return clientView(services, turned);
       },
     }),
   ),

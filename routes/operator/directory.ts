@@ -14,7 +14,6 @@ import {
   serverNow,
 } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
-import { isRefusal } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { isScanCursor, type ScannedPage } from '../../src/engine/store/entity_scan.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
@@ -145,7 +144,7 @@ export const DIRECTORY_ROUTES: readonly Route[] = [
         (state === undefined || stateOf(device) === state) &&
         (unseen_min === 0 || (device.last_seen_at_ms ?? 0) <= seen_before_ms);
       const found = await findDevices(services, { ...asked, holds });
-      return isRefusal(found) ? found : scanned(services, found, deviceRow);
+      return scanned(services, found, deviceRow);
     },
   }),
 
@@ -168,9 +167,7 @@ export const DIRECTORY_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND'],
     async handler({ services, params, query }) {
       const account = await accountNamed(services, params.account as string);
-      if (isRefusal(account)) return account;
       const page = await listDevices(services, account.id, query);
-      if (isRefusal(page)) return page;
       const items = page.items.map(({ id: device_id, kind, bound_at, last_seen_at }) => ({
         ...{ device_id, kind, bound_at, last_seen_at },
       }));
@@ -188,7 +185,6 @@ export const DIRECTORY_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND'],
     async handler({ services, params, query }) {
       const account = await accountNamed(services, params.account as string);
-      if (isRefusal(account)) return account;
       return { account_id: account.id, ...(await streamsOf(services, account.id, query)) };
     },
   }),

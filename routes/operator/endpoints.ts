@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TROUBLES, type Trouble } from '../../actors/webhooks/endpoint_state.js';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { count, id, moment, no_cursor, serverNow } from '../../src/access/response_schemas.js';
-import { isRefusal } from '../../src/domain/refusals.js';
+import { orRefused } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
 import { newestOfEach } from '../../src/features/webhooks/endpoint_activity.js';
@@ -88,9 +88,10 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
     credential: 'operator',
     async handler({ services, params }) {
       const account = await accountNamed(services, params.account as string);
-      if (isRefusal(account)) return account;
-      const views = await Promise.all(account.endpoints.map((id) => endpointForStaff(services, id)));
-      return { account_id: account.id, items: views.filter((one) => !isRefusal(one)), cursor: null };
+      const views = await Promise.all(
+        account.endpoints.map((id) => endpointForStaff(services, id).catch(orRefused(null))),
+      );
+      return { account_id: account.id, items: views.filter((one) => one !== null), cursor: null };
     },
   }),
 

@@ -3,11 +3,11 @@ import { ACTOR_KINDS } from '../../actors/index.js';
 import { emailAddress } from '../../src/access/request_schemas.js';
 import { count, moment, no_cursor, serverNow } from '../../src/access/response_schemas.js';
 import { endpointOfDelivery, isId, ownerOfPrivateWorkspace, streamOfChunk } from '../../src/domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
 import { shownName, shownState } from '../../src/edge/operations/entity_fields.js';
-import { StoreUnavailable } from '../../src/engine/store/store.js';
+import { isRetryable } from '../../src/engine/store/store.js';
 import { accountIdOf, knownEmail } from '../../src/features/accounts/account_of_email.js';
 import { joinedDevice } from '../../src/features/devices/joined_activity.js';
 import { seenDeviceShape, seenDeviceView } from '../../src/features/devices/seen_device.js';
@@ -145,10 +145,10 @@ async function candidatesFor({ runtime, ...services }: Services, text: string): 
   if (isId(id)) return candidatesOfId(id).flatMap((one) => (runtime.homeOf(one.kind) === 'id' ? [one] : []));
   const typed = emailAddress.safeParse(text);
   if (typed.success) {
-    const email = await knownEmail(services, typed.data);
-    if (isRefusal(email)) return typed.data.spellings.map((one) => ({ kind: 'email', id: one }));
-    const account_id = await accountIdOf(services, email);
-    const account = account_id === null || isRefusal(account_id) ? [] : [{ kind: 'account', id: account_id }];
+    const email = await knownEmail(services, typed.data).catch(orRefused(null));
+    if (email === null) return typed.data.spellings.map((one) => ({ kind: 'email', id: one }));
+    const account_id = await accountIdOf(services, email).catch(orRefused(null));
+    const account = account_id === null ? [] : [{ kind: 'account', id: account_id }];
     return [...account, { kind: 'email', id: email }];
   }
   return KINDS.filter((one) => runtime.homeOf(one) === 'hash').map((one) => ({ kind: one, id: text }));
@@ -169,23 +169,24 @@ async function isThere({ runtime }: Services, address: Address): Promise<boolean
   try {
     return (await runtime.stored(address)) !== null;
   } catch (error) {
-    if (error instanceof StoreUnavailable) throw error;
+    if (isRetryable(error)) throw error;
     return true;
   }
 }
 
-async function entityView(services: Services, { kind, id }: Address): Promise<unknown | Refusal> {
+async function entityView(services: Services, { kind, id }: Address): Promise<unknown> {
   const { runtime, clock } = services;
   const home = runtime.homeOf(kind);
-  if (home === null) return NO_KIND;
-  if (home === 'id' && !isId(id)) return refuse('NOT_FOUND', `The id of a ${kind} is a UUID.`);
+  if (home === null) throw new Refused(NO_KIND);
+  if (home === 'id' && !isId(id)) throw new Refused(refuse('NOT_FOUND', `The id of a ${kind} is a UUID.`));
   const address = { kind, id };
   // In the process that was asked last, where it is in the memory of several.
   const [memory = null] = (await services.processes.askAll('look', address)).sort(
     (a, b) => agoOf(a.recent) - agoOf(b.recent),
   );
   const stored = await storedView(services, address);
-  if (memory === null && stored.is === 'absent') return refuse('NOT_FOUND', `There is no ${kind} of this id.`);
+  if (memory === null && stored.is === 'absent')
+    throw new Refused(refuse('NOT_FOUND', `There is no ${kind} of this id.`));
   const { partition } = runtime.locate(address);
   const recent = memory?.recent ?? [];
   const now_ms = clock.unmoved();
@@ -196,7 +197,8 @@ async function entityView(services: Services, { kind, id }: Address): Promise<un
     memory: memory === null ? null : inMemory(memory),
     recent: recent.map(({ type, outcome, took_ms, ago_ms }) => ({ type, outcome, took_ms, at: at(ago_ms) })),
     versions: versionsOf(recent).map(({ version, type, ago_ms }) => ({ version, type, at: at(ago_ms) })),
-    endpoint: kind === 'endpoint' && stored.is === 'kept' ? orNull(await endpointForStaff(services, id)) : null,
+    endpoint:
+      kind === 'endpoint' && stored.is === 'kept' ? await endpointForStaff(services, id).catch(orRefused(null)) : null,
     device: kind === 'device' ? await deviceSeen(services, id) : null,
   };
 }
@@ -222,7 +224,7 @@ async function storedView({ runtime }: Services, address: Address): Promise<Stor
     if (state === null) return { is: 'ended', version };
     return { is: 'kept', version, bytes, state: shownState(address.kind, state) };
   } catch (error) {
-    if (error instanceof StoreUnavailable) throw error;
+    if (isRetryable(error)) throw error;
     return { is: 'unusable', reason: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -249,8 +251,4 @@ async function deviceSeen({ clock, processes }: Services, device_id: string) {
   const { since_ms, seen } = await joinedDevice(processes, device_id, clock.now());
   const watched_since = new Date(since_ms).toISOString();
   return { watched_since, seen: seen === null ? null : seenDeviceView(seen) };
-}
-
-function orNull<T>(answer: T | Refusal): T | null {
-  return isRefusal(answer) ? null : answer;
 }

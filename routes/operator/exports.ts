@@ -4,7 +4,7 @@ import { isOpen } from '../../actors/accounts/account_state.js';
 import { isUnderWay } from '../../actors/accounts/exports.js';
 import { id, no_cursor } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
@@ -47,13 +47,11 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body }) {
       const account = await accountNamed(services, params.account as string);
-      if (isRefusal(account)) return account;
-      if (!isOpen(account)) return CLOSED_ACCOUNT;
+      if (!isOpen(account)) throw new Refused(CLOSED_ACCOUNT);
       const { id: account_id, lives } = account;
       const export_id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
       const asker = { epochs: [{ epoch: 'account' as const, value: lives.account }], credential: null };
       const made = await services.actors.exports(account_id).request({ export_id, by: BY, ...body, asker });
-      if (isRefusal(made)) return made;
       services.exports.offer(account_id);
       return exportView(made);
     },
@@ -68,7 +66,7 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     handler: ({ services, params }) =>
       ofAccount(services, params, async ({ id: account_id }) => {
         const found = await services.actors.exports(account_id).view({ export_id: params.id as string, by: BY });
-        return isRefusal(found) ? found : exportView(found);
+        return exportView(found);
       }),
   }),
 
@@ -82,8 +80,7 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     handler: ({ services, params, request, reply }) =>
       ofAccount(services, params, async ({ id: account_id }) => {
         const found = await services.actors.exports(account_id).view({ export_id: params.id as string, by: BY });
-        const download = isRefusal(found) ? found : archiveDownload(services, account_id, found);
-        return isRefusal(download) ? download : sendBytes({ request, reply }, download);
+        return sendBytes({ request, reply }, archiveDownload(services, account_id, found));
       }),
   }),
 
@@ -95,9 +92,9 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     status: 204,
     handler: ({ services, params }) =>
       ofAccount(services, params, async ({ id: account_id }) => {
-        const deleted = await services.actors.exports(account_id).delete({ export_id: params.id as string, by: BY });
-        if (!isRefusal(deleted)) services.exports.offer(account_id);
-        return isRefusal(deleted) ? deleted : undefined;
+        await services.actors.exports(account_id).delete({ export_id: params.id as string, by: BY });
+        services.exports.offer(account_id);
+        return undefined;
       }),
   }),
 ];
@@ -105,19 +102,19 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
 async function ofAccount(
   services: Services,
   { account: named = '' }: Record<string, string>,
-  answer: (account: Account) => Promise<unknown | Refusal>,
-): Promise<unknown | Refusal> {
+  answer: (account: Account) => Promise<unknown>,
+): Promise<unknown> {
   const account = await accountNamed(services, named);
-  return isRefusal(account) ? account : answer(account);
+  return answer(account);
 }
 
 async function exportsUnderWay({ actors, exports }: Services) {
   const found = await Promise.all(
     (await exports.listDue()).map(async (account_id) => {
       const lists = await Promise.all(
-        (['account', 'staff'] as const).map((by) => actors.exports(account_id).list({ by })),
+        (['account', 'staff'] as const).map((by) => actors.exports(account_id).list({ by }).catch(orRefused(null))),
       );
-      const all = lists.flatMap((list) => (isRefusal(list) ? [] : list.exports));
+      const all = lists.flatMap((list) => list?.exports ?? []);
       return all.filter(isUnderWay).map((one) => ({ account_id, by: one.by, export: exportView(one) }));
     }),
   );

@@ -5,7 +5,7 @@ import { emailAddress, listLimit, timestamp, trimmedText, uuid } from '../../src
 import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { isRefused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { isScope, scopeList } from '../../src/domain/scopes.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
@@ -85,10 +85,8 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND'],
     async handler({ services, params, query: { limit, cursor } }) {
       const account = await accountNamed(services, params.account as string);
-      if (isRefusal(account)) return account;
       const { id: account_id, lives } = account;
       const page = await listGrants(services, { account_id, grants_life: lives.grants, limit, cursor });
-      if (isRefusal(page)) return page;
       const items = page.rows.map(
         ({ member, grant }): z.infer<typeof grantShape> => ({
           id: member,
@@ -112,10 +110,9 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
     status: 204,
     async handler({ services, params }) {
       const account = await accountNamed(services, params.account as string);
-      if (isRefusal(account)) return account;
       const by = { account_id: account.id, grants_life: account.lives.grants };
       const answer = await services.actors.grant(params.id as string).revoke({ by });
-      return isRefusal(answer) ? answer : answer.revoked ? null : UNKNOWN;
+      return answer.revoked ? null : throwRefusal(UNKNOWN);
     },
   }),
 
@@ -129,7 +126,6 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND'],
     async handler({ services, params }) {
       const account = await accountNamed(services, params.account as string);
-      if (isRefusal(account)) return account;
       return services.actors.account(account.id).end_grants();
     },
   }),
@@ -194,9 +190,14 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
   }
   if (Date.parse(row.created_at) > clock.now()) return wrong('created_at: lies ahead');
   if (dry_run) return { outcome: 'right' };
-  const account = await ownerOf(services, row);
-  if (isRefusal(account)) return wrong(`account: ${account.message}`);
-  const brought = await actors.downstream.importedToken(row.refresh_token_sha256).bring_in({
+  let account: Account;
+  try {
+    account = await ownerOf(services, row);
+  } catch (error) {
+    if (isRefused(error)) return wrong(`account: ${error.message}`);
+    throw error;
+  }
+  const bringing = actors.downstream.importedToken(row.refresh_token_sha256).bring_in({
     grant_id: randomId({ partition: partitionOfId(account.id), now_ms: clock.now() }),
     created_at_ms: Date.parse(row.created_at),
     grant: {
@@ -212,19 +213,23 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
       code: { challenge: '', redirect_uri: null },
     },
   });
-  if (isRefusal(brought)) return wrong(brought.message);
-  return { outcome: brought.is_new ? 'imported' : 'known', grant_id: brought.grant_id };
+  try {
+    const brought = await bringing;
+    return { outcome: brought.is_new ? 'imported' : 'known', grant_id: brought.grant_id };
+  } catch (error) {
+    if (isRefused(error)) return wrong(error.message);
+    throw error;
+  }
 }
 
 /** The account that a grant is for; an email without one gets it, as a first sign-in would. */
-async function ownerOf(services: Services, { account }: ImportRow): Promise<Account | Refusal> {
+async function ownerOf(services: Services, { account }: ImportRow): Promise<Account> {
   if (typeof account === 'string') return accountNamed(services, account);
   const email = await knownEmail(services, account);
-  if (isRefusal(email)) return email;
   const entered = await services.actors.downstream
     .email(email)
     .enter({ network: null, email, account: newAccountId(services) });
-  return isRefusal(entered) ? entered : accountOf(services, entered.account_id);
+  return accountOf(services, entered.account_id);
 }
 
 function wrong(problem: string): Outcome {

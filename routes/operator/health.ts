@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { joinMetrics } from '../../src/edge/operations/joined_metrics.js';
 import { VERSION } from '../../src/version.js';
@@ -58,7 +58,8 @@ export const HEALTH_ROUTES: readonly Route[] = [
         .describe('With PROCESSES of 2 or more, those that do not do their work. Others serve meanwhile.'),
     }),
     async handler({ services: { draining, storage_health, transcriber, insights, processes } }) {
-      if (draining.hasBegun) return refuse('UNAVAILABLE', 'The server is about to stop.', { retry_after_s: 2 });
+      if (draining.hasBegun)
+        throw new Refused(refuse('UNAVAILABLE', 'The server is about to stop.', { retry_after_s: 2 }));
       const { status } = await storage_health.current();
       if (status === 'ok' || status === 'slow')
         return {
@@ -69,7 +70,7 @@ export const HEALTH_ROUTES: readonly Route[] = [
           troubled_processes: [...processes.troubles],
         };
       const text = status === 'away' ? 'Storage does not answer.' : 'Storage takes no writes.';
-      return refuse('UNAVAILABLE', text, { retry_after_s: 2 });
+      throw new Refused(refuse('UNAVAILABLE', text, { retry_after_s: 2 }));
     },
   }),
 

@@ -6,7 +6,7 @@ import type { PublicationTally } from '../../actors/transcripts/transcript_state
 import { failureCode, languageTag, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
 import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { BlobStoreUnavailable } from '../../src/engine/blobs/blob_store.js';
@@ -233,8 +233,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_MISSING'],
     async handler({ services, params, request, reply }) {
       const window = await services.transcription.audioOf(params.job as string);
-      const audio = isRefusal(window) ? window : await joinedPart(services, window);
-      return isRefusal(audio) ? audio : sendBytes({ request, reply }, audio);
+      return sendBytes({ request, reply }, await joinedPart(services, window));
     },
   }),
 
@@ -274,11 +273,16 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     async handler({ services, params, body }) {
       const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
       const job = params.job as string;
-      if (isInsightJob(job) !== (body.kind === 'insights')) return OTHER_KIND;
-      const published = await publish(services, job, { body, digest });
-      const status = isRefusal(published) ? 'refused' : 'published';
-      jobsOf(services, job).ended.inc({ worker: 'operator_port', status });
-      return isRefusal(published) ? published : { published };
+      if (isInsightJob(job) !== (body.kind === 'insights')) throw new Refused(OTHER_KIND);
+      const { ended } = jobsOf(services, job);
+      try {
+        const published = await publish(services, job, { body, digest });
+        ended.inc({ worker: 'operator_port', status: 'published' });
+        return { published };
+      } catch (error) {
+        if (isRefused(error)) ended.inc({ worker: 'operator_port', status: 'refused' });
+        throw error;
+      }
     },
   }),
 
@@ -303,7 +307,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
       const job = params.job as string;
       const { jobs, ended } = jobsOf(services, job);
       const failed = await jobs.failed(job, { claim: held, code, retry, engine: null });
-      if (!isRefusal(failed)) ended.inc({ worker: 'operator_port', status: 'failed' });
+      ended.inc({ worker: 'operator_port', status: 'failed' });
       return failed;
     },
   }),
@@ -319,9 +323,10 @@ function jobsOf({ insights, transcription, metrics }: Services, job: string) {
 /** Not now is no reason to hand out no window: its chunks can be fetched one by one. */
 async function canBeJoined(services: Services, window: WindowWork): Promise<boolean> {
   try {
-    return !isRefusal(await joinedPart(services, window));
+    await joinedPart(services, window);
+    return true;
   } catch (error) {
-    if (error instanceof BlobStoreUnavailable) return false;
+    if (error instanceof BlobStoreUnavailable || isRefused(error)) return false;
     throw error;
   }
 }
@@ -330,7 +335,7 @@ function publish(
   { insights, transcription }: Services,
   job: string,
   { body: { claim, ...said }, digest }: { body: z.infer<typeof insightForm | typeof resultForm>; digest: string },
-): Promise<InsightTally | PublicationTally | Refusal> {
+): Promise<InsightTally | PublicationTally> {
   if (said.kind === 'insights') {
     const { kind: _, ...raw } = said;
     return insights.jobs.publish(job, { claim, digest, raw, made_by: 'external', engine: null });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { no_cursor } from '../../src/access/response_schemas.js';
-import { refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { outboxFolder } from '../../src/engine/mail/outbox_folder.js';
 import { listOutbox } from '../../src/engine/mail/outbox_mailer.js';
@@ -25,7 +25,8 @@ export const MAIL_ROUTES: readonly Route[] = [
     answer: z.strictObject({ items: z.array(mailShape), cursor: no_cursor }),
     refusals: ['NOT_FOUND'],
     async handler({ services: { settings }, query: { limit } }) {
-      if (settings.smtp_url !== null) return refuse('NOT_FOUND', 'Mails are sent over SMTP; nothing is kept here.');
+      if (settings.smtp_url !== null)
+        throw new Refused(refuse('NOT_FOUND', 'Mails are sent over SMTP; nothing is kept here.'));
       return { items: await listOutbox(outboxFolder(settings), { limit }), cursor: null };
     },
   }),

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { openRoute, type Route } from '../../src/edge/http/route.js';
 import {
   clearOperatorCookie,
@@ -99,7 +99,7 @@ export const OPERATOR_PAGE_ROUTES: readonly Route[] = [
     credential: 'none',
     dialect: 'page',
     async handler({ request, reply }) {
-      if (!isOwnPage(request)) return FOREIGN;
+      if (!isOwnPage(request)) throw new Refused(FOREIGN);
       clearOperatorCookie(request, reply);
       return leave(reply, SIGN_IN);
     },
@@ -111,7 +111,7 @@ async function signIn(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   { token, to: wanted }: { token: string; to?: string | undefined },
 ) {
-  if (!isOwnPage(request)) return FOREIGN;
+  if (!isOwnPage(request)) throw new Refused(FOREIGN);
   const to = ownAddress(wanted);
   if (isOperatorToken(services, token.trim())) {
     setOperatorCookie(services, request, reply);

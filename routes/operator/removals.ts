@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
 import { ownerOfPrivateWorkspace } from '../../src/domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
 import { askWorkspace } from '../../src/features/workspaces/workspace_calls.js';
@@ -36,12 +36,12 @@ export const REMOVAL_ROUTES: readonly Route[] = [
   }),
 ];
 
-async function deleteWorkspace(services: Services, id: string): Promise<unknown | Refusal> {
+async function deleteWorkspace(services: Services, id: string): Promise<unknown> {
   const owner = ownerOfPrivateWorkspace(id);
   if (owner !== null) {
-    const account = await accountNamed(services, owner.account_id);
-    const is_private = !isRefusal(account) && account.private_workspace.id === id;
-    if (is_private) return refuse('CONFLICT', 'A private workspace goes with its account alone.');
+    const account = await accountNamed(services, owner.account_id).catch(orRefused(null));
+    if (account?.private_workspace.id === id)
+      throw new Refused(refuse('CONFLICT', 'A private workspace goes with its account alone.'));
   }
   return askWorkspace(services, id, (workspace) => workspace.staff_delete());
 }

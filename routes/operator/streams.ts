@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { whole } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
-import { CLOSED } from '../../src/engine/runtime/activation.js';
+import { isClosed } from '../../src/engine/runtime/activation.js';
 import { lookAgain } from '../../src/features/insights/look_again.js';
 
 /** What staff do with the transcript of a recording, and with what was made of it. */
@@ -40,25 +40,18 @@ export const STAFF_STREAM_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body: { kinds, ...part } }) {
       const { actors, transcription } = services;
-      const stream = await actors.stream(params.id as string).view();
-      if (isRefusal(stream)) return standing(stream);
-      const transcript = await actors.transcript(stream.id).view();
-      if (isRefusal(transcript)) return standing(transcript);
-      if (kinds.includes('insights')) {
-        const refused = await lookAgain(services, stream, part);
-        if (refused !== null) return standing(refused);
-      }
-      if (kinds.includes('transcribe')) {
-        const asked = await actors.transcript(stream.id).reprocess(part);
-        if (isRefusal(asked)) return standing(asked);
-        transcription.due.offer(stream.id);
+      try {
+        const stream = await actors.stream(params.id as string).view();
+        await actors.transcript(stream.id).view();
+        if (kinds.includes('insights')) await lookAgain(services, stream, part);
+        if (kinds.includes('transcribe')) {
+          await actors.transcript(stream.id).reprocess(part);
+          transcription.due.offer(stream.id);
+        }
+      } catch (error) {
+        throw isRefused(error, 'NOT_FOUND') || isClosed(error) ? new Refused(NO_TRANSCRIPT) : error;
       }
       return { accepted: true };
     },
   }),
 ];
-
-/** A recording that is deleted meanwhile is as one that is not there. */
-function standing(refusal: Refusal): Refusal {
-  return refusal.refused === 'NOT_FOUND' || refusal === CLOSED ? NO_TRANSCRIPT : refusal;
-}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { whole } from '../../src/access/request_schemas.js';
 import { serverNow } from '../../src/access/response_schemas.js';
-import { refuse } from '../../src/domain/refusals.js';
+import { Refused, refuse } from '../../src/domain/refusals.js';
 import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,8 @@ export const TEST_CLOCK_ROUTES: readonly Route[] = [
     answer: z.strictObject({ now: serverNow }),
     refusals: ['NOT_FOUND'],
     async handler({ services, body: { advance_ms } }) {
-      if (!services.settings.test_clock) return refuse('NOT_FOUND', 'The clock can be moved only with TEST_CLOCK=1.');
+      if (!services.settings.test_clock)
+        throw new Refused(refuse('NOT_FOUND', 'The clock can be moved only with TEST_CLOCK=1.'));
       await services.handleMessages();
       await services.clock.advance(advance_ms);
       await services.handleDue();

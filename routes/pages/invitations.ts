@@ -4,7 +4,7 @@ import { listCursor } from '../../src/access/cursors.js';
 import { isId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isEnabled } from '../../src/domain/permissions.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { orNull, type Refusal } from '../../src/domain/refusals.js';
 import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { type InvitationOutcome, type InvitationRow, sendPage } from '../../src/edge/pages/page.js';
@@ -54,9 +54,7 @@ async function show(visit: Visit, { cursor, joined, done }: z.output<typeof quer
   }
   const { email } = account;
   const listed = await listInvitations(services, { email, limit: LIMITS.list_limit_default, cursor });
-  if (isRefusal(listed)) return listed;
   const rows = await rowsOf(services, listed.items);
-  if (isRefusal(rows)) return rows;
   return sendPage(reply, {
     page: 'invitations',
     holder,
@@ -81,13 +79,12 @@ function outcomeOf(
 type Listed = Exclude<Awaited<ReturnType<typeof listInvitations>>, Refusal>['items'];
 
 /** With who invited, as their accounts are named now; a deleted account has no name. */
-async function rowsOf(services: Services, items: Listed): Promise<InvitationRow[] | Refusal> {
+async function rowsOf(services: Services, items: Listed): Promise<InvitationRow[]> {
   const ids = [...new Set(items.map(({ invited_by }) => invited_by))];
-  const accounts = await Promise.all(ids.map((id) => services.actors.account(id).view()));
+  const accounts = await Promise.all(ids.map((id) => orNull(services.actors.account(id).view(), 'UNAUTHORIZED')));
   const named = new Map<string, InvitationRow['invited_by']>();
   for (const [index, account] of accounts.entries()) {
-    if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
-    const is_there = !isRefusal(account) && isOpen(account);
+    const is_there = account !== null && isOpen(account);
     named.set(ids[index] as string, is_there ? { email: account.email, name: account.name } : null);
   }
   return items.map(({ id, workspace, role, invited_by, created_at }) => ({
@@ -104,31 +101,28 @@ async function accept(visit: Visit, form: Form): Promise<Answer> {
   // The page says that the account is deleted, or that it can't share.
   if (!isOpen(account) || !isEnabled(account.entitlements, 'workspace.sharing')) return leave(reply, path);
   const found = await findInvitation(visit, form);
-  if (isRefusal(found)) return found;
   if (found === null) return answered(visit, form, 'gone');
   const { id: account_id, email } = account;
-  const accepted = await acceptInvitation(services, { account_id, email, ...found }, fences);
-  if (isRefusal(accepted) && accepted.refused === 'NOT_FOUND') return answered(visit, form, 'gone');
-  return isRefusal(accepted) ? accepted : leave(reply, `${path}?joined=${found.workspace_id}`);
+  const accepted = await orNull(acceptInvitation(services, { account_id, email, ...found }, fences), 'NOT_FOUND');
+  if (accepted === null) return answered(visit, form, 'gone');
+  return leave(reply, `${path}?joined=${found.workspace_id}`);
 }
 
 async function decline(visit: Visit, form: Form): Promise<Answer> {
   const { services, reply, account } = visit;
   if (!isOpen(account)) return leave(reply, path);
   const found = await findInvitation(visit, form);
-  if (isRefusal(found)) return found;
   if (found === null) return answered(visit, form, 'declined');
   const { invitation_id } = found;
-  const declined = await declineInvitation(services, { email: account.email, invitation_id });
-  if (isRefusal(declined) && declined.refused === 'NOT_FOUND') return answered(visit, form, 'declined');
-  return isRefusal(declined) ? declined : leave(reply, `${path}?done=declined`);
+  const declined = await orNull(declineInvitation(services, { email: account.email, invitation_id }), 'NOT_FOUND');
+  if (declined === null) return answered(visit, form, 'declined');
+  return leave(reply, `${path}?done=declined`);
 }
 
 /** Null when it is not there any more. */
 async function findInvitation({ services, account }: Visit, { invitation_id = '' }: Form) {
   if (!isId(invitation_id)) return null;
-  const found = await addressedTo(services, { email: account.email, invitation_id });
-  return isRefusal(found) && found.refused === 'NOT_FOUND' ? null : found;
+  return orNull(addressedTo(services, { email: account.email, invitation_id }), 'NOT_FOUND');
 }
 
 /** The page after a button that came too late: a press before it may have joined, else it is as `otherwise` says. */
@@ -139,6 +133,5 @@ async function answered(
 ): Promise<Answer> {
   const { invitation_id = '', workspace_id = '' } = form;
   const joined = await hasJoined(services, { account_id: account.id, workspace_id, invitation_id });
-  if (isRefusal(joined)) return joined;
   return leave(reply, joined ? `${path}?joined=${workspace_id}` : `${path}?done=${otherwise}`);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Account } from '../../actors/accounts/account_state.js';
-import { isRefusal, unreachable } from '../../src/domain/refusals.js';
+import { orNull, unreachable } from '../../src/domain/refusals.js';
 import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { type RestoreView, sendPage } from '../../src/edge/pages/page.js';
@@ -56,9 +56,9 @@ const MEANT_FOR: Record<Done, readonly Account['phase']['status'][]> = {
 
 async function restore({ services, reply, account, fences }: Visit, done: Done): Promise<Answer> {
   if (!MEANT_FOR[done].includes(account.phase.status)) return leave(reply, path);
-  const answer = await services.actors.downstream.account(account.id).restore({}, fences);
-  if (!isRefusal(answer)) return leave(reply, `${path}?done=${done}`);
-  return answer.refused === 'ACCOUNT_DELETION_IN_PROGRESS' ? leave(reply, path) : answer;
+  const restored = services.actors.downstream.account(account.id).restore({}, fences);
+  const is_open = (await orNull(restored, 'ACCOUNT_DELETION_IN_PROGRESS')) !== null;
+  return leave(reply, is_open ? `${path}?done=${done}` : path);
 }
 
 export function restoreView(

@@ -6,7 +6,7 @@ import type { AppSession } from '../../actors/accounts/app_session.js';
 import type { Grant } from '../../actors/oauth/grant.js';
 import { audienceUrl, type Issuer } from '../domain/audiences.js';
 import { type Permission, permissionsOf } from '../domain/permissions.js';
-import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import { orNull, type Refusal, Refused, refuse } from '../domain/refusals.js';
 import { permissionsOfScopes, recalls } from '../domain/scopes.js';
 import type { AccessClaims } from '../engine/secrets/access_tokens.js';
 import {
@@ -56,29 +56,24 @@ const callers = new WeakMap<AppSession | AccessTokenHolder, Principal>();
 const holders = new WeakMap<AccessClaims, AccessTokenHolder>();
 
 /** The caller behind the Authorization header, or why there is none. */
-export function principalOf(
-  services: Services,
-  request: FastifyRequest,
-  at: 'rest' | 'mcp',
-): Refusal | Promise<Principal | Refusal> {
+export async function principalOf(services: Services, request: FastifyRequest, at: 'rest' | 'mcp'): Promise<Principal> {
   const header = request.headers.authorization;
-  if (header === undefined) return NO_TOKEN;
+  if (header === undefined) throw new Refused(NO_TOKEN);
   const token = /^Bearer +([\x21-\x7e]{1,4096})$/i.exec(header)?.[1];
-  if (token === undefined) return NO_TOKEN;
+  if (token === undefined) throw new Refused(NO_TOKEN);
   if (token.startsWith(PERSONAL_ACCESS_TOKEN_PREFIX)) return tokenPrincipal(services, token);
   if (!token.startsWith('sps_')) return oauthPrincipal(services, { token, issuer: issuerOf(services, request), at });
   return appSessionPrincipal(services, token);
 }
 
-async function appSessionPrincipal({ keys, actors }: Services, token: string): Promise<Principal | Refusal> {
+async function appSessionPrincipal({ keys, actors }: Services, token: string): Promise<Principal> {
   const key = hash('sha256', token, 'base64');
   let known = genuine.get(key);
   if (known === undefined) {
     const parsed = parseToken('app_access', token);
-    if (parsed === null) return BAD_TOKEN;
+    if (parsed === null) throw new Refused(BAD_TOKEN);
     const session = await actors.appSession(parsed.id).secret();
-    if (isRefusal(session)) return session;
-    if (!isGenuine(keys, 'app_access', parsed, session)) return BAD_TOKEN;
+    if (!isGenuine(keys, 'app_access', parsed, session)) throw new Refused(BAD_TOKEN);
     known = { session_id: parsed.id, serial: parsed.counter, account_id: session.account_id };
     genuine.set(key, known);
   }
@@ -86,11 +81,9 @@ async function appSessionPrincipal({ keys, actors }: Services, token: string): P
     actors.appSession(known.session_id).use({ serial: known.serial }),
     accountNow(actors, known.account_id),
   ]);
-  if (isRefusal(session)) return session;
-  if (isRefusal(account)) return account;
   const before = callers.get(session);
   if (before?.account === account) return before;
-  if (session.born.app_sessions !== account.lives.app_sessions) return BAD_TOKEN;
+  if (session.born.app_sessions !== account.lives.app_sessions) throw new Refused(BAD_TOKEN);
   const { account_id } = session;
   const permissions = permissionsOf(account.entitlements);
   const caller: Principal = {
@@ -111,19 +104,18 @@ async function appSessionPrincipal({ keys, actors }: Services, token: string): P
   return caller;
 }
 
-async function tokenPrincipal({ keys, actors }: Services, text: string): Promise<Principal | Refusal> {
+async function tokenPrincipal({ keys, actors }: Services, text: string): Promise<Principal> {
   const parsed = parseSecret('personal_access_token', text);
-  if (parsed === null) return BAD_TOKEN;
-  const found = await actors.personalAccessToken(parsed.id).view();
-  if (isRefusal(found)) return found.refused === 'UNAUTHORIZED' ? BAD_TOKEN : found;
-  if (!isSecret(keys, 'personal_access_token', parsed, found.secret_hash)) return BAD_TOKEN;
+  if (parsed === null) throw new Refused(BAD_TOKEN);
+  const found = await orNull(actors.personalAccessToken(parsed.id).view(), 'UNAUTHORIZED');
+  if (found === null) throw new Refused(BAD_TOKEN);
+  if (!isSecret(keys, 'personal_access_token', parsed, found.secret_hash)) throw new Refused(BAD_TOKEN);
   const { account_id, born } = found;
   const account = await accountNow(actors, account_id);
-  if (isRefusal(account)) return account;
   const stands = account.tokens.some(({ id }) => id === parsed.id) && born.tokens === account.lives.tokens;
-  if (!stands) return BAD_TOKEN;
-  const token = await actors.personalAccessToken(parsed.id).use();
-  if (isRefusal(token)) return token.refused === 'UNAUTHORIZED' ? BAD_TOKEN : token;
+  if (!stands) throw new Refused(BAD_TOKEN);
+  const token = await orNull(actors.personalAccessToken(parsed.id).use(), 'UNAUTHORIZED');
+  if (token === null) throw new Refused(BAD_TOKEN);
   // What it lists are current names of scopes, one of which includes another permission.
   const allowed = permissionsOfScopes(token.permissions);
   const held = permissionsOf(account.entitlements);
@@ -144,7 +136,7 @@ async function tokenPrincipal({ keys, actors }: Services, text: string): Promise
   };
 }
 
-function accountNow(actors: Services['actors'], account_id: string): Promise<Account | Refusal> {
+function accountNow(actors: Services['actors'], account_id: string): Promise<Account> {
   return actors.account(account_id).view();
 }
 
@@ -159,11 +151,10 @@ export function accountDeleted(account: Account): Refusal | null {
 async function oauthPrincipal(
   services: Services,
   { token, issuer, at }: { token: string; issuer: Issuer; at: 'rest' | 'mcp' },
-): Promise<Principal | Refusal> {
+): Promise<Principal> {
   const holder = await accessTokenHolder(services, token, issuer);
-  if (isRefusal(holder)) return holder;
   const { claims, grant, client, account, permissions } = holder;
-  if (at === 'rest' && claims.audience !== 'api') return otherAudience(services);
+  if (at === 'rest' && claims.audience !== 'api') throw new Refused(otherAudience(services));
   const before = callers.get(holder);
   if (before !== undefined) return before;
   const { account_id } = grant;
@@ -207,20 +198,18 @@ export async function accessTokenHolder(
   { access_tokens, clients, actors }: Services,
   token: string,
   issuer: Issuer,
-): Promise<AccessTokenHolder | Refusal> {
+): Promise<AccessTokenHolder> {
   const claims = await access_tokens.verify(token, issuer);
-  if (claims === null) return BAD_TOKEN;
+  if (claims === null) throw new Refused(BAD_TOKEN);
   // The token names all three, so that they are asked at once.
   const [grant, account, client] = await Promise.all([
     actors.grant(claims.grant_id).use({ generation: claims.generation }),
     accountNow(actors, claims.account_id),
     clients.find(claims.client_id),
   ]);
-  if (isRefusal(grant)) return grant;
-  if (isRefusal(account)) return account;
   const before = holders.get(claims);
   if (before?.grant === grant && before.account === account && before.client === client) return before;
-  if (client === null || grant.born.grants !== account.lives.grants) return BAD_TOKEN;
+  if (client === null || grant.born.grants !== account.lives.grants) throw new Refused(BAD_TOKEN);
   const allowed = permissionsOfScopes(claims.scopes);
   const permissions = permissionsOf(account.entitlements).filter((name) => allowed.includes(name));
   const holder: AccessTokenHolder = { claims, grant, client, account, permissions };

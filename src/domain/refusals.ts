@@ -58,6 +58,60 @@ export function refuse(
   return { refused, message, ...more };
 }
 
+/** How a refusal travels above the actors: thrown by a message or a check, rendered by the route, caught by a worker. */
+export class Refused extends Error {
+  override name = 'Refused';
+  readonly refusal: Refusal;
+  readonly code: RefusalCode;
+
+  constructor(refusal: Refusal) {
+    // A refusal is an answer, not a fault: nobody reads where it was made.
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+    super(refusal.message);
+    Error.stackTraceLimit = limit;
+    this.refusal = refusal;
+    this.code = refusal.refused;
+  }
+}
+
+/** Throws a refusal where an expression is expected. */
+export function throwRefusal(refusal: Refusal): never {
+  throw new Refused(refusal);
+}
+
+/** Whether an error is a refusal, of one of the codes where some are named. */
+export function isRefused(error: unknown, ...codes: RefusalCode[]): error is Refused {
+  return error instanceof Refused && (codes.length === 0 || codes.includes(error.code));
+}
+
+/** The answer; null where it was refused with one of the codes. Rejects with everything else. */
+export async function orNull<Answer extends NonNullable<unknown>>(
+  answer: Promise<Answer>,
+  ...codes: [RefusalCode, ...RefusalCode[]]
+): Promise<Answer | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isRefused(error, ...codes)) return null;
+    throw error;
+  }
+}
+
+/** For `catch`: null for what is refused now and later, as what is gone or can't be used. Rejects with everything else. */
+export function nullIfPermanent(error: unknown): null {
+  if (isRefused(error) && error.code !== 'UNAVAILABLE') return null;
+  throw error;
+}
+
+/** For `catch`: another value in place of what was refused, whatever the code. Rejects with everything else. */
+export function orRefused<Value>(instead: Value): (error: unknown) => Value {
+  return (error) => {
+    if (isRefused(error)) return instead;
+    throw error;
+  };
+}
+
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === 'object' && value !== null && 'refused' in value;
 }

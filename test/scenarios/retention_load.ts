@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import type { StreamMessage } from '../../actors/recordings/stream.js';
 import type { Event } from '../../kits/typescript/src/api.js';
 import { chunkId, libraryId, partitionOfId } from '../../src/domain/ids.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { isRefusal, orNull } from '../../src/domain/refusals.js';
 import { blobKey } from '../../src/engine/blobs/blob_keys.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { expectationOf, streamOf } from '../engine/blobs/blob_store_contract.js';
@@ -42,10 +42,6 @@ async function retentionLoad(t: Test, { records, streams, clients, beside }: Siz
   const owner = { account_id: session.user.id, workspace_id: own?.id as string };
   const { id: source_id } = await app.ask<{ id: string }>('POST', '/sources', { name: 'Desk' });
 
-  const answered = <Reply>(answer: Reply | Refusal): Reply => {
-    if (isRefusal(answer)) throw new Error(answer.message);
-    return answer;
-  };
   const expected = expectationOf(BYTES);
   /** As uploads and requests would store them. */
   const fill = async (chunks: number, signals: number) => {
@@ -55,23 +51,24 @@ async function retentionLoad(t: Test, { records, streams, clients, beside }: Siz
       ...{ type: 'register', ...owner, source_id, recorder: null, captured_at, title: 'Talk', end_ms: null },
       silent: true,
     };
-    answered(await runtime.ask({ kind: 'stream', id }, register));
+    const registered = await runtime.ask({ kind: 'stream', id }, register);
+    if (isRefusal(registered)) throw new Error(registered.message);
     for (let number = 1; number <= chunks; number++) {
       const intent = {
         ...{ source_chunk_ref: randomUUID(), sequence: number, codec: 'opus', container: 'ogg' },
         ...{ source_start_ms: number * 10, publication_start_ms: number * 10, source_end_ms: number * 10 + 10 },
         ...{ size_bytes: expected.size_bytes, sha256: expected.sha256_hex },
       };
-      answered(await actors.stream(id).intend({ intent, content: intent.source_chunk_ref }));
+      await actors.stream(id).intend({ intent, content: intent.source_chunk_ref });
       await blobs.put(blobKey(id, chunkId(id, number)), streamOf(BYTES), expected);
-      answered(await actors.stream(id).stored({ number, upload_started_at_ms: clock.now() }));
+      await actors.stream(id).stored({ number, upload_started_at_ms: clock.now() });
     }
     for (let at = 0; at < signals; at += 500) {
       const batch = Array.from({ length: Math.min(500, signals - at) }, (_, n) => ({
         ...{ id: randomUUID(), ref: `s${at + n}`, type: 'a.b', start_ms: at + n, end_ms: null, content: `${at + n}` },
         ...{ payload: '{"said":"something of some length"}', payload_bytes: 35 },
       }));
-      answered(await actors.signals(id).post({ ...owner, request: randomUUID(), signals: batch, staged: false }));
+      await actors.signals(id).post({ ...owner, request: randomUUID(), signals: batch, staged: false });
     }
   };
   const each = records / streams / 2;
@@ -103,10 +100,10 @@ async function retentionLoad(t: Test, { records, streams, clients, beside }: Siz
   const began = performance.now();
   const sweep = actors.sweep(owner.workspace_id);
   await until('its library is there', async () => {
-    const library = await actors.library(libraryId(owner.account_id, owner.workspace_id)).view();
-    return !isRefusal(library);
+    const library = actors.library(libraryId(owner.account_id, owner.workspace_id));
+    return (await orNull(library.view(), 'NOT_FOUND')) !== null;
   });
-  const isRunning = async () => answered(await sweep.view()).running !== null;
+  const isRunning = async () => (await sweep.view()).running !== null;
   const sweepAll = async () => {
     await sweep.tick();
     while (await isRunning()) await retention.look();

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { REVOKED, SUPERSEDED } from '../../../actors/devices/device_certificates.js';
 import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../../certs/inspection.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { isRefusal, isRefused, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { IssuedCertificate } from '../../engine/store/issued_certificates.js';
 import type { Services } from '../../host/services.js';
 import { overBudget } from './device_budgets.js';
@@ -35,11 +35,16 @@ export function isPassedOn(request: FastifyRequest): boolean {
 export async function deviceIdentityOf(
   services: Services,
   { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
-): Promise<DeviceIdentity | Refusal> {
-  const device = await decide(services, { request, expired_too });
-  if (!isRefusal(device)) services.device_activity.asked(device);
-  else if (REFUSED.has(device.refused)) services.metrics.device_refusals.inc({ reason: String(device.extra?.reason) });
-  return device;
+): Promise<DeviceIdentity> {
+  try {
+    const device = await decide(services, { request, expired_too });
+    services.device_activity.asked(device);
+    return device;
+  } catch (error) {
+    if (isRefused(error) && REFUSED.has(error.code))
+      services.metrics.device_refusals.inc({ reason: String(error.refusal.extra?.reason) });
+    throw error;
+  }
 }
 
 /**
@@ -60,36 +65,35 @@ async function noteRefusal(
 async function decide(
   services: Services,
   { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
-): Promise<DeviceIdentity | Refusal> {
+): Promise<DeviceIdentity> {
   const { authority, clock, connections, device_budgets } = services;
   const socket = request.raw.socket as TLSSocket;
   const own = readPeerCertificate(socket, authority.issuers);
   const passed = await passedCertificate(services, { request, own: judgeCertificate(own, clock.now()) });
-  if (isRefusal(passed)) return passed;
   const facts = passed ?? own;
   if (facts.kind === 'malformed') {
-    return refuse('BAD_REQUEST', `${facts.header}: ${facts.message}.`, {
-      details: [{ path: facts.header, message: facts.message }],
-      extra: { reason: 'malformed' },
-    });
+    throw new Refused(
+      refuse('BAD_REQUEST', `${facts.header}: ${facts.message}.`, {
+        details: [{ path: facts.header, message: facts.message }],
+        extra: { reason: 'malformed' },
+      }),
+    );
   }
   const inspection = judgeCertificate(facts, clock.now());
   const fingerprint = fingerprintIn(inspection, { expired_too, now_ms: clock.now() });
   if (isRefusal(fingerprint)) {
     if (facts.kind === 'issued')
       void noteRefusal(services, { request, fingerprint: facts.fingerprint, refusal: fingerprint });
-    return fingerprint;
+    throw new Refused(fingerprint);
   }
   // Before anything is looked up: that is what a device that asks too often would cost.
-  if (!device_budgets.takeRequest(fingerprint)) return overBudget(services.metrics, 'device_requests');
+  if (!device_budgets.takeRequest(fingerprint)) throw new Refused(overBudget(services.metrics, 'device_requests'));
   if (passed === null) connections.note(fingerprint, socket);
-  const issued = await standing(services, fingerprint);
-  if (isRefusal(issued)) {
-    void noteRefusal(services, { request, fingerprint, refusal: issued });
-    return issued;
-  }
-  const { device_id, kind } = issued;
-  return kind === 'proxy' ? NO_DEVICE : { device_id, kind, fingerprint };
+  const { device_id, kind } = await standing(services, fingerprint).catch((error: unknown) => {
+    if (isRefused(error)) void noteRefusal(services, { request, fingerprint, refusal: error.refusal });
+    throw error;
+  });
+  return kind === 'proxy' ? throwRefusal(NO_DEVICE) : { device_id, kind, fingerprint };
 }
 
 /** Who may be looked up: by a certificate that is good, or was and may still be renewed. */
@@ -111,18 +115,16 @@ function unauthorized(message: string, reason: string): Refusal {
 }
 
 /** The record of a certificate that was neither revoked nor superseded. */
-async function standing(services: Services, fingerprint: string): Promise<IssuedCertificate | Refusal> {
+async function standing(services: Services, fingerprint: string): Promise<IssuedCertificate> {
   const { certificates, metrics, actors } = services;
   const issued = await certificates.find(fingerprint);
-  if (issued === null) return UNKNOWN;
+  if (issued === null) throw new Refused(UNKNOWN);
   const certificate = await actors.certificate(fingerprint).view();
-  if (isRefusal(certificate)) return certificate;
-  if (certificate.status === 'revoked') return REVOKED;
-  if (certificate.status === 'superseded') return SUPERSEDED;
+  if (certificate.status === 'revoked') throw new Refused(REVOKED);
+  if (certificate.status === 'superseded') throw new Refused(SUPERSEDED);
   if (issued.is_renewal === 0 || certificate.status === 'used') return issued;
   // Answered when the certificates before it have been notified of their end.
   const used = await actors.downstream.device(issued.device_id).use_certificate({ fingerprint });
-  if (isRefusal(used)) return used;
   if (used.named.length > 0) metrics.device_certificates.inc({ what: 'first_used' });
   return issued;
 }
@@ -134,14 +136,13 @@ async function standing(services: Services, fingerprint: string): Promise<Issued
 async function passedCertificate(
   services: Services,
   { request, own }: { request: FastifyRequest; own: CertificateInspection },
-): Promise<PassedFacts | Refusal | null> {
+): Promise<PassedFacts | null> {
   const { device_proxies } = services;
   if (!own.ok || !device_proxies.has(request.raw.socket.remoteAddress)) return null;
   const { fingerprint } = own;
   const issued = await services.certificates.find(fingerprint);
   if (issued?.kind !== 'proxy') return null;
-  const proxy = await standing(services, fingerprint);
-  if (isRefusal(proxy)) return proxy;
+  await standing(services, fingerprint);
   passed_on.add(request);
   services.connections.note(fingerprint, request.raw.socket as TLSSocket);
   const { 'client-cert': client_cert, 'client-cert-chain': chain } = request.raw.headersDistinct;

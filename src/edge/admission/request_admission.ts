@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from '../../domain/refusals.js';
+import { type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { RateLimits, RateName } from '../../engine/limits/rate_limits.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import type { AccountConcurrencyLimiter } from './account_concurrency.js';
@@ -43,22 +43,19 @@ export class RequestAdmission {
   }
 
   /** Counts an upload of a device until `ended` is called; the refusal when it is one too many. */
-  beginUpload(device_id: string): { ended: () => void } | Refusal {
+  beginUpload(device_id: string): { ended: () => void } {
     const { device_budgets, metrics } = this.#parts;
     const ended = device_budgets.beginUpload(device_id);
-    return ended === null ? overBudget(metrics, 'device_uploads') : { ended };
+    return ended === null ? throwRefusal(overBudget(metrics, 'device_uploads')) : { ended };
   }
 
   /** Does the work of a request when it is its turn among those of its account; `bytes` of body wait in memory. */
-  async inTurn<T>(
-    { account_id, bytes }: { account_id: string; bytes: number },
-    work: () => Promise<T>,
-  ): Promise<T | Refusal> {
+  async inTurn<T>({ account_id, bytes }: { account_id: string; bytes: number }, work: () => Promise<T>): Promise<T> {
     const { account_concurrency, metrics } = this.#parts;
     const entrance = account_concurrency.enter(account_id, bytes);
     if (entrance === 'full') {
       metrics.overload_refusals.inc({ listener: this.#listener, cause: 'account' });
-      return TOO_MANY_AT_ONCE;
+      throw new Refused(TOO_MANY_AT_ONCE);
     }
     if (entrance !== 'at once') await entrance;
     try {

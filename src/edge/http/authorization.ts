@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { accessRefusal } from '../../access/access.js';
 import { accountDeleted, type Principal, principalOf } from '../../access/principal.js';
 import { isEnabled } from '../../domain/permissions.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { isRefused, type Refusal, Refused, refuse } from '../../domain/refusals.js';
 import { chooseAnswerFormat } from '../../engine/wire/media_types.js';
 import type { Services } from '../../host/services.js';
 import { deviceIdentityOf } from '../admission/device_identity.js';
@@ -22,26 +22,22 @@ const NO_SUCH_VERSION = refuse('BAD_REQUEST', 'X-API-Version must be 1.', {
 });
 const NO_SUCH_FORMAT = refuse('NOT_ACCEPTABLE', 'Answers come as application/json or application/cbor.');
 
-/** Who is allowed; `who` is null where no credential is needed. */
-export type Authorized = { who: unknown };
-
-/** Whether the head of a request lets it through, in the order of the interface: version, credential, permission. */
+/** Who may call, by the head of a request; null where no credential is needed. The order of checks is the interface's: version, credential, permission. */
 export async function authorize(
   services: Services,
   { kind, route, request }: { kind: ListenerKind; route: Route; request: FastifyRequest },
-): Promise<Authorized | Refusal> {
+): Promise<unknown> {
   const version = request.headers['x-api-version'];
   const { dialect = 'rest' } = route;
   if (version !== undefined && version !== '1' && kind.listener !== 'operator' && dialect === 'rest')
-    return NO_SUCH_VERSION;
-  if (dialect === 'mcp' && !isWelcomeOrigin(services, request)) return FOREIGN_PAGE;
+    throw new Refused(NO_SUCH_VERSION);
+  if (dialect === 'mcp' && !isWelcomeOrigin(services, request)) throw new Refused(FOREIGN_PAGE);
   const who = await callerOf(services, route, request);
-  if (isRefusal(who)) return who;
-  if (kind.cbor && chooseAnswerFormat(request.headers.accept) === 'none') return NO_SUCH_FORMAT;
-  return { who };
+  if (kind.cbor && chooseAnswerFormat(request.headers.accept) === 'none') throw new Refused(NO_SUCH_FORMAT);
+  return who;
 }
 
-async function callerOf(services: Services, route: Route, request: FastifyRequest): Promise<unknown | Refusal> {
+async function callerOf(services: Services, route: Route, request: FastifyRequest): Promise<unknown> {
   switch (route.credential) {
     case 'none':
       return null;
@@ -50,18 +46,24 @@ async function callerOf(services: Services, route: Route, request: FastifyReques
     case 'account':
     case 'app':
     case 'session': {
-      const principal = await principalOf(services, request, route.dialect === 'mcp' ? 'mcp' : 'rest');
-      if (isRefusal(principal)) return principal.refused === 'UNAUTHORIZED' ? withScope(principal, route) : principal;
-      return principalRefusal(principal, route) ?? principal;
+      const principal = await principalFor(services, route, request);
+      const refusal = principalRefusal(principal, route);
+      if (refusal !== null) throw new Refused(refusal);
+      return principal;
     }
     case 'device':
       return deviceIdentityOf(services, { request, expired_too: route.expired_too === true });
   }
 }
 
-/** With what to ask for, where the row says that. */
-function withScope(refusal: Refusal, { asks_for }: Route): Refusal {
-  return asks_for === undefined ? refusal : { ...refusal, scope: asks_for };
+/** Who it is; one who is unknown is told what to ask for, where the row says that. */
+async function principalFor(services: Services, route: Route, request: FastifyRequest): Promise<Principal> {
+  try {
+    return await principalOf(services, request, route.dialect === 'mcp' ? 'mcp' : 'rest');
+  } catch (error) {
+    if (!isRefused(error, 'UNAUTHORIZED') || route.asks_for === undefined) throw error;
+    throw new Refused({ ...error.refusal, scope: route.asks_for });
+  }
 }
 
 /** Why somebody who is known may not do this. */

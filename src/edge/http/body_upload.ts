@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { askForBody } from './body_arrival.js';
 
@@ -30,19 +30,6 @@ export type AnnouncedBody = {
 
 type Ends = { request: FastifyRequest; reply: FastifyReply };
 
-/**
- * Answers an upload. A body that nobody reads to its end must not become the next request, so a refusal that leaves one
- * closes the connection.
- */
-export async function answerUpload<Answer>(
-  { request, reply }: Ends,
-  answering: () => Promise<Answer | Refusal>,
-): Promise<Answer | Refusal> {
-  const answer = await answering();
-  if (isRefusal(answer) && !request.raw.readableEnded) reply.header('Connection', 'close');
-  return answer;
-}
-
 /** A body that is on disk. `parts` is all of it, where a small one came and still was in memory. */
 type TakenBody = { parts: Buffer[] | null };
 
@@ -51,18 +38,20 @@ export async function takeBody(
   { blobs }: Pick<Services, 'blobs'>,
   { request, reply }: Ends,
   announced: AnnouncedBody,
-): Promise<TakenBody | Refusal> {
+): Promise<TakenBody> {
   const { size_bytes, is_known } = announced;
   const { 'content-length': length, 'content-encoding': encoding } = request.headers;
   if (encoding !== undefined && encoding !== 'identity') {
-    return refuse('UNSUPPORTED_MEDIA_TYPE', 'An upload must come without Content-Encoding.');
+    throw new Refused(refuse('UNSUPPORTED_MEDIA_TYPE', 'An upload must come without Content-Encoding.'));
   }
-  if (length === undefined) return refuse('LENGTH_REQUIRED', 'An upload needs Content-Length.');
+  if (length === undefined) throw new Refused(refuse('LENGTH_REQUIRED', 'An upload needs Content-Length.'));
   if (Number(length) !== size_bytes) {
     const message = `Content-Length is ${length}, the announced size_bytes ${size_bytes}.`;
-    return refuse('BAD_REQUEST', message, {
-      details: [{ path: 'Content-Length', message: `must be ${size_bytes}` }],
-    });
+    throw new Refused(
+      refuse('BAD_REQUEST', message, {
+        details: [{ path: 'Content-Length', message: `must be ${size_bytes}` }],
+      }),
+    );
   }
   askForBody(request, reply);
   const { raw } = request;
@@ -74,13 +63,15 @@ export async function takeBody(
   }
 }
 
-/** Falls with a refusal when the connection gives no byte for too long; the connection is then closed with the answer. */
-function watchSilence({ socket }: FastifyRequest['raw']): { fell: Promise<Refusal>; end: () => void } {
+const SILENT = refuse('REQUEST_TIMEOUT', 'No byte of the upload came for too long.');
+
+/** Rejects when the connection gives no byte for too long; the connection is then closed with the answer. */
+function watchSilence({ socket }: FastifyRequest['raw']): { fell: Promise<never>; end: () => void } {
   let seen = socket.bytesRead;
   let timer: NodeJS.Timeout | undefined;
-  const fell = new Promise<Refusal>((resolve) => {
+  const fell = new Promise<never>((_, reject) => {
     timer = setInterval(() => {
-      if (socket.bytesRead === seen) resolve(refuse('REQUEST_TIMEOUT', 'No byte of the upload came for too long.'));
+      if (socket.bytesRead === seen) reject(new Refused(SILENT));
       seen = socket.bytesRead;
     }, SILENCE_MAX_MS);
   });
@@ -91,18 +82,18 @@ async function store(
   blobs: Services['blobs'],
   body: FastifyRequest['raw'],
   { key, size_bytes, sha256: sha256_hex }: AnnouncedBody,
-): Promise<TakenBody | Refusal> {
+): Promise<TakenBody> {
   const put = await blobs.put(key, body, { size_bytes, sha256_hex });
   if (put.ok) return { parts: put.parts ?? null };
-  return put.reason === 'checksum' ? WRONG_BYTES : CUT_SHORT;
+  return put.reason === 'checksum' ? throwRefusal(WRONG_BYTES) : throwRefusal(CUT_SHORT);
 }
 
-async function compare(body: FastifyRequest['raw'], { sha256 }: AnnouncedBody): Promise<TakenBody | Refusal> {
+async function compare(body: FastifyRequest['raw'], { sha256 }: AnnouncedBody): Promise<TakenBody> {
   const hash = createHash('sha256');
   try {
     for await (const piece of body) hash.update(piece as Buffer);
   } catch {
-    return CUT_SHORT;
+    throw new Refused(CUT_SHORT);
   }
-  return hash.digest('hex') === sha256 ? { parts: null } : WRONG_BYTES;
+  return hash.digest('hex') === sha256 ? { parts: null } : throwRefusal(WRONG_BYTES);
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { Refused, refuse } from '../../domain/refusals.js';
 import type { ByteRange } from '../../engine/blobs/blob_store.js';
 import { readRange } from './byte_range.js';
 
@@ -15,14 +15,14 @@ export type Download = {
   etag: string;
   content_type: string;
   headers?: Record<string, string | number>;
-  open: (range: Required<ByteRange> | undefined) => Promise<Readable | Refusal>;
+  open: (range: Required<ByteRange> | undefined) => Promise<Readable>;
 };
 
 /** Sends it, or the range of it that was asked for (RFC 9110, 14.2), as fast as the client reads. */
 export async function sendBytes(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   { size_bytes, etag, content_type, headers = {}, open }: Download,
-): Promise<FastifyReply | Refusal> {
+): Promise<FastifyReply> {
   const tag = `"${etag}"`;
   const condition = request.headers['if-range'];
   // Whoever continues a file that has changed since gets the whole of it.
@@ -30,10 +30,9 @@ export async function sendBytes(
   const range = readRange(is_same ? request.headers.range : undefined, size_bytes);
   if (range === 'unsatisfiable') {
     reply.header('Content-Range', `bytes */${size_bytes}`);
-    return OUTSIDE;
+    throw new Refused(OUTSIDE);
   }
   const bytes = await open(range ?? undefined);
-  if (isRefusal(bytes)) return bytes;
   reply.hijack();
   const { raw } = reply;
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);

@@ -1,12 +1,13 @@
 import type { FastifyError } from 'fastify';
-import { type Refusal, refuse } from '../../domain/refusals.js';
+import { type Refusal, Refused, refuse } from '../../domain/refusals.js';
 import { StoreUnavailable } from '../../engine/store/store.js';
 import { NOT_FOUND } from './protocol_answers.js';
 
 export const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
 
 /** Fastify's own errors, in our words; whatever is not known here is a bug and shows nothing of itself. */
-export function refusalOf(error: FastifyError): Refusal {
+export function refusalOf(error: FastifyError | Refused): Refusal {
+  if (error instanceof Refused) return error.refusal;
   if (error instanceof StoreUnavailable) return AWAY;
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -35,6 +36,7 @@ export function refusalOf(error: FastifyError): Refusal {
 }
 
 /** Whether the log should have it: what is our fault, but for Redis being away, which has lines of its own. */
-export function isWorthLogging(error: FastifyError, refusal: Refusal): boolean {
+export function isWorthLogging(error: FastifyError | Refused, refusal: Refusal): boolean {
+  if (error instanceof Refused) return false;
   return refusal.refused === 'INTERNAL' || (refusal === AWAY && !(error instanceof StoreUnavailable));
 }

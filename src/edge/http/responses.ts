@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { resourceMetadataOf } from '../../access/issuer.js';
 import { isOauthError, OAUTH_ERRORS, type OauthError, oauthErrorOf } from '../../domain/oauth_errors.js';
-import { isRefusal, REFUSALS, type Refusal } from '../../domain/refusals.js';
+import { REFUSALS, type Refusal } from '../../domain/refusals.js';
 import { encodeCbor } from '../../engine/wire/cbor.js';
 import { chooseAnswerFormat } from '../../engine/wire/media_types.js';
 import type { Services } from '../../host/services.js';
@@ -58,7 +58,6 @@ export function setHeaders({ dialect, listener, cbor }: Answering, { request, re
 /** Sends what a handler or a check came to. */
 export function sendAnswer(as: Answering, ends: Ends, answer: unknown): FastifyReply {
   if (isOauthError(answer)) return sendOauthError(as, ends, answer);
-  if (isRefusal(answer)) return sendRefusal(as, ends, answer);
   const { reply } = ends;
   if (reply.statusCode === 204) return reply.send();
   if (answer instanceof JsonBytes) return sendPieces(reply, [DATA_BEGINS, ...answer.pieces, DATA_ENDS]);

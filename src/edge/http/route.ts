@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Principal } from '../../access/principal.js';
 import type { OauthErrorCode } from '../../domain/oauth_errors.js';
 import type { Layer, Permission } from '../../domain/permissions.js';
-import type { Refusal, RefusalCode } from '../../domain/refusals.js';
+import type { RefusalCode } from '../../domain/refusals.js';
 import type { RateName } from '../../engine/limits/rate_limits.js';
 import type { Services } from '../../host/services.js';
 import type { DeviceIdentity } from '../admission/device_identity.js';
@@ -23,7 +23,7 @@ export type Call<Who, Body, Query> = {
   reply: FastifyReply;
 };
 
-export type Answer = unknown | Refusal;
+export type Answer = unknown;
 
 /**
  * How a route speaks: in the envelope of the interface, in OAuth's plain JSON, in pages for people, or in MCP's

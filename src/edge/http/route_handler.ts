@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../../access/principal.js';
 import { isId } from '../../domain/ids.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { isRefused, type Refusal } from '../../domain/refusals.js';
 import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
 import type { Services } from '../../host/services.js';
 import type { DeviceIdentity } from '../admission/device_identity.js';
@@ -63,15 +63,19 @@ export class RouteHandler {
     const { admission, kind, requests } = this.#parts;
     const route = this.#route;
     const services = requests.servicesFor(request);
-    const asked = admission.refusalOf(route, request.ip);
-    const limited = asked instanceof Promise ? await asked : asked;
-    const admitted = limited ?? (await authorize(services, { kind, route, request }));
-    if (isRefusal(admitted)) return refuseUnread(this.#as, ends, admitted);
-    request.caller = { services, who: admitted.who };
-    if (route.raw === true && kind.listener === 'device') {
-      const upload = admission.beginUpload((admitted.who as DeviceIdentity).device_id);
-      if (isRefusal(upload)) return refuseUnread(this.#as, ends, upload);
-      reply.raw.once('close', upload.ended);
+    try {
+      const asked = admission.refusalOf(route, request.ip);
+      const limited = asked instanceof Promise ? await asked : asked;
+      if (limited !== null) return refuseUnread(this.#as, ends, limited);
+      const who = await authorize(services, { kind, route, request });
+      request.caller = { services, who };
+      if (route.raw === true && kind.listener === 'device') {
+        const upload = admission.beginUpload((who as DeviceIdentity).device_id);
+        reply.raw.once('close', upload.ended);
+      }
+    } catch (error) {
+      if (isRefused(error)) return refuseUnread(this.#as, ends, error.refusal);
+      throw error;
     }
     if (route.raw !== true) awaitBody(this.#as, ends, route);
     return undefined;
@@ -84,8 +88,12 @@ export class RouteHandler {
     const account_id = this.#takes_turns ? (caller.who as Principal).account_id : null;
     if (account_id === null) return this.#answer(caller, ends);
     const turn = { account_id, bytes: bodyBytes(request) };
-    const answered = await admission.inTurn(turn, () => this.#answer(caller, ends));
-    return isRefusal(answered) ? sendRefusal(this.#as, ends, answered) : answered;
+    try {
+      return await admission.inTurn(turn, () => this.#answer(caller, ends));
+    } catch (error) {
+      if (isRefused(error)) return sendRefusal(this.#as, ends, error.refusal);
+      throw error;
+    }
   }
 
   async #answer({ services, who }: Caller, ends: Ends): Promise<FastifyReply> {
@@ -107,16 +115,24 @@ export class RouteHandler {
       never,
       never
     >;
-    const answer = await route.handler(call);
+    let answer: unknown;
+    try {
+      answer = await route.handler(call);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      if (reply.sent) return reply;
+      const { refusal } = error;
+      return this.#refuse(who, ends, refusal === EPOCH_ENDED ? await this.#endedMeanwhile(request) : refusal);
+    }
     if (reply.sent) return reply;
-    if (answer === EPOCH_ENDED) return this.#refuse(who, ends, await this.#endedMeanwhile(request));
-    if (isRefusal(answer)) return this.#refuse(who, ends, answer);
     if (route.status !== undefined) reply.code(route.status);
     return sendAnswer(this.#as, ends, answer);
   }
 
   #refuse(who: unknown, ends: Ends, refusal: Refusal): FastifyReply {
     const { kind, services } = this.#parts;
+    // A body that nobody reads to its end must not become the next request.
+    if (this.#route.raw === true && !ends.request.raw.readableEnded) ends.reply.header('Connection', 'close');
     if (kind.listener === 'device' && who !== null) {
       const { method, path } = this.#route;
       const { device_id } = who as DeviceIdentity;
@@ -130,7 +146,12 @@ export class RouteHandler {
     const { kind, services } = this.#parts;
     const route = this.#route;
     if (route.credential === 'device') return AWAY; // the device comes again, and gets the reason then
-    const again = await authorize(services, { kind, route, request });
-    return isRefusal(again) ? again : AWAY; // still valid, under another epoch: the caller tries again
+    try {
+      await authorize(services, { kind, route, request });
+      return AWAY; // still valid, under another epoch: the caller tries again
+    } catch (error) {
+      if (isRefused(error)) return error.refusal;
+      throw error;
+    }
   }
 }

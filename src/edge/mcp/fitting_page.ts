@@ -1,16 +1,14 @@
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
 
 type Page = { items: unknown[]; cursor: string | null };
 
 /** A page of at most `limit` items that is small enough for the answer of a tool; its cursor goes on where it ends. */
 export async function fittingPage<Found extends Page>(
   limit: number,
-  list: (limit: number) => Promise<Found | Refusal>,
-): Promise<Found | Refusal> {
+  list: (limit: number) => Promise<Found>,
+): Promise<Found> {
   for (let asked = limit; ; ) {
     const page = await list(asked);
-    if (isRefusal(page)) return page;
     const fitting = Math.max(1, fittingCount(page.items));
     if (fitting >= page.items.length) return page;
     asked = fitting; // which is less: what changes meanwhile can not make this endless

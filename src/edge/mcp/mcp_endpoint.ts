@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MCP_PATH } from '../../domain/audiences.js';
-import type { Refusal } from '../../domain/refusals.js';
+import { type Refusal, Refused } from '../../domain/refusals.js';
 import { decodeJson } from '../../engine/wire/json.js';
 import { chooseMessageFormat } from '../../engine/wire/media_types.js';
 import { stepUpRefusal } from './step_up.js';
@@ -57,7 +57,7 @@ export class McpEndpoint {
   async take(
     caller: Caller,
     { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  ): Promise<FastifyReply | Refusal> {
+  ): Promise<FastifyReply> {
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity')
       return sendError(reply, 415, { code: INVALID_REQUEST, message: 'Bodies must come without Content-Encoding.' });
@@ -69,7 +69,7 @@ export class McpEndpoint {
     const fault = faultOf(body.value);
     if (fault !== null) return sendError(reply, fault.code === METHOD_NOT_FOUND ? 404 : 400, fault);
     const step_up = this.#stepUpOf(caller, body.value);
-    if (step_up !== null) return step_up;
+    if (step_up !== null) throw new Refused(step_up);
     const message = withoutCancellations(body.value);
     if (message === undefined) return reply.code(202).send();
     const answered = await inTime(this.#answer(caller, request, message));

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { Access } from '../../access/access.js';
 import type { Principal } from '../../access/principal.js';
-import type { Refusal } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 
 /** Who calls a tool. */
@@ -57,7 +56,7 @@ export type Tool = Access & {
   output: z.ZodType;
   /** What clients learn of its effects; absent, it only reads. */
   does?: ToolHints;
-  handler: (caller: Caller, input: never) => Promise<Record<string, unknown> | Refusal>;
+  handler: (caller: Caller, input: never) => Promise<Record<string, unknown>>;
 };
 
 /** Keeps the input's own type for its handler. */

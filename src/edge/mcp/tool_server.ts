@@ -6,8 +6,8 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import { accessRefusal } from '../../access/access.js';
-import { isRefusal } from '../../domain/refusals.js';
-import { StoreUnavailable } from '../../engine/store/store.js';
+import { isRefused } from '../../domain/refusals.js';
+import { isRetryable } from '../../engine/store/store.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
 import { VERSION } from '../../version.js';
 import { AWAY } from '../http/error_refusals.js';
@@ -54,7 +54,7 @@ export class ToolServers {
     server.setRequestHandler('tools/call', ({ params }) =>
       this.#call(caller, params.name, params.arguments ?? {}).catch((error: unknown) => {
         if (error instanceof ProtocolError) throw error;
-        if (error instanceof StoreUnavailable) return failed(wordsOfRefusal(AWAY));
+        if (isRetryable(error)) return failed(wordsOfRefusal(AWAY));
         const { services, request_id } = caller;
         services.log.error({ err: error, request_id }, 'a tool failed');
         throw new ProtocolError(ProtocolErrorCode.InternalError, 'Something went wrong on our side.');
@@ -70,11 +70,16 @@ export class ToolServers {
     if (refusal !== null) return failed(wordsOfRefusal(refusal));
     const parsed = parseGiven(tool.input, input);
     if (!parsed.success) return failed(wordsOfWrongArguments(tool, parsed.error.issues));
-    const result = await tool.handler(caller, parsed.data as never);
-    if (!isRefusal(result)) return { content: [text(JSON.stringify(result))], structuredContent: result };
-    if (result.refused !== 'BAD_REQUEST' || result.details === undefined) return failed(wordsOfRefusal(result));
-    const issues = result.details.map(({ path, message }) => ({ path: [path], message }));
-    return failed(wordsOfWrongArguments(tool, issues));
+    try {
+      const result = await tool.handler(caller, parsed.data as never);
+      return { content: [text(JSON.stringify(result))], structuredContent: result };
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      const { refused, details } = error.refusal;
+      if (refused !== 'BAD_REQUEST' || details === undefined) return failed(wordsOfRefusal(error.refusal));
+      const issues = details.map(({ path, message }) => ({ path: [path], message }));
+      return failed(wordsOfWrongArguments(tool, issues));
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from '../../../actors/actor.js';
 import { PARTITIONS } from '../../domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { isRefusal, Refused, refuse } from '../../domain/refusals.js';
 import { decodeStored } from '../../engine/store/codec.js';
 import type { Services } from '../../host/services.js';
 import { shownName } from './entity_fields.js';
@@ -23,12 +23,13 @@ export async function listDeadLetters(store: Services['store'], limit: number) {
 export async function retryDeadLetter(
   { runtime, store }: Services,
   { partition, name }: { partition: number; name: string },
-): Promise<null | Refusal> {
+): Promise<null> {
   const found = (await store.listDeadLetters(partition)).find((one) => one.name === name);
-  if (found === undefined) return refuse('NOT_FOUND', 'There is no dead letter of this name.');
+  if (found === undefined) throw new Refused(refuse('NOT_FOUND', 'There is no dead letter of this name.'));
   const { to, message } = decodeStored(found.content) as { to: Address; message: unknown };
   const { outcome, reply } = await runtime.deliver(to, { message, source: { from: 'ask', fences: [] } });
-  if (outcome !== 'decided') return isRefusal(reply) ? reply : refuse('CONFLICT', 'It was refused once more.');
+  if (outcome !== 'decided')
+    throw new Refused(isRefusal(reply) ? reply : refuse('CONFLICT', 'It was refused once more.'));
   await store.removeDeadLetter(partition, name);
   return null;
 }

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { type Refusal, refuse } from '../../domain/refusals.js';
+import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { networkOf } from '../../engine/limits/rate_limits.js';
 import { equalBytes } from '../../engine/secrets/server_keys.js';
 import type { Services } from '../../host/services.js';
@@ -39,14 +39,14 @@ export function operatorCallerOf(
   services: Services,
   request: FastifyRequest,
   { worker_too }: { worker_too: boolean },
-): OperatorCaller | Refusal {
+): OperatorCaller {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
     const caller = bearerOf(services, authorization, networkOf(request.ip));
-    return caller === 'worker' && !worker_too ? NOT_FOR_WORKERS : caller;
+    return caller === 'worker' && !worker_too ? throwRefusal(NOT_FOR_WORKERS) : caller;
   }
-  if (!isSignedIn(services, request)) return NO_TOKEN;
-  return SAFE_METHODS.includes(request.method) || isOwnPage(request) ? 'staff' : FOREIGN;
+  if (!isSignedIn(services, request)) throw new Refused(NO_TOKEN);
+  return SAFE_METHODS.includes(request.method) || isOwnPage(request) ? 'staff' : throwRefusal(FOREIGN);
 }
 
 /**
@@ -57,19 +57,21 @@ function bearerOf(
   { operator_tries, ops_token, worker_token }: Services,
   given: string,
   network: string,
-): OperatorCaller | Refusal {
+): OperatorCaller {
   if (isText(given, `Bearer ${ops_token}`)) return 'staff';
   if (isText(given, `Bearer ${worker_token}`)) return 'worker';
   const wait_s = operator_tries.waitFor('operator_tokens', network);
   if (wait_s !== null) {
-    return refuse('TOO_MANY_REQUESTS', `Too many wrong operator tokens from this network; wait ${wait_s} seconds.`, {
-      retry_after_s: wait_s,
-    });
+    throw new Refused(
+      refuse('TOO_MANY_REQUESTS', `Too many wrong operator tokens from this network; wait ${wait_s} seconds.`, {
+        retry_after_s: wait_s,
+      }),
+    );
   }
   const guess = `${network} ${macOf(ops_token, given)}`;
   if (!GUESSED.has(guess)) void operator_tries.take('operator_tokens', network);
   GUESSED.set(guess, true);
-  return NO_TOKEN;
+  throw new Refused(NO_TOKEN);
 }
 
 /** Whether the cookie is good. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { AccountPage } from '../../../actors/oauth/browser_sign_in.js';
 import { atBase, issuerOf } from '../../access/issuer.js';
-import { isRefusal, refuse } from '../../domain/refusals.js';
+import { isRefused, Refused, refuse } from '../../domain/refusals.js';
 import { deriveToken, isGenuine, parseToken } from '../../engine/secrets/tokens.js';
 import type { Fence } from '../../engine/store/store.js';
 import { browserSessionOf, endBrowserSession, type LiveBrowserSession } from '../../features/oauth/browser_sessions.js';
@@ -38,7 +38,6 @@ export async function visit(ends: Ends, page: AccountPage, show: (visit: Visit) 
   const { services, request, reply } = ends;
   if (issuerOf(services, request) === 'legacy') return leave(reply, atBase(services, request));
   const live = await browserSessionOf(services, request);
-  if (isRefusal(live)) return live;
   if (live === null) return beginSignIn(services, { request, reply }, { to: 'page', page }, null);
   return show(visitOf(ends, page, live));
 }
@@ -53,25 +52,25 @@ export async function press<Form extends HolderForm>(
   const { services, request, reply } = ends;
   const { path } = ACCOUNT_PAGES[page];
   const live = await browserSessionOf(services, request);
-  if (isRefusal(live)) return live;
   // The session has ended meanwhile: after signing out twice that is what was wanted, else the page leads to a sign-in.
   if (live === null) return form.action === 'sign_out' ? signedOut(reply, path) : leave(reply, path);
   const token = parseToken('account_form', form.form_token ?? '');
   if (token === null || token.id !== live.id || !isGenuine(services.keys, 'account_form', token, live.session)) {
-    return OTHER_FORM;
+    throw new Refused(OTHER_FORM);
   }
   const { action = '' } = form;
   if (action === 'sign_out') {
-    const ended = await endBrowserSession(services, request);
-    if (isRefusal(ended)) return ended;
+    await endBrowserSession(services, request);
     clearSessionCookie(services, reply);
     return signedOut(reply, path);
   }
   const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (act === undefined) return NO_ACTION;
-  const answer = await act(visitOf(ends, page, live), form);
+  if (act === undefined) throw new Refused(NO_ACTION);
   // The session ended, or the account's epoch was raised, during the request: the page says how things stand.
-  return isRefusal(answer) && answer.refused === 'UNAUTHORIZED' ? leave(reply, path) : answer;
+  return act(visitOf(ends, page, live), form).catch((error: unknown) => {
+    if (isRefused(error, 'UNAUTHORIZED')) return leave(reply, path);
+    throw error;
+  });
 }
 
 function signedOut(reply: FastifyReply, again: string): FastifyReply {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { every } from '../runtime/ticks.js';
 import { callFunction } from '../store/redis_calls.js';
 import { nodesOf } from '../store/redis_connection.js';
-import { StoreUnavailable } from '../store/store.js';
+import { isRetryable } from '../store/store.js';
 import { newMemberId, ownersOf } from './ownership.js';
 
 const RENEW_EVERY_MS = 1_000;
@@ -94,7 +94,7 @@ export class Members implements Ownership, Holding {
   renew(): Promise<void> {
     this.#renewing ??= this.#renew()
       .catch((error: unknown) => {
-        if (!(error instanceof StoreUnavailable)) this.#parts.log.error({ err: error }, 'members could not be read');
+        if (!isRetryable(error)) this.#parts.log.error({ err: error }, 'members could not be read');
       })
       .finally(() => {
         this.#renewing = null;

@@ -1,5 +1,5 @@
 import { partitionOfId } from '../../domain/ids.js';
-import { type Store, StoreUnavailable } from '../store/store.js';
+import { isRetryable, type Store } from '../store/store.js';
 import { Backoff } from './backoff.js';
 import type { DuePoll } from './due_poll.js';
 
@@ -127,7 +127,7 @@ export class DueEntities {
   /** Logs an error that does not pass by itself. */
   complain(error: unknown): void {
     const { log, complaint } = this.#deps;
-    if (!(error instanceof NotNow || error instanceof StoreUnavailable)) log.error({ err: error }, complaint);
+    if (!(error instanceof NotNow || isRetryable(error))) log.error({ err: error }, complaint);
   }
 
   /** Does something with a member; one that it can't be done with keeps nobody else waiting. */

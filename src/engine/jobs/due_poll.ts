@@ -3,7 +3,7 @@ import { PARTITIONS } from '../../domain/ids.js';
 import type { Ownership } from '../cluster/members.js';
 import { randomFraction } from '../runtime/random.js';
 import { every } from '../runtime/ticks.js';
-import { type DueQueue, type Store, StoreUnavailable } from '../store/store.js';
+import { type DueQueue, isRetryable, type Store } from '../store/store.js';
 
 const TICK_MS = 1_000;
 /** Partitions of other processes are looked at so rarely, or so many times as rarely as own ones. */
@@ -109,7 +109,7 @@ export class DuePoll {
       for (const [{ look }, partitions] of found) if (partitions.length > 0) look(partitions);
     } catch (error) {
       // Storage is away: the next tick asks again.
-      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'what is due could not be looked for');
+      if (!isRetryable(error)) log.error({ err: error }, 'what is due could not be looked for');
     }
   }
 

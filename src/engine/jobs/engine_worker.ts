@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Counter, Gauge } from 'prom-client';
 import type { JobFailure } from '../../../actors/job.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
-import { StoreUnavailable } from '../store/store.js';
+import { isRefused, nullIfPermanent, type Refusal } from '../../domain/refusals.js';
+import { isRetryable } from '../store/store.js';
 import type { DuePoll } from './due_poll.js';
 import { JobPool, LEASE_MS, persisting, prolonging } from './job_pool.js';
 import type { ClaimedWork, JobQueue, JobResult } from './job_queue.js';
@@ -86,12 +86,16 @@ export class EngineWorker<Work extends ClaimedWork, Result extends JobResult> {
     if (!outcome.ok) return signal.aborted ? jobs.release(job, claim) : this.#failed(work, outcome.failure);
     const digest = createHash('sha256').update(JSON.stringify(outcome.result)).digest('base64url');
     const result = { ...outcome.result, claim, digest } as Result;
-    const published = await persisting(() => jobs.publish(job, result), signal);
-    ended.inc({ worker: 'built_in', status: isRefusal(published) ? 'refused' : 'published' });
-    if (!isRefusal(published)) return;
-    if (published.refused === 'UNAVAILABLE') throw new StoreUnavailable(published.message);
-    // Another worker has it, it is gone, or its input has changed; what it lacks itself must not come back for ever.
-    if (published.refused === 'BAD_REQUEST') await this.#failed(work, badResult(published, outcome.result));
+    try {
+      await persisting(() => jobs.publish(job, result), signal);
+      ended.inc({ worker: 'built_in', status: 'published' });
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      ended.inc({ worker: 'built_in', status: 'refused' });
+      if (isRetryable(error)) throw error;
+      // Another worker has it, it is gone, or its input has changed; what it lacks itself must not come back for ever.
+      if (isRefused(error, 'BAD_REQUEST')) await this.#failed(work, badResult(error.refusal, outcome.result));
+    }
   }
 
   async #failed({ job, claim }: Work, { message, ...failure }: EngineJobFailure): Promise<void> {
@@ -99,7 +103,7 @@ export class EngineWorker<Work extends ClaimedWork, Result extends JobResult> {
     onFailure?.(failure.code);
     ended.inc({ worker: 'built_in', status: 'failed' });
     log.warn({ job, code: failure.code, reason: message }, failed_text);
-    const failed = await jobs.failed(job, { claim, ...failure });
-    if (isRefusal(failed) && failed.refused === 'UNAVAILABLE') throw new StoreUnavailable(failed.message);
+    // Where another worker has it, that one decides.
+    await jobs.failed(job, { claim, ...failure }).catch(nullIfPermanent);
   }
 }

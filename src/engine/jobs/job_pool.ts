@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { isRetryable } from '../store/store.js';
 import type { DueEntities } from './due_entities.js';
 import type { DuePoll } from './due_poll.js';
 import { PeriodicTask } from './periodic_task.js';
@@ -145,7 +145,8 @@ export class JobPool {
 
 /** Prolongs a lease now and then while the work goes on. */
 export async function prolonging<T>(prolong: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
-  const timer = setInterval(() => void prolong(), PROLONG_EVERY_MS);
+  // A lease that is lost shows when the result is published.
+  const timer = setInterval(() => void prolong().catch(() => {}), PROLONG_EVERY_MS);
   try {
     return await work();
   } finally {
@@ -154,11 +155,13 @@ export async function prolonging<T>(prolong: () => Promise<unknown>, work: () =>
 }
 
 /** Publishes a result; while storage is away, several times. */
-export async function persisting<T>(publish: () => Promise<T | Refusal>, signal: AbortSignal): Promise<T | Refusal> {
+export async function persisting<T>(publish: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let tries = 1; ; tries++) {
-    const published = await publish();
-    const is_away = isRefusal(published) && published.refused === 'UNAVAILABLE';
-    if (!is_away || tries === PUBLISH_TRIES_MAX || signal.aborted) return published;
+    try {
+      return await publish();
+    } catch (error) {
+      if (!isRetryable(error) || tries === PUBLISH_TRIES_MAX || signal.aborted) throw error;
+    }
     await wait(PUBLISH_PAUSE_MS, undefined, { signal }).catch(() => {});
   }
 }

@@ -1,6 +1,6 @@
 import type { FailedJob, JobFailure, Lease } from '../../../actors/job.js';
 import { isId } from '../../domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { orRefused, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { randomBytes } from '../runtime/random.js';
 import type { Store } from '../store/store.js';
 import { DueEntities } from './due_entities.js';
@@ -30,8 +30,8 @@ export type JobName = { entity_id: string; number: number };
 
 /** How the entity of a job is told of its claims. */
 type JobMessages = {
-  prolong(lease_ms: number): Promise<Lease | Refusal>;
-  fail(failure: JobFailure): Promise<FailedJob | Refusal>;
+  prolong(lease_ms: number): Promise<Lease>;
+  fail(failure: JobFailure): Promise<FailedJob>;
   release(): Promise<unknown>;
 };
 
@@ -73,7 +73,7 @@ export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResul
 
   /** The next job of an entity, or null when none is due. Throws where nothing of it can be done now. */
   abstract claimOf(entity_id: string, lease_ms: number): Promise<Work | null>;
-  protected abstract publishJob(job: JobName, result: Result): Promise<Tally | Refusal>;
+  protected abstract publishJob(job: JobName, result: Result): Promise<Tally>;
   protected abstract messagesOf(job: JobName, token: string): JobMessages;
 
   /** Jobs that were handed out here and are not done. */
@@ -90,24 +90,23 @@ export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResul
   }
 
   /** The claim holds for so long from now on. */
-  async prolong(name: string, claim: string, lease_ms: number): Promise<Lease | Refusal> {
+  async prolong(name: string, claim: string, lease_ms: number): Promise<Lease> {
     const job = this.parse(name);
-    if (job === null) return NO_JOB;
+    if (job === null) throw new Refused(NO_JOB);
     const lease = await this.messagesOf(job, claim).prolong(lease_ms);
-    if (!isRefusal(lease)) this.#in_flight.prolonged(name, lease.until_ms);
+    this.#in_flight.prolonged(name, lease.until_ms);
     return lease;
   }
 
-  async publish(name: string, result: Result): Promise<Tally | Refusal> {
+  async publish(name: string, result: Result): Promise<Tally> {
     const job = this.parse(name);
-    return job === null ? NO_JOB : this.publishJob(job, result);
+    return job === null ? throwRefusal(NO_JOB) : this.publishJob(job, result);
   }
 
-  async failed(name: string, { claim, ...failure }: JobFailure & { claim: string }): Promise<FailedJob | Refusal> {
+  async failed(name: string, { claim, ...failure }: JobFailure & { claim: string }): Promise<FailedJob> {
     const job = this.parse(name);
-    if (job === null) return NO_JOB;
+    if (job === null) throw new Refused(NO_JOB);
     const failed = await this.messagesOf(job, claim).fail(failure);
-    if (isRefusal(failed)) return failed;
     this.#in_flight.forget(name);
     this.activity.failed(failure.code);
     return failed;
@@ -116,7 +115,7 @@ export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResul
   async release(name: string, claim: string): Promise<void> {
     const job = this.parse(name);
     if (job === null) return;
-    await this.messagesOf(job, claim).release();
+    await this.messagesOf(job, claim).release().catch(orRefused(null)); // its lease ends by itself
     this.over(job);
   }
 

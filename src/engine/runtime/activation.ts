@@ -1,6 +1,14 @@
 import { type ActorKind, FURTHER_READS_MAX, type RecordQuery } from '../../../actors/actor.js';
 import { isId } from '../../domain/ids.js';
-import { isRefusal, type Refusal, refuse, UnknownVariant, unreachable } from '../../domain/refusals.js';
+import {
+  isRefusal,
+  isRefused,
+  type Refusal,
+  Refused,
+  refuse,
+  UnknownVariant,
+  unreachable,
+} from '../../domain/refusals.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import { NO_VERSION, type StoredVersion, versionAfter, versionIn } from '../store/entity_version.js';
 import { eventIdIn } from '../store/event_body.js';
@@ -58,6 +66,23 @@ export const EPOCH_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
 
 /** What was open when the sender read it is closed by now; another read says what that means. */
 export const CLOSED = refuse('UNAVAILABLE', 'Something changed in between; try again.', { retry_after_s: 1 });
+
+/** Whether a fence did not hold: a credential has ended, or something that must be open is deleted. */
+export function isFenceBroken(error: unknown): boolean {
+  return isRefused(error) && (error.refusal === CLOSED || error.refusal === EPOCH_ENDED);
+}
+
+/** For `catch`: throws this refusal where a fence of `open` did not hold. */
+export function closedAs(refusal: Refusal): (error: unknown) => never {
+  return (error) => {
+    throw isClosed(error) ? new Refused(refusal) : error;
+  };
+}
+
+/** Whether a fence of `open` did not hold: what it names is deleted, or being deleted. */
+export function isClosed(error: unknown): boolean {
+  return isRefused(error) && error.refusal === CLOSED;
+}
 
 /** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
 export class Activation {

@@ -1,6 +1,6 @@
 import type { InputOf, ReplyOf } from '../../../actors/actor.js';
 import { KINDS } from '../../../actors/index.js';
-import type { Refusal } from '../../domain/refusals.js';
+import { isRefusal, Refused } from '../../domain/refusals.js';
 import type { Fence } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import type { Runtime } from './runtime.js';
@@ -9,7 +9,7 @@ type Kinds = typeof KINDS;
 
 /**
  * An entity as its callers see it: a function for each of its messages. It gets what is said with the message and the
- * fences that must hold when that commits, and answers the message's reply or a refusal. Never rejects but for bugs.
+ * fences that must hold when that commits, and answers the message's reply. Rejects with `Refused` where it is refused.
  */
 type Entity<Kind> = Kind extends { messages: infer Messages }
   ? {
@@ -17,14 +17,16 @@ type Entity<Kind> = Kind extends { messages: infer Messages }
         ...said: unknown extends InputOf<Messages[Name]>
           ? [input?: Record<never, never>, fences?: Fence[]]
           : [input: InputOf<Messages[Name]>, fences?: Fence[]]
-      ) => Promise<ReplyOf<Messages[Name]> | Refusal>;
+      ) => Promise<ReplyOf<Messages[Name]>>;
     }
   : never;
 
 /** An entity of a kind of that name. */
 export type EntityOf<Name extends keyof Kinds> = Entity<Kinds[Name]>;
 
-type EntitiesByKind = { readonly [Name in keyof Kinds]: (id: string) => Entity<Kinds[Name]> };
+type EntitiesByKind = {
+  readonly [Name in keyof Kinds]: (id: string) => Entity<Kinds[Name]>;
+};
 
 /** All entities there are, by kind and id: `actors.stream(id).intend(input, fences)`. */
 export type Actors = EntitiesByKind & {
@@ -62,10 +64,19 @@ for (const [name, { kind, messages }] of Object.entries(KINDS)) {
 
 /** What asks this runtime. */
 export function actorsOf(runtime: Pick<Runtime, 'ask' | 'askDownstream'>, scope?: RequestScope): Actors {
-  const entities = new Entities((address, message, fences) => runtime.ask(address, message, fences, scope));
-  const downstream = new Entities((address, message, fences) => runtime.askDownstream(address, message, fences, scope));
+  const entities = new Entities(async (address, message, fences) =>
+    answered(await runtime.ask(address, message, fences, scope)),
+  );
+  const downstream = new Entities(async (address, message, fences) =>
+    answered(await runtime.askDownstream(address, message, fences, scope)),
+  );
   return Object.assign(entities, {
     downstream,
     inScope: (of_request: RequestScope) => actorsOf(runtime, of_request),
   }) as unknown as Actors;
+}
+
+function answered(answer: unknown): unknown {
+  if (isRefusal(answer)) throw new Refused(answer);
+  return answer;
 }

@@ -1,15 +1,15 @@
-import type { Refusal } from '../../domain/refusals.js';
+import { type Refusal, Refused } from '../../domain/refusals.js';
 
 /** As long as a route waits for outbox messages to be applied (docs/architecture.md, "Outbox messages"). */
 const WAIT_MAX_MS = 2_000;
 const LOOK_EVERY_MS = 50;
 
-/** Looks again and again until there is an answer; after two seconds the answer is `late`. */
-export async function pollUntil<Answer>(look: () => Promise<Answer | null>, late: Refusal): Promise<Answer | Refusal> {
+/** Looks again and again until there is an answer; after two seconds it is refused with `late`. */
+export async function pollUntil<Answer>(look: () => Promise<Answer | null>, late: Refusal): Promise<Answer> {
   for (const until_ms = performance.now() + WAIT_MAX_MS; ; ) {
     const answer = await look();
     if (answer !== null) return answer;
-    if (performance.now() >= until_ms) return late;
+    if (performance.now() >= until_ms) throw new Refused(late);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }

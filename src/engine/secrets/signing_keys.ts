@@ -8,9 +8,9 @@ import {
   signingKeyAt,
 } from '../../../actors/oauth/signing_keys.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { isRefused } from '../../domain/refusals.js';
 import type { Actors, EntityOf } from '../runtime/actors.js';
-import { StoreUnavailable } from '../store/store.js';
+import { isRetryable, StoreUnavailable } from '../store/store.js';
 import type { ServerKeys } from './server_keys.js';
 
 export const SIGNING_ALGORITHM = 'ES256';
@@ -73,7 +73,7 @@ export class SigningKeys {
   }
 
   /** A new key that signs at once. Tokens of those before it stay valid until they expire. */
-  async rotate(): Promise<{ kid: string } | Refusal> {
+  async rotate(): Promise<{ kid: string }> {
     for (let tries = 0; tries < ROTATE_TRIES; tries++) {
       const { keys } = await this.#lookNow();
       const key = await this.#makeKey();
@@ -82,7 +82,6 @@ export class SigningKeys {
         signs_from: 'now',
         expected_newest_kid: keys.at(-1)?.kid ?? null,
       });
-      if (isRefusal(added)) return added;
       await this.#see(added);
       if (added.keys.some(({ kid }) => kid === key.kid)) return { kid: key.kid };
     }
@@ -96,7 +95,7 @@ export class SigningKeys {
       return await this.#lookNow();
     } catch (error) {
       const is_good = this.#seen.keys.length > 0 && age_ms < SIGNS_UNSEEN_MS;
-      if (error instanceof StoreUnavailable && is_good) return this.#seen;
+      if (isRetryable(error) && is_good) return this.#seen;
       throw error;
     }
   }
@@ -124,16 +123,17 @@ export class SigningKeys {
 
   async #lookUp(): Promise<Seen> {
     const state = await this.#actor.view();
-    if (isRefusal(state)) throw unavailable(state);
     const newest = state.keys.at(-1);
     if (newest !== undefined && this.#now() < succeedsAtMs(newest)) return this.#see(state);
     const key = await this.#makeKey();
     const expected_newest_kid = newest?.kid ?? null;
-    const added = await this.#actor.add({ key, signs_from: 'later', expected_newest_kid });
-    if (!isRefusal(added)) return this.#see(added);
-    // An old key signs as well as a young one; the next look tries again.
-    if (newest !== undefined) return this.#see(state);
-    throw unavailable(added);
+    try {
+      return this.#see(await this.#actor.add({ key, signs_from: 'later', expected_newest_kid }));
+    } catch (error) {
+      // An old key signs as well as a young one; the next look tries again.
+      if (isRefused(error) && newest !== undefined) return this.#see(state);
+      throw error;
+    }
   }
 
   /** Makes keys usable; those seen before already are. */
@@ -169,8 +169,4 @@ export class SigningKeys {
 /** When a key gets its successor, which then has the time to be published before it signs. */
 function succeedsAtMs({ signs_from_ms }: SigningKey): number {
   return signs_from_ms + LIMITS.signing_key_life_ms - LIMITS.signing_key_published_ahead_ms;
-}
-
-function unavailable({ message }: Refusal): StoreUnavailable {
-  return new StoreUnavailable(message);
 }

@@ -6,6 +6,7 @@ import type {
   QueuedDelivery,
   RecordQuery,
 } from '../../../actors/actor.js';
+import { isRefused } from '../../domain/refusals.js';
 import type { EntityVersion, StoredVersion } from './entity_version.js';
 
 /** An entity as stored; an empty snapshot is one that ended. */
@@ -83,6 +84,11 @@ export type LoggedEvent = { id: string; account_id: string; type: string; body: 
 export type LogHead = { epoch: string; last_id: string | null; last_id_of_type: string | null };
 
 /** Storage did not answer in time or broke: the outcome of a write is unknown, unless nothing was sent at all. */
+/** Whether the same may succeed later: storage is away, something changed in between, or it is too much at this moment. */
+export function isRetryable(error: unknown): boolean {
+  return error instanceof StoreUnavailable || isRefused(error, 'UNAVAILABLE', 'TOO_MANY_REQUESTS');
+}
+
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
   readonly sent: boolean;

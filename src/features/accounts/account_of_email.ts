@@ -3,7 +3,7 @@ import type { NewAccountId } from '../../../actors/accounts/email.js';
 import { emailAddress } from '../../access/request_schemas.js';
 import type { TypedEmail } from '../../access/typed_email.js';
 import { isId } from '../../domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
 import { randomId, randomPartition } from '../../engine/runtime/random.js';
 import type { Services } from '../../host/services.js';
@@ -22,10 +22,9 @@ export function newAccountId({ clock }: Services): NewAccountId {
  * The account as it is now. One whose making is still in progress, since somebody else's sign-in has begun it, is waited
  * for; it will be finished.
  */
-export function accountOf({ actors }: Services, account_id: string): Promise<Account | Refusal> {
+export function accountOf({ actors }: Services, account_id: string): Promise<Account> {
   return pollUntil(async () => {
-    const account = await actors.account(account_id).view();
-    return isRefusal(account) && account.refused === 'UNAUTHORIZED' ? null : account;
+    return orNull(actors.account(account_id).view(), 'UNAUTHORIZED');
   }, BEING_MADE);
 }
 
@@ -36,41 +35,34 @@ export function accountOf({ actors }: Services, account_id: string): Promise<Acc
 export async function knownEmail(
   { actors }: Pick<Services, 'actors'>,
   { canonical, spellings }: TypedEmail,
-): Promise<string | Refusal> {
+): Promise<string> {
   if (spellings.length === 1) return canonical;
   const owned = await Promise.all(spellings.map((email) => actors.email(email).view()));
   const invited = await Promise.all(
     spellings.map((email) => actors.email(email).list_invitations({ range: { limit: 1 } })),
   );
-  const refused = [...owned, ...invited].find((one) => isRefusal(one));
-  if (isRefusal(refused)) return refused;
-  const of_account = owned.findIndex((one) => !isRefusal(one) && one.account_id !== null);
-  const of_invitation = invited.findIndex((one) => !isRefusal(one) && one.invitations.length > 0);
+  const of_account = owned.findIndex(({ account_id }) => account_id !== null);
+  const of_invitation = invited.findIndex(({ invitations }) => invitations.length > 0);
   return spellings[of_account] ?? spellings[of_invitation] ?? canonical;
 }
 
 /** The account that an email, as it is known, leads to, if there is one: for those who may know. */
-export async function accountIdOf(
-  { actors }: Pick<Services, 'actors'>,
-  email: string,
-): Promise<string | null | Refusal> {
+export async function accountIdOf({ actors }: Pick<Services, 'actors'>, email: string): Promise<string | null> {
   const found = await actors.email(email).view();
-  return isRefusal(found) ? found : found.account_id;
+  return found.account_id;
 }
 
 /** The account that staff name by its id or its email. */
-export async function accountNamed(services: Services, named: string): Promise<Account | Refusal> {
+export async function accountNamed(services: Services, named: string): Promise<Account> {
   const { actors } = services;
   let account_id: string | null = isId(named) ? named : null;
   if (account_id === null) {
     const typed = emailAddress.safeParse(named);
-    if (!typed.success) return NO_ACCOUNT;
+    if (!typed.success) throw new Refused(NO_ACCOUNT);
     const email = await knownEmail(services, typed.data);
-    const found = isRefusal(email) ? email : await accountIdOf(services, email);
-    if (isRefusal(found)) return found;
+    const found = await accountIdOf(services, email);
     account_id = found;
   }
-  if (account_id === null) return NO_ACCOUNT;
-  const account = await actors.account(account_id).view();
-  return isRefusal(account) && account.refused === 'UNAUTHORIZED' ? NO_ACCOUNT : account;
+  if (account_id === null) throw new Refused(NO_ACCOUNT);
+  return (await orNull(actors.account(account_id).view(), 'UNAUTHORIZED')) ?? throwRefusal(NO_ACCOUNT);
 }

@@ -3,9 +3,9 @@ import type { Email } from '../../../actors/accounts/email.js';
 import type { Device } from '../../../actors/devices/device.js';
 import { isId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orNull } from '../../domain/refusals.js';
 import type { ScannedPage } from '../../engine/store/entity_scan.js';
-import { StoreUnavailable } from '../../engine/store/store.js';
+import { isRetryable } from '../../engine/store/store.js';
 import type { Services } from '../../host/services.js';
 import { accountNamed } from './account_of_email.js';
 
@@ -42,7 +42,7 @@ export async function findAccounts(
 export async function findDevices(
   services: Services,
   { find, holds, ...page }: Asked<FoundDevice>,
-): Promise<ScannedPage<FoundDevice> | Refusal> {
+): Promise<ScannedPage<FoundDevice>> {
   const kept = async (ids: string[]) => {
     const devices = await allWithIds<Device>(services, 'device', ids);
     return devices.map(({ id, state }) => ({ ...state, device_id: id })).filter(holds);
@@ -53,11 +53,11 @@ export async function findDevices(
     if (named.length > 0) return whole(named);
   }
   if (is_id || find.includes('@')) {
-    const account = await accountNamed(services, find);
-    if (isRefusal(account)) return account.refused === 'NOT_FOUND' ? whole([]) : account;
+    const account = await orNull(accountNamed(services, find), 'NOT_FOUND');
+    if (account === null) return whole([]);
     const range = { descending: true, limit: LIMITS.devices_per_account_max };
     const listed = await services.actors.account(account.id).list_devices({ range });
-    return isRefusal(listed) ? listed : whole(await kept(listed.devices.map(({ id }) => id)));
+    return whole(await kept(listed.devices.map(({ id }) => id)));
   }
   return services.entity_scan.page({ kind: 'device', part: find }, page, kept);
 }
@@ -82,7 +82,7 @@ async function allWithIds<State>(
         const stored = await runtime.stored({ kind, id });
         return { id, state: (stored?.state ?? null) as State | null };
       } catch (error) {
-        if (error instanceof StoreUnavailable) throw error;
+        if (isRetryable(error)) throw error;
         return { id, state: null };
       }
     }),

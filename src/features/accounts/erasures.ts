@@ -12,7 +12,7 @@ import { DELETED_STREAMS, STREAMS } from '../../../actors/recordings/stream.js';
 import { ENDPOINTS } from '../../../actors/webhooks/endpoint_state.js';
 import { SWEEPS } from '../../../actors/workspaces/sweep.js';
 import { laneId, partitionOfId } from '../../domain/ids.js';
-import { isRefusal, type Refusal, unreachable } from '../../domain/refusals.js';
+import { orNull, unreachable } from '../../domain/refusals.js';
 import { accountFolder, streamFolder } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { Holding } from '../../engine/cluster/members.js';
@@ -21,7 +21,7 @@ import { DueTask } from '../../engine/jobs/due_task.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import { decodeStored } from '../../engine/store/codec.js';
-import { type Queued, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import { isRetryable, type Queued, type Store } from '../../engine/store/store.js';
 
 const RUN_EVERY_MS = 5_000;
 /** Another process takes the work over after this; both at once would do no harm. */
@@ -118,8 +118,7 @@ export class ErasureWorker {
       for (const { partition, id } of done) await store.removeQueued({ partition, queue: 'jobs' }, id);
       log.info({ jobs: done.length }, 'what accounts and workspaces left behind was erased');
     } catch (error) {
-      if (!(error instanceof StoreUnavailable))
-        log.error({ err: error }, 'erasures could not be brought to an end yet');
+      if (!isRetryable(error)) log.error({ err: error }, 'erasures could not be brought to an end yet');
     }
   }
 
@@ -142,8 +141,7 @@ export class ErasureWorker {
           return unreachable(job);
       }
     } catch (error) {
-      if (!(error instanceof StoreUnavailable))
-        log.error({ err: error }, 'an erasure was interrupted; it continues later');
+      if (!isRetryable(error)) log.error({ err: error }, 'an erasure was interrupted; it continues later');
       return false;
     } finally {
       this.#in_hand.delete(id);
@@ -177,7 +175,7 @@ export class ErasureWorker {
       await this.#eraseList(account_id, { list: browserSessionIndex(epoch), kind: 'browserSession' });
     }
     if (this.#stopped) return false;
-    done(await account.erased());
+    await account.erased();
     return true;
   }
 
@@ -190,10 +188,10 @@ export class ErasureWorker {
   }
 
   /** Asks until nothing is left; false when it was cut off by our own end. */
-  async #repeat(ask: () => Promise<{ left: boolean } | Refusal>): Promise<boolean> {
+  async #repeat(ask: () => Promise<{ left: boolean }>): Promise<boolean> {
     while (!this.#stopped) {
       const began = performance.now();
-      if (!done(await ask()).left) return true;
+      if (!(await ask()).left) return true;
       await rest((performance.now() - began) * REST_FACTOR);
     }
     return false;
@@ -211,7 +209,7 @@ export class ErasureWorker {
         await this.#eraseOne(kind, member, { account_id, list });
         await rest((performance.now() - began) * REST_FACTOR);
       }
-      done(await actors.downstream.account(account_id).erasure_progress({ removed: { [kind]: members.length } }));
+      await actors.downstream.account(account_id).erasure_progress({ removed: { [kind]: members.length } });
     }
   }
 
@@ -226,34 +224,29 @@ export class ErasureWorker {
     // The bytes first: once the stream is gone nobody would know of them.
     if (kind === 'stream') {
       await blobs.removeFolder(streamFolder(id));
-      done(await actors.signals(id).erase());
+      await actors.signals(id).erase();
       await this.#eraseTranscripts(id);
     }
-    done(await actors[kind](id).erase(erase));
+    await actors[kind](id).erase(erase);
   }
 
   /** Those that pipelines have of their own first: the stream's knows of them. */
   async #eraseTranscripts(stream_id: string): Promise<void> {
     const { actors } = this.#parts;
-    const transcript = await actors.transcript(stream_id).view();
-    if (isRefusal(transcript) && transcript.refused !== 'NOT_FOUND') throw refusedBy(transcript);
-    const lanes = isRefusal(transcript) ? [] : (transcript.lanes ?? []);
+    const transcript = await orNull(actors.transcript(stream_id).view(), 'NOT_FOUND');
+    const lanes = transcript?.lanes ?? [];
     for (const number of lanes) await this.#eraseLane({ stream_id, id: laneId(stream_id, number) });
-    done(await actors.transcript(stream_id).erase());
+    await actors.transcript(stream_id).erase();
   }
 
   async #eraseLane({ stream_id, id }: { stream_id: string; id: string }): Promise<void> {
     const transcript = this.#parts.actors.transcript(id);
-    const found = await transcript.view();
-    if (isRefusal(found) && found.refused !== 'NOT_FOUND') throw refusedBy(found);
-    if (!isRefusal(found) && found.lane?.stream_id === stream_id) done(await transcript.erase());
+    const found = await orNull(transcript.view(), 'NOT_FOUND');
+    if (found?.lane?.stream_id === stream_id) await transcript.erase();
   }
 
   async #account(account_id: string): Promise<Account | null> {
-    const account = await this.#parts.actors.account(account_id).view();
-    if (!isRefusal(account)) return account;
-    if (account.refused === 'UNAUTHORIZED') return null;
-    throw refusedBy(account);
+    return orNull(this.#parts.actors.account(account_id).view(), 'UNAUTHORIZED');
   }
 }
 
@@ -269,17 +262,6 @@ type Listed =
   | 'grant'
   | 'browserSession';
 
-/** A refusal stops the job, which is then tried again. */
-function done<Reply>(answer: Reply | Refusal): Reply {
-  if (isRefusal(answer)) throw refusedBy(answer);
-  return answer;
-}
-
 function rest(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** A problem that passes is waited for, and not logged; whatever else refuses would keep an erasure from its end for ever. */
-function refusedBy({ refused, message }: Refusal): Error {
-  return refused === 'UNAVAILABLE' ? new StoreUnavailable(message) : new Error(message);
 }

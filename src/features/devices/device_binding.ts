@@ -3,7 +3,7 @@ import type { Binding } from '../../../actors/devices/binding.js';
 import type { SessionTerms } from '../../../actors/devices/device_session.js';
 import { UNBOUND } from '../../../actors/recordings/stream_refs.js';
 import { accountDeleted } from '../../access/principal.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { isRefused, orNull, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { DeviceIdentity } from '../../edge/admission/device_identity.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
@@ -36,28 +36,34 @@ const BOUND_TO_NOBODY = refuse('DEVICE_UNBOUND', 'The device is bound to no acco
 export async function presentEpoch(
   { actors }: Services,
   { device_id: id }: Pick<Recording, 'device_id'>,
-): Promise<string | Refusal> {
+): Promise<string> {
   const device = await actors.device(id).view();
-  if (isRefusal(device)) return device;
-  return device.binding?.epoch ?? BOUND_TO_NOBODY;
+  return device.binding?.epoch ?? throwRefusal(BOUND_TO_NOBODY);
 }
 
-/** A refusal, unless the device is bound to nobody: then that is its answer. */
-export async function refusedAs(services: Services, who: Recording, refusal: Refusal): Promise<Refusal> {
-  const epoch = await presentEpoch(services, who);
-  return isRefusal(epoch) ? epoch : refusal;
+/** Throws a refusal, or that the device is bound to nobody where it is. */
+export async function refuseAs(services: Services, who: Recording, refusal: Refusal): Promise<never> {
+  await presentEpoch(services, who);
+  throw new Refused(refusal);
+}
+
+/** For `catch`: a device whose binding has ended hears that it is bound to nobody where it is. */
+export function unboundAs(services: Services, who: Recording): (error: unknown) => Promise<never> {
+  return (error) => {
+    if (isRefused(error, 'DEVICE_UNBOUND')) return refuseAs(services, who, error.refusal);
+    throw error;
+  };
 }
 
 /** The binding of an epoch, if it is this device's and has not ended, and its account is there. */
-export async function boundBy(services: Services, who: Recording, epoch: string): Promise<Bound | Refusal> {
+export async function boundBy(services: Services, who: Recording, epoch: string): Promise<Bound> {
   const { device_id, kind } = who;
   const { actors } = services;
   const binder = kind === 'personal' ? actors.binding(epoch) : actors.deviceSession(epoch);
-  const terms = await binder.terms({ device_id });
-  if (isRefusal(terms)) return terms.refused === 'DEVICE_UNBOUND' ? refusedAs(services, who, terms) : terms;
+  const asked: Promise<Binding | SessionTerms> = binder.terms({ device_id });
+  const terms = await asked.catch(unboundAs(services, who));
   const { account_id, workspace_id } = terms;
   const account = await openAccount(services, account_id);
-  if (isRefusal(account)) return account;
   return {
     binder,
     terms,
@@ -71,8 +77,9 @@ export async function boundBy(services: Services, who: Recording, epoch: string)
 }
 
 /** The account that a device acts for, unless it is deleted. */
-export async function openAccount({ actors }: Services, account_id: string): Promise<Account | Refusal> {
-  const account = await actors.account(account_id).view();
-  if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? UNBOUND : account;
-  return accountDeleted(account) ?? account;
+export async function openAccount({ actors }: Services, account_id: string): Promise<Account> {
+  const account = await orNull(actors.account(account_id).view(), 'UNAUTHORIZED');
+  if (account === null) throw new Refused(UNBOUND);
+  const deleted = accountDeleted(account);
+  return deleted === null ? account : throwRefusal(deleted);
 }

@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Principal } from '../../access/principal.js';
 import { isEnabled, type Layer } from '../../domain/permissions.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { isRefused, type Refusal } from '../../domain/refusals.js';
 import { JsonBytes } from '../../edge/http/responses.js';
 import type { Call, Route } from '../../edge/http/route.js';
-import { StoreUnavailable } from '../../engine/store/store.js';
 import type { Services } from '../../host/services.js';
 import type { Item } from './export_resources.js';
 
@@ -65,12 +64,13 @@ export class AccountReader {
     const params = id === undefined ? {} : { id };
     // Lists look at nothing of a request but what was parsed of it.
     const asked: ParsedCall = { services: this.#services(), who, query, params };
-    const answer = await row.handler(asked as never);
-    if (answer instanceof JsonBytes) return JSON.parse(Buffer.concat(answer.pieces).toString());
-    if (!isRefusal(answer)) return answer as object;
-    if (GONE.includes(answer.refused)) return null;
-    const text = `${path} answered ${answer.refused}: ${answer.message}`;
-    throw answer.refused === 'UNAVAILABLE' ? new StoreUnavailable(text) : new Error(text);
+    try {
+      const answer = await row.handler(asked as never);
+      return answer instanceof JsonBytes ? JSON.parse(Buffer.concat(answer.pieces).toString()) : (answer as object);
+    } catch (error) {
+      if (isRefused(error, ...GONE)) return null;
+      throw error;
+    }
   }
 
   #rowOf(path: string): Route {

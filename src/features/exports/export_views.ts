@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Asker, Export, ExportStage } from '../../../actors/accounts/exports_state.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
-import { type Refusal, refuse } from '../../domain/refusals.js';
+import { Refused, refuse } from '../../domain/refusals.js';
 import { type Download, savedAs } from '../../edge/http/byte_download.js';
 import { archiveKey } from '../../engine/blobs/blob_keys.js';
 import type { Fence } from '../../engine/store/store.js';
@@ -79,19 +79,19 @@ export function archiveDownload(
   { blobs }: Pick<Services, 'blobs'>,
   account_id: string,
   { id: export_id, created_at_ms, stage }: Export,
-): Download | Refusal {
-  if (stage.status === 'expired') return EXPIRED;
-  if (stage.status !== 'ready') return NOT_READY;
+): Download {
+  if (stage.status === 'expired') throw new Refused(EXPIRED);
+  if (stage.status !== 'ready') throw new Refused(NOT_READY);
   const name = `spool-export-${new Date(created_at_ms).toISOString().slice(0, 10)}.zip`;
   return {
     ...{ size_bytes: stage.bytes, etag: stage.sha256, content_type: 'application/zip', headers: savedAs(name) },
-    async open(range = { start: 0, end: stage.bytes - 1 }): Promise<Readable | Refusal> {
+    async open(range = { start: 0, end: stage.bytes - 1 }): Promise<Readable> {
       const parts = rangesOf(stage, range);
       const open = (at: PartRange) =>
         blobs.open(archiveKey(account_id, { export_id, attempt: stage.attempt, part: at.part }), at);
       const [first] = parts;
       const begun = first === undefined ? null : await open(first);
-      if (begun === null) return LOST;
+      if (begun === null) throw new Refused(LOST);
       return Stream.from(
         (async function* () {
           yield* begun.stream;

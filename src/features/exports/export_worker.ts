@@ -4,17 +4,17 @@ import { isOpen } from '../../../actors/accounts/account_state.js';
 import { type Archived, EXPORTS_INDEX, type RunningExport } from '../../../actors/accounts/exports_state.js';
 import { isLive } from '../../../actors/oauth/grant.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, unreachable } from '../../domain/refusals.js';
+import { isRefused, orNull, orRefused, unreachable } from '../../domain/refusals.js';
 import { accountFolder, archiveKey, placeOfAccountKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
 import { ALL_PARTITIONS, type DuePoll } from '../../engine/jobs/due_poll.js';
 import { JobPool, persisting, prolonging } from '../../engine/jobs/job_pool.js';
-import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
+import { isFenceBroken } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import { randomBytes } from '../../engine/runtime/random.js';
-import { type Fence, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import type { Fence, Store } from '../../engine/store/store.js';
 import type { AccountReader } from './account_reader.js';
 import { Archive } from './archive.js';
 import { ExportContents } from './export_contents.js';
@@ -104,13 +104,13 @@ export class ExportWorker implements Exporter {
   async #workOn(account_id: string, signal: AbortSignal): Promise<void> {
     const exports = this.#deps.actors.exports(account_id);
     const claim = Buffer.from(randomBytes(CLAIM_BYTES)).toString('base64url');
-    const found = done(await exports.claim({ claim }));
+    const found = await exports.claim({ claim });
     switch (found.work) {
       case 'none':
         return;
       case 'remove':
         await this.#removeParts(account_id, (export_id) => export_id === found.export_id);
-        done(await exports.removed({ export_id: found.export_id }));
+        await exports.removed({ export_id: found.export_id });
         return;
       case 'make':
         return this.#make(account_id, found.export, signal);
@@ -125,20 +125,19 @@ export class ExportWorker implements Exporter {
     const held = { export_id, claim: stage.claim };
     metrics.exports_running.inc();
     try {
-      const account = await actors.account(account_id).view();
-      if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') throw refusedBy(account);
-      if (isRefusal(account) || !isOpen(account)) throw new ExportLost('ACCOUNT_DELETED');
+      const account = await orNull(actors.account(account_id).view(), 'UNAUTHORIZED');
+      if (account === null || !isOpen(account)) throw new ExportLost('ACCOUNT_DELETED');
       await this.#removeParts(account_id, (id, attempt) => id === export_id && attempt !== stage.attempt);
       await this.#archive({ account_id, item, readers: exportReaders(account, item), signal });
       metrics.exports.inc({ outcome: 'ready' });
     } catch (error) {
       if (signal.aborted) {
-        await actors.exports(account_id).release(held);
+        await actors.exports(account_id).release(held).catch(orRefused(null)); // its lease ends by itself
       } else if (error instanceof ExportLost) {
         if (error.why === 'taken') return;
         metrics.exports.inc({ outcome: error.why === 'SIGNED_OUT' ? 'signed_out' : 'account_deleted' });
         const failure = { code: error.why, message: ENDED[error.why], retry: false };
-        done(await actors.exports(account_id).fail({ ...held, ...failure }));
+        await actors.exports(account_id).fail({ ...held, ...failure });
       } else {
         metrics.exports.inc({ outcome: 'interrupted' });
         log.warn({ export_id, tries: stage.tries }, 'an export could not be made; it is tried again');
@@ -163,7 +162,7 @@ export class ExportWorker implements Exporter {
     const stillMine = async () => {
       if (!(await this.#isSignedIn(item))) throw new ExportLost('SIGNED_OUT');
       const prolonged = { ...held, progress: { ...progress }, lease_ms: LIMITS.export_lease_ms };
-      await this.#passed(account_id, await exports.prolong(prolonged, fences));
+      await exports.prolong(prolonged, fences).catch((error: unknown) => this.#lost(account_id, error));
     };
     const prolong = () => stillMine().catch((error) => archive.destroy(error as Error));
     const onRecord = () => {
@@ -181,7 +180,8 @@ export class ExportWorker implements Exporter {
         return { ...made, layers: layersOf(readers, item) };
       });
       await stillMine();
-      await this.#passed(account_id, await persisting(() => exports.finish({ ...held, archived }, fences), signal));
+      const finish = () => exports.finish({ ...held, archived }, fences);
+      await persisting(finish, signal).catch((error: unknown) => this.#lost(account_id, error));
     } finally {
       signal.removeEventListener('abort', stop);
     }
@@ -213,24 +213,19 @@ export class ExportWorker implements Exporter {
     if (credential === null) return true;
     const { actors } = this.#deps;
     if (credential.kind === 'app_session') {
-      const session = await actors.appSession(credential.id).secret();
-      if (isRefusal(session) && session.refused !== 'UNAUTHORIZED') throw refusedBy(session);
-      return !isRefusal(session);
+      return (await orNull(actors.appSession(credential.id).secret(), 'UNAUTHORIZED')) !== null;
     }
-    const grant = await actors.grant(credential.id).view();
-    if (isRefusal(grant) && grant.refused !== 'UNAUTHORIZED') throw refusedBy(grant);
-    return !isRefusal(grant) && isLive(grant);
+    const grant = await orNull(actors.grant(credential.id).view(), 'UNAUTHORIZED');
+    return grant !== null && isLive(grant);
   }
 
   /** Throws what a refusal means for whoever makes an export. */
-  async #passed(account_id: string, answer: unknown | Refusal): Promise<void> {
-    if (!isRefusal(answer)) return;
-    if (answer === EPOCH_ENDED) {
-      const account = await this.#deps.actors.account(account_id).view();
-      throw new ExportLost(!isRefusal(account) && isOpen(account) ? 'SIGNED_OUT' : 'ACCOUNT_DELETED');
+  async #lost(account_id: string, error: unknown): Promise<never> {
+    if (isFenceBroken(error)) {
+      const account = await this.#deps.actors.account(account_id).view().catch(orRefused(null));
+      throw new ExportLost(account !== null && isOpen(account) ? 'SIGNED_OUT' : 'ACCOUNT_DELETED');
     }
-    if (answer.refused === 'NOT_FOUND' || answer.refused === 'CONFLICT') throw new ExportLost('taken');
-    throw refusedBy(answer);
+    throw isRefused(error, 'NOT_FOUND', 'CONFLICT') ? new ExportLost('taken') : error;
   }
 
   async #removeParts(account_id: string, which: (export_id: string, attempt: number) => boolean): Promise<void> {
@@ -268,13 +263,4 @@ async function* inParts(stream: AsyncIterable<Buffer>, part_bytes: number): Asyn
 
 async function* onePiece(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
-}
-
-function done<Reply>(answer: Reply | Refusal): Reply {
-  if (isRefusal(answer)) throw refusedBy(answer);
-  return answer;
-}
-
-function refusedBy({ refused, message }: Refusal): Error {
-  return refused === 'UNAVAILABLE' ? new StoreUnavailable(message) : new Error(message);
 }

@@ -1,4 +1,4 @@
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orRefused } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { transcriberOf } from '../transcripts/engines/choose_engine.js';
 
@@ -6,18 +6,18 @@ import { transcriberOf } from '../transcripts/engines/choose_engine.js';
 export async function isAwaited(
   services: Services,
   { library_id, stream_ids }: { library_id: string; stream_ids: readonly string[] },
-): Promise<boolean | Refusal> {
+): Promise<boolean> {
   const { actors, transcription, settings, insights } = services;
   if (stream_ids.length === 0) return false;
   if (transcriberOf(settings).by !== 'nobody') {
     for (const stream_id of stream_ids) {
-      const stream = await actors.stream(stream_id).view();
-      const unprocessed = isRefusal(stream) ? 0 : stream.unprocessed;
+      const stream = await actors.stream(stream_id).view().catch(orRefused(null));
+      const unprocessed = stream?.unprocessed ?? 0;
       const waiting = (await transcription.awaited(stream_id)) ?? [];
       if (unprocessed > 0 || waiting.length > 0) return true;
     }
   }
   if (insights.made_by === null) return false;
   const found = await actors.library(library_id).waiting({ stream_ids: [...stream_ids] });
-  return isRefusal(found) ? found : found.waiting;
+  return found.waiting;
 }

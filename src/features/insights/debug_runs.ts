@@ -5,7 +5,7 @@ import type { Transcript } from '../../../actors/transcripts/transcript_state.js
 import type { Principal } from '../../access/principal.js';
 import { laneId, libraryId, pipelineId } from '../../domain/ids.js';
 import { type Interval, subtract } from '../../domain/intervals.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orNull, Refused } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import type { Scene } from '../transcripts/transcript_pages.js';
 import { defaultNumberOf } from './pipeline_access.js';
@@ -37,26 +37,24 @@ export async function debugRuns(
   { actors, clock }: Pick<Services, 'actors' | 'clock'>,
   who: Principal,
   { stream, transcript }: Scene,
-): Promise<DebugRun[] | Refusal> {
+): Promise<DebugRun[]> {
   const { id: stream_id, account_id, workspace_id } = stream;
   const number = await defaultNumberOf({ actors }, account_id);
-  if (typeof number !== 'number') return number;
+  if (typeof number !== 'number') throw new Refused(number);
   const default_id = pipelineId(account_id, number);
   const now_ms = clock.now();
   const heard: DebugRun[] = [];
   for (const { id, pipeline } of transcriptsOf(stream_id, transcript, account_id === who.account_id)) {
-    const of = id === stream_id ? transcript : await actors.transcript(id).view();
+    const of = id === stream_id ? transcript : await orNull(actors.transcript(id).view(), 'NOT_FOUND');
     // Of a lane that was not begun there is nothing.
-    if (of === null || (isRefusal(of) && of.refused === 'NOT_FOUND')) continue;
-    const ended = isRefusal(of) ? of : await actors.transcript(id).runs();
-    if (isRefusal(of) || isRefusal(ended)) return ended as Refusal;
+    if (of === null) continue;
+    const ended = await actors.transcript(id).runs();
     if (id !== stream_id && of.lane?.stream_id !== stream_id) continue;
     const wanted_by = pipeline === null ? default_id : pipelineId(account_id, pipeline);
     heard.push(...stillToTranscribe(of, { default_id: wanted_by, now_ms }));
     heard.push(...ended.runs.map((run) => transcribed(run, pipelineOf({ ...run, pipeline_id: null }, stream))));
   }
   const made = await actors.library(libraryId(account_id, workspace_id)).runs({ stream_id });
-  if (isRefusal(made)) return made;
   // What other pipelines make is their account's.
   const isSeen = ({ pipeline_id }: { pipeline_id: string | null }) =>
     pipeline_id === null || account_id === who.account_id;

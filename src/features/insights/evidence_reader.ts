@@ -11,7 +11,7 @@ import { fits } from '../../../actors/transcripts/transcript_merge.js';
 import { type Page, type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
 import { type Interval, shared } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orNull } from '../../domain/refusals.js';
 import { type OfPipeline, type Scene, somePages, type TranscriptReader } from '../transcripts/transcript_pages.js';
 import { cleanText } from './plain_words.js';
 
@@ -27,7 +27,7 @@ export type SpokenEvidence = {
 /** An item as it may be read. `is_forgotten`: people have deleted speech that it rests on; what it was before is not read. */
 export type StandingItem<Kind extends ItemKind> = { item: Items[Kind]; is_forgotten: boolean };
 
-type ReadScene = (stream_id: string, of: OfPipeline) => Promise<Scene | Refusal>;
+type ReadScene = (stream_id: string, of: OfPipeline) => Promise<Scene>;
 
 /**
  * Reads what items rest on, and whether people have deleted it. Retention takes quotations only; who deletes takes what was
@@ -46,22 +46,18 @@ export class EvidenceReader {
   }
 
   /** A pipeline's transcript of a recording; null where that, or its source, is gone. */
-  async scene(stream_id: string, pipeline_id: string | null): Promise<Scene | null | Refusal> {
+  async scene(stream_id: string, pipeline_id: string | null): Promise<Scene | null> {
     const key = `${stream_id} ${pipeline_id ?? ''}`;
     const known = this.#scenes.get(key);
     if (known !== undefined) return known;
-    const scene = await this.#readScene(stream_id, { pipeline_id, or_default: true });
-    if (isRefusal(scene) && scene.refused !== 'NOT_FOUND') return scene;
-    const found = isRefusal(scene) ? null : scene;
+    const found = await orNull(this.#readScene(stream_id, { pipeline_id, or_default: true }), 'NOT_FOUND');
     this.#scenes.set(key, found);
     return found;
   }
 
-  async evidence({ stream_id, start_ms, end_ms }: Span, pipeline_id: string | null): Promise<SpokenEvidence | Refusal> {
+  async evidence({ stream_id, start_ms, end_ms }: Span, pipeline_id: string | null): Promise<SpokenEvidence> {
     const scene = await this.scene(stream_id, pipeline_id);
-    if (isRefusal(scene)) return scene;
     const pages = scene === null ? [] : await this.#pagesIn(scene, { start_ms, end_ms });
-    if (isRefusal(pages)) return pages;
     const span: Interval = [start_ms, Math.max(end_ms, start_ms + 1)];
     const isThere = (one: { start_ms: number; end_ms: number }) => shared(timeOf(one), span) > 0;
     return {
@@ -73,33 +69,31 @@ export class EvidenceReader {
   }
 
   /** The item as it is to be read; null where nothing of it is. */
-  async standing<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): Promise<StandingItem<Kind> | null | Refusal> {
+  async standing<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): Promise<StandingItem<Kind> | null> {
     const is_left = kind !== 'conversation' || (await this.#isLeft(item as Conversation));
-    if (isRefusal(is_left)) return is_left;
     // Whatever a person called it: there is nothing that it could be of.
     if (!is_left) return null;
     const is_forgotten = await this.#isForgotten(kind, item);
-    if (isRefusal(is_forgotten)) return is_forgotten;
     if (!is_forgotten) return { item, is_forgotten };
     const without = withoutSpeech(kind, item, { is_left });
     return without === null ? null : { item: without, is_forgotten };
   }
 
   /** Whether nothing of a conversation is left because people have deleted it, recording by recording or turn by turn. */
-  async isDeleted({ parts, pipeline_id }: Conversation): Promise<boolean | Refusal> {
+  async isDeleted({ parts, pipeline_id }: Conversation): Promise<boolean> {
     return this.#isAllDeleted(parts, pipeline_id);
   }
 
   /** Whether a recording of a conversation is left. */
-  async #isLeft({ parts, pipeline_id }: Conversation): Promise<boolean | Refusal> {
+  async #isLeft({ parts, pipeline_id }: Conversation): Promise<boolean> {
     for (const { stream_id } of parts) {
       const scene = await this.scene(stream_id, pipeline_id);
-      if (scene !== null) return isRefusal(scene) ? scene : true;
+      if (scene !== null) return true;
     }
     return false;
   }
 
-  async #isForgotten<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): Promise<boolean | Refusal> {
+  async #isForgotten<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): Promise<boolean> {
     if (kind === 'memory') return this.#isAllDeleted((item as Memory).evidence, item.pipeline_id);
     if (kind === 'suggestion') {
       const { made_by, evidence, pipeline_id } = item as Suggestion;
@@ -111,16 +105,15 @@ export class EvidenceReader {
     if (made_by !== 'extractive') return false;
     for (const { stream_id } of parts) {
       const scene = await this.scene(stream_id, pipeline_id);
-      if (scene === null || isRefusal(scene)) return scene ?? true;
+      if (scene === null) return true;
     }
     return false;
   }
 
   /** A sentence goes with its turn, unless another turn there says it. */
-  async #isQuotationDeleted({ text, evidence, pipeline_id }: Suggestion): Promise<boolean | Refusal> {
+  async #isQuotationDeleted({ text, evidence, pipeline_id }: Suggestion): Promise<boolean> {
     for (const span of evidence) {
       const found = await this.evidence(span, pipeline_id);
-      if (isRefusal(found)) return found;
       const { scene, turns, has_deleted } = found;
       if (scene === null) return true;
       if (has_deleted && !turns.some(({ turn }) => cleanText(turn.text).includes(text))) return true;
@@ -129,11 +122,10 @@ export class EvidenceReader {
   }
 
   /** Nothing is left of any of it, and people have deleted some. */
-  async #isAllDeleted(spans: readonly Span[], pipeline_id: string | null): Promise<boolean | Refusal> {
+  async #isAllDeleted(spans: readonly Span[], pipeline_id: string | null): Promise<boolean> {
     let is_deleted = false;
     for (const span of spans) {
       const found = await this.evidence(span, pipeline_id);
-      if (isRefusal(found)) return found;
       const { scene, turns, has_deleted } = found;
       if (turns.some(({ turn }) => fits(span, turn))) return false;
       is_deleted ||= scene === null || has_deleted;
@@ -142,7 +134,7 @@ export class EvidenceReader {
   }
 
   /** Pages in which turns of a span may lie: one may have begun in the page before. */
-  async #pagesIn(scene: Scene, { start_ms, end_ms }: { start_ms: number; end_ms: number }): Promise<Page[] | Refusal> {
+  async #pagesIn(scene: Scene, { start_ms, end_ms }: { start_ms: number; end_ms: number }): Promise<Page[]> {
     const known = this.#pages.get(scene.id) ?? new Map<number, Page | null>();
     this.#pages.set(scene.id, known);
     const first = Math.max(0, pageOf(start_ms) - 1);
@@ -152,7 +144,6 @@ export class EvidenceReader {
     const [from] = missing;
     if (from !== undefined) {
       const pages = await somePages(this.#reader, scene, { page: from, limit: missing.length });
-      if (isRefusal(pages)) return pages;
       for (const number of missing) known.set(number, null);
       for (const page of pages) known.set(page.number, page);
     }

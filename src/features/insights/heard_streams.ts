@@ -5,12 +5,11 @@ import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.
 import { partitionOfId } from '../../domain/ids.js';
 import { addInterval, type Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { Refusal } from '../../domain/refusals.js';
+import { orNull } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Store } from '../../engine/store/store.js';
 import { pagesFrom, type Scene, sceneOf, type TranscriptReader } from '../transcripts/transcript_pages.js';
 import { countWords, type HeardStream, type SpokenTurn } from './conversations_of.js';
-import { standing } from './standing.js';
 
 /**
  * What was said around a part of a recording, as far as one turn follows another within five minutes: in the recording
@@ -92,7 +91,7 @@ async function sessionOf(
   { recorder, account_id }: Pick<Stream, 'recorder' | 'account_id'>,
 ): Promise<string | null> {
   if (recorder === null) return null;
-  const session = standing(await actors.deviceSession(recorder.binding_epoch).view({ by: account_id }));
+  const session = await orNull(actors.deviceSession(recorder.binding_epoch).view({ by: account_id }), 'NOT_FOUND');
   return session === null ? null : recorder.binding_epoch;
 }
 
@@ -104,9 +103,9 @@ async function sceneIn(
   reader: StreamReader,
   { stream_id, pipeline_id }: { stream_id: string; pipeline_id: string | null },
 ): Promise<Scene | null> {
-  const stream = standing(await reader.actors.stream(stream_id).view());
+  const stream = await orNull(reader.actors.stream(stream_id).view(), 'NOT_FOUND');
   if (stream === null) return null;
-  const scene = standing(await sceneOf(reader, stream, { pipeline_id, or_default: true }));
+  const scene = await orNull(sceneOf(reader, stream, { pipeline_id, or_default: true }), 'NOT_FOUND');
   return scene === null || scene.transcript === null ? null : scene;
 }
 
@@ -121,8 +120,8 @@ async function stretchIn(
   { from_ms, to_ms, budget, expired }: Around,
 ): Promise<HeardStream> {
   const { stream, transcript } = scene;
-  const read = (answer: Page | Refusal): Page => {
-    const page = pageIn(answer);
+  const read = (answer: Page): Page => {
+    const page = answer;
     for (const span of page.expired.spans)
       expired.set(stream.id, addInterval(expired.get(stream.id) ?? [], span, LIMITS.expired_spans_told_max));
     return page;
@@ -215,10 +214,4 @@ async function* neighbours({ reader, stream, pipeline_id, budget, descending }: 
 function isTogether(one: Stream, other: Stream): boolean {
   const epochOf = ({ recorder }: Stream) => recorder?.binding_epoch ?? null;
   return one.workspace_id === other.workspace_id && epochOf(one) === epochOf(other);
-}
-
-function pageIn(page: Page | Refusal): Page {
-  const found = standing(page);
-  if (found === null) throw new Error('a page of a transcript is gone');
-  return found;
 }

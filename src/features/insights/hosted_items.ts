@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/principal.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 
 const NOT_HOSTED = refuse(
@@ -7,16 +7,15 @@ const NOT_HOSTED = refuse(
   'This needs the permission debug:write, or insights:write for what came of a recorder session that the account hosted.',
 );
 
-/** Why the caller may not delete what a run has made; null where it may. */
-export async function hostRefusal(
+/** Refuses unless the caller may delete what a run has made. */
+export async function requireHost(
   { actors }: Services,
   { permissions, account_id }: Principal,
   { session_id }: { session_id: string | null },
-): Promise<Refusal | null> {
+): Promise<void> {
   // Who has this permission has developer access.
-  if (permissions.includes('debug:write')) return null;
-  if (session_id === null) return NOT_HOSTED;
-  const session = await actors.deviceSession(session_id).view({ by: account_id });
-  if (isRefusal(session)) return session.refused === 'NOT_FOUND' ? NOT_HOSTED : session;
-  return session.host_account_id === account_id ? null : NOT_HOSTED;
+  if (permissions.includes('debug:write')) return;
+  const session =
+    session_id === null ? null : await orNull(actors.deviceSession(session_id).view({ by: account_id }), 'NOT_FOUND');
+  if (session?.host_account_id !== account_id) throw new Refused(NOT_HOSTED);
 }

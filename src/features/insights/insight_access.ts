@@ -3,7 +3,7 @@ import type { ItemKind, Items } from '../../../actors/insights/library_state.js'
 import type { Principal } from '../../access/principal.js';
 import { libraryId, partitionOfId, placeOfInsight } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { orNull, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { readableScene } from '../transcripts/transcript_reading.js';
 import { EvidenceReader } from './evidence_reader.js';
@@ -42,16 +42,18 @@ export async function readableItem<Kind extends ItemKind>(
   services: Services,
   who: Principal,
   { kind, id }: { kind: Kind; id: string },
-): Promise<FoundItem<Kind> | Refusal> {
+): Promise<FoundItem<Kind>> {
   const at = placeOfInsight(id);
-  if (at === null || at.kind !== kind) return NO_ITEM[kind];
-  const place = await readableLibrary(services, who, at.library_id);
-  if (isRefusal(place)) return place.refused === 'NOT_FOUND' ? NO_ITEM[kind] : place;
+  if (at === null || at.kind !== kind) throw new Refused(NO_ITEM[kind]);
+  const place = await orNull(readableLibrary(services, who, at.library_id), 'NOT_FOUND');
+  if (place === null) throw new Refused(NO_ITEM[kind]);
   const found = await services.actors.library(at.library_id).item({ kind, number: at.number });
-  if (isRefusal(found)) return found;
   const item = found.item as Items[Kind];
-  if (!seesLane(who, place, item.pipeline_id)) return NO_ITEM[kind];
-  return (await standingItem(evidenceReader(services, who), kind, { place, number: at.number, item })) ?? NO_ITEM[kind];
+  if (!seesLane(who, place, item.pipeline_id)) throw new Refused(NO_ITEM[kind]);
+  return (
+    (await standingItem(evidenceReader(services, who), kind, { place, number: at.number, item })) ??
+    throwRefusal(NO_ITEM[kind])
+  );
 }
 
 export function evidenceReader(services: Services, who: Principal): EvidenceReader {
@@ -63,9 +65,9 @@ export async function standingItem<Kind extends ItemKind, Found extends FoundIte
   reader: EvidenceReader,
   kind: Kind,
   found: Found,
-): Promise<Found | null | Refusal> {
+): Promise<Found | null> {
   const standing = await reader.standing(kind, found.item);
-  if (standing === null || isRefusal(standing)) return standing;
+  if (standing === null) return null;
   return standing.is_forgotten ? { ...found, ...standing } : found;
 }
 
@@ -74,16 +76,15 @@ export async function writableItem<Kind extends ItemKind>(
   services: Services,
   who: Principal,
   asked: { kind: Kind; id: string },
-): Promise<FoundItem<Kind> | Refusal> {
+): Promise<FoundItem<Kind>> {
   const found = await readableItem(services, who, asked);
-  if (isRefusal(found)) return found;
   const { place, number, item, is_forgotten = false } = found;
-  if (place.account_id !== who.account_id) return ONLY_OWNER;
+  if (place.account_id !== who.account_id) throw new Refused(ONLY_OWNER);
   if (!is_forgotten) return found;
   // An item that nobody may read any more can't be accepted or edited.
   const items = [{ kind: asked.kind, number, revision: item.revision, is_left: true }];
-  const withdrawn = await services.actors.library(place.library_id).withdraw({ items, silent: true });
-  return isRefusal(withdrawn) ? withdrawn : found;
+  await services.actors.library(place.library_id).withdraw({ items, silent: true });
+  return found;
 }
 
 /** Only its account sees what a pipeline made that is not the default one. */
@@ -91,16 +92,11 @@ function seesLane(who: Principal, place: LibraryPlace, pipeline_id: string | nul
   return pipeline_id === null || (place.account_id === who.account_id && selectsPipelines(who));
 }
 
-async function readableLibrary(
-  { actors }: Services,
-  who: Principal,
-  library_id: string,
-): Promise<LibraryPlace | Refusal> {
+async function readableLibrary({ actors }: Services, who: Principal, library_id: string): Promise<LibraryPlace> {
   const library = await actors.library(library_id).view();
-  if (isRefusal(library)) return library;
   const { account_id, workspace_id } = library;
   const may_read = account_id === who.account_id || isMember(who, workspace_id);
-  return may_read ? { library_id, account_id, workspace_id } : NO_WORKSPACE;
+  return may_read ? { library_id, account_id, workspace_id } : throwRefusal(NO_WORKSPACE);
 }
 
 function isMember({ account }: Principal, workspace_id: string): boolean {
@@ -112,14 +108,13 @@ export async function librariesOf(
   services: Services,
   who: Principal,
   workspace_id: string | undefined,
-): Promise<LibraryPlace[] | Refusal> {
+): Promise<LibraryPlace[]> {
   const { account, account_id } = who;
   if (workspace_id !== undefined && workspace_id !== account.private_workspace.id) {
-    if (!isMember(who, workspace_id)) return NO_WORKSPACE;
+    if (!isMember(who, workspace_id)) throw new Refused(NO_WORKSPACE);
     const limit = LIMITS.workspace_libraries_max + 1;
     const found = await services.actors.sweep(workspace_id).recorders({ limit });
-    if (isRefusal(found)) return found;
-    if (found.accounts.length >= limit) return TOO_MANY_RECORD;
+    if (found.accounts.length >= limit) throw new Refused(TOO_MANY_RECORD);
     return found.accounts.map((of) => ({ library_id: libraryId(of, workspace_id), account_id: of, workspace_id }));
   }
   if (workspace_id !== undefined)
@@ -127,10 +122,11 @@ export async function librariesOf(
   const owner = { owner: account_id, partition: partitionOfId(account_id) };
   const limit = LIMITS.libraries_listed_max + 1;
   const rows = await services.store.list(owner, LIBRARIES, { descending: true, limit });
-  if (rows.length >= limit) return TOO_MANY;
-  const libraries = await Promise.all(rows.map(({ member }) => readableLibrary(services, who, member)));
-  const failed = libraries.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
-  return failed ?? libraries.flatMap((library) => (isRefusal(library) ? [] : [library]));
+  if (rows.length >= limit) throw new Refused(TOO_MANY);
+  const libraries = await Promise.all(
+    rows.map(({ member }) => orNull(readableLibrary(services, who, member), 'NOT_FOUND')),
+  );
+  return libraries.filter((library) => library !== null);
 }
 
 export function wrongWorkspace(message: string): Refusal {

@@ -10,7 +10,7 @@ import {
 import type { JobFailure } from '../../../actors/job.js';
 import { insightId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { NotNow } from '../../engine/jobs/due_entities.js';
 import {
   type ClaimedWork,
@@ -20,7 +20,7 @@ import {
   type JobResult,
   NO_JOB,
 } from '../../engine/jobs/job_queue.js';
-import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/activation.js';
+import { isFenceBroken } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import { randomId } from '../../engine/runtime/random.js';
@@ -33,7 +33,6 @@ import { conversationsOf } from './conversations_of.js';
 import { heardAround } from './heard_streams.js';
 import { digestOfTurns, type InsightInput } from './insight_input.js';
 import { inputOfJob, type Owner } from './job_input.js';
-import { answered, standing } from './standing.js';
 
 const PREFIX = 'i.';
 const LAYERS = ['insights.access', 'transcripts.access'] as const;
@@ -79,16 +78,16 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
   async claimOf(library_id: string, lease_ms: number): Promise<InsightWork | null> {
     const { actors, now } = this.#deps;
     const library = actors.library(library_id);
-    const owner = standing(await library.view());
+    const owner = await orNull(library.view(), 'NOT_FOUND');
     if (owner === null) return null;
-    const { status } = answered(await ownerStatus(this.#deps, owner, LAYERS));
+    const { status } = await ownerStatus(this.#deps, owner, LAYERS);
     if (status === 'account_closed') throw new NotNow();
     if (status !== 'open') {
       this.activity.dropped(status);
-      standing(await library.drop_work());
+      await orNull(library.drop_work(), 'NOT_FOUND');
       return null;
     }
-    const { unsettled = [], has_job = false } = standing(await library.due_work()) ?? {};
+    const { unsettled = [], has_job = false } = (await orNull(library.due_work(), 'NOT_FOUND')) ?? {};
     for (const one of unsettled) await this.#settle(library_id, one);
     if (unsettled.length > 0) this.due.offer(library_id);
     else if (!has_job) return null;
@@ -96,15 +95,15 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     if (!this.hasRoom(account_id, library_id)) return null;
     const token = this.newToken();
     const run_id = randomId({ partition: partitionOfId(library_id), now_ms: now() });
-    const context = standing(await actors.context(account_id).view());
+    const context = await orNull(actors.context(account_id).view(), 'NOT_FOUND');
     const pipeline = context === null ? 1 : defaultPipeline(context).number;
-    const job = standing(await library.claim_job({ token, run_id, lease_ms, pipeline }))?.job ?? null;
+    const job = (await orNull(library.claim_job({ token, run_id, lease_ms, pipeline }), 'NOT_FOUND'))?.job ?? null;
     if (job === null) return null;
     this.due.offer(library_id);
     const found = await inputOfJob(this.#deps, job, owner);
     if (found === null) {
       const failed = { code: 'NOTHING_SAID', retry: false, engine: null };
-      standing(await library.job_failed({ job: job.number, token, ...failed }));
+      await orNull(library.job_failed({ job: job.number, token, ...failed }), 'NOT_FOUND');
       return null;
     }
     const { input, engine } = found;
@@ -133,33 +132,36 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     };
   }
 
-  protected async publishJob(job: JobName, result: InsightResult): Promise<InsightTally | Refusal> {
+  protected async publishJob(job: JobName, result: InsightResult): Promise<InsightTally> {
     const { claim, digest, raw, made_by, engine } = result;
     const { entity_id: library_id, number } = job;
     const { actors, keys, metrics } = this.#deps;
     const library = actors.library(library_id);
-    const owner = await library.view();
-    if (isRefusal(owner)) return owner.refused === 'NOT_FOUND' ? NO_JOB : owner;
+    const owner = (await orNull(library.view(), 'NOT_FOUND')) ?? throwRefusal(NO_JOB);
     const { token, turns } = heldIn(claim);
-    const held = await library.held_job({ job: number, token });
+    const held = await orNull(library.held_job({ job: number, token }), 'CONFLICT');
     // It may be published already: then the same gets the same answer.
-    if (isRefusal(held)) return held.refused === 'CONFLICT' ? this.#tallyBefore(library_id, { token, digest }) : held;
+    if (held === null) return (await library.published({ token, digest })).tally;
     const fences = await this.#fences(owner, held.job);
-    if (isRefusal(fences)) return this.#gone(job, fences);
+    if (fences === null) return this.#gone(job);
     const found = await inputOfJob(this.#deps, held.job, owner);
     if (found === null || digestOfTurns(found.input.turns) !== turns) {
       await this.release(this.nameOf(job), claim);
-      return found === null ? this.#gone(job, GONE) : OTHER_TURNS;
+      return found === null ? this.#gone(job) : throwRefusal(OTHER_TURNS);
     }
     const checked = checkedInsights(raw, { input: found.input, keys, made_by });
     if (!checked.ok) {
       const { path, message } = checked.refused;
-      return refuse('BAD_REQUEST', 'The result is not what a result may be.', { details: [{ path, message }] });
+      throw new Refused(
+        refuse('BAD_REQUEST', 'The result is not what a result may be.', { details: [{ path, message }] }),
+      );
     }
     const said = { job: number, token, digest, engine, result: checked.insights };
-    const published = await library.publish(said, fences);
-    if (published === CLOSED || published === EPOCH_ENDED) return this.#gone(job, GONE);
-    if (isRefusal(published)) return published;
+    const published = await library.publish(said, fences).catch((error: unknown) => {
+      if (isFenceBroken(error)) return null;
+      throw error;
+    });
+    if (published === null) return this.#gone(job);
     this.over(job);
     const { tally } = published;
     this.activity.published(tally);
@@ -179,50 +181,49 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     const settled = { stream_id, pipeline_id, heard, again };
     if (!is_over && (await this.#goesOn(unsettled))) {
       const nothing = { found: [], expired: [] };
-      standing(await library.settled({ ...settled, ...nothing, left: { from_ms, to_ms }, look_again_ms: quiet_ms }));
+      await orNull(
+        library.settled({ ...settled, ...nothing, left: { from_ms, to_ms }, look_again_ms: quiet_ms }),
+        'NOT_FOUND',
+      );
       return;
     }
     const around = await heardAround(this.#deps, { stream_id, pipeline_id, from_ms, to_ms });
     if (around === null) {
-      standing(await library.settled({ ...settled, found: [], expired: [], left: null, look_again_ms: null }));
+      await orNull(
+        library.settled({ ...settled, found: [], expired: [], left: null, look_again_ms: null }),
+        'NOT_FOUND',
+      );
       return;
     }
     const { found, left } = conversationsOf({ ...around, stream_id, from_ms, to_ms, is_over });
     const { expired } = around;
     const look_again_ms = left === null ? null : quiet_ms;
-    standing(await library.settled({ ...settled, found, expired, left, look_again_ms }));
+    await orNull(library.settled({ ...settled, found, expired, left, look_again_ms }), 'NOT_FOUND');
   }
 
   /** Whether it can be told without its turns that nothing there is over: most looks at a recording in progress end here. */
   async #goesOn({ stream_id, from_ms, to_ms }: Unsettled): Promise<boolean> {
     if (to_ms - from_ms >= LIMITS.conversation_gap_ms) return false;
     const { actors } = this.#deps;
-    const stream = standing(await actors.stream(stream_id).view());
-    const transcript = stream === null ? null : standing(await actors.transcript(stream_id).view());
+    const stream = await orNull(actors.stream(stream_id).view(), 'NOT_FOUND');
+    const transcript = stream === null ? null : await orNull(actors.transcript(stream_id).view(), 'NOT_FOUND');
     if (stream === null || transcript === null || stream.end_ms !== null) return false;
     return transcript.covered.every(([, end_ms]) => end_ms < to_ms + LIMITS.conversation_gap_ms);
   }
 
-  /** What must still hold when a result is written. */
-  async #fences(library: Owner, { parts }: ClaimedJob): Promise<Fence[] | Refusal> {
+  /** What must still hold when a result is written; null where nothing is wanted there any more. */
+  async #fences(library: Owner, { parts }: ClaimedJob): Promise<Fence[] | null> {
     const owner = await ownerStatus(this.#deps, library, LAYERS);
-    if (isRefusal(owner)) return owner;
-    if (owner.status !== 'open') return GONE;
+    if (owner.status !== 'open') return null;
     const ids = new Set(parts.flatMap(({ stream_id, source_id }) => [source_id, stream_id]));
     return [owner.fence, ...[...ids].map((id): Fence => ({ fence: 'open', id }))];
   }
 
-  async #tallyBefore(library_id: string, said: { token: string; digest: string }): Promise<InsightTally | Refusal> {
-    const published = await this.#deps.actors.library(library_id).published(said);
-    return isRefusal(published) ? published : published.tally;
-  }
-
   /** What was recorded there is gone, or its layer is: its job goes as well, when the library is asked for one next. */
-  #gone(job: JobName, refusal: Refusal): Refusal {
-    if (refusal.refused !== 'GONE') return refusal;
+  #gone(job: JobName): never {
     this.activity.dropped('gone_meanwhile');
     this.over(job);
-    return refusal;
+    throw new Refused(GONE);
   }
 }
 

@@ -2,7 +2,7 @@ import { type ItemKind, type Items, insightKey } from '../../../actors/insights/
 import { type Position, writeCursor } from '../../access/cursors.js';
 import { insightId, placeOfInsight } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orNull } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
 import type { InsightReading } from './insight_reading.js';
@@ -22,7 +22,7 @@ export type ListQuery<Kind extends ItemKind> = {
   cursor: Position | undefined;
   /** Whether it is narrow, so that many are to be looked at. */
   narrow: boolean;
-  passes: (row: FoundItem<Kind>) => Promise<boolean | Refusal> | boolean;
+  passes: (row: FoundItem<Kind>) => Promise<boolean> | boolean;
   reading: Pick<InsightReading, 'standing'>;
 };
 
@@ -32,22 +32,20 @@ type Row<Kind extends ItemKind> = FoundItem<Kind> & Position;
 export async function listItems<Kind extends ItemKind>(
   services: Services,
   { kind, libraries, limit, cursor, narrow, passes, reading }: ListQuery<Kind>,
-): Promise<{ rows: Row<Kind>[]; cursor: string | null } | Refusal> {
+): Promise<{ rows: Row<Kind>[]; cursor: string | null }> {
   const shared = Math.ceil(LIMITS.items_scanned_max / Math.max(1, libraries.length));
   const step = narrow ? Math.max(limit + 1, Math.min(LIMITS.items_step_max, shared)) : Math.min(limit + 1, shared);
   const runs = libraries.map((place) => new Run(services, { kind, place, step, cursor }));
   const rows: Row<Kind>[] = [];
   let last: Position | null = null;
   for (let looked = 0; ; looked++) {
-    const refused = (await Promise.all(runs.map((run) => run.fill()))).find((one) => one !== null);
-    if (refused != null) return refused;
+    await Promise.all(runs.map((run) => run.fill()));
     const run = firstOf(runs);
     const row = run?.head;
     if (run === null || row === undefined) return { rows, cursor: null };
     // One more than the page holds, or looked at enough.
     if (looked >= LIMITS.items_scanned_max) return { rows, cursor: last === null ? null : writeCursor(last) };
     const shown = await shownOf(row, { kind, passes, reading });
-    if (isRefusal(shown)) return shown;
     if (shown !== null && rows.length === limit) return { rows, cursor: last === null ? null : writeCursor(last) };
     if (shown !== null) rows.push(shown);
     last = { order: row.order, member: row.member };
@@ -59,13 +57,11 @@ export async function listItems<Kind extends ItemKind>(
 async function shownOf<Kind extends ItemKind>(
   row: Row<Kind>,
   { kind, passes, reading }: Pick<ListQuery<Kind>, 'kind' | 'passes' | 'reading'>,
-): Promise<Row<Kind> | null | Refusal> {
-  const does_pass = await passes(row);
-  if (does_pass !== true) return does_pass === false ? null : does_pass;
+): Promise<Row<Kind> | null> {
+  if (!(await passes(row))) return null;
   const standing = await reading.standing(kind, row);
-  if (standing === null || isRefusal(standing) || standing === row) return standing;
-  const still_passes = await passes(standing);
-  return typeof still_passes === 'boolean' ? (still_passes ? standing : null) : still_passes;
+  if (standing === null || standing === row) return standing;
+  return (await passes(standing)) ? standing : null;
 }
 
 /** The library whose next item comes first. */
@@ -109,21 +105,19 @@ class Run<Kind extends ItemKind> {
     this.#rows.shift();
   }
 
-  async fill(): Promise<Refusal | null> {
-    if (this.#rows.length > 0 || this.#is_over) return null;
+  async fill(): Promise<void> {
+    if (this.#rows.length > 0 || this.#is_over) return;
     const { library_id } = this.#place;
     const range = { after: this.#after, descending: true, limit: this.#step };
-    const listed = await this.#services.actors.library(library_id).list({ kind: this.#kind, range });
+    const asked = this.#services.actors.library(library_id).list({ kind: this.#kind, range });
     // One that is not there any more has nothing.
-    if (isRefusal(listed) && listed.refused !== 'NOT_FOUND') return listed;
-    const { items, last, looked } = isRefusal(listed) ? { items: [], last: null, looked: 0 } : listed;
+    const { items, last, looked } = (await orNull(asked, 'NOT_FOUND')) ?? { items: [], last: null, looked: 0 };
     this.#rows = items.map(({ number, order, item }) => ({
       ...{ place: this.#place, number, item: item as Items[Kind] },
       ...{ order, member: insightId(library_id, this.#kind, number) },
     }));
     this.#after = last ?? undefined;
     this.#is_over = last === null || looked < this.#step;
-    return null;
   }
 }
 

@@ -4,7 +4,6 @@ import { contactOf } from '../../../actors/transcripts/transcript_attribution.js
 import type { Principal } from '../../access/principal.js';
 import { insightId, turnId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import type { Contacts } from '../transcripts/transcript_pages.js';
 import type { EvidenceReader } from './evidence_reader.js';
@@ -30,32 +29,25 @@ export class InsightReading {
   }
 
   /** Who a contact of an account is today; null for one that is gone. */
-  async contact(account_id: string, contact_id: string): Promise<{ id: string; name: string | null } | null | Refusal> {
+  async contact(account_id: string, contact_id: string): Promise<{ id: string; name: string | null } | null> {
     const known = this.#contacts.get(account_id) ?? {};
     if (Object.hasOwn(known, contact_id)) return known[contact_id] ?? null;
     const resolved = await this.#services.actors.contacts(account_id).resolve({ ids: [contact_id] });
-    if (isRefusal(resolved)) return resolved;
     this.#contacts.set(account_id, { ...known, ...resolved.contacts });
     return resolved.contacts[contact_id] ?? null;
   }
 
   /** An item as it may be read: without the speech that people have deleted; null where nothing of it is left. */
-  standing<Kind extends ItemKind, Found extends FoundItem<Kind>>(
-    kind: Kind,
-    found: Found,
-  ): Promise<Found | null | Refusal> {
+  standing<Kind extends ItemKind, Found extends FoundItem<Kind>>(kind: Kind, found: Found): Promise<Found | null> {
     return standingItem(this.#reader, kind, found);
   }
 
-  async suggestion({ place, number, item }: FoundItem<'suggestion'>): Promise<SuggestionView | Refusal> {
+  async suggestion({ place, number, item }: FoundItem<'suggestion'>): Promise<SuggestionView> {
     const { library_id } = place;
     const made = this.#made(place, item);
     const evidence = await this.#evidenceOf(item);
-    if (isRefusal(evidence)) return evidence;
     const owner = await this.#shownContact(place, item.roles.owner_contact_id);
-    if (isRefusal(owner)) return owner;
     const requester = await this.#shownContact(place, item.roles.requester_contact_id);
-    if (isRefusal(requester)) return requester;
     const { kind, text, status, due_at_ms, group, review, feedback, state_version, made_by } = item;
     return {
       id: insightId(library_id, 'suggestion', number),
@@ -68,12 +60,10 @@ export class InsightReading {
     };
   }
 
-  async memory({ place, number, item }: FoundItem<'memory'>): Promise<MemoryView | Refusal> {
+  async memory({ place, number, item }: FoundItem<'memory'>): Promise<MemoryView> {
     const made = this.#made(place, item);
     const evidence = await this.#evidenceOf(item);
-    if (isRefusal(evidence)) return evidence;
     const about = await this.#shownContact(place, item.contact_id);
-    if (isRefusal(about)) return about;
     const { text, kind, state, superseded_by, origin } = item;
     return {
       id: insightId(place.library_id, 'memory', number),
@@ -83,10 +73,9 @@ export class InsightReading {
     };
   }
 
-  async conversation({ place, number, item }: FoundItem<'conversation'>): Promise<ConversationView | Refusal> {
+  async conversation({ place, number, item }: FoundItem<'conversation'>): Promise<ConversationView> {
     const made = this.#made(place, item);
     const participants = await this.participants(place, item);
-    if (isRefusal(participants)) return participants;
     const { parts, started_at_ms, ended_at_ms, title, summary, topics, language, made_by } = item;
     return {
       id: insightId(place.library_id, 'conversation', number),
@@ -102,17 +91,15 @@ export class InsightReading {
   async participants(
     { account_id }: LibraryPlace,
     { participants: stored, pipeline_id }: Pick<Conversation, 'participants' | 'pipeline_id'>,
-  ): Promise<ParticipantView[] | Refusal> {
+  ): Promise<ParticipantView[]> {
     const found = new Map<string, ParticipantView>();
     const is_read = this.#readsTurns();
     const is_owner = is_read && account_id === this.#who.account_id;
     for (const participant of stored) {
       const scene = await this.#reader.scene(participant.stream_id, pipeline_id);
-      if (isRefusal(scene)) return scene;
       if (scene === null) continue;
       const held = contactOf(scene.speakers, participant);
       const contact = held === null ? null : await this.contact(account_id, held);
-      if (isRefusal(contact)) return contact;
       const speaker = scene.speakers.get(participant.speaker)?.into ?? participant.speaker;
       const key = contact?.id ?? `${participant.stream_id} ${speaker}`;
       const before = found.get(key)?.talk_ms ?? 0;
@@ -141,31 +128,23 @@ export class InsightReading {
   }
 
   /** Whoever shares a workspace has no contacts of others. */
-  async #shownContact(
-    { account_id }: LibraryPlace,
-    contact_id: string | null,
-  ): Promise<{ id: string | null } | Refusal> {
+  async #shownContact({ account_id }: LibraryPlace, contact_id: string | null): Promise<{ id: string | null }> {
     if (contact_id === null || account_id !== this.#who.account_id) return { id: null };
     const contact = await this.contact(account_id, contact_id);
-    return isRefusal(contact) ? contact : { id: contact?.id ?? null };
+    return { id: contact?.id ?? null };
   }
 
-  async #evidenceOf({
-    evidence,
-    pipeline_id,
-  }: Pick<Suggestion, 'evidence' | 'pipeline_id'>): Promise<EvidenceView[] | Refusal> {
+  async #evidenceOf({ evidence, pipeline_id }: Pick<Suggestion, 'evidence' | 'pipeline_id'>): Promise<EvidenceView[]> {
     const found: EvidenceView[] = [];
     for (const span of evidence) {
       const view = await this.#evidence(span, pipeline_id);
-      if (isRefusal(view)) return view;
       found.push(view);
     }
     return found;
   }
 
-  async #evidence(span: Span, pipeline_id: string | null): Promise<EvidenceView | Refusal> {
+  async #evidence(span: Span, pipeline_id: string | null): Promise<EvidenceView> {
     const found = await this.#reader.evidence(span, pipeline_id);
-    if (isRefusal(found)) return found;
     const { scene, turns, has_expired } = found;
     const { stream_id, source_id, start_ms, end_ms } = span;
     const is_read = this.#readsTurns();

@@ -1,7 +1,6 @@
 import type { ItemKind, Items } from '../../../actors/insights/library_state.js';
 import { type Position, pageOfAll } from '../../access/cursors.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import type { FoundItem } from './insight_access.js';
 import type { InsightReading } from './insight_reading.js';
@@ -24,23 +23,20 @@ export async function itemRevisions<Kind extends ItemKind, View>(
     limit: number;
     cursor?: Position | undefined;
   },
-  viewOf: (was: FoundItem<Kind>) => Promise<View | Refusal>,
-): Promise<{ items: RevisionView<View>[]; cursor: string | null } | Refusal> {
+  viewOf: (was: FoundItem<Kind>) => Promise<View>,
+): Promise<{ items: RevisionView<View>[]; cursor: string | null }> {
   const { kind, found, reading, limit, cursor } = asked;
   const { place, number, is_forgotten = false } = found;
   if (is_forgotten) return { items: [], cursor: null };
   const range = { descending: true, limit: LIMITS.revisions_kept_max };
   const listed = await actors.library(place.library_id).revisions({ kind, number, range });
-  if (isRefusal(listed)) return listed;
   const page = pageOfAll(listed.revisions, { idOf: ({ revision }) => String(revision), limit, cursor });
   const items: RevisionView<View>[] = [];
   for (const { revision, at_ms, by, changed_fields, item } of page.rows) {
     const was = await reading.standing<Kind, FoundItem<Kind>>(kind, { place, number, item: item as Items[Kind] });
-    if (isRefusal(was)) return was;
     // It may have rested on other speech than the item does now.
     if (was === null || was.is_forgotten === true) continue;
     const view = await viewOf(was);
-    if (isRefusal(view)) return view;
     items.push({ revision, replaced_at: new Date(at_ms).toISOString(), replaced_by: by, changed_fields, item: view });
   }
   return { items, cursor: page.cursor };

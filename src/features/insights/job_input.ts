@@ -7,7 +7,7 @@ import { contactOf } from '../../../actors/transcripts/transcript_attribution.js
 import { type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
 import { libraryId, ownerOfPipeline, ownerOfPrivateWorkspace } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal } from '../../domain/refusals.js';
+import { orNull, orRefused } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import {
   type Contacts,
@@ -18,7 +18,6 @@ import {
   type TranscriptReader,
 } from '../transcripts/transcript_pages.js';
 import type { InputPerson, InputTurn, InsightInput } from './insight_input.js';
-import { standing } from './standing.js';
 
 /** The input of an engine for a job: read anew whenever it is needed, so that nothing deleted meanwhile is used. */
 
@@ -33,7 +32,7 @@ export type JobInput = { input: InsightInput; engine: string };
 export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Owner): Promise<JobInput | null> {
   const { actors } = reader;
   const { account_id } = owner;
-  const context = standing(await actors.context(account_id).view());
+  const context = await orNull(actors.context(account_id).view(), 'NOT_FOUND');
   if (context === null) return null;
   const number = job.pipeline_id === null ? null : ownerOfPipeline(job.pipeline_id)?.number;
   const pipeline =
@@ -69,7 +68,7 @@ async function toldBy({ actors }: InputReader, { owner, context: { profile }, in
   const told = { languages, vocabulary, suggestion_kinds, memory_kinds };
   if (ownerOfPrivateWorkspace(owner.workspace_id) === null)
     return { ...told, about: null, context: [], instructions: '' };
-  const items = standing(await actors.context(owner.account_id).context_items());
+  const items = await orNull(actors.context(owner.account_id).context_items(), 'NOT_FOUND');
   return { ...told, about, instructions, context: (items?.items ?? []).map(({ text }) => text) };
 }
 
@@ -82,16 +81,16 @@ async function knownOf(
   const library = actors.library(library_id);
   const numbers = { suggestions: conversation_item?.suggestions ?? [], memories: conversation_item?.memories ?? [] };
   const newest = { descending: true, limit: LIMITS.insight_memories_told_max };
+  const itemsOf = async (kind: 'suggestion' | 'memory', wanted: number[]) =>
+    (await orNull(library.items_of({ kind, numbers: wanted }), 'NOT_FOUND'))?.items ?? [];
   const [suggestions, own, others] = await Promise.all([
-    library.items_of({ kind: 'suggestion', numbers: numbers.suggestions.slice(-LIMITS.suggestions_per_result_max) }),
-    library.items_of({ kind: 'memory', numbers: numbers.memories.slice(-LIMITS.memories_per_result_max) }),
-    library.list({ kind: 'memory', range: newest }),
+    itemsOf('suggestion', numbers.suggestions.slice(-LIMITS.suggestions_per_result_max)),
+    itemsOf('memory', numbers.memories.slice(-LIMITS.memories_per_result_max)),
+    orNull(library.list({ kind: 'memory', range: newest }), 'NOT_FOUND'),
   ]);
-  const memories = new Map(
-    [...(standing(others)?.items ?? []), ...(standing(own)?.items ?? [])].map(({ number, item }) => [number, item]),
-  );
+  const memories = new Map([...(others?.items ?? []), ...own].map(({ number, item }) => [number, item]));
   return {
-    suggestions: (standing(suggestions)?.items ?? []).flatMap(({ number: ref, item }) => {
+    suggestions: suggestions.flatMap(({ number: ref, item }) => {
       // Of one without a text, speech was deleted.
       if (!('status' in item) || item.text === '') return [];
       const { kind, text, status, due_at_ms } = item;
@@ -115,11 +114,12 @@ async function saidIn(
   const turns: InputTurn[] = [];
   const selves = new Map<string, boolean>();
   for (const part of parts) {
-    const stream = standing(await reader.actors.stream(part.stream_id).view());
-    const scene = stream === null ? null : standing(await sceneOf(reader, stream, { pipeline_id, or_default: true }));
+    const stream = await orNull(reader.actors.stream(part.stream_id).view(), 'NOT_FOUND');
+    const scene =
+      stream === null ? null : await orNull(sceneOf(reader, stream, { pipeline_id, or_default: true }), 'NOT_FOUND');
     if (scene === null) continue;
     const found = await turnsIn(reader, scene, part);
-    const contacts = standing(await namesOf(reader, scene, found)) ?? {};
+    const contacts = (await orNull(namesOf(reader, scene, found), 'NOT_FOUND')) ?? {};
     for (const contact of Object.values(contacts))
       if (contact !== null && !selves.has(contact.id))
         selves.set(contact.id, await isSelf(reader, account_id, contact.id));
@@ -147,9 +147,8 @@ async function saidIn(
 
 async function turnsIn(reader: TranscriptReader, scene: Scene, { start_ms, end_ms }: Span): Promise<PageTurn[]> {
   const found: PageTurn[] = [];
-  for await (const answer of pagesFrom(reader, scene, { page: pageOf(start_ms) })) {
-    const page = standing(answer);
-    if (page === null || page.number > pageOf(end_ms)) break;
+  for await (const page of pagesFrom(reader, scene, { page: pageOf(start_ms) })) {
+    if (page.number > pageOf(end_ms)) break;
     found.push(...page.turns.filter((turn) => turn.start_ms >= start_ms && turn.start_ms <= end_ms));
     await setImmediate(); // a long recording holds nobody up
   }
@@ -188,6 +187,6 @@ function labelOf(turn: PageTurn, { scene: { stream, speakers }, contacts, people
 }
 
 async function isSelf({ actors }: InputReader, account_id: string, contact_id: string): Promise<boolean> {
-  const contact = await actors.contacts(account_id).view({ contact_id });
-  return !isRefusal(contact) && contact.is_self;
+  const contact = await actors.contacts(account_id).view({ contact_id }).catch(orRefused(null));
+  return contact?.is_self === true;
 }

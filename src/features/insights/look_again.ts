@@ -1,7 +1,7 @@
 import type { InsightRun } from '../../../actors/insights/library_state.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { libraryId } from '../../domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { Refused, refuse } from '../../domain/refusals.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { Services } from '../../host/services.js';
 
@@ -14,24 +14,24 @@ export async function lookAgain(
   { actors, insights }: Pick<Services, 'actors' | 'insights'>,
   { id: stream_id, account_id, workspace_id, source_id, end_ms, stored_until_ms }: Stream,
   { from_ms, to_ms, only_failed }: Part,
-): Promise<Refusal | null> {
+): Promise<void> {
   // It would wait for ever.
-  if (insights.made_by === null) return only_failed ? null : NOBODY_LOOKS;
+  if (insights.made_by === null) {
+    if (only_failed) return;
+    throw new Refused(NOBODY_LOOKS);
+  }
   const library_id = libraryId(account_id, workspace_id);
   const library = actors.library(library_id);
   const ended = only_failed ? await library.runs({ stream_id }) : { runs: [], jobs: [] };
-  if (isRefusal(ended)) return ended;
   const until_ms = Math.min(to_ms, Math.max(end_ms ?? 0, stored_until_ms, from_ms + 1));
   const parts = only_failed
     ? failedIn(ended.runs, { from_ms, to_ms })
     : [{ from_ms, to_ms: until_ms, pipeline_id: null }];
   const fences = [source_id, stream_id].map((id): Fence => ({ fence: 'open', id }));
   for (const part of parts) {
-    const asked = await library.request_run({ account_id, workspace_id, stream_id, source_id, ...part }, fences);
-    if (isRefusal(asked)) return asked;
+    await library.request_run({ account_id, workspace_id, stream_id, source_id, ...part }, fences);
   }
   if (parts.length > 0) insights.jobs.due.offer(library_id);
-  return null;
 }
 
 /** Where the last that came of a conversation is a failure. */

@@ -3,7 +3,7 @@ import type { Pipeline } from '../../../actors/insights/context_state.js';
 import type { Principal } from '../../access/principal.js';
 import { ownerOfPipeline } from '../../domain/ids.js';
 import { isEnabled } from '../../domain/permissions.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 
 /**
@@ -33,12 +33,11 @@ export async function ownPipeline(
   { actors }: Services,
   { account_id }: Pick<Principal, 'account_id'>,
   pipeline_id: string,
-): Promise<Pipeline | Refusal> {
+): Promise<Pipeline> {
   const place = ownerOfPipeline(pipeline_id);
-  if (place === null || place.account_id !== account_id) return NO_PIPELINE;
+  if (place === null || place.account_id !== account_id) throw new Refused(NO_PIPELINE);
   const context = await actors.context(account_id).view();
-  if (isRefusal(context)) return context;
-  return context.pipelines.find(({ number }) => number === place.number) ?? NO_PIPELINE;
+  return context.pipelines.find(({ number }) => number === place.number) ?? throwRefusal(NO_PIPELINE);
 }
 
 /** What was made by which pipeline is asked for: its id, or null for the default one. */
@@ -46,19 +45,15 @@ export async function laneOf(
   services: Services,
   who: Principal,
   pipeline_id: string | undefined,
-): Promise<{ lane: string | null } | Refusal> {
+): Promise<{ lane: string | null }> {
   if (pipeline_id === undefined) return { lane: null };
   const pipeline = await ownPipeline(services, who, pipeline_id);
-  if (isRefusal(pipeline)) return pipeline;
   if (pipeline.default) return { lane: null };
-  return selectsPipelines(who) ? { lane: pipeline_id } : DEFAULT_ONLY;
+  return selectsPipelines(who) ? { lane: pipeline_id } : throwRefusal(DEFAULT_ONLY);
 }
 
 /** The number of the pipeline that made what names none. */
-export async function defaultNumberOf(
-  { actors }: Pick<Services, 'actors'>,
-  account_id: string,
-): Promise<number | Refusal> {
+export async function defaultNumberOf({ actors }: Pick<Services, 'actors'>, account_id: string): Promise<number> {
   const context = await actors.context(account_id).view();
-  return isRefusal(context) ? context : defaultPipeline(context).number;
+  return defaultPipeline(context).number;
 }

@@ -1,7 +1,7 @@
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
 import { laneId, libraryId } from '../../domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { Services } from '../../host/services.js';
 import { NOBODY_LOOKS } from './look_again.js';
@@ -24,17 +24,15 @@ type Run = { pipeline: Pipeline; asked: AskedRun; fences: Fence[] };
  * Lets a pipeline work on a part of a recording. One that transcribes as the default one does looks into the turns that
  * there are; another one transcribes into a lane of its own, and looks into what it hears.
  */
-export async function runPipeline(services: Services, run: Run): Promise<unknown | Refusal> {
+export async function runPipeline(services: Services, run: Run): Promise<unknown> {
   const { pipeline, asked, fences } = run;
   const context = await services.actors.context(asked.account_id).view();
-  if (isRefusal(context)) return context;
   const heard = await hears(services, run, context);
-  if (isRefusal(heard)) return heard;
   // What it hears tells the library; what was heard before is looked into anew.
   const is_nobody = services.insights.made_by === null;
   if (heard !== null && (heard.turns === 0 || pipeline.insights === null || is_nobody)) return heard;
-  if (pipeline.insights === null) return MAKES_NONE;
-  if (is_nobody) return NOBODY_LOOKS;
+  if (pipeline.insights === null) throw new Refused(MAKES_NONE);
+  if (is_nobody) throw new Refused(NOBODY_LOOKS);
   return services.actors.library(libraryId(asked.account_id, asked.workspace_id)).request_run(asked, fences);
 }
 
@@ -43,18 +41,16 @@ async function hears(
   { actors, transcription }: Services,
   { pipeline, asked: { pipeline_id, stream_id, from_ms, to_ms }, fences }: Run,
   context: Context,
-): Promise<{ turns: number } | null | Refusal> {
+): Promise<{ turns: number } | null> {
   if (pipeline_id === null) return null;
-  const base = await actors.transcript(stream_id).view();
-  if (isRefusal(base) && base.refused !== 'NOT_FOUND') return base;
-  const has_lane = !isRefusal(base) && base.lanes?.includes(pipeline.number) === true;
+  const base = await orNull(actors.transcript(stream_id).view(), 'NOT_FOUND');
+  const has_lane = base?.lanes?.includes(pipeline.number) === true;
   if (!has_lane && hearsTheSame(pipeline, defaultPipeline(context))) return null;
   const { number } = pipeline;
   const opened = await actors.transcript(stream_id).open_lane({ number, from_ms, to_ms }, fences);
-  if (isRefusal(opened)) return opened;
   const id = laneId(stream_id, number);
   const begun = await actors.transcript(id).run_lane({ ...opened, lane: { stream_id, pipeline_id } }, fences);
-  if (!isRefusal(begun)) transcription.due.offer(id);
+  transcription.due.offer(id);
   return begun;
 }
 

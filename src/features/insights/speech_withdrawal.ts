@@ -14,7 +14,7 @@ import type { ForgottenItem } from '../../../actors/insights/library_withdrawal.
 import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWING_INDEX } from '../../../actors/insights/withdrawing.js';
 import { libraryId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal } from '../../domain/refusals.js';
+import { orNull } from '../../domain/refusals.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { JobPool } from '../../engine/jobs/job_pool.js';
@@ -23,7 +23,6 @@ import type { Runtime } from '../../engine/runtime/runtime.js';
 import type { Store } from '../../engine/store/store.js';
 import { sceneOf } from '../transcripts/transcript_pages.js';
 import { EvidenceReader } from './evidence_reader.js';
-import { answered, standing } from './standing.js';
 
 /** Withdrawals that an ended process left are taken up after this. Until then nobody can read those items. */
 const SWEEP_EVERY_MS = 15_000;
@@ -86,29 +85,29 @@ export class SpeechWithdrawal {
   /** Tells all libraries of the account that has deleted a source, and sees to each. */
   async #tellLibraries(source_id: string): Promise<void> {
     const { actors, store } = this.#parts;
-    const source = standing(await actors.source(source_id).view());
+    const source = await orNull(actors.source(source_id).view(), 'NOT_FOUND');
     if (source === null) return;
     const place = { owner: source.account_id, partition: partitionOfId(source.account_id) };
     for (let after: { order: number; member: string } | undefined; !this.#is_stopped; ) {
       const rows = await store.list(place, LIBRARIES, { after, descending: false, limit: LIBRARIES_STEP });
       for (const { member } of rows) {
-        standing(await actors.library(member).forget_source({ source_id }));
+        await orNull(actors.library(member).forget_source({ source_id }), 'NOT_FOUND');
         await this.#withdrawIn(member);
       }
       after = rows.at(-1);
       if (rows.length < LIBRARIES_STEP) break;
     }
-    if (!this.#is_stopped) standing(await actors.source(source_id).libraries_told());
+    if (!this.#is_stopped) await orNull(actors.source(source_id).libraries_told(), 'NOT_FOUND');
   }
 
   async #withdrawIn(library_id: string): Promise<void> {
     const library = this.#parts.actors.library(library_id);
     while (!this.#is_stopped) {
-      const next = standing(await library.deleted_speech())?.next ?? null;
+      const next = (await orNull(library.deleted_speech(), 'NOT_FOUND'))?.next ?? null;
       if (next === null) break;
       const evidence = this.#evidence();
       for (const kind of ITEM_KINDS) await this.#withdrawOf(library_id, { kind, next, evidence });
-      if (!this.#is_stopped) standing(await library.withdrawn(next));
+      if (!this.#is_stopped) await orNull(library.withdrawn(next), 'NOT_FOUND');
     }
   }
 
@@ -121,7 +120,7 @@ export class SpeechWithdrawal {
     for (let after: { order: number; id: string } | undefined; !this.#is_stopped; ) {
       // Items that change meanwhile come again at the end.
       const range = { after, descending: false, limit: LIMITS.items_withdrawn_looked_max };
-      const listed = standing(await library.list({ kind, range }));
+      const listed = await orNull(library.list({ kind, range }), 'NOT_FOUND');
       const items: ForgottenItem[] = [];
       for (const { number, item } of listed?.items ?? []) {
         if (!spansIn(item).some((span) => span[`${next.of}_id`] === next.id)) continue;
@@ -130,7 +129,7 @@ export class SpeechWithdrawal {
       }
       for (let at = 0; at < items.length; at += LIMITS.items_withdrawn_max) {
         const some = items.slice(at, at + LIMITS.items_withdrawn_max);
-        standing(await library.withdraw({ items: some, silent: next.of === 'source' }));
+        await orNull(library.withdraw({ items: some, silent: next.of === 'source' }), 'NOT_FOUND');
       }
       after = listed?.last ?? undefined;
       if ((listed?.looked ?? 0) < LIMITS.items_withdrawn_looked_max) return;
@@ -141,7 +140,7 @@ export class SpeechWithdrawal {
     const { actors } = this.#parts;
     return new EvidenceReader(this.#parts, async (stream_id, of) => {
       const stream = await actors.stream(stream_id).view();
-      return isRefusal(stream) ? stream : sceneOf(this.#parts, stream, of);
+      return sceneOf(this.#parts, stream, of);
     });
   }
 }
@@ -156,8 +155,8 @@ async function forgottenOf(
   kind: ItemKind,
   item: Items[ItemKind],
 ): Promise<{ is_left: boolean } | null> {
-  if (kind === 'conversation' && answered(await evidence.isDeleted(item as Conversation))) return { is_left: false };
-  const found = answered(await evidence.standing(kind, item as Conversation & Memory & Suggestion));
+  if (kind === 'conversation' && (await evidence.isDeleted(item as Conversation))) return { is_left: false };
+  const found = await evidence.standing(kind, item as Conversation & Memory & Suggestion);
   if (found !== null && !found.is_forgotten) return null;
   return { is_left: found !== null };
 }

@@ -1,6 +1,5 @@
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Principal } from '../../access/principal.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { stemsOf } from './stems.js';
 
@@ -9,11 +8,10 @@ export async function stemsOfPerson<Text extends string | undefined>(
   { actors, keys }: Services,
   { account_id }: Principal,
   text: Text,
-): Promise<(Text extends string ? string[] : undefined) | Refusal> {
+): Promise<Text extends string ? string[] : undefined> {
   type Stems = Text extends string ? string[] : undefined;
   if (text === undefined) return undefined as Stems;
   const context = await actors.context(account_id).view();
-  if (isRefusal(context)) return context;
   const language = defaultPipeline(context).transcription.language ?? context.profile.languages[0] ?? null;
   return stemsOf(keys, text, language) as Stems;
 }

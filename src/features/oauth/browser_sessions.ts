@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import { type BrowserSession, browserSessionEndMs } from '../../../actors/oauth/browser_session.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orNull, orRefused } from '../../domain/refusals.js';
 import { deriveToken, isGenuine, parseToken } from '../../engine/secrets/tokens.js';
 import type { Services } from '../../host/services.js';
 import { accountOf } from '../accounts/account_of_email.js';
@@ -17,16 +17,15 @@ export type LiveBrowserSession = { id: string; session: BrowserSession; account:
 export async function browserSessionOf(
   services: Services,
   request: FastifyRequest,
-): Promise<LiveBrowserSession | null | Refusal> {
+): Promise<LiveBrowserSession | null> {
   const { keys, actors } = services;
   const cookie = sessionCookie(services, request);
   const parsed = cookie === null ? null : parseToken('browser_session', cookie);
   if (parsed === null) return null;
-  const session = await actors.browserSession(parsed.id).view();
-  if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
+  const session = await orNull(actors.browserSession(parsed.id).view(), 'UNAUTHORIZED');
+  if (session === null) return null;
   if (!isGenuine(keys, 'browser_session', parsed, session)) return null;
   const account = await accountOf(services, session.account_id);
-  if (isRefusal(account)) return account;
   return session.born.grants === account.lives.grants ? { id: parsed.id, session, account } : null;
 }
 
@@ -35,13 +34,12 @@ export async function extendBrowserSession(
   services: Services,
   reply: FastifyReply,
   { id }: { id: string },
-): Promise<null | Refusal> {
-  const session = await services.actors.browserSession(id).use();
-  if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
+): Promise<void> {
+  const session = await orNull(services.actors.browserSession(id).use(), 'UNAUTHORIZED');
+  if (session === null) return;
   const { seed, key_id } = session;
   const lasts_ms = browserSessionEndMs(session) - services.clock.now();
   showBrowserSession(services, reply, { id, seed, key_id, lasts_ms });
-  return null;
 }
 
 /** Gives the browser its session's cookie, for as long as the session lasts. */
@@ -61,8 +59,8 @@ export function showBrowserSession(
  */
 export async function sessionOpens({ actors }: Services, id: string): Promise<BrowserSession | null> {
   for (const until = performance.now() + OPENS_MAX_MS; performance.now() < until; ) {
-    const session = await actors.browserSession(id).view();
-    if (!isRefusal(session)) return session;
+    const session = await actors.browserSession(id).view().catch(orRefused(null));
+    if (session !== null) return session;
     await new Promise((resolve) => setTimeout(resolve, OPENS_LOOK_MS));
   }
   return null;
@@ -73,10 +71,8 @@ export async function endBrowserSession(
   services: Services,
   request: FastifyRequest,
   { but = null }: { but?: string | null } = {},
-): Promise<null | Refusal> {
+): Promise<void> {
   const live = await browserSessionOf(services, request);
-  if (live === null || isRefusal(live)) return live;
-  if (live.id === but) return null;
-  const ended = await services.actors.browserSession(live.id).end();
-  return isRefusal(ended) ? ended : null;
+  if (live === null || live.id === but) return;
+  await services.actors.browserSession(live.id).end();
 }

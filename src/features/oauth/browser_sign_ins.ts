@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccountPage, Goal } from '../../../actors/oauth/browser_sign_in.js';
-import { isRefusal } from '../../domain/refusals.js';
+import { Refused } from '../../domain/refusals.js';
 import type { Answer } from '../../edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../edge/pages/account_pages.js';
 import { randomId, randomPartition } from '../../engine/runtime/random.js';
@@ -29,10 +29,10 @@ export async function beginSignIn(
 ): Promise<Answer> {
   // Each is kept for an hour, whoever asks for it.
   const limited = await services.rates.refusalOf('sign_ins_begun', request.ip);
-  if (limited !== null) return limited;
+  if (limited !== null) throw new Refused(limited);
   const { actors, keys, clock } = services;
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
   const browser = tieToBrowser(services, { request, reply }, id);
-  const opened = await actors.browserSignIn(id).open({ sign_in: { goal, browser, ...randomSeed(keys) }, signed_in });
-  return isRefusal(opened) ? opened : leave(reply, signInPath(goal, id));
+  await actors.browserSignIn(id).open({ sign_in: { goal, browser, ...randomSeed(keys) }, signed_in });
+  return leave(reply, signInPath(goal, id));
 }

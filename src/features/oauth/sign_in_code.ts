@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { CodeToSend, TriedCode } from '../../../actors/oauth/emailed_code.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { Refused, refuse } from '../../domain/refusals.js';
 import { networkOf } from '../../engine/limits/rate_limits.js';
 import { sealMail } from '../../engine/mail/sealed_mail.js';
 import { randomCode, randomId } from '../../engine/runtime/random.js';
@@ -20,10 +20,9 @@ export async function newCode(
   { mail, actors, keys, clock, settings }: Services,
   request: FastifyRequest,
   { sign_in_id, email }: SignIn,
-): Promise<CodeToSend | Refusal> {
-  if (!mail.healthy()) return MAIL_AWAY;
+): Promise<CodeToSend> {
+  if (!mail.healthy()) throw new Refused(MAIL_AWAY);
   const taken = await actors.email(email).take_send({ network: networkOf(request.ip), budgeted: settings.rate_limits });
-  if (isRefusal(taken)) return taken;
   if (!taken.sent) return null;
   const code = randomCode();
   const { key_id, mac } = keys.keyedHash('sign-in code', sign_in_id, email, code);
@@ -40,10 +39,9 @@ export async function triedCode(
   { actors, keys }: Services,
   request: FastifyRequest,
   { sign_in_id, email, code }: SignIn & { code: string },
-): Promise<TriedCode | Refusal> {
+): Promise<TriedCode> {
   const network = networkOf(request.ip);
   const answer = await actors.email(email).may_try({ network });
-  if (isRefusal(answer)) return answer;
   const hashes: Record<string, string> = {};
   for (const key_id of keys.keyIds()) {
     const mac = keys.keyedHashWith(key_id, 'sign-in code', sign_in_id, email, code);
@@ -53,15 +51,10 @@ export async function triedCode(
 }
 
 /** The account behind an email that somebody has shown a code for; made when there is none. */
-export async function accountBehind(
-  services: Services,
-  request: FastifyRequest,
-  email: string,
-): Promise<Account | Refusal> {
+export async function accountBehind(services: Services, request: FastifyRequest, email: string): Promise<Account> {
   const { actors } = services;
   const entered = await actors.downstream
     .email(email)
     .enter({ network: networkOf(request.ip), email, account: newAccountId(services) });
-  if (isRefusal(entered)) return entered;
   return accountOf(services, entered.account_id);
 }

@@ -1,9 +1,8 @@
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { isRefused } from '../../domain/refusals.js';
 import { type ArchivePart, placeOfAccountKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import { StoreUnavailable } from '../../engine/store/store.js';
 
 type Parts = { actors: Actors; blobs: BlobStore };
 
@@ -29,13 +28,13 @@ export class AccountBytes {
 
   /** One that awaits its bytes may get them at any moment. */
   async #isFile({ account_id, file_id }: { account_id: string; file_id: string }): Promise<boolean> {
-    const file = answered(await this.#parts.actors.files(account_id).view({ file_id }));
+    const file = await this.#parts.actors.files(account_id).view({ file_id }).catch(unreadable);
     return file !== null;
   }
 
   async #isOfArchive(account_id: string, { export_id, attempt }: ArchivePart): Promise<boolean> {
     if (this.#kept?.account_id !== account_id) {
-      const found = answered(await this.#parts.actors.exports(account_id).keeping());
+      const found = await this.#parts.actors.exports(account_id).keeping().catch(unreadable);
       this.#kept = { account_id, attempts: found === 'unusable' ? null : (found?.kept ?? {}) };
     }
     const { attempts } = this.#kept;
@@ -43,10 +42,9 @@ export class AccountBytes {
   }
 }
 
-/** Null where there is nothing; `unusable` where nobody can say, as of a quarantined entity: its bytes are left alone. */
-function answered<Reply>(answer: Reply | Refusal): Reply | null | 'unusable' {
-  if (!isRefusal(answer)) return answer;
-  if (answer.refused === 'NOT_FOUND') return null;
-  if (answer.refused === 'INTERNAL') return 'unusable';
-  throw new StoreUnavailable(`account: ${answer.message}`);
+/** For `catch`: null where there is nothing; `unusable` for a quarantined entity, of which nobody can say: its bytes are left alone. */
+function unreadable(error: unknown): null | 'unusable' {
+  if (isRefused(error, 'NOT_FOUND')) return null;
+  if (isRefused(error, 'INTERNAL')) return 'unusable';
+  throw error;
 }

@@ -2,14 +2,14 @@ import type { Logger } from 'pino';
 import type { Chunk, ChunkStatus, Stream } from '../../../actors/recordings/stream_state.js';
 import { chunkId, isId, PARTITIONS, streamOfChunk } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { isRefused } from '../../domain/refusals.js';
 import { blobKey, partitionFolder, streamFolder } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { PeriodicTask } from '../../engine/jobs/periodic_task.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import { randomBytes } from '../../engine/runtime/random.js';
-import { StoreUnavailable } from '../../engine/store/store.js';
+import { isRetryable } from '../../engine/store/store.js';
 import type { SweepTurns } from '../../engine/store/sweep_turns.js';
 import { SearchBackfill } from '../search/search_backfill.js';
 import { RetentionPlaces } from '../workspaces/retention_places.js';
@@ -94,8 +94,7 @@ export class AudioSweep {
         await this.#sweepAll(taken);
       }
     } catch (error) {
-      if (!(error instanceof StoreUnavailable))
-        log.error({ err: error }, 'audio could not be swept; it is tried again');
+      if (!isRetryable(error)) log.error({ err: error }, 'audio could not be swept; it is tried again');
     }
   }
 
@@ -110,7 +109,7 @@ export class AudioSweep {
           if (name === STREAMS) await this.#sweepStreams();
           else if (folders.has(partitionFolder(Number(name)))) await this.#sweepPartition(Number(name));
         } catch (error) {
-          if (error instanceof StoreUnavailable) throw error;
+          if (isRetryable(error)) throw error;
           log.error({ err: error, name }, 'audio could not be swept; it is tried again');
           continue;
         }
@@ -180,7 +179,7 @@ export class AudioSweep {
 
   async #view(stream_id: string): Promise<Stream | null | 'unusable'> {
     try {
-      return found(await this.#parts.actors.stream(stream_id).view());
+      return await this.#parts.actors.stream(stream_id).view().catch(absent);
     } catch (error) {
       if (!(error instanceof UnusableStream)) throw error;
       this.#parts.log.error({ stream_id }, 'the audio of a stream that is out of service could not be swept');
@@ -196,7 +195,10 @@ export class AudioSweep {
     let removed = 0;
     let after: { order: number; id: string } | undefined;
     for (let is_last = chunks === 0; !is_last && !this.#stopped; ) {
-      const page = found(await this.#parts.actors.stream(stream_id).list_chunks({ range: { after, limit: PAGE_MAX } }));
+      const page = await this.#parts.actors
+        .stream(stream_id)
+        .list_chunks({ range: { after, limit: PAGE_MAX } })
+        .catch(absent);
       const listed = page?.chunks ?? [];
       for (const { chunk_id, status } of listed) {
         const number = streamOfChunk(chunk_id)?.number as number;
@@ -265,7 +267,7 @@ export class AudioSweep {
         break;
       }
       if (!has_some) {
-        const still = found(await actors.stream(stream_id).view());
+        const still = await actors.stream(stream_id).view().catch(absent);
         if (still !== null && still.stored_chunks > 0) this.#report(stream_id, still.stored_chunks, []);
       }
       await restAfter(began);
@@ -284,16 +286,14 @@ export class AudioSweep {
   }
 
   async #chunk({ stream_id, number }: Place): Promise<Chunk | null> {
-    return found(await this.#parts.actors.stream(stream_id).chunk({ number }))?.chunk ?? null;
+    return (await this.#parts.actors.stream(stream_id).chunk({ number }).catch(absent))?.chunk ?? null;
   }
 }
 
-/** Null when there is no such stream, or no such chunk in it. */
-function found<Reply>(answer: Reply | Refusal): Reply | null {
-  if (!isRefusal(answer)) return answer;
-  if (answer.refused === 'NOT_FOUND') return null;
-  if (answer.refused === 'INTERNAL') throw new UnusableStream(`stream: ${answer.message}`);
-  throw new StoreUnavailable(`stream: ${answer.message}`);
+/** For `catch`: null when there is no such stream, or no such chunk in it. */
+function absent(error: unknown): null {
+  if (isRefused(error, 'NOT_FOUND')) return null;
+  throw isRefused(error, 'INTERNAL') ? new UnusableStream(`stream: ${error.message}`) : error;
 }
 
 type Place = { stream_id: string; chunk_id: string; number: number };

@@ -4,7 +4,7 @@ import type { ClaimedChunk } from '../../../actors/recordings/stream_processing.
 import { PROCESSING_INDEX } from '../../../actors/recordings/stream_processing.js';
 import type { Chunk, ChunkResult, Stream } from '../../../actors/recordings/stream_state.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orNull, orRefused } from '../../domain/refusals.js';
 import { checkAudio } from '../../engine/audio/check.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
@@ -14,7 +14,7 @@ import { JobPool } from '../../engine/jobs/job_pool.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import { randomBytes } from '../../engine/runtime/random.js';
-import { type Store, StoreUnavailable } from '../../engine/store/store.js';
+import type { Store } from '../../engine/store/store.js';
 
 /** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */
 const GATHER_MS = 500;
@@ -117,8 +117,7 @@ export class ChunkProcessing {
       metrics.chunks_processed.inc({ worker: 'built_in', status: result.status });
       results.push({ number, result });
     }
-    const answer = await this.result(stream_id, { token: first.token, results });
-    if (isRefusal(answer) && answer.refused !== 'NOT_FOUND') throw refusedWork(answer);
+    await orNull(this.result(stream_id, { token: first.token, results }), 'NOT_FOUND');
     return true;
   }
 
@@ -127,7 +126,7 @@ export class ChunkProcessing {
     const { actors, transcribes, onTold } = this.#deps;
     if (transcribes === undefined) return actors.stream(stream_id).chunk_results(said);
     const answer = await actors.downstream.stream(stream_id).chunk_results({ ...said, transcribes });
-    if (!isRefusal(answer)) onTold?.(stream_id);
+    onTold?.(stream_id);
     return answer;
   }
 
@@ -138,17 +137,14 @@ export class ChunkProcessing {
   ): Promise<{ work: Work[]; taken: number }> {
     const { actors, metrics } = this.#deps;
     const token = Buffer.from(randomBytes(12)).toString('base64url');
-    const answer = await actors.stream(stream_id).claim_chunks({ token, limit, lease_ms });
-    if (isRefusal(answer)) {
-      if (answer.refused === 'NOT_FOUND') return { work: [], taken: 0 };
-      throw refusedWork(answer);
-    }
+    const answer = await orNull(actors.stream(stream_id).claim_chunks({ token, limit, lease_ms }), 'NOT_FOUND');
+    if (answer === null) return { work: [], taken: 0 };
     const { claimed, given_up } = answer;
     if (given_up > 0) metrics.chunks_processed.inc({ worker: 'none', status: 'failed' }, given_up);
     const work: Work[] = [];
     for (const one of claimed) {
-      const found = await actors.stream(stream_id).chunk({ number: one.number });
-      if (!isRefusal(found)) work.push({ ...one, token, ...found });
+      const found = await actors.stream(stream_id).chunk({ number: one.number }).catch(orRefused(null));
+      if (found !== null) work.push({ ...one, token, ...found });
     }
     return { work, taken: claimed.length + given_up };
   }
@@ -156,9 +152,4 @@ export class ChunkProcessing {
 
 function bytesOf(parts: Buffer[]): number {
   return parts.reduce((total, part) => total + part.length, 0);
-}
-
-/** A problem that passes is waited for, and not logged. */
-function refusedWork({ refused, message }: Refusal): Error {
-  return refused === 'UNAVAILABLE' ? new StoreUnavailable(message) : new Error(message);
 }

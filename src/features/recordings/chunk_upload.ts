@@ -5,8 +5,8 @@ import { type Chunk, type ChunkIntent, hasExpired } from '../../../actors/record
 import { mediaName, sha256, uuid, whole } from '../../access/request_schemas.js';
 import { count, id } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
-import { answerUpload, BODY_UPLOAD_REFUSALS, takeBody } from '../../edge/http/body_upload.js';
+import { isRefused, Refused, refuse } from '../../domain/refusals.js';
+import { BODY_UPLOAD_REFUSALS, takeBody } from '../../edge/http/body_upload.js';
 import { audioKindOf } from '../../engine/audio/kinds.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { Fence } from '../../engine/store/store.js';
@@ -105,7 +105,7 @@ export function intentForm<Fields extends typeof INTENT_FIELDS>(fields: Fields) 
 export function intend(
   { actors }: Services,
   { stream_id, intent, fences }: { stream_id: string; intent: ChunkIntent; fences: Fence[] },
-): Promise<{ chunk: Chunk } | Refusal> {
+): Promise<{ chunk: Chunk }> {
   const { sample_rate_hz, channels, ...before } = intent;
   const digest = digestOf(before);
   const content =
@@ -136,37 +136,30 @@ export function intentView(chunk: Chunk): z.infer<typeof announcedShape> {
 export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number; fences: Fence[] };
 
 /** Takes the bytes of a chunk, or says why not, before they are read where that can be said. */
-export function uploadChunk(
-  services: Services,
-  found: Uploadable | Refusal,
-  ends: { request: FastifyRequest; reply: FastifyReply },
-): Promise<unknown | Refusal> {
-  return answerUpload(ends, async () => (isRefusal(found) ? found : upload(services, found, ends)));
-}
-
-async function upload(
+export async function uploadChunk(
   services: Services,
   { chunk, stream, number, fences }: Uploadable,
   ends: { request: FastifyRequest; reply: FastifyReply },
-) {
+): Promise<z.infer<typeof uploadShape>> {
   const is_known = chunk.status === 'stored' || hasExpired(chunk);
   if (chunk.status === 'expired' && !is_known)
-    return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
+    throw new Refused(refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.'));
   const upload_started_at_ms = services.clock.now();
   const { size_bytes, sha256 } = chunk;
   const key = blobKey(stream.id, chunk.chunk_id);
   const taken = await takeBody(services, ends, { key, size_bytes, sha256, is_known });
-  if (isRefusal(taken)) return taken;
   if (is_known) return uploadView(chunk);
   services.metrics.uploads.inc();
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
-  const stored = await services.actors.stream(stream.id).stored({ number, upload_started_at_ms }, fences);
+  const recorded = services.actors.stream(stream.id).stored({ number, upload_started_at_ms }, fences);
   // The stream was erased while its bytes came, or the chunk came twice and has expired: nobody would know of these.
-  const is_gone = isRefusal(stored) ? stored.refused === 'NOT_FOUND' : hasExpired(stored.chunk);
-  if (is_gone) await services.blobs.remove([key]);
-  if (isRefusal(stored)) return stored;
+  const { chunk: stored } = await recorded.catch(async (error: unknown) => {
+    if (isRefused(error, 'NOT_FOUND')) await services.blobs.remove([key]);
+    throw error;
+  });
+  if (hasExpired(stored)) await services.blobs.remove([key]);
   services.processing.offer(stream.id, { key, parts: taken.parts });
-  return uploadView(stored.chunk);
+  return uploadView(stored);
 }
 
 function uploadView({

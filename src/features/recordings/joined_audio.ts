@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { Chunk, Stream } from '../../../actors/recordings/stream_state.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { Download } from '../../edge/http/byte_download.js';
 import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../../engine/audio/joined_file.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
@@ -36,14 +36,13 @@ const KEPT_WITH_LOSS_MS = 60_000;
 
 /** By the stream, how much of it was stored, and how much of that has expired: what is stored stays as it is until then. */
 const known = new LRUCache<string, Joined>({ maxSize: CHUNKS_KEPT_MAX, sizeCalculation: ({ chunks }) => chunks });
-const under_way = new Map<string, Promise<Joined | Refusal>>();
+const under_way = new Map<string, Promise<Joined>>();
 
-export async function joinedAudio(services: Services, stream: Stream): Promise<Download | Refusal> {
+export async function joinedAudio(services: Services, stream: Stream): Promise<Download> {
   const { id, stored_chunks, stored_bytes, expired_chunks = 0 } = stream;
-  if (stored_chunks === 0 && expired_chunks > 0) return AUDIO_EXPIRED;
+  if (stored_chunks === 0 && expired_chunks > 0) throw new Refused(AUDIO_EXPIRED);
   const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;
   const joined = known.get(key) ?? (await joinOnce(services, { key, stream }));
-  if (isRefusal(joined)) return joined;
   const { file, chunks, lost, missing_ms, overlap_ms } = joined;
   return {
     ...{ size_bytes: file.size_bytes, etag: file.etag, content_type: file.content_type },
@@ -63,10 +62,11 @@ export async function joinedAudio(services: Services, stream: Stream): Promise<D
 export async function joinedPart(
   { blobs }: Pick<Services, 'blobs'>,
   { stream_id, audio }: { stream_id: string; audio: readonly (Omit<StoredChunk, 'key'> & { chunk_id: string })[] },
-): Promise<Download | Refusal> {
+): Promise<Download> {
   const chunks = audio.map((chunk): StoredChunk => ({ ...chunk, key: blobKey(stream_id, chunk.chunk_id) }));
   const file = await joinChunks(blobs, chunks);
-  if ('why' in file) return file.lost === true ? CONTENT_MISSING : refuse('CONFLICT', file.why);
+  if ('why' in file)
+    return file.lost === true ? throwRefusal(CONTENT_MISSING) : throwRefusal(refuse('CONFLICT', file.why));
   const { size_bytes, etag, content_type } = file;
   const headers = { 'X-Joined-Chunks': file.chunks.length, 'X-Joined-Lost-Chunks': chunks.length - file.chunks.length };
   return { size_bytes, etag, content_type, headers, open: async (range) => bytesOf(file, range) };
@@ -76,43 +76,40 @@ function bytesOf(file: JoinedFile, range: ByteRange | undefined): Readable {
   return Readable.from(readJoined(file, range), { objectMode: false });
 }
 
-function joinOnce(services: Services, { key, stream }: { key: string; stream: Stream }): Promise<Joined | Refusal> {
+async function joinOnce(services: Services, { key, stream }: { key: string; stream: Stream }): Promise<Joined> {
   let joining = under_way.get(key);
   if (joining === undefined) {
-    if (under_way.size >= JOINS_MAX) return Promise.resolve(BUSY);
+    if (under_way.size >= JOINS_MAX) throw new Refused(BUSY);
     joining = join(services, stream).finally(() => under_way.delete(key));
     under_way.set(key, joining);
   }
-  return joining.then((joined) => {
-    if (!isRefusal(joined)) known.set(key, joined, joined.lost > 0 ? { ttl: KEPT_WITH_LOSS_MS } : {});
-    return joined;
-  });
+  const joined = await joining;
+  known.set(key, joined, joined.lost > 0 ? { ttl: KEPT_WITH_LOSS_MS } : {});
+  return joined;
 }
 
-async function join(services: Services, stream: Stream): Promise<Joined | Refusal> {
-  if (stream.stored_chunks > LIMITS.joined_chunks_max) return TOO_MANY_CHUNKS;
+async function join(services: Services, stream: Stream): Promise<Joined> {
+  if (stream.stored_chunks > LIMITS.joined_chunks_max) throw new Refused(TOO_MANY_CHUNKS);
   const chunks = await storedChunks(services, stream.id);
-  if (isRefusal(chunks)) return chunks;
   const keyOf = ({ chunk_id }: Chunk) => blobKey(stream.id, chunk_id);
   const file = await joinChunks(
     services.blobs,
     chunks.map((chunk): StoredChunk => ({ ...chunk, key: keyOf(chunk) })),
   );
-  if ('why' in file && file.lost !== true) return refuse('CONFLICT', file.why);
+  if ('why' in file && file.lost !== true) throw new Refused(refuse('CONFLICT', file.why));
   const keys = new Set('why' in file ? [] : file.chunks.map(({ key }) => key));
   const joined = chunks.filter((chunk) => keys.has(keyOf(chunk)));
   const [lost] = chunks.filter((chunk) => !keys.has(keyOf(chunk)));
   if (lost !== undefined) await services.lost_audio.confirms(lost.chunk_id);
-  if ('why' in file) return CONTENT_MISSING;
+  if ('why' in file) throw new Refused(CONTENT_MISSING);
   return { file, chunks: joined.length, lost: chunks.length - joined.length, ...fitOf(joined) };
 }
 
-async function storedChunks({ actors }: Services, stream_id: string): Promise<Chunk[] | Refusal> {
+async function storedChunks({ actors }: Services, stream_id: string): Promise<Chunk[]> {
   const found: Chunk[] = [];
   let after: { order: number; id: string } | undefined;
   do {
     const listed = await actors.stream(stream_id).list_chunks({ range: { after, limit: LIST_STEP } });
-    if (isRefusal(listed)) return listed;
     found.push(...listed.chunks.filter(({ status }) => status === 'stored'));
     const last = listed.chunks.at(-1);
     after = listed.chunks.length < LIST_STEP || last === undefined ? undefined : { order: last.order, id: last.member };

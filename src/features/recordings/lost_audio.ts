@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Chunk } from '../../../actors/recordings/stream_state.js';
 import { streamOfChunk } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { orRefused, type Refusal, refuse, throwRefusal } from '../../domain/refusals.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
 import type { Actors } from '../../engine/runtime/actors.js';
@@ -42,8 +42,10 @@ export class LostAudio {
   /** Somebody found no bytes of it. False where it was deleted or has expired meanwhile: then none need be there. */
   async confirms(chunk_id: string): Promise<boolean> {
     const home = streamOfChunk(chunk_id);
-    const found = home === null ? null : await this.#deps.actors.stream(home.stream_id).chunk({ number: home.number });
-    if (home === null || found === null || isRefusal(found) || found.chunk.status !== 'stored') return false;
+    if (home === null) return false;
+    const asked = this.#deps.actors.stream(home.stream_id).chunk({ number: home.number });
+    const found = await asked.catch(orRefused(null));
+    if (found?.chunk.status !== 'stored') return false;
     const bytes = await this.open(chunk_id, found.chunk, { start: 0, end: 0 });
     bytes?.destroy();
     if (bytes !== null) return false;
@@ -76,8 +78,8 @@ export async function chunkContent(
   { lost_audio }: { lost_audio: LostAudio },
   { chunk_id, size_bytes }: Pick<Chunk, 'chunk_id' | 'size_bytes'>,
   { range, gone }: { range: ByteRange | undefined; gone: Refusal },
-): Promise<Readable | Refusal> {
+): Promise<Readable> {
   const bytes = await lost_audio.open(chunk_id, { size_bytes }, range);
   if (bytes !== null) return bytes;
-  return (await lost_audio.confirms(chunk_id)) ? CONTENT_MISSING : gone;
+  return (await lost_audio.confirms(chunk_id)) ? throwRefusal(CONTENT_MISSING) : throwRefusal(gone);
 }

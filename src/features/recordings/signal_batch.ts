@@ -5,7 +5,7 @@ import type { PostedSignal } from '../../../actors/recordings/signals.js';
 import { whole } from '../../access/request_schemas.js';
 import { signalId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { type Refusal, type RefusalDetail, refuse } from '../../domain/refusals.js';
+import { type Refusal, type RefusalDetail, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { type JsonReader, NotReadable, type ReadValue, TooLong } from '../../engine/wire/canonical_json.js';
 import { JsonInPieces, NotUtf8 } from '../../engine/wire/json_in_pieces.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
@@ -72,7 +72,7 @@ export const signalsForm = z.object({
 type Item = { fields: unknown; payload: ReadValue | { wrong: string } };
 
 /** The signals of a body, in the order sent, or what is wrong with it. */
-export async function readSignals(stream_id: string, pieces: readonly Uint8Array[]): Promise<PostedSignal[] | Refusal> {
+export async function readSignals(stream_id: string, pieces: readonly Uint8Array[]): Promise<PostedSignal[]> {
   const json = new JsonInPieces(pieces);
   const signals: PostedSignal[] = [];
   const wrong: RefusalDetail[] = [];
@@ -92,16 +92,18 @@ export async function readSignals(stream_id: string, pieces: readonly Uint8Array
     }
   } catch (error) {
     if (!(error instanceof NotReadable)) throw error;
-    if (error instanceof NotUtf8) return malformed([{ path: '', message: 'must be valid UTF-8' }]);
+    if (error instanceof NotUtf8) throw new Refused(malformed([{ path: '', message: 'must be valid UTF-8' }]));
     if (error instanceof TooLong)
-      return malformed([...wrong, { path: `signals.${index}.payload`, message: PAYLOAD_SIZE }]);
+      throw new Refused(malformed([...wrong, { path: `signals.${index}.payload`, message: PAYLOAD_SIZE }]));
     const path = index === 0 ? '' : `signals.${index}`;
-    return refuse('BAD_REQUEST', `The body is not valid JSON: ${error.message}.`, {
-      details: [{ path, message: error.message }],
-    });
+    throw new Refused(
+      refuse('BAD_REQUEST', `The body is not valid JSON: ${error.message}.`, {
+        details: [{ path, message: error.message }],
+      }),
+    );
   }
   if (index === 0 || index > LIMITS.signals_per_request_max) wrong.unshift({ path: 'signals', message: COUNT });
-  return wrong.length > 0 ? malformed(wrong.slice(0, DETAILS_MAX)) : signals;
+  return wrong.length > 0 ? throwRefusal(malformed(wrong.slice(0, DETAILS_MAX))) : signals;
 }
 
 function malformed(details: RefusalDetail[]): Refusal {

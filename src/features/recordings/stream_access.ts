@@ -1,12 +1,12 @@
 import type { Chunk, Stream } from '../../../actors/recordings/stream_state.js';
 import type { Principal } from '../../access/principal.js';
 import { streamOfChunk } from '../../domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
-import { CLOSED } from '../../engine/runtime/activation.js';
+import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
+import { isClosed } from '../../engine/runtime/activation.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { Services } from '../../host/services.js';
-import { goneWorkspace, NO_WORKSPACE } from './standing_workspace.js';
+import { workspaceStands } from './standing_workspace.js';
 
 /**
  * Who may do what with a stream: those who belong to its workspace read it, and its owner, who alone writes it, as long
@@ -23,18 +23,18 @@ const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may write it.
 const TRIES_MAX = 2;
 
 /** The stream if the caller may read it; to anybody else it does not exist. */
-export async function readableStream(services: Services, who: Principal, id: string): Promise<Stream | Refusal> {
-  const stream = await services.actors.stream(id).view();
+export async function readableStream(services: Services, who: Principal, id: string): Promise<Stream> {
+  const stream = await orNull(services.actors.stream(id).view(), 'NOT_FOUND');
   // Whether there was one, nobody else shall learn.
-  if (isRefusal(stream)) return stream.refused === 'NOT_FOUND' ? NO_STREAM : stream;
-  return (await hidden(services, who, stream)) ?? stream;
+  if (stream === null) throw new Refused(NO_STREAM);
+  await requireReader(services, who, stream);
+  return stream;
 }
 
 /** The stream if the caller may write it. */
-export async function writableStream(services: Services, who: Principal, id: string): Promise<Stream | Refusal> {
+export async function writableStream(services: Services, who: Principal, id: string): Promise<Stream> {
   const stream = await readableStream(services, who, id);
-  if (isRefusal(stream)) return stream;
-  return stream.account_id === who.account_id ? stream : ONLY_OWNER;
+  return stream.account_id === who.account_id ? stream : throwRefusal(ONLY_OWNER);
 }
 
 /** The chunk if the caller may read its stream. */
@@ -42,31 +42,33 @@ export async function readableChunk(
   services: Services,
   who: Principal,
   chunk_id: string,
-): Promise<{ chunk: Chunk; stream: Stream; number: number } | Refusal> {
+): Promise<{ chunk: Chunk; stream: Stream; number: number }> {
   const home = streamOfChunk(chunk_id);
-  if (home === null) return NO_CHUNK;
+  if (home === null) throw new Refused(NO_CHUNK);
   const found = await services.actors.stream(home.stream_id).chunk({ number: home.number });
-  const refusal = isRefusal(found) ? found : await hidden(services, who, found.stream);
-  if (refusal !== null) return refusal.refused === 'NOT_FOUND' ? NO_CHUNK : refusal;
-  return { ...(found as { chunk: Chunk; stream: Stream }), number: home.number };
+  await requireReader(services, who, found.stream, NO_CHUNK);
+  return { ...found, number: home.number };
 }
 
 /** The chunk if the caller may write its stream. */
 export async function writableChunk(services: Services, who: Principal, chunk_id: string) {
   const found = await readableChunk(services, who, chunk_id);
-  if (isRefusal(found)) return found;
-  return found.stream.account_id === who.account_id ? { ...found, fences: who.fences } : ONLY_OWNER;
+  return found.stream.account_id === who.account_id ? { ...found, fences: who.fences } : throwRefusal(ONLY_OWNER);
 }
 
-async function hidden(services: Services, { account, account_id }: Principal, stream: Stream): Promise<Refusal | null> {
+/** To whoever may not read a stream it does not exist. */
+async function requireReader(
+  services: Services,
+  { account, account_id }: Principal,
+  stream: Stream,
+  absent = NO_STREAM,
+): Promise<void> {
   const { workspace_id } = stream;
   const belongs =
     account.private_workspace.id === workspace_id ||
     account.memberships.some((membership) => membership.workspace_id === workspace_id);
-  if (belongs) return null;
-  if (stream.account_id !== account_id) return NO_STREAM;
-  const gone = await goneWorkspace(services, workspace_id);
-  return gone === NO_WORKSPACE ? NO_STREAM : gone;
+  if (belongs) return;
+  if (stream.account_id !== account_id || !(await workspaceStands(services, workspace_id))) throw new Refused(absent);
 }
 
 /** What is asked of a stream that account events report; `silent`: its source is deleted, and no event is recorded. */
@@ -74,7 +76,7 @@ export type StreamChange<Reply = Stream> = (
   stream: EntityOf<'stream'>,
   silence: { silent: boolean },
   fences: Fence[],
-) => Promise<Reply | Refusal>;
+) => Promise<Reply>;
 
 /**
  * Asks a stream for what account events report, unless its source is deleted. That it is not must still hold when the
@@ -84,14 +86,16 @@ export async function askRecordingEvents<Reply>(
   { actors }: Services,
   { stream_id, source_id, fences }: { stream_id: string; source_id: string; fences: Fence[] },
   change: StreamChange<Reply>,
-): Promise<Reply | Refusal> {
+): Promise<Reply> {
   for (let tries = 1; ; tries++) {
-    const source = await actors.source(source_id).view();
-    if (isRefusal(source) && source.refused !== 'NOT_FOUND') return source;
+    const source = await orNull(actors.source(source_id).view(), 'NOT_FOUND');
     // One that is not there yet is on its way: a recorder's source and its binding are made side by side.
-    const silent = !isRefusal(source) && source.status === 'deleted';
+    const silent = source?.status === 'deleted';
     const holds: Fence[] = silent ? fences : [...fences, { fence: 'open', id: source_id }];
-    const answer = await change(actors.stream(stream_id), { silent }, holds);
-    if (answer !== CLOSED || tries >= TRIES_MAX) return answer;
+    try {
+      return await change(actors.stream(stream_id), { silent }, holds);
+    } catch (error) {
+      if (!isClosed(error) || tries >= TRIES_MAX) throw error;
+    }
   }
 }

@@ -1,10 +1,9 @@
 import type { Stream } from '../../../actors/recordings/stream_state.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 
 /** The stream with the revision of its transcript, which keeps it itself. */
-export async function withTranscriptRevision({ actors }: Services, stream: Stream): Promise<Stream | Refusal> {
+export async function withTranscriptRevision({ actors }: Services, stream: Stream): Promise<Stream> {
   if (stream.transcribed !== true) return stream;
   const found = await actors.transcript(stream.id).revision();
-  return isRefusal(found) ? found : { ...stream, transcript_revision: found.revision };
+  return { ...stream, transcript_revision: found.revision };
 }

@@ -3,7 +3,7 @@ import { contactOf } from '../../../actors/transcripts/transcript_attribution.js
 import type { Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
 import { insightId, isLaneId } from '../../domain/ids.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orNull } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { type FoundItem, readableItem } from '../insights/insight_access.js';
 import { InsightReading } from '../insights/insight_reading.js';
@@ -31,8 +31,8 @@ export class HitReading {
   readonly #services: Services;
   readonly #who: Principal;
   readonly #filters: HitFilters;
-  readonly #scenes = new Map<string, Promise<Scene | Refusal>>();
-  readonly #pages = new Map<string, Promise<Page | null | Refusal>>();
+  readonly #scenes = new Map<string, Promise<Scene | null>>();
+  readonly #pages = new Map<string, Promise<Page | null>>();
   readonly insights: InsightReading;
   /** Of how many hits the text was read. */
   looked = 0;
@@ -44,34 +44,34 @@ export class HitReading {
     this.insights = new InsightReading(services, who);
   }
 
-  async scene(transcript_id: string): Promise<Scene | null | Refusal> {
+  async scene(transcript_id: string): Promise<Scene | null> {
     const known = this.#scenes.get(transcript_id);
-    const reading =
-      known ??
-      (isLaneId(transcript_id)
-        ? sceneOfTurn(this.#services, this.#who, { stream_id: transcript_id })
-        : readableScene(this.#services, this.#who, transcript_id));
-    if (known === undefined) this.#scenes.set(transcript_id, reading);
-    return there(await reading);
+    if (known !== undefined) return known;
+    const reading = isLaneId(transcript_id)
+      ? sceneOfTurn(this.#services, this.#who, { stream_id: transcript_id })
+      : readableScene(this.#services, this.#who, transcript_id);
+    const found = orNull(reading, 'NOT_FOUND', 'CONTENT_EXPIRED');
+    this.#scenes.set(transcript_id, found);
+    return found;
   }
 
   /** What a pipeline has heard in a recording, or the default one for it. */
-  async heard(stream_id: string, pipeline_id: string | null): Promise<Scene | null | Refusal> {
-    return there(await readableScene(this.#services, this.#who, stream_id, { pipeline_id, or_default: true }));
-  }
-
-  /** Turns of those pages, one after the other; pages that there are not are passed over. */
-  async turnsOf(scene: Scene, numbers: readonly number[]): Promise<FoundTurn[] | Refusal> {
-    const pages = await Promise.all(numbers.map((number) => this.page(scene, number)));
-    const refused = pages.find((page) => isRefusal(page));
-    if (isRefusal(refused)) return refused;
-    return pages.flatMap((page) =>
-      page === null || isRefusal(page) ? [] : page.turns.map((turn) => ({ page: page.number, turn })),
+  async heard(stream_id: string, pipeline_id: string | null): Promise<Scene | null> {
+    return orNull(
+      readableScene(this.#services, this.#who, stream_id, { pipeline_id, or_default: true }),
+      'NOT_FOUND',
+      'CONTENT_EXPIRED',
     );
   }
 
+  /** Turns of those pages, one after the other; pages that there are not are passed over. */
+  async turnsOf(scene: Scene, numbers: readonly number[]): Promise<FoundTurn[]> {
+    const pages = await Promise.all(numbers.map((number) => this.page(scene, number)));
+    return pages.flatMap((page) => page?.turns.map((turn) => ({ page: page.number, turn })) ?? []);
+  }
+
   /** A page that there is. */
-  async page(scene: Scene, number: number): Promise<Page | null | Refusal> {
+  async page(scene: Scene, number: number): Promise<Page | null> {
     const key = `${scene.id} ${number}`;
     const known = this.#pages.get(key);
     const reading = known ?? this.#read(scene, number);
@@ -79,39 +79,37 @@ export class HitReading {
     return reading;
   }
 
-  async #read(scene: Scene, number: number): Promise<Page | null | Refusal> {
+  async #read(scene: Scene, number: number): Promise<Page | null> {
     const pages = await somePages(this.#services, scene, { page: number, limit: 1 });
-    return isRefusal(pages) ? pages : (pages.find((page) => page.number === number) ?? null);
+    return pages.find((page) => page.number === number) ?? null;
   }
 
   /** The turn of a hit, where it passes the filters. */
-  async turn(hits: Hits, hit: number): Promise<TurnAt | null | Refusal> {
+  async turn(hits: Hits, hit: number): Promise<TurnAt | null> {
     const place = hits.place(hit) as TurnHitPlace;
     const scene = await this.scene(place.transcript_id);
-    if (scene === null || isRefusal(scene)) return scene;
+    if (scene === null) return null;
     const { session_id } = this.#filters;
     if (session_id !== null && scene.stream.recorder?.binding_epoch !== session_id) return null;
     const text = hits.text(hit);
     const named = place.block.contacts.get(text);
     const indexed = { speaker: place.block.speaker(text), ...(named === undefined ? {} : { contact_id: named }) };
     // What the index knows of the speaker spares the page.
-    const may_pass = await this.#shows(scene.stream.account_id, contactOf(scene.speakers, indexed));
-    if (may_pass !== true) return may_pass === false ? null : may_pass;
+    if (!(await this.#shows(scene.stream.account_id, contactOf(scene.speakers, indexed)))) return null;
     this.looked += 1;
     const number = place.pages[place.page_at]?.page ?? 0;
     const page = await this.page(scene, number);
-    if (page === null || isRefusal(page)) return page;
+    if (page === null) return null;
     const serial = place.block.serial(text);
     const at = page.turns.findIndex((turn) => turn.serial === serial);
     const turn = page.turns[at];
     if (turn === undefined) return null;
     const passes = await this.#shows(scene.stream.account_id, contactOf(scene.speakers, turn));
-    if (passes !== true) return passes === false ? null : passes;
-    return { scene, page, at, turn };
+    return passes ? { scene, page, at, turn } : null;
   }
 
   /** The turns before and after it, which may lie in other pages of those. */
-  async beside(hits: Hits, hit: number, { scene, page, at }: TurnAt): Promise<PageTurn[] | Refusal> {
+  async beside(hits: Hits, hit: number, { scene, page, at }: TurnAt): Promise<PageTurn[]> {
     const { pages, page_at } = hits.place(hit) as TurnHitPlace;
     const found: PageTurn[] = [];
     for (const step of [-1, 1]) {
@@ -119,7 +117,6 @@ export class HitReading {
       const other = pages[page_at + step]?.page;
       if (turn === undefined && other !== undefined) {
         const read = await this.page(scene, other);
-        if (isRefusal(read)) return read;
         turn = read?.turns.at(step === 1 ? 0 : -1);
       }
       if (turn !== undefined) found.push(turn);
@@ -128,48 +125,43 @@ export class HitReading {
   }
 
   /** The item of a hit, where it passes the filters. */
-  async item(hits: Hits, hit: number): Promise<(FoundItem<ItemKind> & { kind: ItemKind }) | null | Refusal> {
+  async item(hits: Hits, hit: number): Promise<(FoundItem<ItemKind> & { kind: ItemKind }) | null> {
     const { shelf, entry } = hits.place(hit) as Extract<HitPlace, { entry: string }>;
     const { kind, number } = itemOfEntry(entry);
     this.looked += 1;
     const id = insightId(shelf.library_id, kind, number);
-    const found = there(await readableItem(this.#services, this.#who, { kind, id }));
-    if (found === null || isRefusal(found)) return found;
+    const found = await orNull(readableItem(this.#services, this.#who, { kind, id }), 'NOT_FOUND', 'CONTENT_EXPIRED');
+    if (found === null) return null;
     const { item, place } = found;
     const { lane, session_id } = this.#filters;
     if (kind === 'suggestion' && (item as Items['suggestion']).status === 'withdrawn') return null;
     if (item.pipeline_id !== lane || (session_id !== null && item.session_id !== session_id)) return null;
-    const passes = await this.#isOf(kind, item, place.account_id);
-    if (passes !== true) return passes === false ? null : passes;
-    return { ...found, kind };
+    return (await this.#isOf(kind, item, place.account_id)) ? { ...found, kind } : null;
   }
 
-  async #isOf(kind: ItemKind, item: Items[ItemKind], account_id: string): Promise<boolean | Refusal> {
+  async #isOf(kind: ItemKind, item: Items[ItemKind], account_id: string): Promise<boolean> {
     if (this.#filters.contact_ids === null) return true;
     if (kind === 'conversation') {
       for (const participant of (item as Items['conversation']).participants) {
         const scene = await this.scene(participant.stream_id);
-        if (isRefusal(scene)) return scene;
-        const shown = scene === null ? false : await this.#shows(account_id, contactOf(scene.speakers, participant));
-        if (shown !== false) return shown;
+        if (scene !== null && (await this.#shows(account_id, contactOf(scene.speakers, participant)))) return true;
       }
       return false;
     }
     for (const held of contactsOfItem(kind, item)) {
-      const shown = await this.#shows(account_id, held);
-      if (shown !== false) return shown;
+      if (await this.#shows(account_id, held)) return true;
     }
     return false;
   }
 
   /** Whether a contact is one of those that are asked for. */
-  async #shows(account_id: string, held: string | null): Promise<boolean | Refusal> {
+  async #shows(account_id: string, held: string | null): Promise<boolean> {
     const { contact_ids } = this.#filters;
     if (contact_ids === null) return true;
     // Nobody has contacts of others.
     if (held === null || account_id !== this.#who.account_id) return false;
     const contact = await this.insights.contact(account_id, held);
-    return isRefusal(contact) ? contact : contact !== null && contact_ids.has(contact.id);
+    return contact !== null && contact_ids.has(contact.id);
   }
 }
 
@@ -179,10 +171,4 @@ export function contactsOfItem(kind: ItemKind, item: Items[ItemKind]): (string |
   if (kind === 'conversation') return [];
   const { owner_contact_id, requester_contact_id } = (item as Items['suggestion']).roles;
   return [owner_contact_id, requester_contact_id];
-}
-
-/** What is not there, or not any more, is null. */
-function there<Found>(found: Found | Refusal): Found | null | Refusal {
-  if (!isRefusal(found)) return found;
-  return found.refused === 'NOT_FOUND' || found.refused === 'CONTENT_EXPIRED' ? null : found;
 }

@@ -2,7 +2,7 @@ import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.
 import type { Principal } from '../../access/principal.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { type Refusal, Refused } from '../../domain/refusals.js';
 import { wordsIn } from '../../domain/search/words.js';
 import type { Services } from '../../host/services.js';
 import type { Voices } from './evaluate.js';
@@ -19,10 +19,9 @@ export async function contactsNamed(
   services: Services,
   { account_id }: Principal,
   { words, reading }: { words: readonly string[]; reading: HitReading },
-): Promise<NamedContacts | Refusal> {
+): Promise<NamedContacts> {
   const range = { descending: true, limit: LIMITS.recall_names_read_max };
   const listed = await services.actors.contacts(account_id).list({ range });
-  if (isRefusal(listed)) return listed;
   const said_by = new Map<number, { contact_ids: Set<string>; speakers: Map<string, Set<number>> }>();
   let named = 0;
   for (const { id, name } of listed.contacts) {
@@ -34,7 +33,7 @@ export async function contactsNamed(
     said_by.set(place, voices);
     voices.contact_ids.add(id);
     const refused = await addSpeakers(services, { account_id, contact_id: id, reading }, voices.speakers);
-    if (refused !== null) return refused;
+    if (refused !== null) throw new Refused(refused);
   }
   return { said_by, self_id: listed.contacts.find(({ is_self }) => is_self)?.id ?? null };
 }
@@ -49,11 +48,9 @@ async function addSpeakers(
   const rows = await store.list(place, transcriptIndexOf(contact_id), range);
   const scenes = await Promise.all(rows.map(({ member }) => reading.scene(member)));
   for (const scene of scenes) {
-    if (isRefusal(scene)) return scene;
     for (const [number, speaker] of scene?.speakers ?? []) {
       const held = (speaker.into === undefined ? speaker : scene?.speakers.get(speaker.into))?.contact_id ?? null;
       const contact = held === null ? null : await reading.insights.contact(account_id, held);
-      if (isRefusal(contact)) return contact;
       if (scene === null || contact?.id !== contact_id) continue;
       speakers.set(scene.id, (speakers.get(scene.id) ?? new Set()).add(number));
     }

@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/principal.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { Refused } from '../../domain/refusals.js';
 import { QueryWord } from '../../domain/search/matching.js';
 import { wordsIn } from '../../domain/search/words.js';
 import type { Services } from '../../host/services.js';
@@ -29,9 +29,10 @@ export type RecallQuery = {
 };
 
 const KINDS: SearchKind[] = ['turn', 'suggestion'];
-export async function recall(services: Services, who: Principal, query: RecallQuery): Promise<RecallAnswer | Refusal> {
+export async function recall(services: Services, who: Principal, query: RecallQuery): Promise<RecallAnswer> {
   const { from, to, time_zone } = query;
-  if (!isTimeZone(time_zone)) return wrongQuery('time_zone', 'must be the name of a time zone, such as Europe/Vienna');
+  if (!isTimeZone(time_zone))
+    throw new Refused(wrongQuery('time_zone', 'must be the name of a time zone, such as Europe/Vienna'));
   const now_ms = services.clock.now();
   const spoken = periodIn(query.query, { now_ms, time_zone });
   const rest = spoken?.rest ?? query.query;
@@ -47,14 +48,12 @@ export async function recall(services: Services, who: Principal, query: RecallQu
     ),
   };
   const is_bound = Number.isFinite(bounds.from_ms) || Number.isFinite(bounds.to_ms);
-  if (wordsIn(rest).length === 0 && !is_bound) return wrongQuery('query', 'must have a word to look for');
+  if (wordsIn(rest).length === 0 && !is_bound) throw new Refused(wrongQuery('query', 'must have a word to look for'));
   const opened = await openScope(services, who, { ...query, kinds: KINDS });
-  if (isRefusal(opened)) return opened;
   const { scope, filters } = opened;
   const question = questionOf(rest, { shelves: scope.shelves, may_be_empty: is_bound });
   const reading = new HitReading(services, who, filters);
   const named = await contactsNamed(services, who, { words: question.words, reading });
-  if (isRefusal(named)) return named;
   const words = question.words.map((word) => new QueryWord(word, { fuzzy: true }));
   const { hits, weights } = evaluate(
     // Without words: what was said then.
@@ -67,14 +66,12 @@ export async function recall(services: Services, who: Principal, query: RecallQu
     context_turns: query.context_turns,
   };
   const candidates = await bestOf(who, asked);
-  if (isRefusal(candidates)) return candidates;
   const views = new RecallViews(services, who, asked);
   const items: RecallItem[] = [];
   for (let at = 0; at < candidates.length && items.length < query.limit; ) {
     const batch = candidates.slice(at, at + query.limit - items.length);
     at += batch.length;
     for (const item of await Promise.all(batch.map((one) => views.view(one)))) {
-      if (isRefusal(item)) return item;
       if (item !== null) items.push(item);
     }
   }

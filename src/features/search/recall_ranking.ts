@@ -1,6 +1,5 @@
 import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import type { QueryWord } from '../../domain/search/matching.js';
 import type { Hits, Weights } from './evaluate.js';
 import type { HitReading } from './hit_reading.js';
@@ -31,7 +30,7 @@ const RECENCY_SHARE = 0.2;
 const OWN_FACTOR = 1.25;
 
 /** Passages and suggestions that the best hits make, the best first; without words the newest. */
-export async function bestOf(who: Principal, recalled: Recalled): Promise<Candidate[] | Refusal> {
+export async function bestOf(who: Principal, recalled: Recalled): Promise<Candidate[]> {
   const { hits, weights, words, context_turns, now_ms } = recalled;
   const ranking = new Ranking(hits, {
     scoreOf: (hit) => hits.score(hit, weights) * recency(now_ms - hits.started_ms(hit)),
@@ -47,7 +46,6 @@ export async function bestOf(who: Principal, recalled: Recalled): Promise<Candid
   });
   for (const hit of best.filter((one) => 'entry' in hits.place(one))) {
     const factor = await ownFactor(who, recalled, hit);
-    if (isRefusal(factor)) return factor;
     candidates.push({ hit, started_ms: hits.started_ms(hit), score: ranking.score(hit) * factor });
   }
   return candidates.sort((a, b) => b.score - a.score || b.started_ms - a.started_ms);
@@ -62,13 +60,11 @@ async function ownFactor(
   { account_id }: Principal,
   { question, named, hits, reading }: Recalled,
   hit: number,
-): Promise<number | Refusal> {
+): Promise<number> {
   if (!question.is_own || named.self_id === null) return 1;
   const found = await reading.item(hits, hit);
-  if (isRefusal(found)) return found;
   const [owner = null] = found === null ? [] : contactsOfItem(found.kind, found.item);
   if (owner === null || found?.place.account_id !== account_id) return 1;
   const contact = await reading.insights.contact(account_id, owner);
-  if (isRefusal(contact)) return contact;
   return contact?.id === named.self_id ? OWN_FACTOR : 1;
 }

@@ -5,7 +5,6 @@ import type { Principal } from '../../access/principal.js';
 import { momentOrNull } from '../../access/response_schemas.js';
 import { insightId } from '../../domain/ids.js';
 import { type Interval, shared } from '../../domain/intervals.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import { matchesIn } from '../../domain/search/snippet.js';
 import { stemmerOf } from '../../domain/search/stemmers.js';
 import { kindTerm } from '../../domain/search/words.js';
@@ -31,28 +30,23 @@ export class RecallViews {
     this.#recalled = recalled;
   }
 
-  view(candidate: Candidate): Promise<RecallItem | null | Refusal> {
+  view(candidate: Candidate): Promise<RecallItem | null> {
     const { score } = candidate;
     return 'hit' in candidate ? this.#suggestion(candidate.hit, score) : this.#passage(candidate.passage, score);
   }
 
-  async #passage(passage: Passage, score: number): Promise<RecallItem | null | Refusal> {
+  async #passage(passage: Passage, score: number): Promise<RecallItem | null> {
     const { hits, reading, words, context_turns } = this.#recalled;
     const read = await Promise.all(passage.hits.map((hit) => reading.turn(hits, hit)));
-    const refused = read.find((one) => isRefusal(one));
-    if (isRefusal(refused)) return refused;
-    const found = read.flatMap((one) =>
-      one === null || isRefusal(one) ? [] : [{ ...one, matched: this.#matched(one) }],
-    );
+    const found = read.flatMap((one) => (one === null ? [] : [{ ...one, matched: this.#matched(one) }]));
     const standing = words.length === 0 ? found : found.filter(({ matched }) => matched.length > 0);
     const [first] = standing;
     if (first === undefined) return null;
     const { scene } = first;
     const all = await reading.turnsOf(scene, pagesOfPassage(passage, context_turns));
-    if (isRefusal(all)) return all;
     const places = new Set(standing.map(({ page, turn }) => `${page.number} ${turn.serial}`));
     const shown = await this.#shown(scene, all, ({ page, turn }) => places.has(`${page} ${turn.serial}`));
-    if (shown === null || isRefusal(shown)) return shown;
+    if (shown === null) return null;
     const { from, to, turns } = shown;
     return {
       ...{ kind: 'passage', score, stream_id: scene.stream.id, start_ms: from.start_ms, end_ms: to.end_ms },
@@ -61,10 +55,10 @@ export class RecallViews {
     };
   }
 
-  async #suggestion(hit: number, score: number): Promise<RecallItem | null | Refusal> {
+  async #suggestion(hit: number, score: number): Promise<RecallItem | null> {
     const { hits, reading, question } = this.#recalled;
     const found = await reading.item(hits, hit);
-    if (found === null || isRefusal(found)) return found;
+    if (found === null) return null;
     const { place, number, item } = found as FoundItem<'suggestion'>;
     if (item.status === 'dismissed') return null;
     const matched = this.#wordsIn(searchedText('suggestion', item), languageOf('suggestion', item));
@@ -72,7 +66,6 @@ export class RecallViews {
     for (const [at, terms] of question.about) if (terms.includes(term)) matched.push(question.words[at] as string);
     if (matched.length === 0) return null;
     const moment = await this.#momentOf(item);
-    if (isRefusal(moment)) return moment;
     const { kind, text, status, due_at_ms } = item;
     const id = insightId(place.library_id, 'suggestion', number);
     return {
@@ -83,11 +76,10 @@ export class RecallViews {
   }
 
   /** Where a suggestion was said: the first of what it rests on of which something is left. */
-  async #momentOf({ evidence, pipeline_id }: Suggestion): Promise<Moment | Refusal> {
+  async #momentOf({ evidence, pipeline_id }: Suggestion): Promise<Moment> {
     const { reading } = this.#recalled;
     for (const { stream_id, start_ms, end_ms } of evidence) {
       const scene = await reading.heard(stream_id, pipeline_id);
-      if (isRefusal(scene)) return scene;
       if (scene === null) continue;
       // A turn may have begun in the page before, and what was said next may lie in the one behind.
       const first = pageOf(start_ms);
@@ -95,10 +87,8 @@ export class RecallViews {
         scene,
         [first - 1, first, first + 1].filter((page) => page >= 0),
       );
-      if (isRefusal(all)) return all;
       const span = spanOf({ start_ms, end_ms });
       const shown = await this.#shown(scene, all, ({ turn }) => shared(spanOf(turn), span) > 0);
-      if (isRefusal(shown)) return shown;
       if (shown !== null) return { stream_id, start_ms, end_ms, turns: shown.turns };
     }
     return { stream_id: null, start_ms: null, end_ms: null, turns: [] };
@@ -109,14 +99,14 @@ export class RecallViews {
     scene: Scene,
     all: readonly FoundTurn[],
     isMeant: (turn: FoundTurn) => boolean,
-  ): Promise<{ from: PageTurn; to: PageTurn; turns: TurnView[] } | null | Refusal> {
+  ): Promise<{ from: PageTurn; to: PageTurn; turns: TurnView[] } | null> {
     const { context_turns } = this.#recalled;
     const [from, to] = [all.findIndex(isMeant), all.findLastIndex(isMeant)];
     const [first, last] = [all[from], all[to]];
     if (first === undefined || last === undefined) return null;
     const around = all.slice(Math.max(0, from - context_turns), to + 1 + context_turns);
     const turns = await viewTurns(this.#services, this.#who, { scene, turns: around });
-    return isRefusal(turns) ? turns : { from: first.turn, to: last.turn, turns };
+    return { from: first.turn, to: last.turn, turns };
   }
 
   /** Words of the question that stand in a turn, and names of whoever said it. */

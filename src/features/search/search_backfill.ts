@@ -1,9 +1,8 @@
 import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { laneId, libraryId } from '../../domain/ids.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { nullIfPermanent } from '../../domain/refusals.js';
 import { WORDS_VERSION } from '../../domain/search/words.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import { StoreUnavailable } from '../../engine/store/store.js';
 
 /** Libraries that one walk remembers having looked at. */
 const LOOKED_AT_MAX = 100_000;
@@ -28,14 +27,14 @@ export class SearchBackfill {
     const library_id = libraryId(account_id, workspace_id);
     if (this.#looked_at.has(library_id)) return;
     if (this.#looked_at.size < LOOKED_AT_MAX) this.#looked_at.add(library_id);
-    const library = read(await this.#actors.library(library_id).view());
+    const library = await this.#actors.library(library_id).view().catch(nullIfPermanent);
     if (library?.insights === undefined || library.insights.searchable === WORDS_VERSION) return;
     await inSteps<LibraryPlace>((place) => this.#actors.library(library_id).make_searchable({ place }));
   }
 
   /** Gives the numbers of its lanes. */
   async #transcript(id: string): Promise<number[]> {
-    const transcript = read(await this.#actors.transcript(id).view());
+    const transcript = await this.#actors.transcript(id).view().catch(nullIfPermanent);
     if (transcript === null) return [];
     if (transcript.searchable !== WORDS_VERSION)
       await inSteps<TranscriptPlace>((after) => this.#actors.transcript(id).make_searchable({ after }));
@@ -47,17 +46,10 @@ type Input<Message extends (input: never) => unknown> = Parameters<Message>[0];
 type TranscriptPlace = NonNullable<Input<ReturnType<Actors['transcript']>['make_searchable']>['after']>;
 type LibraryPlace = NonNullable<Input<ReturnType<Actors['library']>['make_searchable']>['place']>;
 
-async function inSteps<Place>(take: (place: Place | null) => Promise<{ next: Place | null } | Refusal>): Promise<void> {
+async function inSteps<Place>(take: (place: Place | null) => Promise<{ next: Place | null }>): Promise<void> {
   for (let place: Place | null = null; ; ) {
-    const step: { next: Place | null } | null = read(await take(place));
+    const step: { next: Place | null } | null = await take(place).catch(nullIfPermanent);
     if (step === null || step.next === null) return;
     place = step.next;
   }
-}
-
-/** Null for what is not there any more, or can't be used. */
-function read<Reply>(answer: Reply | Refusal): Reply | null {
-  if (!isRefusal(answer)) return answer;
-  if (answer.refused === 'UNAVAILABLE') throw new StoreUnavailable(answer.message);
-  return null;
 }

@@ -4,7 +4,7 @@ import { otherCursor } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { Refused } from '../../domain/refusals.js';
 import { QueryWord } from '../../domain/search/matching.js';
 import { type ParsedQuery, parseQuery, standsIn, wordBeingTyped } from '../../domain/search/query.js';
 import { matchesIn, type Snippet, snippetOf } from '../../domain/search/snippet.js';
@@ -67,21 +67,20 @@ export const searchHitShape = z
 export type SearchHit = z.infer<typeof searchHitShape>;
 export type SearchPage = { items: SearchHit[]; cursor: string | null };
 
-export async function search(services: Services, who: Principal, query: SearchQuery): Promise<SearchPage | Refusal> {
+export async function search(services: Services, who: Principal, query: SearchQuery): Promise<SearchPage> {
   const { q, sort, fuzzy, limit, cursor, contact_id, from, to } = query;
   const parsed = parseQuery(q);
-  if ('wrong' in parsed) return wrongQuery('q', parsed.wrong);
+  if ('wrong' in parsed) throw new Refused(wrongQuery('q', parsed.wrong));
   const { limit: _limit, cursor: _cursor, ...asked } = query;
   const digestOf = (begins: boolean) =>
     digestOfQuery({ account_id: who.account_id, ...asked, ...(begins && { begins }) });
   const positionIn = (begins: boolean) => readSearchCursor(cursor ?? '', digestOf(begins), parsed.words.length);
   const position = positionIn(false) ?? positionIn(true);
-  if (cursor !== undefined && position === null) return otherCursor();
+  if (cursor !== undefined && position === null) throw new Refused(otherCursor());
   const opened = await openScope(services, who, {
     ...query,
     contact_ids: contact_id === undefined ? undefined : [contact_id],
   });
-  if (isRefusal(opened)) return opened;
   const typed = wordBeingTyped(q);
   const find = (begins: boolean) => {
     const words = parsed.words.map((word) => new QueryWord(word, { fuzzy, begins: begins && word === typed }));
@@ -114,7 +113,6 @@ export async function search(services: Services, who: Principal, query: SearchQu
     last = batch.at(-1) ?? last;
     const views = await Promise.all(batch.map((hit) => shown.view(hit, ranking.score(hit))));
     for (const view of views) {
-      if (isRefusal(view)) return view;
       if (view !== null) items.push(view);
     }
   }
@@ -144,23 +142,21 @@ class ShownHits {
     this.#parsed = of.parsed;
   }
 
-  view(hit: number, score: number): Promise<SearchHit | null | Refusal> {
+  view(hit: number, score: number): Promise<SearchHit | null> {
     return 'entry' in this.#hits.place(hit) ? this.#item(hit, score) : this.#turn(hit, score);
   }
 
-  async #turn(hit: number, score: number): Promise<SearchHit | null | Refusal> {
+  async #turn(hit: number, score: number): Promise<SearchHit | null> {
     const found = await this.#reading.turn(this.#hits, hit);
-    if (found === null || isRefusal(found)) return found;
+    if (found === null) return null;
     const { scene, page, turn } = found;
     const checked = this.#check(turn);
     if (checked === null) return null;
     if (checked.missing.length > 0) {
       const beside = await this.#reading.beside(this.#hits, hit, found);
-      if (isRefusal(beside)) return beside;
       if (!checked.missing.every((word) => beside.some((other) => stands(word, other)))) return null;
     }
     const views = await viewTurns(this.#services, this.#who, { scene, turns: [{ page: page.number, turn }] });
-    if (isRefusal(views)) return views;
     const [view] = views;
     if (view === undefined) return null;
     const { stream_id, source_id, start_ms, started_at, contact_id, speaker_name } = view;
@@ -170,16 +166,15 @@ class ShownHits {
     };
   }
 
-  async #item(hit: number, score: number): Promise<SearchHit | null | Refusal> {
+  async #item(hit: number, score: number): Promise<SearchHit | null> {
     const found = await this.#reading.item(this.#hits, hit);
-    if (found === null || isRefusal(found)) return found;
+    if (found === null) return null;
     const { kind, item, place } = found;
     const checked = this.#check({ text: searchedText(kind, item), language: languageOf(kind, item) });
     if (checked === null || checked.missing.length > 0) return null;
     const [held = null] = contactsOfItem(kind, item);
     const is_own = held !== null && place.account_id === this.#who.account_id;
     const contact = is_own ? await this.#reading.insights.contact(place.account_id, held) : null;
-    if (isRefusal(contact)) return contact;
     const [first] = 'parts' in item ? item.parts : item.evidence;
     return {
       ...{ kind, id: idOfHit(this.#hits, hit), score, snippet: checked.snippet },

@@ -3,7 +3,7 @@ import { DELETED_SOURCES } from '../../../actors/recordings/source.js';
 import type { Principal } from '../../access/principal.js';
 import { libraryId, ownerOfPipeline, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { librariesOf, wrongWorkspace } from '../insights/insight_access.js';
 import { InsightReading } from '../insights/insight_reading.js';
@@ -35,18 +35,15 @@ export type ScopeQuery = {
 export type OpenScope = { scope: SearchScope; filters: HitFilters };
 
 /** What a query looks through, as it is now, and what must be so of its hits. */
-export async function openScope(services: Services, who: Principal, query: ScopeQuery): Promise<OpenScope | Refusal> {
+export async function openScope(services: Services, who: Principal, query: ScopeQuery): Promise<OpenScope> {
   const { kinds, source_id = null, session_id = null, contact_ids = null } = query;
   const may_all = who.permissions.includes('debug:read') && isDeveloper(who);
-  if (!may_all && kinds.some((kind) => OF_DEVELOPERS.has(kind))) return DEVELOPERS_ONLY;
+  if (!may_all && kinds.some((kind) => OF_DEVELOPERS.has(kind))) throw new Refused(DEVELOPERS_ONLY);
   const selected = await laneOf(services, who, query.pipeline_id);
-  if (isRefusal(selected)) return selected;
   const found = await searchedLibraries(services, who, query.workspace_id);
-  if (isRefusal(found)) return found;
-  const refused = source_id === null ? null : await sourceRefusal(services, who, source_id);
-  if (refused !== null) return refused;
+  if (source_id !== null) await requireSource(services, who, source_id);
+
   const contacts = contact_ids === null ? null : await contactsNow(services, who, contact_ids);
-  if (isRefusal(contacts)) return contacts;
   const { lane } = selected;
   // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
   const is_own = lane !== null || contacts !== null;
@@ -74,37 +71,34 @@ async function searchedLibraries(
   services: Services,
   who: Principal,
   workspace_id: string | undefined,
-): Promise<SearchedLibrary[] | Refusal> {
+): Promise<SearchedLibrary[]> {
   const { account, account_id } = who;
   const listed = await librariesOf(services, who, workspace_id);
-  if (isRefusal(listed)) return listed;
   const shared = account.memberships.map((one) => one.workspace_id);
   const colleagues =
-    workspace_id === undefined ? await Promise.all(shared.map((one) => librariesOf(services, who, one))) : [];
-  const refused = colleagues.filter(isRefusal).find((one) => one.refused !== 'NOT_FOUND');
-  if (refused !== undefined) return refused;
-  const all = [...listed, ...colleagues.flatMap((one) => (isRefusal(one) ? [] : one))];
+    workspace_id === undefined
+      ? await Promise.all(shared.map((one) => orNull(librariesOf(services, who, one), 'NOT_FOUND')))
+      : [];
+  const all = [...listed, ...colleagues.flatMap((one) => one ?? [])];
   const found = new Map<string, string>(all.map((library) => [library.library_id, library.account_id]));
   for (const one of [account.private_workspace.id, ...shared])
     if (workspace_id === undefined || one === workspace_id) found.set(libraryId(account_id, one), account_id);
-  if (found.size > LIMITS.libraries_searched_max) return TOO_MANY;
+  if (found.size > LIMITS.libraries_searched_max) throw new Refused(TOO_MANY);
   return [...found].map(([library_id, of]) => ({ library_id, account_id: of }));
 }
 
-async function sourceRefusal({ actors }: Services, { account_id }: Principal, id: string): Promise<Refusal | null> {
+async function requireSource({ actors }: Services, { account_id }: Principal, id: string): Promise<void> {
   const source = await actors.source(id).view();
-  if (isRefusal(source)) return source;
-  return source.status === 'kept' && source.account_id === account_id ? null : NO_SOURCE;
+  if (source.status !== 'kept' || source.account_id !== account_id) throw new Refused(NO_SOURCE);
 }
 
 /** Whom those ids stand for today. */
-async function contactsNow(services: Services, who: Principal, ids: readonly string[]): Promise<Set<string> | Refusal> {
+async function contactsNow(services: Services, who: Principal, ids: readonly string[]): Promise<Set<string>> {
   const reading = new InsightReading(services, who);
   const found = new Set<string>();
   for (const id of ids) {
     const contact = await reading.contact(who.account_id, id);
-    if (isRefusal(contact)) return contact;
-    if (contact === null) return NO_CONTACT;
+    if (contact === null) throw new Refused(NO_CONTACT);
     found.add(contact.id);
   }
   return found;

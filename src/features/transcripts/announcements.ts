@@ -6,14 +6,14 @@ import {
   transcriptsShowing,
 } from '../../../actors/transcripts/announcing.js';
 import { partitionOfId } from '../../domain/ids.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orNull } from '../../domain/refusals.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { JobPool } from '../../engine/jobs/job_pool.js';
-import { CLOSED } from '../../engine/runtime/activation.js';
+import { isClosed } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { randomBytes } from '../../engine/runtime/random.js';
-import { type Fence, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import type { Fence, Store } from '../../engine/store/store.js';
 
 /** What other processes have left behind is found after this at the latest. */
 const SWEEP_EVERY_MS = 60_000;
@@ -78,10 +78,10 @@ export class Announcements {
     const holder = Buffer.from(randomBytes(HOLDER_BYTES)).toString('hex');
     const place = { owner: account_id, partition: partitionOfId(account_id) };
     for (let taken = false; !this.#is_stopped; taken = true) {
-      const { change } = done(await contacts.take_change({ holder }));
+      const { change } = await contacts.take_change({ holder });
       if (change === null) return taken;
       const { number, contact_id } = change;
-      const resolved = done(await contacts.resolve({ ids: [contact_id] }));
+      const resolved = await contacts.resolve({ ids: [contact_id] });
       const into = resolved.contacts[contact_id]?.id ?? null;
       let after = change.after ?? undefined;
       for (let left = true; left && !this.#is_stopped; ) {
@@ -89,22 +89,25 @@ export class Announcements {
         const rows = await store.list(place, transcriptsShowing(contact_id), page);
         for (const row of rows) {
           await this.#tellTranscript(row.member, { contact_id, into, number });
-          done(await contacts.announced({ number, after: row }));
+          await contacts.announced({ number, after: row });
         }
         after = rows.at(-1);
         left = rows.length === TRANSCRIPTS_READ;
       }
-      if (!this.#is_stopped) done(await contacts.announced({ number, after: null }));
+      if (!this.#is_stopped) await contacts.announced({ number, after: null });
     }
     return true;
   }
 
   async #tellTranscript(stream_id: string, { contact_id, into, number }: Changed): Promise<void> {
-    const told = await this.#parts.actors
-      .transcript(stream_id)
-      .contact_changed({ contact_id, into, number }, [{ fence: 'open', id: stream_id }]);
-    if (told === CLOSED) return; // it is being removed
-    done(told);
+    try {
+      await this.#parts.actors
+        .transcript(stream_id)
+        .contact_changed({ contact_id, into, number }, [{ fence: 'open', id: stream_id }]);
+    } catch (error) {
+      if (isClosed(error)) return; // it is being removed
+      throw error;
+    }
     await this.#ofTranscript(stream_id);
   }
 
@@ -118,24 +121,20 @@ export class Announcements {
     const { actors } = this.#parts;
     const transcript = actors.transcript(stream_id);
     for (let tries = 1; ; tries++) {
-      const seen = await transcript.view();
-      if (isRefusal(seen) && seen.refused === 'NOT_FOUND') return false;
-      const { source_id } = done(seen);
-      const source = await actors.source(source_id).view();
+      const seen = await orNull(transcript.view(), 'NOT_FOUND');
+      if (seen === null) return false;
+      const { source_id } = seen;
+      const source = await orNull(actors.source(source_id).view(), 'NOT_FOUND');
       // No event comes after that of its source's deletion.
-      const silent = isRefusal(source) ? source.refused === 'NOT_FOUND' : source.status === 'deleted';
+      const silent = source === null || source.status === 'deleted';
       const open = silent ? [stream_id] : [source_id, stream_id];
       const fences = open.map((id): Fence => ({ fence: 'open', id }));
-      const answer = await transcript.announce(silent ? { silent } : {}, fences);
-      if (answer !== CLOSED) return done(answer).left;
-      if (tries >= TRIES_MAX) return false; // it is being removed
+      try {
+        return (await transcript.announce(silent ? { silent } : {}, fences)).left;
+      } catch (error) {
+        if (!isClosed(error)) throw error;
+        if (tries >= TRIES_MAX) return false; // it is being removed
+      }
     }
   }
-}
-
-/** What is too much at this moment, or away, is tried again and not logged. */
-function done<Reply>(answer: Reply | Refusal): Reply {
-  if (!isRefusal(answer)) return answer;
-  const passes = answer.refused === 'UNAVAILABLE' || answer.refused === 'TOO_MANY_REQUESTS';
-  throw passes ? new StoreUnavailable(answer.message) : new Error(answer.message);
 }

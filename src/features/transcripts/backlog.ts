@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { RangeQuery } from '../../../actors/actor.js';
-import { isRefusal } from '../../domain/refusals.js';
+import { orRefused } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import { StoreUnavailable } from '../../engine/store/store.js';
+import { isRetryable } from '../../engine/store/store.js';
 import type { SweepTurns } from '../../engine/store/sweep_turns.js';
 
 const DAY_MS = 86_400_000;
@@ -67,8 +67,7 @@ export class TranscriptionBacklog {
       if (told > 0) log.info({ streams: told }, 'recordings from before are transcribed as well');
     } catch (error) {
       if (this.#is_stopped) return;
-      if (!(error instanceof StoreUnavailable))
-        log.error({ err: error }, 'older recordings could not be looked at yet');
+      if (!isRetryable(error)) log.error({ err: error }, 'older recordings could not be looked at yet');
       this.#retry = setTimeout(() => this.start(), RETRY_MS);
       this.#retry.unref();
     }
@@ -77,12 +76,14 @@ export class TranscriptionBacklog {
   async #tell(stream_id: string): Promise<boolean> {
     const { actors, window_ms, offer } = this.#parts;
     const actor = actors.downstream.stream(stream_id);
-    const stream = await actor.view();
-    if (isRefusal(stream) || (stream.untold ?? 0) === 0) return false;
+    const stream = await actor.view().catch(orRefused(null));
+    if (stream === null || (stream.untold ?? 0) === 0) return false;
     let after: RangeQuery['after'] | null;
     for (after = undefined; after !== null && !this.#is_stopped; ) {
-      const told = await actor.tell_transcript({ after, transcribes: { window_ms } });
-      if (isRefusal(told)) return false;
+      const told: { after: RangeQuery['after'] | null } | null = await actor
+        .tell_transcript({ after, transcribes: { window_ms } })
+        .catch(orRefused(null));
+      if (told === null) return false;
       after = told.after;
     }
     offer(stream_id);

@@ -5,7 +5,7 @@ import type { Page, PageTurn } from '../../../actors/transcripts/transcript_page
 import { pageKey } from '../../../actors/transcripts/transcript_page.js';
 import type { Lane, Speaker, Transcript } from '../../../actors/transcripts/transcript_state.js';
 import { laneId, ownerOfPipeline } from '../../domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 
@@ -47,31 +47,30 @@ export async function sceneOf(
   reader: TranscriptReader,
   stream: Stream,
   { pipeline_id, or_default }: OfPipeline = DEFAULT,
-): Promise<Scene | Refusal> {
-  const source = await reader.actors.source(stream.source_id).view();
-  if (isRefusal(source) ? source.refused !== 'NOT_FOUND' : source.status === 'deleted')
-    return isRefusal(source) ? source : NO_STREAM;
+): Promise<Scene> {
+  const source = await orNull(reader.actors.source(stream.source_id).view(), 'NOT_FOUND');
+  if (source?.status === 'deleted') throw new Refused(NO_STREAM);
   const nothing = { id: stream.id, stream, transcript: null, speakers: new Map() };
   if (stream.transcribed !== true) return nothing;
   const lane = pipeline_id === null ? null : await laneOn(reader, { stream_id: stream.id, pipeline_id });
-  if (isRefusal(lane) || (lane === null && !or_default)) return lane ?? nothing;
+  if (lane === null && !or_default) return nothing;
   const id = lane?.id ?? stream.id;
-  const transcript = lane?.transcript ?? (await reader.actors.transcript(stream.id).view());
-  if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? nothing : transcript;
+  const transcript = lane?.transcript ?? (await orNull(reader.actors.transcript(stream.id).view(), 'NOT_FOUND'));
+  if (transcript === null) return nothing;
   const speakers = await speakersOf(reader, id, transcript.revision);
-  return isRefusal(speakers) ? speakers : { id, stream, transcript, speakers };
+  return { id, stream, transcript, speakers };
 }
 
 /** A pipeline's own transcript of a stream; null where it has none. */
 async function laneOn(
   { actors }: Pick<TranscriptReader, 'actors'>,
   { stream_id, pipeline_id }: Lane,
-): Promise<{ id: string; transcript: Transcript } | null | Refusal> {
+): Promise<{ id: string; transcript: Transcript } | null> {
   const pipeline = ownerOfPipeline(pipeline_id);
   if (pipeline === null) return null;
   const id = laneId(stream_id, pipeline.number);
-  const transcript = await actors.transcript(id).view();
-  if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? null : transcript;
+  const transcript = await orNull(actors.transcript(id).view(), 'NOT_FOUND');
+  if (transcript === null) return null;
   const { lane } = transcript;
   return lane?.stream_id === stream_id && lane.pipeline_id === pipeline_id ? { id, transcript } : null;
 }
@@ -88,7 +87,6 @@ async function speakersOf({ actors, runtime }: TranscriptReader, stream_id: stri
   const known = known_speakers.get(keyOf(revision));
   if (known !== undefined) return known;
   const read = await actors.transcript(stream_id).speakers();
-  if (isRefusal(read)) return read;
   known_speakers.set(keyOf(read.revision), read.speakers);
   return read.speakers;
 }
@@ -98,14 +96,10 @@ export async function* pagesFrom(
   reader: TranscriptReader,
   { id, transcript }: Scene,
   { page, descending = false }: { page: number; descending?: boolean },
-): AsyncGenerator<Page | Refusal> {
+): AsyncGenerator<Page> {
   if (transcript === null) return;
   for (let from = page; ; ) {
     const pages = await pagesAt(reader, id, { from, descending, revision: transcript.revision });
-    if (isRefusal(pages)) {
-      yield pages;
-      return;
-    }
     yield* pages;
     const last = pages.at(-1);
     if (last === undefined || pages.length < PAGES_STEP) return;
@@ -118,7 +112,7 @@ export async function somePages(
   reader: TranscriptReader,
   { id, transcript }: Scene,
   { page: from, limit }: { page: number; limit: number },
-): Promise<Page[] | Refusal> {
+): Promise<Page[]> {
   if (transcript === null) return [];
   return pagesAt(reader, id, { from, limit, descending: false, revision: transcript.revision });
 }
@@ -127,14 +121,13 @@ async function pagesAt(
   { actors, runtime }: TranscriptReader,
   stream_id: string,
   { from, descending, revision, limit = PAGES_STEP }: Run & { revision: number },
-): Promise<Page[] | Refusal> {
+): Promise<Page[]> {
   const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at} ${from} ${limit} ${descending}`;
   const known = known_pages.get(keyOf(revision));
   if (known !== undefined) return known;
   const before = descending ? from + 1 : from - 1;
   const after = { order: before, id: pageKey(Math.max(0, before)) };
   const read = await actors.transcript(stream_id).pages({ range: { after, descending, limit } });
-  if (isRefusal(read)) return read;
   known_pages.set(keyOf(read.revision), read.pages);
   return read.pages;
 }
@@ -149,13 +142,12 @@ export async function namesOf(
   { actors }: Pick<TranscriptReader, 'actors'>,
   { stream, speakers }: Scene,
   turns: readonly PageTurn[],
-): Promise<Contacts | Refusal> {
+): Promise<Contacts> {
   const wanted = new Set(turns.map((turn) => contactOf(speakers, turn)).filter((id) => id !== null));
   const ids = [...wanted];
   let found: Contacts = {};
   for (let at = 0; at < ids.length; at += NAMES_STEP) {
     const resolved = await actors.contacts(stream.account_id).resolve({ ids: ids.slice(at, at + NAMES_STEP) });
-    if (isRefusal(resolved)) return resolved;
     found = { ...found, ...resolved.contacts };
   }
   return found;

@@ -10,7 +10,7 @@ import type { Word } from '../../../actors/transcripts/transcript_state.js';
 import type { Principal } from '../../access/principal.js';
 import { isLaneId, pipelineId, turnId } from '../../domain/ids.js';
 import { shared } from '../../domain/intervals.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { Refused, refuse } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { laneOf, selectsPipelines } from '../insights/pipeline_access.js';
 import { readableStream } from '../recordings/stream_access.js';
@@ -54,9 +54,9 @@ export async function readableScene(
   who: Principal,
   stream_id: string,
   of?: OfPipeline,
-): Promise<Scene | Refusal> {
+): Promise<Scene> {
   const stream = await readableStream(services, who, stream_id);
-  return isRefusal(stream) ? stream : sceneOf(services, stream, of);
+  return sceneOf(services, stream, of);
 }
 
 /** The same of the pipeline that is asked for: the default one's, or what another one has heard itself. */
@@ -64,9 +64,8 @@ export async function sceneAsked(
   services: Services,
   who: Principal,
   { stream_id, pipeline_id }: { stream_id: string; pipeline_id: string | undefined },
-): Promise<Scene | Refusal> {
+): Promise<Scene> {
   const selected = await laneOf(services, who, pipeline_id);
-  if (isRefusal(selected)) return selected;
   return readableScene(services, who, stream_id, { pipeline_id: selected.lane, or_default: selected.lane === null });
 }
 
@@ -75,12 +74,11 @@ export async function sceneOfTurn(
   services: Services,
   who: Principal,
   { stream_id: id }: { stream_id: string },
-): Promise<Scene | Refusal> {
+): Promise<Scene> {
   if (!isLaneId(id)) return readableScene(services, who, id);
   const transcript = await services.actors.transcript(id).view();
-  if (isRefusal(transcript)) return transcript;
   const { lane, account_id } = transcript;
-  if (lane === undefined || account_id !== who.account_id || !selectsPipelines(who)) return NO_TRANSCRIPT;
+  if (lane === undefined || account_id !== who.account_id || !selectsPipelines(who)) throw new Refused(NO_TRANSCRIPT);
   return readableScene(services, who, lane.stream_id, { pipeline_id: lane.pipeline_id, or_default: false });
 }
 
@@ -89,13 +87,12 @@ export async function viewTurns(
   services: Services,
   who: Principal,
   { scene, turns }: { scene: Scene; turns: readonly FoundTurn[] },
-): Promise<TurnView[] | Refusal> {
+): Promise<TurnView[]> {
   const contacts = await namesOf(
     services,
     scene,
     turns.map(({ turn }) => turn),
   );
-  if (isRefusal(contacts)) return contacts;
   return turns.map((found) => viewTurn(who, scene, { ...found, contacts }));
 }
 

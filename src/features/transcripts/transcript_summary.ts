@@ -9,7 +9,6 @@ import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
 import { addInterval, type Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { transcriberOf } from './engines/choose_engine.js';
 import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
@@ -40,13 +39,12 @@ export async function summarize(
   services: Services,
   { account_id }: Principal,
   scene: Scene,
-): Promise<TranscriptSummary | Refusal> {
+): Promise<TranscriptSummary> {
   const { stream, transcript, speakers } = scene;
   const languages = new Set<string>();
   const spoken = new Map<string, { turn: PageTurn; turns: number; talk_ms: number }>();
   let expired: Interval[] = [];
   for await (const page of pagesFrom(services, scene, { page: 0 })) {
-    if (isRefusal(page)) return page;
     for (const span of page.expired.spans) expired = addInterval(expired, span, LIMITS.transcript_intervals_max);
     for (const turn of page.turns) {
       if (turn.language !== null) languages.add(turn.language);
@@ -62,7 +60,6 @@ export async function summarize(
     scene,
     [...spoken.values()].map(({ turn }) => turn),
   );
-  if (isRefusal(contacts)) return contacts;
   const is_owner = stream.account_id === account_id;
   return {
     ...{ stream_id: stream.id, revision: transcript?.revision ?? 0, languages: [...languages].sort() },

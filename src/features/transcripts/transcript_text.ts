@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { contactOf, speakerShown } from '../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { Refused, refuse } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 
@@ -31,15 +31,13 @@ const LINES: Record<TextFormat, (line: Line) => string> = {
     `${clock(turn.start_ms, '.')} --> ${clock(endOf(turn), '.')}\n${name === null ? '' : `<v ${escaped(oneCue(name))}>`}${escaped(oneCue(turn.text))}\n\n`,
 };
 
-export async function transcriptText(services: Services, scene: Scene, format: TextFormat): Promise<string | Refusal> {
+export async function transcriptText(services: Services, scene: Scene, format: TextFormat): Promise<string> {
   const { transcript, speakers } = scene;
-  if ((transcript?.turns ?? 0) > LIMITS.transcript_text_turns_max) return TOO_LONG;
+  if ((transcript?.turns ?? 0) > LIMITS.transcript_text_turns_max) throw new Refused(TOO_LONG);
   const parts = [format === 'vtt' ? 'WEBVTT\n\n' : ''];
   let number = 0;
   for await (const page of pagesFrom(services, scene, { page: 0 })) {
-    if (isRefusal(page)) return page;
     const contacts = await namesOf(services, scene, page.turns);
-    if (isRefusal(contacts)) return contacts;
     for (const turn of page.turns) {
       number += 1;
       parts.push(LINES[format]({ number, turn, name: nameOf(speakers, contacts, turn) }));

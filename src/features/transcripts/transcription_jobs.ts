@@ -14,14 +14,14 @@ import { NOT_HELD } from '../../../actors/transcripts/transcript_windows.js';
 import { laneId, ownerOfPipeline, partitionOfId, pipelineId } from '../../domain/ids.js';
 import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { isRefusal, isRefused, orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { NotNow } from '../../engine/jobs/due_entities.js';
 import { type JobName, JobQueue, type JobQueueDeps, type JobResult, NO_JOB } from '../../engine/jobs/job_queue.js';
-import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/activation.js';
+import { isFenceBroken } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import { randomId } from '../../engine/runtime/random.js';
-import { type Fence, StoreUnavailable } from '../../engine/store/store.js';
+import type { Fence } from '../../engine/store/store.js';
 import { ownerStatus } from '../recordings/standing_workspace.js';
 import type { TranscriptionResult, WindowChunk, WindowWork } from './transcription.js';
 import type { TranscribedWindow } from './transcription_activity.js';
@@ -69,13 +69,13 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
   async claimOf(id: string, lease_ms: number): Promise<WindowWork | null> {
     const { actors, now, window_ms } = this.#deps;
     const actor = actors.transcript(id);
-    const transcript = found(await actor.view());
+    const transcript = await actor.view().catch(absent);
     if (transcript === null) return null;
     const stream_id = transcript.lane?.stream_id ?? id;
     const standing = await this.#standing(transcript, stream_id);
     if (standing === 'waits') throw new NotNow();
     if (standing === 'gone') {
-      found(await actor.stop_transcribing());
+      await actor.stop_transcribing().catch(absent);
       return null;
     }
     const { account_id } = transcript;
@@ -83,20 +83,19 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const token = this.newToken();
     const run_id = randomId({ partition: partitionOfId(stream_id), now_ms: now() });
     const context = await actors.context(account_id).view();
-    if (isRefusal(context)) throw new StoreUnavailable(context.message);
     const pipeline = pipelineOfLane(transcript, context);
     if (pipeline === null) {
-      found(await actor.stop_transcribing());
+      await actor.stop_transcribing().catch(absent);
       return null;
     }
     const { number } = pipeline;
-    const claimed = found(await actor.claim_window({ token, run_id, lease_ms, window_ms, pipeline: number }));
+    const claimed = await actor.claim_window({ token, run_id, lease_ms, window_ms, pipeline: number }).catch(absent);
     if (claimed === null || claimed.window === null) return null;
     const { window, previous_text } = claimed;
     const audio = await this.#audioOf(stream_id, window, claimed.transcript);
     if (audio.length === 0) {
       const { number } = window;
-      found(await actor.window_failed({ number, token, code: 'AUDIO_GONE', retry: false }));
+      await actor.window_failed({ number, token, code: 'AUDIO_GONE', retry: false }).catch(absent);
       return this.claimOf(id, lease_ms);
     }
     return this.handedOut({
@@ -119,12 +118,13 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
   }
 
   /** The audio of a window that somebody has claimed. */
-  async audioOf(job: string): Promise<{ stream_id: string; audio: WindowChunk[] } | Refusal> {
+  async audioOf(job: string): Promise<{ stream_id: string; audio: WindowChunk[] }> {
     const of = this.parse(job);
-    const transcript = of === null ? null : found(await this.#deps.actors.transcript(of.entity_id).view());
-    if (of === null || transcript === null) return NO_JOB;
+    const transcript = of === null ? null : await this.#deps.actors.transcript(of.entity_id).view().catch(absent);
+    if (of === null || transcript === null) throw new Refused(NO_JOB);
     const { window } = transcript;
-    if (window === null || window.number !== of.number || this.#deps.now() >= window.until_ms) return NOT_HELD;
+    if (window === null || window.number !== of.number || this.#deps.now() >= window.until_ms)
+      throw new Refused(NOT_HELD);
     const stream_id = transcript.lane?.stream_id ?? of.entity_id;
     return { stream_id, audio: await this.#audioOf(stream_id, window, transcript) };
   }
@@ -141,20 +141,17 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
   protected async publishJob(
     job: JobName,
     { claim: token, digest, result, engine }: WindowResult,
-  ): Promise<PublicationTally | Refusal> {
+  ): Promise<PublicationTally> {
     const { entity_id: transcript_id, number } = job;
     const { actors, metrics, now } = this.#deps;
     const actor = actors.transcript(transcript_id);
-    const transcript = await actor.view();
-    if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? NO_JOB : transcript;
+    const transcript = (await orNull(actor.view(), 'NOT_FOUND')) ?? throwRefusal(NO_JOB);
     const { lane } = transcript;
     const stream_id = lane?.stream_id ?? transcript_id;
     const fences = await this.#fences(transcript, stream_id);
-    if (isRefusal(fences)) return fences;
     const context = await actors.context(transcript.account_id).view();
-    if (isRefusal(context)) return context;
     const pipeline = pipelineOfLane(transcript, context);
-    if (pipeline === null) return GONE;
+    if (pipeline === null) throw new Refused(GONE);
     const final_pass = pipeline.transcription.final_pass || (lane === undefined && this.#deps.final_pass);
     const insights = this.#deps.insights && (lane === undefined || pipeline.insights !== null);
     const { speakers = [], ...heard } = result;
@@ -162,12 +159,11 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     // A result that will be refused, or is there, says nothing of voices; nor does one of another pipeline.
     const is_heard = lane === undefined && !isRefusal(windowFor(transcript, said));
     const recognized = is_heard ? await this.#voices.recognized(transcript, speakers, fences) : {};
-    const published = isRefusal(recognized) ? recognized : await actor.publish({ ...said, recognized }, fences);
-    if (published === CLOSED || published === EPOCH_ENDED) {
-      if ((await this.#standing(transcript, stream_id)) === 'gone') found(await actor.stop_transcribing());
-      return GONE;
-    }
-    if (isRefusal(published)) return published;
+    const published = await actor.publish({ ...said, recognized }, fences).catch(async (error: unknown) => {
+      if (!isFenceBroken(error)) throw error;
+      if ((await this.#standing(transcript, stream_id)) === 'gone') await actor.stop_transcribing().catch(absent);
+      throw new Refused(GONE);
+    });
     this.over(job);
     if (lane === undefined)
       await this.#voices.learn(transcript, { stream_id, speakers, numbers: published.speakers, fences });
@@ -182,9 +178,9 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
   /** Where a recording's audio still waits for its text; null where none is to come. */
   async awaited(stream_id: string): Promise<Interval[] | null> {
     const { actors } = this.#deps;
-    const stream = found(await actors.stream(stream_id).view());
+    const stream = await actors.stream(stream_id).view().catch(absent);
     if (stream === null || (await this.#standing(stream, stream_id)) !== 'open') return null;
-    const transcript = found(await actors.transcript(stream_id).view());
+    const transcript = await actors.transcript(stream_id).view().catch(absent);
     if (transcript === null) return [];
     const { waiting, window } = transcript;
     return [...waiting, ...(window === null ? [] : [window])].map(({ from_ms, to_ms }): Interval => [from_ms, to_ms]);
@@ -193,10 +189,10 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
   /** Whether a worker holds a window that reaches into this part of a recording, for the default pipeline or another. */
   async isClaimed(stream_id: string, [from_ms, to_ms]: Interval): Promise<boolean> {
     const { actors, now } = this.#deps;
-    const own = found(await actors.transcript(stream_id).view());
+    const own = await actors.transcript(stream_id).view().catch(absent);
     if (own === null) return false;
     const ids = (own.lanes ?? []).map((number) => laneId(stream_id, number));
-    const lanes = await Promise.all(ids.map(async (id) => found(await actors.transcript(id).view())));
+    const lanes = await Promise.all(ids.map(async (id) => await actors.transcript(id).view().catch(absent)));
     return [own, ...lanes].some((transcript) => {
       if (transcript === null || (transcript.lane?.stream_id ?? stream_id) !== stream_id) return false;
       const { window } = transcript;
@@ -207,19 +203,18 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
   /** Whether an account's recording may be transcribed. */
   async #standing(recording: Recording, stream_id: string): Promise<'open' | 'waits' | 'gone'> {
     const { actors } = this.#deps;
-    const owner = found(await ownerStatus(this.#deps, recording, LAYERS));
-    if (owner?.status === 'account_closed' || owner?.status === 'layer_off') return 'waits';
-    if (owner?.status !== 'open') return 'gone';
-    const source = found(await actors.source(recording.source_id).view());
+    const { status } = await ownerStatus(this.#deps, recording, LAYERS);
+    if (status === 'account_closed' || status === 'layer_off') return 'waits';
+    if (status !== 'open') return 'gone';
+    const source = await orNull(actors.source(recording.source_id).view(), 'NOT_FOUND');
     if (source === null || source.status === 'deleted') return 'gone';
-    return found(await actors.stream(stream_id).view()) === null ? 'gone' : 'open';
+    return (await orNull(actors.stream(stream_id).view(), 'NOT_FOUND')) === null ? 'gone' : 'open';
   }
 
   /** What must still hold when a result is written. */
-  async #fences(transcript: Transcript, stream_id: string): Promise<Fence[] | Refusal> {
+  async #fences(transcript: Transcript, stream_id: string): Promise<Fence[]> {
     const owner = await ownerStatus(this.#deps, transcript, LAYERS);
-    if (isRefusal(owner)) return owner;
-    if (owner.status !== 'open') return GONE;
+    if (owner.status !== 'open') throw new Refused(GONE);
     return [owner.fence, { fence: 'open', id: transcript.source_id }, { fence: 'open', id: stream_id }];
   }
 
@@ -234,7 +229,10 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const chunks: WindowChunk[] = [];
     let after = { order: from_ms - longest_ms - 1, id: '' };
     for (;;) {
-      const listed = found(await actors.stream(stream_id).list_chunks({ range: { after, limit: CHUNKS_STEP } }));
+      const listed = await actors
+        .stream(stream_id)
+        .list_chunks({ range: { after, limit: CHUNKS_STEP } })
+        .catch(absent);
       if (listed === null) return [];
       for (const chunk of listed.chunks) {
         const is_there = chunk.status === 'stored' && statusOf(chunk, listed.stream, now()) === 'processed';
@@ -269,11 +267,10 @@ function windowChunk(chunk: Chunk): WindowChunk {
   };
 }
 
-/** Null for what is not there; any other refusal throws. */
-function found<Reply>(answer: Reply | Refusal): Reply | null {
-  if (!isRefusal(answer)) return answer;
-  if (answer.refused === 'NOT_FOUND' || answer.refused === 'CONFLICT') return null;
-  throw answer.refused === 'UNAVAILABLE' ? new StoreUnavailable(answer.message) : new Error(answer.message);
+/** For `catch`: null for what is not there, or in other hands. */
+function absent(error: unknown): null {
+  if (isRefused(error, 'NOT_FOUND', 'CONFLICT')) return null;
+  throw error;
 }
 
 /** Whose settings count: the default pipeline's, or in a transcript of another that one's; null where it is put away. */

@@ -2,8 +2,8 @@ import { TRANSCRIPT_MEMBER } from '../../../actors/transcripts/announcing.js';
 import type { Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
 import { placeOfTurn } from '../../domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
-import { CLOSED } from '../../engine/runtime/activation.js';
+import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
+import { closedAs } from '../../engine/runtime/activation.js';
 import type { Actors, EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { Services } from '../../host/services.js';
@@ -33,35 +33,32 @@ export class TurnChanges {
   async change(
     turn_id: string,
     { contact_id, speaker }: { contact_id?: string | null | undefined; speaker?: number | undefined },
-  ): Promise<TurnView | Refusal> {
+  ): Promise<TurnView> {
     const held = await this.#contact(contact_id);
     const changed = await this.#onTurn(turn_id, (transcript, place, fences) => {
       if (speaker !== undefined) return transcript.change_turn({ ...place, speaker }, fences);
-      return isRefusal(held) ? Promise.resolve(held) : transcript.change_turn({ ...place, contact_id: held }, fences);
+      return transcript.change_turn({ ...place, contact_id: held }, fences);
     });
-    if (isRefusal(changed)) return changed;
     const { page, turn } = changed.reply;
     const views = await this.#viewed(changed.scene, page, [turn]);
-    return isRefusal(views) ? views : (views[0] ?? NO_TURN);
+    return views[0] ?? throwRefusal(NO_TURN);
   }
 
   /** Both turns that it makes of one. */
-  async split(turn_id: string, at_ms: number): Promise<TurnView[] | Refusal> {
+  async split(turn_id: string, at_ms: number): Promise<TurnView[]> {
     const split = await this.#onTurn(turn_id, (transcript, place, fences) =>
       transcript.split_turn({ ...place, at_ms }, fences),
     );
-    if (isRefusal(split)) return split;
     const { page, turns } = split.reply;
     return this.#viewed(split.scene, page, turns);
   }
 
-  async delete(turn_id: string): Promise<unknown | Refusal> {
+  async delete(turn_id: string): Promise<unknown> {
     const deleted = await this.#onTurn(
       turn_id,
       (transcript, place, fences) => transcript.delete_turn(place, fences),
       this.#services.actors.downstream,
     );
-    if (isRefusal(deleted)) return deleted;
     await this.#services.speech_withdrawal.ofStream(deleted.scene.stream);
     return undefined;
   }
@@ -70,36 +67,30 @@ export class TurnChanges {
   async assign(
     stream_id: string,
     { speaker, contact_id }: { speaker: number; contact_id: string | null },
-  ): Promise<unknown | Refusal> {
+  ): Promise<unknown> {
     const scene = await this.#own(stream_id);
-    if (isRefusal(scene)) return scene;
     const { transcript } = scene;
-    if (transcript === null) return NO_SPEAKER;
+    if (transcript === null) throw new Refused(NO_SPEAKER);
     const held = await this.#contact(contact_id);
-    if (isRefusal(held)) return held;
-    const assigned = await this.#ask(scene, (actor, fences) =>
-      actor.assign_speaker({ speaker, contact_id: held }, fences),
-    );
-    if (isRefusal(assigned)) return assigned;
+    await this.#ask(scene, (actor, fences) => actor.assign_speaker({ speaker, contact_id: held }, fences));
     await new Voices(this.#services.actors, this.#services.clock.now).name(transcript, {
       ...{ stream_id, speaker, contact_id: held },
     });
     return this.#announced(stream_id);
   }
 
-  async merge(stream_id: string, { speaker, into }: { speaker: number; into: number }): Promise<unknown | Refusal> {
+  async merge(stream_id: string, { speaker, into }: { speaker: number; into: number }): Promise<unknown> {
     const scene = await this.#own(stream_id);
-    if (isRefusal(scene)) return scene;
-    if (scene.transcript === null) return NO_SPEAKER;
-    const merged = await this.#ask(scene, (actor, fences) => actor.merge_speaker({ speaker, into }, fences));
-    return isRefusal(merged) ? merged : this.#announced(stream_id);
+    if (scene.transcript === null) throw new Refused(NO_SPEAKER);
+    await this.#ask(scene, (actor, fences) => actor.merge_speaker({ speaker, into }, fences));
+    return this.#announced(stream_id);
   }
 
   /** A contact as it is today, so that a turn never shows one that became a part of another. */
-  async #contact(contact_id: string | null | undefined): Promise<string | null | Refusal> {
+  async #contact(contact_id: string | null | undefined): Promise<string | null> {
     if (contact_id == null) return null;
     const resolved = await this.#services.actors.contacts(this.#who.account_id).resolve({ ids: [contact_id] });
-    return isRefusal(resolved) ? resolved : (resolved.contacts[contact_id]?.id ?? NO_CONTACT);
+    return resolved.contacts[contact_id]?.id ?? throwRefusal(NO_CONTACT);
   }
 
   async #onTurn<Reply>(
@@ -108,39 +99,37 @@ export class TurnChanges {
       transcript: EntityOf<'transcript'>,
       place: { page: number; serial: number },
       fences: Fence[],
-    ) => Promise<Reply | Refusal>,
+    ) => Promise<Reply>,
     actors: Pick<Actors, 'transcript'> = this.#services.actors,
-  ): Promise<{ scene: Scene; reply: Reply } | Refusal> {
+  ): Promise<{ scene: Scene; reply: Reply }> {
     const found = placeOfTurn(turn_id);
-    if (found === null) return NO_TURN;
+    if (found === null) throw new Refused(NO_TURN);
     const { stream_id, ...place } = found;
-    const scene = await this.#own(stream_id);
-    if (isRefusal(scene)) return scene.refused === 'NOT_FOUND' ? NO_TURN : scene;
-    if (scene.transcript === null) return NO_TURN;
+    const scene = await orNull(this.#own(stream_id), 'NOT_FOUND');
+    if (scene === null) throw new Refused(NO_TURN);
+    if (scene.transcript === null) throw new Refused(NO_TURN);
     const reply = await this.#ask(scene, (transcript, fences) => ask(transcript, place, fences), actors);
-    return isRefusal(reply) ? reply : { scene, reply };
+    return { scene, reply };
   }
 
-  #viewed(scene: Scene, { number: page }: Page, turns: PageTurn[]): Promise<TurnView[] | Refusal> {
+  #viewed(scene: Scene, { number: page }: Page, turns: PageTurn[]): Promise<TurnView[]> {
     const found = turns.map((turn) => ({ page, turn, words: null }));
     return viewTurns(this.#services, this.#who, { scene, turns: found });
   }
 
-  async #own(stream_id: string): Promise<Scene | Refusal> {
+  async #own(stream_id: string): Promise<Scene> {
     const scene = await readableScene(this.#services, this.#who, stream_id);
-    if (isRefusal(scene)) return scene;
-    return scene.stream.account_id === this.#who.account_id ? scene : ONLY_OWNER;
+    return scene.stream.account_id === this.#who.account_id ? scene : throwRefusal(ONLY_OWNER);
   }
 
   /** No event comes after that of its source's deletion. */
   async #ask<Reply>(
     { stream: { id, source_id } }: Scene,
-    ask: (transcript: EntityOf<'transcript'>, fences: Fence[]) => Promise<Reply | Refusal>,
+    ask: (transcript: EntityOf<'transcript'>, fences: Fence[]) => Promise<Reply>,
     actors: Pick<Actors, 'transcript'> = this.#services.actors,
-  ): Promise<Reply | Refusal> {
+  ): Promise<Reply> {
     const open = [source_id, id].map((held): Fence => ({ fence: 'open', id: held }));
-    const answer = await ask(actors.transcript(id), [...this.#who.fences, ...open]);
-    return answer === CLOSED ? NO_TURN : answer;
+    return ask(actors.transcript(id), [...this.#who.fences, ...open]).catch(closedAs(NO_TURN));
   }
 
   /** The change is seen; its events follow, most of them before the answer. */

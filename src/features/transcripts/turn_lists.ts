@@ -5,7 +5,7 @@ import { otherCursor, type Position, writeCursor } from '../../access/cursors.js
 import type { Principal } from '../../access/principal.js';
 import { isId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
 import { namesOf, pagesFrom, type Scene } from './transcript_pages.js';
@@ -24,18 +24,16 @@ export async function turnsOfStream(
   services: Services,
   who: Principal,
   { stream_id, pipeline_id, limit, cursor, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: TurnsOfStreamQuery,
-): Promise<TurnPage | Refusal> {
+): Promise<TurnPage> {
   const after = cursor === undefined ? null : readInside(cursor.order, cursor.member);
-  if (cursor !== undefined && after === null) return otherCursor();
+  if (cursor !== undefined && after === null) throw new Refused(otherCursor());
   const scene = await sceneAsked(services, who, { stream_id, pipeline_id });
-  if (isRefusal(scene)) return scene;
   const found: FoundTurn[] = [];
   // A turn that reaches into the time may lie in the page before.
   const begins_ms = after === null ? Math.max(0, from_ms - LIMITS.transcript_page_ms) : after.start_ms;
   const first = Math.min(pageAt(begins_ms), LIMITS.transcript_pages_max);
   let is_over = false;
   for await (const page of pagesFrom(services, scene, { page: first })) {
-    if (isRefusal(page)) return page;
     for (const turn of page.turns) {
       const is_behind =
         after === null ||
@@ -48,7 +46,6 @@ export async function turnsOfStream(
     if (is_over || found.length > limit) break;
   }
   const items = await viewTurns(services, who, { scene, turns: found.slice(0, limit) });
-  if (isRefusal(items)) return items;
   const last = found.length > limit ? found[limit - 1]?.turn : undefined;
   return {
     items,
@@ -80,28 +77,23 @@ type Place = { order: number; stream_id: string; inside: Inside };
  * Turns of many streams: the newest stream first, and in it the newest turn. Gives up, with its cursor, when it has
  * looked at much and found little.
  */
-export async function turnsOfMany(services: Services, who: Principal, query: TurnsQuery): Promise<TurnPage | Refusal> {
+export async function turnsOfMany(services: Services, who: Principal, query: TurnsQuery): Promise<TurnPage> {
   const { limit, cursor } = query;
   const begin = cursor === undefined ? null : readPlace(cursor);
-  if (cursor !== undefined && begin === null) return otherCursor();
+  if (cursor !== undefined && begin === null) throw new Refused(otherCursor());
   const contact = await contactAsked(services, who, query.contact_id);
-  if (isRefusal(contact)) return contact;
   const items: TurnView[] = [];
   const tally = { pages: 0, streams: 0 };
   let end: Place | null = null;
   for await (const row of streamsOf(services, who, { ...query, contact_id: contact?.id }, begin)) {
-    if (isRefusal(row)) return row;
     const place = { order: row.order, stream_id: row.member };
     const inside = begin?.stream_id === row.member ? begin.inside : undefined;
-    const scene = inside === null ? null : await readableScene(services, who, row.member);
-    if (isRefusal(scene) && scene.refused !== 'NOT_FOUND') return scene;
-    if (scene !== null && !isRefusal(scene)) {
+    const scene = inside === null ? null : await orNull(readableScene(services, who, row.member), 'NOT_FOUND');
+    if (scene !== null) {
       for await (const step of newestSteps(services, scene, { ...query, contact_id: contact?.id, inside })) {
-        if (isRefusal(step)) return step;
         tally.pages += 1;
         const taken = step.turns.slice(0, limit - items.length);
         const views = await viewTurns(services, who, { scene, turns: taken });
-        if (isRefusal(views)) return views;
         items.push(...views);
         const last = taken.at(-1)?.turn;
         if (last !== undefined) end = { ...place, inside: { start_ms: last.start_ms, serial: last.serial } };
@@ -123,7 +115,7 @@ async function* newestSteps(
   services: Services,
   scene: Scene,
   { contact_id, from, to, inside }: StepsQuery,
-): AsyncGenerator<{ turns: FoundTurn[]; reached: Inside } | Refusal> {
+): AsyncGenerator<{ turns: FoundTurn[]; reached: Inside }> {
   const { stream, transcript } = scene;
   const begun_ms = Date.parse(stream.captured_at);
   const from_ms = from === undefined ? 0 : Date.parse(from) - begun_ms;
@@ -132,18 +124,10 @@ async function* newestSteps(
   if (transcript === null || last_ms < 0) return;
   const first = Math.min(pageAt(last_ms), LIMITS.transcript_pages_max);
   for await (const page of pagesFrom(services, scene, { page: first, descending: true })) {
-    if (isRefusal(page)) {
-      yield page;
-      return;
-    }
     const within = page.turns.filter(
       (turn) => turn.start_ms >= from_ms && turn.start_ms <= to_ms && (inside == null || isBefore(turn, inside)),
     );
     const contacts = contact_id === undefined ? {} : await namesOf(services, scene, within);
-    if (isRefusal(contacts)) {
-      yield contacts;
-      return;
-    }
     const passing = within.filter((turn) => {
       const held = contactOf(scene.speakers, turn);
       return contact_id === undefined || (held !== null && contacts[held]?.id === contact_id);
@@ -163,7 +147,7 @@ function isBefore(turn: PageTurn, { start_ms, serial }: NonNullable<Inside>): bo
 async function contactAsked({ actors }: Services, { account_id }: Principal, contact_id: string | undefined) {
   if (contact_id === undefined) return null;
   const resolved = await actors.contacts(account_id).resolve({ ids: [contact_id] });
-  return isRefusal(resolved) ? resolved : (resolved.contacts[contact_id] ?? NO_CONTACT);
+  return resolved.contacts[contact_id] ?? throwRefusal(NO_CONTACT);
 }
 
 /** Streams that may have such turns, from a place on; one that has none is passed over by whoever reads it. */
@@ -172,16 +156,12 @@ async function* streamsOf(
   { account, account_id }: Principal,
   { source_id, workspace_id, contact_id }: TurnsQuery,
   begin: Place | null,
-): AsyncGenerator<Position | Refusal> {
+): AsyncGenerator<Position> {
   const shared = workspace_id !== undefined && workspace_id !== account.private_workspace.id ? workspace_id : null;
   if (begin !== null) yield { order: begin.order, member: begin.stream_id };
   let after = begin === null ? undefined : { order: begin.order, member: begin.stream_id };
   for (;;) {
     const rows = shared === null ? await listed() : await inWorkspace(shared);
-    if (isRefusal(rows)) {
-      yield rows;
-      return;
-    }
     yield* rows;
     after = rows.at(-1);
     if (rows.length < STREAMS_STEP) return;
@@ -194,11 +174,11 @@ async function* streamsOf(
     return services.store.list(place, list, { after, descending: true, limit: STREAMS_STEP });
   }
 
-  async function inWorkspace(id: string): Promise<Position[] | Refusal> {
+  async function inWorkspace(id: string): Promise<Position[]> {
     const behind = after === undefined ? undefined : { order: after.order, id: after.member };
     const range = { after: behind, descending: true, limit: STREAMS_STEP };
     const found = await askWorkspace(services, id, (workspace) => workspace.list_streams({ by: account_id, range }));
-    return isRefusal(found) ? found : found.streams.map((stream) => ({ order: stream.order, member: stream.id }));
+    return found.streams.map((stream) => ({ order: stream.order, member: stream.id }));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Transcript } from '../../../actors/transcripts/transcript_state.js';
 import { partitionOfId } from '../../domain/ids.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orRefused } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { randomId } from '../../engine/runtime/random.js';
 import type { Fence } from '../../engine/store/store.js';
@@ -27,10 +27,11 @@ export class Voices {
   /** Speakers that a result may name: labels that mean the same in all of the stream, and voices of its workspace. */
   async known({ account_id, workspace_id, labels }: Transcript): Promise<KnownSpeaker[]> {
     const contacts = this.#actors.contacts(account_id);
-    const told = await contacts.voices({ workspace_id });
-    const voices = isRefusal(told) ? [] : told.voices;
-    const read = voices.length === 0 ? null : await contacts.embeddings({ ids: voices.map(({ id }) => id) });
-    const embeddings = read === null || isRefusal(read) ? {} : read.embeddings;
+    const told = await contacts.voices({ workspace_id }).catch(orRefused(null));
+    const voices = told?.voices ?? [];
+    const ids = voices.map(({ id }) => id);
+    const read = ids.length === 0 ? null : await contacts.embeddings({ ids }).catch(orRefused(null));
+    const embeddings = read?.embeddings ?? {};
     const of_stream = Object.keys(labels).map((speaker) => ({ speaker, voice: null }));
     const known = voices.flatMap(({ id, model }): KnownSpeaker[] => {
       const embedding = embeddings[id];
@@ -47,7 +48,7 @@ export class Voices {
     { account_id, workspace_id }: Transcript,
     speakers: readonly HeardSpeaker[],
     fences: Fence[],
-  ): Promise<Record<string, string> | Refusal> {
+  ): Promise<Record<string, string>> {
     const found: Record<string, string> = {};
     for (const { speaker, matches: voice_id } of speakers) {
       if (voice_id === undefined) continue;
@@ -55,7 +56,6 @@ export class Voices {
       const matched = await this.#actors
         .contacts(account_id)
         .match_voice({ workspace_id, voice_id, contact_id }, fences);
-      if (isRefusal(matched)) return matched;
       if (matched.contact_id !== null) found[speaker] = matched.contact_id;
     }
     return found;
@@ -72,7 +72,8 @@ export class Voices {
       const { model, embedding } = voice;
       await this.#actors
         .contacts(account_id)
-        .learn_voice({ workspace_id, stream_id, speaker, model, embedding }, fences);
+        .learn_voice({ workspace_id, stream_id, speaker, model, embedding }, fences)
+        .catch(orRefused(null));
     }
   }
 
@@ -81,6 +82,9 @@ export class Voices {
     { account_id, workspace_id }: Transcript,
     named: { stream_id: string; speaker: number; contact_id: string | null },
   ): Promise<void> {
-    await this.#actors.contacts(account_id).name_voice({ workspace_id, ...named });
+    await this.#actors
+      .contacts(account_id)
+      .name_voice({ workspace_id, ...named })
+      .catch(orRefused(null));
   }
 }

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import type { Logger } from 'pino';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal } from '../../domain/refusals.js';
+import { orRefused } from '../../domain/refusals.js';
 import { holderOf } from '../../domain/webhooks.js';
 import type { Holding } from '../../engine/cluster/members.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
@@ -9,7 +9,7 @@ import { DueTask } from '../../engine/jobs/due_task.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
-import { type Backlog, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import { type Backlog, isRetryable, type Store } from '../../engine/store/store.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import { ConcurrencyLimit } from './concurrency_limit.js';
 import { DeliveryClient } from './delivery_client.js';
@@ -129,9 +129,8 @@ export class DeliveryWorker {
     // A claim makes its endpoint due when its lease ends, or before.
     const found = await Promise.all(partitions.map((partition) => store.endpointsBetween(partition, times)));
     const look = async (endpoint_id: string) => {
-      const endpoint = await actors.endpoint(endpoint_id).view();
-      if (isRefusal(endpoint)) return;
-      if (endpoint.claims.some(({ token }) => gone.has(holderOf(token) ?? ''))) this.wake([endpoint_id]);
+      const endpoint = await actors.endpoint(endpoint_id).view().catch(orRefused(null));
+      if (endpoint?.claims.some(({ token }) => gone.has(holderOf(token) ?? ''))) this.wake([endpoint_id]);
     };
     await pMap(found.flat(), look, { concurrency: TAKEN_BACK_AT_ONCE });
   }
@@ -144,7 +143,7 @@ export class DeliveryWorker {
       const found = await Promise.all(partitions.map((partition) => store.leaseEndpoints(partition, due)));
       this.wake(found.flat());
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'due endpoints could not be looked for');
+      if (!isRetryable(error)) log.error({ err: error }, 'due endpoints could not be looked for');
     }
   }
 

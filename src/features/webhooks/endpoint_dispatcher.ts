@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { AttemptResult, Claim } from '../../../actors/webhooks/delivery.js';
 import { LIMITS } from '../../domain/limits.js';
 import { randomFraction } from '../../engine/runtime/random.js';
-import { StoreUnavailable } from '../../engine/store/store.js';
+import { isRetryable } from '../../engine/store/store.js';
 import type { Bound, ConcurrencyGroups, ConcurrencyLimit } from './concurrency_limit.js';
 import type { DeliveryClient } from './delivery_client.js';
 import type { EndpointWork, Target } from './endpoint_work.js';
@@ -189,7 +189,7 @@ export class EndpointDispatcher implements Queued {
       this.#results.push(await client.send(target, claim));
     } catch (error) {
       // Its lease expires, and it is claimed again.
-      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'a delivery could not be posted');
+      if (!isRetryable(error)) log.error({ err: error }, 'a delivery could not be posted');
     }
     onPosted();
     this.#in_flight -= 1;
@@ -205,8 +205,7 @@ export class EndpointDispatcher implements Queued {
   #tryAgain(results: AttemptResult[], error: unknown): void {
     const { isStopped, log, now } = this.#parts;
     this.#giveBackKept();
-    if (!(error instanceof StoreUnavailable))
-      log.error({ err: error }, 'deliveries of an endpoint could not be dealt with');
+    if (!isRetryable(error)) log.error({ err: error }, 'deliveries of an endpoint could not be dealt with');
     const counts_from_ms = now() - LIMITS.delivery_lease_ms;
     this.#results.unshift(...results.filter(({ attempt }) => attempt.attempted_at_ms > counts_from_ms));
     if (isStopped() && this.#results.length === 0) {

@@ -4,7 +4,7 @@ import { type Endpoint, standingOf } from '../../../actors/webhooks/endpoint_sta
 import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import type { EventType } from '../../domain/event_types.js';
 import { deliveryId, partitionOfId } from '../../domain/ids.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { orNull } from '../../domain/refusals.js';
 import type { Services } from '../../host/services.js';
 import { newestOfEach, type SeenEndpoint } from './endpoint_activity.js';
 import { type EndpointFacts, EVENTS_READ_MAX, endpointHeadline, endpointReasons } from './endpoint_reasons.js';
@@ -86,16 +86,14 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   const address = { kind: 'endpoint', id: endpoint_id };
   const entries = await store.listDeliveryQueue({ address, partition }, { limit: DELIVERIES_SHOWN });
   const answer = await actors.endpoint(endpoint_id).find({ entries });
-  if (isRefusal(answer)) return answer;
   const { endpoint, found } = answer;
   const { account_id } = endpoint;
-  const account = await actors.account(account_id).view();
-  if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
+  const account = await orNull(actors.account(account_id).view(), 'UNAUTHORIZED');
   const now_ms = clock.now();
   const [seen = null] = newestOfEach(
     (await processes.askAll('endpoints', [endpoint_id])).flatMap(({ items }) => items),
   );
-  const epoch = isRefusal(account) ? -1 : account.lives.account;
+  const epoch = account?.lives.account ?? -1;
   const stand = found.map((one) => ({ ...one.entry, ...standingOf(endpoint, one, { epoch, now_ms }) }));
   const facts: EndpointFacts = {
     endpoint,
@@ -122,8 +120,8 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   };
 }
 
-function standingOfAccount(account: Account | Refusal): EndpointFacts['account'] {
-  if (isRefusal(account) || isGone(account)) return 'gone';
+function standingOfAccount(account: Account | null): EndpointFacts['account'] {
+  if (account === null || isGone(account)) return 'gone';
   return isOpen(account) ? 'open' : 'deleted';
 }
 

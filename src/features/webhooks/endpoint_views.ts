@@ -6,7 +6,6 @@ import { type Endpoint, standingOf } from '../../../actors/webhooks/endpoint_sta
 import { type EventView, eventShape, eventView } from '../../access/events.js';
 import { count, eventType, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { deliveryId, partitionOfId } from '../../domain/ids.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import { ENDPOINT_STATUSES } from '../../domain/webhooks.js';
 import type { Services } from '../../host/services.js';
 
@@ -82,10 +81,9 @@ type Reader = {
 export async function listDeliveries(
   reader: Reader,
   { before, limit }: { before: number | undefined; limit: number },
-): Promise<(DeliveryView & { sequence: number })[] | Refusal> {
+): Promise<(DeliveryView & { sequence: number })[]> {
   const entries = await reader.services.store.listDeliveryQueue(placeOf(reader), { before, limit });
   const answer = await find(reader, entries);
-  if (isRefusal(answer)) return answer;
   return Promise.all(
     answer.found.map(async (one) => {
       const { event, attempts: _, ...listed } = await deliveryOf(reader, answer.endpoint, one);
@@ -100,7 +98,6 @@ export async function readDelivery(reader: Reader, sequence: number) {
   // What came of attempts is kept for longer than the deliveries are listed.
   const listed = newest?.sequence === sequence ? newest : null;
   const answer = await find(reader, [listed ?? { ...NOT_LISTED, sequence }]);
-  if (isRefusal(answer)) return answer;
   const [one] = answer.found;
   const entry = listed ?? one?.ended ?? null;
   return one === undefined || entry === null ? null : deliveryOf(reader, answer.endpoint, { ...one, entry });
@@ -108,7 +105,7 @@ export async function readDelivery(reader: Reader, sequence: number) {
 
 const NOT_LISTED: Omit<QueuedDelivery, 'sequence'> = { log_id: '0-0', life: 0, generation: 0, type: 'account.updated' };
 
-function find({ services: { actors }, endpoint_id }: Reader, entries: QueuedDelivery[]): Promise<Found | Refusal> {
+function find({ services: { actors }, endpoint_id }: Reader, entries: QueuedDelivery[]): Promise<Found> {
   return actors.endpoint(endpoint_id).find({ entries });
 }
 

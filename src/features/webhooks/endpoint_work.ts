@@ -4,7 +4,7 @@ import type { AttemptResult } from '../../../actors/webhooks/delivery.js';
 import type { MailNeeded, WorkDone, WorkInput } from '../../../actors/webhooks/endpoint_turn.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal } from '../../domain/refusals.js';
+import { isRefused, orNull } from '../../domain/refusals.js';
 import type { Holding } from '../../engine/cluster/members.js';
 import { sealMail } from '../../engine/mail/sealed_mail.js';
 import type { Actors } from '../../engine/runtime/actors.js';
@@ -57,11 +57,8 @@ export class EndpointWork {
   /** What it takes to deliver to an endpoint; null when there is none. */
   async targetOf(endpoint_id: string): Promise<Target | null> {
     const { actors, keys } = this.#parts;
-    const endpoint = await actors.endpoint(endpoint_id).view();
-    if (isRefusal(endpoint)) {
-      if (endpoint.refused === 'NOT_FOUND') return null;
-      throw new StoreUnavailable(`endpoint: ${endpoint.message}`);
-    }
+    const endpoint = await orNull(actors.endpoint(endpoint_id).view(), 'NOT_FOUND');
+    if (endpoint === null) return null;
     const { account_id, sealed_secret } = endpoint;
     const url = new URL(endpoint.url);
     const key = openSigningSecret(keys, sealed_secret);
@@ -94,23 +91,19 @@ export class EndpointWork {
       const { account_epoch } = target;
       const tokens = Array.from({ length: granted }, () => this.#drawToken());
       const fences = [{ fence: 'epoch' as const, account_id, epoch: 'account', value: account_epoch }];
-      const work = await actors
-        .endpoint(endpoint_id)
-        .work(
-          { life: account_epoch, results, tokens, ...gone, jitter: randomFraction(), ...(mail && { mail }) },
-          fences,
-        );
-      if (isRefusal(work)) {
-        if (work.refused === 'NOT_FOUND') return null;
-        // The account was deleted or restored meanwhile: results are counted under its present epoch.
-        if (work.refused === 'UNAUTHORIZED') target.account_epoch = await this.#accountEpoch(account_id);
-        else if (work.refused === 'UNAVAILABLE') throw new StoreUnavailable(`endpoint: ${work.message}`);
-        else throw new Error(`endpoint: ${work.message}`);
-      } else if ('mail_needed' in work) {
+      const input = { life: account_epoch, results, tokens, ...gone, jitter: randomFraction(), ...(mail && { mail }) };
+      try {
+        const work = await actors.endpoint(endpoint_id).work(input, fences);
+        if (!('mail_needed' in work)) {
+          this.#observe(endpoint_id, work);
+          return work;
+        }
         mail = await this.#disabledMail(endpoint_id, work);
-      } else {
-        this.#observe(endpoint_id, work);
-        return work;
+      } catch (error) {
+        if (isRefused(error, 'NOT_FOUND')) return null;
+        if (!isRefused(error, 'UNAUTHORIZED')) throw error;
+        // The account was deleted or restored meanwhile: results are counted under its present epoch.
+        target.account_epoch = await this.#accountEpoch(account_id);
       }
     }
     throw new StoreUnavailable('endpoint: it changes all the time');
@@ -128,7 +121,6 @@ export class EndpointWork {
   async #disabledMail(endpoint_id: string, { account_id, url }: MailNeeded) {
     const { actors, keys, now } = this.#parts;
     const account = await actors.account(account_id).view();
-    if (isRefusal(account)) throw new StoreUnavailable(`account: ${account.message}`);
     const { host } = new URL(url);
     const failures = LIMITS.endpoint_failures_max;
     return {

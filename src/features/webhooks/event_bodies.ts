@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { eventView, sequenceOf } from '../../access/events.js';
 import { partitionOfId } from '../../domain/ids.js';
-import { type LoggedEvent, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import { isRetryable, type LoggedEvent, type Store } from '../../engine/store/store.js';
 
 const BYTES_MAX = 16 * 1024 * 1024;
 /** Events between those that are wanted are read with them, up to so many for each. */
@@ -66,7 +66,7 @@ function bodyOf(logged: LoggedEvent): EventBody | null {
     return { event_id: view.id, bytes: Buffer.from(JSON.stringify(view)) };
   } catch (error) {
     // One that a newer server wrote waits for that server.
-    if (error instanceof StoreUnavailable) throw error;
+    if (isRetryable(error)) throw error;
     return null;
   }
 }

@@ -3,7 +3,7 @@ import { LIMITS } from '../../domain/limits.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueTask } from '../../engine/jobs/due_task.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
-import { type Store, StoreUnavailable } from '../../engine/store/store.js';
+import { isRetryable, type Store } from '../../engine/store/store.js';
 
 const RUN_EVERY_MS = 10 * 60_000;
 const PER_PARTITION_MAX = 100;
@@ -57,7 +57,7 @@ export class EventRetention {
         }
       }
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'old events could not be swept');
+      if (!isRetryable(error)) log.error({ err: error }, 'old events could not be swept');
     }
   }
 
@@ -67,7 +67,7 @@ export class EventRetention {
       await this.#parts.store.trimEvents(place, before_ms);
       return true;
     } catch (error) {
-      if (error instanceof StoreUnavailable) throw error;
+      if (isRetryable(error)) throw error;
       this.#parts.log.error({ err: error, ...place }, 'old events of an account could not be swept');
       return false;
     }

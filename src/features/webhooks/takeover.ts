@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Holding } from '../../engine/cluster/members.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { type Store, StoreUnavailable } from '../../engine/store/store.js';
+import { isRetryable, type Store } from '../../engine/store/store.js';
 import type { DeliveryWorker } from './delivery_worker.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -57,7 +57,7 @@ export class Takeover {
       if (taken > 0) log.info({ taken }, 'what a process had in hand that ended was taken over');
     } catch (error) {
       // Storage is away: the next look tries again.
-      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'leases could not be taken over');
+      if (!isRetryable(error)) log.error({ err: error }, 'leases could not be taken over');
     }
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Endpoint, isCircuitOpen, type Trouble } from '../../../actors/webhooks/endpoint_state.js';
 import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
-import { StoreUnavailable } from '../../engine/store/store.js';
+import { isRetryable } from '../../engine/store/store.js';
 import type { Services } from '../../host/services.js';
 import type { SeenEndpoint } from './endpoint_activity.js';
 import { requestShape, requestView } from './endpoint_for_staff.js';
@@ -49,7 +49,7 @@ async function stored({ runtime }: Services, endpoint_id: string): Promise<Endpo
     const found = await runtime.stored({ kind: 'endpoint', id: endpoint_id });
     return (found?.state ?? null) as Endpoint | null;
   } catch (error) {
-    if (error instanceof StoreUnavailable) throw error;
+    if (isRetryable(error)) throw error;
     return null;
   }
 }

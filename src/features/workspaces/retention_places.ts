@@ -2,9 +2,8 @@ import { lacksBatches } from '../../../actors/recordings/signals.js';
 import { lacksPlace } from '../../../actors/recordings/stream_expiry.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { ownerOfPrivateWorkspace } from '../../domain/ids.js';
-import { isRefusal, type Refusal } from '../../domain/refusals.js';
+import { nullIfPermanent } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import { StoreUnavailable } from '../../engine/store/store.js';
 
 /** Accounts in workspaces that one walk remembers having looked at. */
 const LOOKED_AT_MAX = 100_000;
@@ -32,34 +31,27 @@ export class RetentionPlaces {
       await this.#tellSweep(stream);
     }
     if (lacksPlace(stream)) await pages((after) => this.#actors.stream(id).take_place({ after }));
-    const signals = read(await this.#actors.signals(id).view());
+    const signals = await this.#actors.signals(id).view().catch(nullIfPermanent);
     if (signals !== null && lacksBatches(signals))
       await pages((after) => this.#actors.signals(id).take_place({ account_id, workspace_id, after }));
   }
 
   async #tellSweep({ account_id, workspace_id }: Stream): Promise<void> {
-    const known = read(await this.#actors.sweep(workspace_id).view());
-    const told =
+    const known = await this.#actors.sweep(workspace_id).view().catch(nullIfPermanent);
+    const told: Promise<unknown> =
       ownerOfPrivateWorkspace(workspace_id) === null
-        ? await this.#actors.workspace(workspace_id).tell_retention({ known, recorder: account_id })
-        : await this.#actors.account(account_id).tell_retention({ known });
-    read(told);
+        ? this.#actors.workspace(workspace_id).tell_retention({ known, recorder: account_id })
+        : this.#actors.account(account_id).tell_retention({ known });
+    await told.catch(nullIfPermanent);
   }
 }
 
 type Place = { order: number; id: string };
 
-async function pages(take: (after: Place | null) => Promise<{ next: Place | null } | Refusal>): Promise<void> {
+async function pages(take: (after: Place | null) => Promise<{ next: Place | null }>): Promise<void> {
   for (let after: Place | null = null; ; ) {
-    const page: { next: Place | null } | null = read(await take(after));
+    const page: { next: Place | null } | null = await take(after).catch(nullIfPermanent);
     if (page === null || page.next === null) return;
     after = page.next;
   }
-}
-
-/** Null for what is not there any more, or can't be used. */
-function read<Reply>(answer: Reply | Refusal): Reply | null {
-  if (!isRefusal(answer)) return answer;
-  if (answer.refused === 'UNAVAILABLE') throw new StoreUnavailable(answer.message);
-  return null;
 }

@@ -3,7 +3,7 @@ import type { SweepJob } from '../../../actors/actor.js';
 import type { Library, LibrarySweep } from '../../../actors/insights/library_state.js';
 import { chunkId, isLaneId, ownerOfPrivateWorkspace, partitionOfId } from '../../domain/ids.js';
 import type { Interval } from '../../domain/intervals.js';
-import { isRefusal, type Refusal, unreachable } from '../../domain/refusals.js';
+import { isRefused, orNull, type Refused, unreachable } from '../../domain/refusals.js';
 import { DUE_LISTS, type DueList, dueIndex, type Expire, type Expired } from '../../domain/retention.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
@@ -14,7 +14,7 @@ import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import { decodeStored } from '../../engine/store/codec.js';
-import { type Fence, type Queued, type Store, StoreUnavailable } from '../../engine/store/store.js';
+import { type Fence, isRetryable, type Queued, type Store } from '../../engine/store/store.js';
 
 const RUN_EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */
@@ -105,7 +105,7 @@ export class RetentionSweep {
         }
       }
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'sweeps could not be looked for');
+      if (!isRetryable(error)) log.error({ err: error }, 'sweeps could not be looked for');
     }
     return done;
   }
@@ -120,7 +120,7 @@ export class RetentionSweep {
       if (part !== null) {
         for (const list of Object.keys(DUE_LISTS) as DueList[])
           if (DUE_LISTS[list] in part.sweep.cutoffs && !(await this.#walk(list, part))) return false;
-        done(await actors.library(library_id).drain({ sweep_id }));
+        await actors.library(library_id).drain({ sweep_id });
       }
       this.#parts.metrics.retention_parts.inc();
       this.#failing.delete(id);
@@ -128,8 +128,7 @@ export class RetentionSweep {
     } catch (error) {
       const now_ms = this.#parts.now();
       this.#failing.set(id, { since_ms: this.#failing.get(id)?.since_ms ?? now_ms, last_ms: now_ms });
-      if (!(error instanceof StoreUnavailable))
-        log.error({ err: error }, 'a retention sweep was interrupted; it goes on later');
+      if (!isRetryable(error)) log.error({ err: error }, 'a retention sweep was interrupted; it goes on later');
       return false;
     }
   }
@@ -137,14 +136,14 @@ export class RetentionSweep {
   /** Null when there is nothing to do any more. */
   async #part(library_id: string, sweep_id: string): Promise<Part | 'waits' | null> {
     const { actors } = this.#parts;
-    const place = found(await actors.library(library_id).view());
+    const place = await orNull(actors.library(library_id).view(), 'NOT_FOUND');
     const sweep = place?.sweep ?? null;
     if (place === null || sweep === null || sweep.sweep_id !== sweep_id || sweep.drained) return null;
     const fences: Fence[] = [{ fence: 'open', id: library_id }];
     if (ownerOfPrivateWorkspace(place.workspace_id) !== null) {
       // What lies with a deleted account stays until it is restored, or goes with it.
       const { account_id } = place;
-      const account = done(await actors.account(account_id).view());
+      const account = await actors.account(account_id).view();
       if (account.phase.status !== 'active' && account.phase.status !== 'leaving') return 'waits';
       fences.push({ fence: 'epoch', account_id, epoch: 'account', value: account.lives.account });
     }
@@ -180,18 +179,22 @@ export class RetentionSweep {
     const steps = this.#steps(list, { member, workspace_id: place.workspace_id, expire, fences });
     for (let began = performance.now(); ; began = performance.now()) {
       if (this.#stopped) return 'stopped';
-      const step = await steps.next();
-      if (step.done === true) break;
-      if (typeof step.value === 'number') this.#parts.metrics.retention_removed.inc({ list }, step.value);
-      else if ((await this.#refusedBy(step.value, { list, member, part })) === 'stop') return 'stopped';
-      else break;
+      try {
+        const step = await steps.next();
+        if (step.done === true) break;
+        this.#parts.metrics.retention_removed.inc({ list }, step.value);
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        if ((await this.#refusedBy(error, { list, member, part })) === 'stop') return 'stopped';
+        break;
+      }
       await rest((performance.now() - began) * REST_FACTOR);
     }
     return 'asked';
   }
 
-  /** What of the entity is removed: a commit each step, with the number of its records. A refusal is the last. */
-  #steps(list: DueList, asked: Expiring): AsyncGenerator<number | Refusal> {
+  /** What of the entity is removed: a commit each step, with the number of its records. */
+  #steps(list: DueList, asked: Expiring): AsyncGenerator<number> {
     switch (list) {
       case 'audio':
         return this.#expireAudio(asked);
@@ -208,7 +211,7 @@ export class RetentionSweep {
     }
   }
 
-  async *#expireAudio({ member: stream_id, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
+  async *#expireAudio({ member: stream_id, expire, fences }: Expiring): AsyncGenerator<number> {
     const { actors, awaited, blobs } = this.#parts;
     const stream = actors.stream(stream_id);
     const { before_ms } = expire;
@@ -216,9 +219,7 @@ export class RetentionSweep {
     const spared = before_ms === null ? await awaited(stream_id) : null;
     for (let after: { order: number; id: string } | null = null; ; ) {
       const page = await stream.due_audio({ before_ms, after, limit: RECORDS_MAX });
-      if (isRefusal(page)) return yield page;
       const answer = await stream.expire_audio({ ...expire, numbers: page.due, spared }, fences);
-      if (isRefusal(answer)) return yield answer;
       // Cut off here, the bytes go with the daily sweep of audio that no chunk claims.
       await blobs.remove(answer.gone.map((number) => blobKey(stream_id, chunkId(stream_id, number))));
       yield answer.gone.length;
@@ -227,46 +228,44 @@ export class RetentionSweep {
     }
   }
 
-  async *#expireSignals({ member, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
+  async *#expireSignals({ member, expire, fences }: Expiring): AsyncGenerator<number> {
     const signals = this.#parts.actors.signals(member);
     for (let left = true; left; ) {
       const due = await signals.due_signals({ before_ms: expire.before_ms, limit: RECORDS_MAX });
-      if (isRefusal(due)) return yield due;
       if (due.batches.length === 0) return;
       const answer = await signals.expire({ ...expire, batches: due.batches }, fences);
-      if (isRefusal(answer)) return yield answer;
       yield answer.removed;
       left = answer.left;
     }
   }
 
   /** What a pipeline has heard for itself goes with its stream, whose fence must be open as well. */
-  async *#expireTurns({ member, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
+  async *#expireTurns({ member, expire, fences }: Expiring): AsyncGenerator<number> {
     const transcript = this.#parts.actors.transcript(member);
     const held: Fence[] = [...fences];
     if (isLaneId(member)) {
       const found = await transcript.view();
-      if (isRefusal(found)) return yield found;
       if (found.lane !== undefined) held.push({ fence: 'open', id: found.lane.stream_id });
     }
     yield* untilNothingIsLeft(() => transcript.expire(expire, held));
   }
 
-  #expireVoices({ member, expire, fences, workspace_id }: Expiring): AsyncGenerator<number | Refusal> {
+  #expireVoices({ member, expire, fences, workspace_id }: Expiring): AsyncGenerator<number> {
     const contacts = this.#parts.actors.contacts(member);
     return untilNothingIsLeft(() => contacts.expire_voices({ ...expire, workspace_id }, fences));
   }
 
   /** A library stands on its own list: what counts is what removes. */
-  #expireInsights({ member, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
+  #expireInsights({ member, expire, fences }: Expiring): AsyncGenerator<number> {
     return untilNothingIsLeft(() => this.#parts.actors.library(member).expire(expire, fences));
   }
 
   /** Whether a refusal of one entity stops the sweep. */
   async #refusedBy(
-    refusal: Refusal,
+    error: Refused,
     { list, member, part }: { list: DueList; member: string; part: Part },
   ): Promise<'stop' | 'go on'> {
+    const { refusal } = error;
     if (refusal.refused === 'NOT_FOUND') return 'go on';
     if (refusal === EPOCH_ENDED) return 'stop';
     if (refusal === CLOSED) {
@@ -274,7 +273,7 @@ export class RetentionSweep {
       const now = await this.#part(part.library_id, part.sweep.sweep_id);
       return now === null || now === 'waits' ? 'stop' : 'go on';
     }
-    if (refusal.refused === 'UNAVAILABLE') throw new StoreUnavailable(refusal.message);
+    if (isRetryable(error)) throw error;
     this.#parts.log.error({ list, member, reason: refusal.message }, 'retention could not be applied to an entity');
     return 'go on';
   }
@@ -283,24 +282,12 @@ export class RetentionSweep {
 type Asked = { member: string; before_ms: number | null; part: Part };
 type Expiring = { member: string; workspace_id: string; expire: Expire; fences: Fence[] };
 
-async function* untilNothingIsLeft(ask: () => Promise<Expired | Refusal>): AsyncGenerator<number | Refusal> {
+async function* untilNothingIsLeft(ask: () => Promise<Expired>): AsyncGenerator<number> {
   for (let left = true; left; ) {
     const answer = await ask();
-    if (isRefusal(answer)) return yield answer;
     yield answer.removed;
     left = answer.left;
   }
-}
-
-/** A refusal stops the job, which is then tried again. */
-function done<Reply>(answer: Reply | Refusal): Reply {
-  if (!isRefusal(answer)) return answer;
-  throw answer.refused === 'UNAVAILABLE' ? new StoreUnavailable(answer.message) : new Error(answer.message);
-}
-
-/** Null when there is no such entity. */
-function found<Reply>(answer: Reply | Refusal): Reply | null {
-  return isRefusal(answer) && answer.refused === 'NOT_FOUND' ? null : done(answer);
 }
 
 function rest(ms: number): Promise<void> {

@@ -336,7 +336,7 @@ t.test('K-014 whoever was lost in the middle is followed by somebody else, and h
   t.match(made, { status: 'ready' });
   t.notOk(await blobs.has(left));
   const late = { export_id, claim: 'lost', progress: { records: 1, bytes: 1 }, lease_ms: LIMITS.export_lease_ms };
-  t.match(await exports.prolong(late), { refused: 'CONFLICT' });
+  await t.rejects(exports.prolong(late), { name: 'Refused', code: 'CONFLICT' });
   t.same(manifestFaults(await contentOf(app, made)), []);
 });
 

@@ -2,12 +2,11 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type ClientSecret, type ClientState, isTouchDue } from '../../../../actors/oauth/client.js';
 import { isId } from '../../../domain/ids.js';
-import { isRefusal, type Refusal, refuse } from '../../../domain/refusals.js';
+import { Refused, refuse } from '../../../domain/refusals.js';
 import type { Actors, EntityOf } from '../../../engine/runtime/actors.js';
 import type { Clock } from '../../../engine/runtime/clock.js';
 import { randomBytes, randomId, randomPartition } from '../../../engine/runtime/random.js';
 import type { ServerKeys } from '../../../engine/secrets/server_keys.js';
-import { StoreUnavailable } from '../../../engine/store/store.js';
 import type { Client } from './client.js';
 import { clientSecretHash, isClientSecret, randomClientSecret } from './client_secrets.js';
 import { APP_CALLBACK_PATH, APP_CLIENT_ID, type FirstPartyClient } from './first_party_clients.js';
@@ -80,7 +79,7 @@ export class Clients {
   async inspect(client_id: string): Promise<ClientRecord | null> {
     const client = await this.registration(client_id);
     if (client === null) return null;
-    const { state } = unless(await this.#actor(client_id).view());
+    const { state } = await this.#actor(client_id).view();
     return client.party === 'first' || state !== null ? { client, state } : null;
   }
 
@@ -130,7 +129,7 @@ export class Clients {
       client_secret === null ? null : clientSecretHash(this.#keys, { client_id, secret: client_secret });
     // First what it is: without its state nobody can find it, and a record that stays behind drops by itself.
     await this.#registered.save({ client_id, ...made }, { kept: origin === 'staff' });
-    const { state } = unless(await this.#actor(client_id).register({ origin, secret_hash }));
+    const { state } = await this.#actor(client_id).register({ origin, secret_hash });
     if (state === null) throw new Error('a client that was registered has no state');
     return { client: { client_id, ...made, party: 'third', native: false }, state, client_secret };
   }
@@ -139,10 +138,10 @@ export class Clients {
   async rotateSecret(
     client_id: string,
     { at_once }: { at_once: boolean },
-  ): Promise<Refusal | (ClientRecord & { client_secret: string })> {
+  ): Promise<ClientRecord & { client_secret: string }> {
     const client = await this.registration(client_id);
-    if (client === null) return UNKNOWN;
-    if (client.token_endpoint_auth_method === 'none') return NO_SECRET;
+    if (client === null) throw new Refused(UNKNOWN);
+    if (client.token_endpoint_auth_method === 'none') throw new Refused(NO_SECRET);
     const client_secret = randomClientSecret();
     const file_hashes = this.#first_party.get(client_id)?.secret_hashes;
     const turned = await this.#actor(client_id).rotate_secret({
@@ -150,17 +149,17 @@ export class Clients {
       at_once,
       file_hashes: file_hashes === undefined ? null : [...file_hashes],
     });
-    return isRefusal(turned) ? turned : { client, ...turned, client_secret };
+    return { client, ...turned, client_secret };
   }
 
   /** Ends what a client may do, at once and everywhere, or lets it act again. */
-  async setDisabled(client_id: string, disabled: boolean): Promise<ClientRecord | Refusal> {
+  async setDisabled(client_id: string, disabled: boolean): Promise<ClientRecord> {
     const client = await this.registration(client_id);
-    if (client === null) return UNKNOWN;
+    if (client === null) throw new Refused(UNKNOWN);
     const in_file = client.party === 'first';
     const actor = this.#actor(client_id);
     const turned = await (disabled ? actor.disable({ in_file }) : actor.enable({ in_file }));
-    return isRefusal(turned) ? turned : { client, ...turned };
+    return { client, ...turned };
   }
 
   /** Those of the file, in its order. */
@@ -205,12 +204,6 @@ export class Clients {
   #actor(client_id: string): EntityOf<'client'> {
     return this.#actors.client(client_id);
   }
-}
-
-/** A storage problem says nothing about a client. */
-function unless<Reply>(answer: Reply | Refusal): Reply {
-  if (isRefusal(answer)) throw new StoreUnavailable(`client: ${answer.message}`);
-  return answer;
 }
 
 /** Whether a client of a request may be sent back there: our own only where they are registered to the letter. */
