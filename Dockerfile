@@ -6,7 +6,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY . .
 # What only the build needs does not go into the image.
 RUN npm run build && chmod +x dist/tools/cli/main.js && \
-  rm -rf node_modules/esbuild node_modules/@esbuild node_modules/preact node_modules/@preact node_modules/lean-qr
+  rm -rf node_modules/esbuild node_modules/@esbuild node_modules/preact node_modules/@preact node_modules/lean-qr node_modules/uplot
 
 FROM node:24.18.0-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0 UV_THREADPOOL_SIZE=16

@@ -56,7 +56,6 @@ import { STAFF_JOB_ROUTES } from './operator/jobs.js';
 import { KEY_ROUTES } from './operator/keys.js';
 import { MAIL_ROUTES } from './operator/mails.js';
 import { OVERVIEW_ROUTES } from './operator/overview.js';
-import { OPERATOR_ASSET_ROUTES } from './operator/page_assets.js';
 import { OPERATOR_PAGE_ROUTES } from './operator/pages.js';
 import { REMOVAL_ROUTES } from './operator/removals.js';
 import { STAFF_STREAM_ROUTES } from './operator/streams.js';
@@ -141,7 +140,6 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...DIRECTORY_ROUTES,
     ...SEEN_ENDPOINT_ROUTES,
     ...OPERATOR_PAGE_ROUTES,
-    ...OPERATOR_ASSET_ROUTES,
     ...ASSET_ROUTES,
   ],
 });

@@ -19,7 +19,6 @@ const folders = ['src', 'actors', 'routes', 'certs', 'app', 'tools', 'kits/types
 
 const checks = [
   { title: 'types', program: 'tsc', args: ['-p', '.'] },
-  { title: 'types of scripts in pages', program: 'tsc', args: ['-p', 'tsconfig.pages.json'] },
   { title: 'types of the app', program: 'tsc', args: ['-p', 'tsconfig.app.json'] },
   { title: 'lint and format', program: 'biome', args: ['check', '--error-on-warnings', '.'] },
   { title: 'import directions', program: 'depcruise', args: ['--config', '.dependency-cruiser.cjs', ...folders] },

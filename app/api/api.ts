@@ -1,29 +1,9 @@
 import type { PublicApi } from '../../kits/typescript/src/api.js';
 import { type AnswerOf, type Given, requestOf } from '../../kits/typescript/src/typed_call.js';
-import { accessToken, accessTokenAfter } from '../session/session.js';
+import { accessToken, accessTokenAfter, SignedOut } from '../session/session.js';
+import { ApiError } from './api_error.js';
 
 /** The public REST API, typed by the reference. Anything that is not a success is an `ApiError`. */
-
-/** A refusal in the server's words, or that it could not be reached. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  /** The first field that was wrong; null where none was. */
-  readonly field: string | null;
-
-  constructor(
-    /** As the reference names it; NETWORK where no answer came. */
-    readonly code: string,
-    message: string,
-    /** Wrong fields by their path. */
-    readonly fields: ReadonlyMap<string, string> = new Map(),
-    readonly retry_after_s: number | null = null,
-    /** Further members of `error`, such as `erase_at`. */
-    readonly extra: Readonly<Record<string, unknown>> = {},
-  ) {
-    super(message);
-    this.field = [...fields.keys()][0] ?? null;
-  }
-}
 
 type Name = keyof PublicApi & string;
 export type Answer<Of extends Name> = AnswerOf<PublicApi[Of]>;
@@ -44,7 +24,7 @@ export async function api<Of extends Name>(name: Of, ...[given]: Given<PublicApi
   return payloadOf<Answer<Of>>(await send(method, path, sending));
 }
 
-/** A request with our token; one that is refused as too old is sent again with the next. Throws ApiError, SignedOut. */
+/** A request with our token; one that is refused as too old is sent again with the next. Throws ApiError. */
 export async function send(method: string, path: string, sending: Sending = {}): Promise<Response> {
   const token = await tokenOr(accessToken());
   const answer = await ask(method, path, sending, token);
@@ -85,7 +65,11 @@ function ask(method: string, path: string, { headers, ...sending }: Sending, tok
 }
 
 function tokenOr(token: Promise<string>): Promise<string> {
-  return token.catch((error: unknown) => (error instanceof TypeError ? unreachable(error) : Promise.reject(error)));
+  return token.catch((error: unknown) => {
+    if (error instanceof SignedOut) throw new ApiError('UNAUTHORIZED', error.message);
+    if (error instanceof TypeError) unreachable(error);
+    throw error;
+  });
 }
 
 function unreachable(error: unknown): never {

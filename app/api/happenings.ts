@@ -2,7 +2,8 @@ import { effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Event, EventType } from '../../kits/typescript/src/api.js';
 import { session } from '../session/session.js';
-import { ApiError, api } from './api.js';
+import { api } from './api.js';
+import { ApiError } from './api_error.js';
 
 /**
  * What has happened in the account since the page was opened: one loop of forward polling for all of the app. Pages name

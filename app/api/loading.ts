@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { SignedOut } from '../session/session.js';
-import { ApiError } from './api.js';
+import { ApiError } from './api_error.js';
 
 /** What pages show while they wait, when that failed, and when it came. */
 
@@ -136,7 +135,6 @@ export function useAction<Given extends unknown[]>(act: (...given: Given) => Pro
 
 export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof SignedOut) return new ApiError('UNAUTHORIZED', 'Nobody is signed in.');
   console.error(error);
   return new ApiError('UNKNOWN', 'Something went wrong here. Load the page again.');
 }

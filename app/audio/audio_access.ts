@@ -1,4 +1,5 @@
-import { ApiError, payloadOf, send } from '../api/api.js';
+import { payloadOf, send } from '../api/api.js';
+import { ApiError } from '../api/api_error.js';
 import { accessToken, accessTokenAfter } from '../session/session.js';
 
 /** How the browser's player gets at audio: through the service worker, or where there is none, by a copy in memory. */

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { ApiError } from '../api/api.js';
+import { ApiError } from '../api/api_error.js';
 import { useAction } from '../api/loading.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import type { ApiError } from '../api/api.js';
+import type { ApiError } from '../api/api_error.js';
 
 /** A field with its label, what helps to fill it in, and what is wrong with it. `children` gets what ties them together. */
 export function Field({

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ApiError } from '../api/api.js';
+import type { ApiError } from '../api/api_error.js';
 import { Button } from './button.js';
 import { FormProblem } from './field.js';
 

@@ -11,13 +11,13 @@ const SHOWN_MAX = 3;
 export const said = signal<readonly Said[]>([]);
 let count = 0;
 
-/** What went wrong stays until it is put away. */
+/** What went wrong stays until it is dismissed. */
 export function say(text: string, tone: Tone = 'good'): void {
   const key = ++count;
   said.value = [...said.value.filter((one) => one.text !== text), { key, text, tone }].slice(-SHOWN_MAX);
-  if (tone === 'good') setTimeout(() => putAway(key), SHOWN_MS);
+  if (tone === 'good') setTimeout(() => dismiss(key), SHOWN_MS);
 }
 
-export function putAway(key: number): void {
+export function dismiss(key: number): void {
   said.value = said.value.filter((one) => one.key !== key);
 }

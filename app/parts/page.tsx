@@ -10,6 +10,7 @@ export function Page({
   lead,
   back,
   actions,
+  site = 'Spool',
   children,
 }: {
   title: string;
@@ -18,12 +19,14 @@ export function Page({
   lead?: ComponentChildren;
   back?: { href: string; name: string };
   actions?: ComponentChildren;
+  /** Stands behind the title in the window. */
+  site?: string;
   children: ComponentChildren;
 }) {
   const h1 = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Spool`;
-  }, [title]);
+    document.title = `${title} · ${site}`;
+  }, [title, site]);
   useEffect(() => {
     if (visits.peek() > 0) h1.current?.focus({ preventScroll: true });
   }, []);
@@ -53,21 +56,25 @@ export function Page({
 
 /** A part of a page with a heading of its own. */
 export function Section({
+  id,
   title,
   lead,
   actions,
   children,
 }: {
+  /** Where an address leads to it. */
+  id?: string;
   title: string;
   lead?: ComponentChildren;
   actions?: ComponentChildren;
   children: ComponentChildren;
 }) {
+  const heading = id === undefined ? undefined : `${id}-heading`;
   return (
-    <section class="section">
+    <section class="section" id={id} aria-labelledby={heading}>
       <div class="section-head">
         <div>
-          <h2>{title}</h2>
+          <h2 id={heading}>{title}</h2>
           {lead !== undefined && <p class="lead">{lead}</p>}
         </div>
         {actions !== undefined && <div class="actions">{actions}</div>}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { ApiError } from '../api/api.js';
+import type { ApiError } from '../api/api_error.js';
 import type { Loaded, LoadedList } from '../api/loading.js';
 import { Button } from './button.js';
 import { Icon, type IconName } from './icon.js';

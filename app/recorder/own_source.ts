@@ -1,4 +1,5 @@
-import { ApiError, api } from '../api/api.js';
+import { api } from '../api/api.js';
+import { ApiError } from '../api/api_error.js';
 
 /** This browser is one source of the account: what it records belongs together. */
 

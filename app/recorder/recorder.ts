@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
-import { ApiError, api } from '../api/api.js';
+import { api } from '../api/api.js';
+import { ApiError } from '../api/api_error.js';
 import { Microphone } from './microphone.js';
 import { ownSource } from './own_source.js';
 import { Uploads } from './uploads.js';

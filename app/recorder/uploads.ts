@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { ApiError, api, payloadOf, send } from '../api/api.js';
+import { api, payloadOf, send } from '../api/api.js';
+import { ApiError } from '../api/api_error.js';
 
 /**
  * What was recorded and is not on the server yet, in its order. It stays in memory until the server has it; what can't be

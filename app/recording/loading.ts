@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Event, EventType, Turn } from '../../kits/typescript/src/api.js';
-import { ApiError, api } from '../api/api.js';
+import { api } from '../api/api.js';
+import { ApiError } from '../api/api_error.js';
 import { useHappenings } from '../api/happenings.js';
 import { apiErrorOf } from '../api/loading.js';
 import { type Stretch, Timeline } from '../audio/timeline.js';

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { Account, Permission } from '../../kits/typescript/src/api.js';
-import { type ApiError, api } from '../api/api.js';
+import { api } from '../api/api.js';
+import type { ApiError } from '../api/api_error.js';
 import { followFromHere } from '../api/happenings.js';
 import { apiErrorOf } from '../api/loading.js';
 

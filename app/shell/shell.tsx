@@ -4,13 +4,13 @@ import { Button } from '../parts/button.js';
 import { Questions } from '../parts/dialog.js';
 import { Page } from '../parts/page.js';
 import { EmptyState } from '../parts/states.js';
+import { Toasts } from '../parts/toasts.js';
 import { RecordingBar } from '../recorder/recording_bar.js';
 import { BASE, place, routeAt } from '../router.js';
 import { ROUTES } from '../routes.js';
 import { session, signOut } from '../session/session.js';
 import { account, loadAccount, may } from './account.js';
 import { Entrance, NoAccount } from './entrance.js';
-import { Notices } from './notices.js';
 import { SURROUNDINGS } from './surroundings.js';
 
 export function App() {
@@ -113,7 +113,7 @@ function Frame({ children }: { children: ComponentChildren }) {
         {children}
       </main>
       <RecordingBar />
-      <Notices />
+      <Toasts />
       <Questions />
     </div>
   );

@@ -1,5 +1,3 @@
-import { fileURLToPath } from 'node:url';
-import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Refused, refuse } from '../../src/domain/refusals.js';
@@ -11,31 +9,23 @@ import {
   isSignedIn,
   setOperatorCookie,
 } from '../../src/edge/operations/operator_session.js';
+import { OPERATOR_ENTRIES, OPERATOR_FILES } from '../../src/edge/pages/app_files.js';
 import { ASSETS } from '../../src/edge/pages/assets.js';
+import { renderTemplate } from '../../src/edge/pages/page.js';
 import { networkOf } from '../../src/engine/limits/rate_limits.js';
 import { leave } from '../../src/features/oauth/redirect.js';
 import type { Services } from '../../src/host/services.js';
-import { operatorAsset } from './page_assets.js';
+import { appFileRoutes } from '../pages/app_files.js';
 
 /**
- * The operators' pages: a shell made here, which one small script fills from the routes under /ops. Without the cookie
+ * The operators' pages: one document, which a script (app/operator) fills from the routes under /ops. Without the cookie
  * each leads to the sign-in.
  */
 
-/** `charts`: the page draws, and loads what it draws with. */
-const VIEWS = {
-  overview: { path: '/', title: 'Overview', charts: true },
-  actors: { path: '/actors', title: 'Actors', charts: false },
-  accounts: { path: '/accounts', title: 'Accounts', charts: false },
-  devices: { path: '/devices', title: 'Devices', charts: false },
-  endpoints: { path: '/endpoints', title: 'Endpoints', charts: false },
-  content: { path: '/content', title: 'Content', charts: false },
-  inbox: { path: '/mails', title: 'Inbox', charts: false },
-  entity: { path: '/entity', title: 'Entity', charts: false },
-} as const;
-type View = keyof typeof VIEWS;
+const OVERVIEW = '/';
+/** `app/operator/views.ts` says what each shows. */
+const VIEWS = [OVERVIEW, '/actors', '/accounts', '/devices', '/endpoints', '/content', '/mails', '/entity'];
 
-const STYLES = [ASSETS.basics.path, operatorAsset('operator.css')];
 const SIGN_IN = '/sign-in';
 const TOKEN_CHARS_MAX = 1_000;
 const FOREIGN = refuse('FORBIDDEN', 'Only a page of this operator port may do this.');
@@ -51,21 +41,15 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const templates = new Eta({
-  views: fileURLToPath(new URL('./page', import.meta.url)),
-  cache: true,
-  autoEscape: true,
-});
-
 export const OPERATOR_PAGE_ROUTES: readonly Route[] = [
-  ...(Object.keys(VIEWS) as View[]).map((view) =>
+  ...VIEWS.map((path) =>
     openRoute({
       method: 'GET',
-      path: VIEWS[view].path,
+      path,
       credential: 'none',
       dialect: 'page',
       async handler({ services, request, reply }) {
-        if (isSignedIn(services, request)) return sendView(services, reply, view);
+        if (isSignedIn(services, request)) return sendView(services, reply);
         return leave(reply, `${SIGN_IN}?to=${encodeURIComponent(request.url)}`);
       },
     }),
@@ -104,6 +88,8 @@ export const OPERATOR_PAGE_ROUTES: readonly Route[] = [
       return leave(reply, SIGN_IN);
     },
   }),
+
+  ...appFileRoutes(OPERATOR_FILES),
 ];
 
 async function signIn(
@@ -129,31 +115,22 @@ async function signIn(
 /** Where the sign-in leads to: one of our own pages, whatever the address says. */
 function ownAddress(wanted: string | undefined): string {
   const base = 'http://operator';
-  if (wanted === undefined || !URL.canParse(wanted, base)) return VIEWS.overview.path;
+  if (wanted === undefined || !URL.canParse(wanted, base)) return OVERVIEW;
   const { origin, pathname, search } = new URL(wanted, base);
-  const is_own = origin === base && Object.values(VIEWS).some(({ path }) => path === pathname);
-  return is_own ? pathname + search : VIEWS.overview.path;
+  return origin === base && VIEWS.includes(pathname) ? pathname + search : OVERVIEW;
 }
 
-function sendView({ settings }: Services, reply: FastifyReply, view: View) {
-  const shown = (Object.keys(VIEWS) as View[]).filter((one) => one !== 'inbox' || settings.smtp_url === null);
-  const { title, charts } = VIEWS[view];
-  return send(reply, 'shell', {
-    title,
-    script: operatorAsset(`${view}.js`),
-    styles: [...(charts ? [operatorAsset('uplot.css')] : []), ...STYLES],
-    plot: charts ? operatorAsset('uplot.js') : null,
-    links: shown
-      .filter((one) => one !== 'entity')
-      .map((one) => ({ path: VIEWS[one].path, title: VIEWS[one].title, is_here: one === view })),
-  });
+function sendView({ settings }: Services, reply: FastifyReply) {
+  return send(reply, 'operator', { ...OPERATOR_ENTRIES, has_inbox: settings.smtp_url === null });
 }
 
 function sendSignIn(reply: FastifyReply, { to, problem }: { to: string; problem: string | null }) {
-  return send(reply, 'sign_in', { title: 'Sign in', to, problem, styles: STYLES });
+  const stylesheets = [ASSETS.basics.path, ASSETS.stylesheet.path];
+  const title = `${problem === null ? '' : 'Error: '}Sign in · Spool operators`;
+  return send(reply, 'operator_sign_in', { title, to, problem, stylesheets });
 }
 
-function send(reply: FastifyReply, template: 'shell' | 'sign_in', data: object) {
+function send(reply: FastifyReply, template: 'operator' | 'operator_sign_in', data: object) {
   return (
     reply
       .header('Cache-Control', 'no-store')
@@ -162,6 +139,6 @@ function send(reply: FastifyReply, template: 'shell' | 'sign_in', data: object) 
       .header('Referrer-Policy', 'same-origin')
       .header('X-Frame-Options', 'DENY')
       .type('text/html; charset=utf-8')
-      .send(templates.render(`./${template}`, { ...data, icon: ASSETS.icon.path }))
+      .send(renderTemplate(template, { ...data, icon: ASSETS.icon.path }))
   );
 }

@@ -1,8 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { openRoute, type Route } from '../../src/edge/http/route.js';
-import { APP_ENTRIES, APP_FILES, APP_WORKER, type AppFile } from '../../src/edge/pages/app_files.js';
+import { APP_ENTRIES, APP_FILES, APP_WORKER } from '../../src/edge/pages/app_files.js';
 import { ASSETS } from '../../src/edge/pages/assets.js';
 import { renderTemplate } from '../../src/edge/pages/page.js';
+import { appFileRoutes, sendAppFile } from './app_files.js';
 
 /**
  * The account's own pages: one document for all addresses under /app, which a script fills from the public API. The
@@ -25,7 +25,6 @@ const POLICY = [
 
 const SHELLS = ['/app', '/app/*'];
 const WORKER = '/app/worker.js';
-const FOR_EVER = 'public, max-age=31536000, immutable';
 
 export const APP_ROUTES: readonly Route[] = [
   ...SHELLS.map((path) =>
@@ -56,36 +55,9 @@ export const APP_ROUTES: readonly Route[] = [
     async handler({ request, reply }) {
       // `/app` itself lies outside of `/app/`, the scope that its address gives it.
       reply.header('Service-Worker-Allowed', '/app').header('Content-Security-Policy', POLICY);
-      return sendFile({ request, reply }, APP_WORKER, 'no-store');
+      return sendAppFile({ request, reply }, APP_WORKER, 'no-store');
     },
   }),
 
-  ...[...APP_FILES].map(([path, file]) =>
-    openRoute({
-      method: 'GET',
-      path,
-      credential: 'none',
-      dialect: 'page',
-      handler: async ({ request, reply }) => sendFile({ request, reply }, file, FOR_EVER),
-    }),
-  ),
+  ...appFileRoutes(APP_FILES),
 ];
-
-function sendFile(
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { type, plain, br, gzip }: AppFile,
-  caching: string,
-): FastifyReply {
-  reply.header('Cache-Control', caching).header('Vary', 'Origin, Accept-Encoding').type(type);
-  const accepted = encodingsOf(request.headers['accept-encoding']);
-  if (accepted.has('br')) return reply.header('Content-Encoding', 'br').send(br);
-  if (accepted.has('gzip')) return reply.header('Content-Encoding', 'gzip').send(gzip);
-  return reply.send(plain);
-}
-
-/** Those that a client takes; one that is refused by `q=0` is none. */
-function encodingsOf(header: string | string[] | undefined): Set<string> {
-  const given = (Array.isArray(header) ? header.join() : (header ?? '')).toLowerCase().split(',');
-  const rows = given.map((one) => one.trim().split(/\s*;\s*/));
-  return new Set(rows.filter(([, q]) => q === undefined || Number(q.slice(2)) > 0).map(([name = '']) => name));
-}

@@ -4,7 +4,7 @@ import { ALL_ASSETS, type Asset } from '../../src/edge/pages/assets.js';
 export const ASSET_ROUTES: readonly Route[] = ALL_ASSETS.map(assetRoute);
 
 /** The route of a file whose address holds a hash of what lies there. */
-export function assetRoute({ path, type, text }: Asset): Route {
+function assetRoute({ path, type, text }: Asset): Route {
   return openRoute({
     method: 'GET',
     path,

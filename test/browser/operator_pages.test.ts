@@ -37,7 +37,10 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     await page.goto(url + path);
     await answered(page);
   };
-  const answered = (page: Page) => page.locator('#state[data-state=live]').waitFor();
+  const answered = async (page: Page) => {
+    await page.locator('#state[data-state=live]').waitFor();
+    await page.locator('#content .loading').first().waitFor({ state: 'hidden' });
+  };
   /** What the page does by itself every few seconds. */
   const look = (page: Page) => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
   const band = (page: Page, name: string) => page.locator(`#band [data-name=${name}]`);
@@ -211,7 +214,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     t.ok(await state.isVisible(), 'it stays unfolded');
     await page.getByRole('link', { name: 'Devices on their own page' }).click();
     await page.locator('#provisioned').getByRole('link', { name: silent.device_id }).waitFor();
-    await page.getByLabel('How it stands').selectOption('revoked');
+    await page.getByLabel('Status').selectOption('revoked');
     await page.locator('#provisioned').getByRole('button', { name: 'Show' }).click();
     await page.getByText('There is no such device.').waitFor();
   });

@@ -27,11 +27,13 @@ function checkout(t: Parameters<typeof tempFolder>[0]) {
   write('app/main.tsx', "import { render } from 'preact';\nrender(<p>one</p>, document.body);\n");
   write('app/app.css', 'p { color: red; }\n');
   write('app/audio/audio_worker.ts', 'addEventListener("fetch", () => {});\n');
+  write('app/operator/main.tsx', "import { render } from 'preact';\nrender(<p>operators</p>, document.body);\n");
+  write('app/operator/operator.css', 'p { color: blue; }\n');
   write('src/number.ts', 'export const number: number = 1;\n');
-  write('src/main.ts', "import { number } from './bin/number.js';\nconsole.log(number);\n");
+  write('src/main.ts', "import { number } from './number.js';\nconsole.log(number);\n");
   write('src/words.d.ts', 'declare module "words";\n');
   write('src/pages/page.eta', 'page one');
-  const program = "import('./bin/tools/setup/build.mjs').then(({ ensureBuilt }) => ensureBuilt())";
+  const program = "import('./tools/setup/build.mjs').then(({ ensureBuilt }) => ensureBuilt())";
   const build = () => run(process.execPath, ['-e', program], { cwd: folder });
   const main = async () => (await run(process.execPath, [at('dist/src/main.js')])).stdout.trim();
   const outputs = () =>
@@ -70,35 +72,35 @@ t.test('a build makes what changed anew, and takes away what has no source', asy
   t.equal(await main(), '22', 'other settings make everything anew');
 });
 
-t.test('the app is one script and one stylesheet, named by what is in them, and compressed', async (t) => {
+t.test('each of the two apps is one script and one stylesheet, named by what is in them, and compressed', async (t) => {
   const { at, write, build } = checkout(t);
   await build();
-  const files = () => readdirSync(at('dist/app')).toSorted();
-  const script = () => JSON.parse(readFileSync(at('dist/app/manifest.json'), 'utf8')).script as string;
+  const files = () => readdirSync(at('dist/app_bundle')).toSorted();
+  const script = () => JSON.parse(readFileSync(at('dist/app_bundle/manifest.json'), 'utf8')).script as string;
   const first = { files: files(), script: script() };
-  t.equal(first.files.length, 3 * 3 + 1);
+  t.equal(first.files.length, 5 * 3 + 1);
   t.ok(first.files.includes(`${first.script}.br`));
-  t.match(first.script, /^main-[A-Z0-9]{8}\.js$/);
-  t.match(gunzipSync(readFileSync(at(`dist/app/${first.script}.gz`))).toString(), 'one');
+  t.match(first.script, /^script-[A-Z0-9]{8}\.js$/);
+  t.match(gunzipSync(readFileSync(at(`dist/app_bundle/${first.script}.gz`))).toString(), 'one');
   t.equal((await build()).stderr, '', 'nothing changed');
 
   write('src/number.ts', 'export const number: number = 2;\n');
-  writeFileSync(at(`dist/app/${first.script}`), 'kept');
+  writeFileSync(at(`dist/app_bundle/${first.script}`), 'kept');
   await build();
-  t.equal(readFileSync(at(`dist/app/${first.script}`), 'utf8'), 'kept', 'nothing of the app changed');
+  t.equal(readFileSync(at(`dist/app_bundle/${first.script}`), 'utf8'), 'kept', 'nothing of the app changed');
 
   write('app/main.tsx', "import { render } from 'preact';\nrender(<p>another</p>, document.body);\n");
   await build();
   t.not(script(), first.script);
-  t.notOk(existsSync(at(`dist/app/${first.script}`)), 'what nothing names any more is gone');
+  t.notOk(existsSync(at(`dist/app_bundle/${first.script}`)), 'what nothing names any more is gone');
   t.equal(files().length, first.files.length);
 
-  rmSync(at('dist/app/manifest.json'));
+  rmSync(at('dist/app_bundle/manifest.json'));
   await build();
-  t.ok(existsSync(at('dist/app/manifest.json')), 'what was lost is made again');
+  t.ok(existsSync(at('dist/app_bundle/manifest.json')), 'what was lost is made again');
 
   write('app/main.tsx', 'const = 3;\n');
-  await t.rejects(build(), { code: 1, stderr: /src\/app\/main\.tsx:1:/ }, 'a fault names the file and the line');
+  await t.rejects(build(), { code: 1, stderr: /app\/main\.tsx:1:/ }, 'a fault names the file and the line');
 });
 
 t.test('a build that broke off or failed is not trusted', async (t) => {
@@ -125,7 +127,7 @@ t.test('a build that broke off or failed is not trusted', async (t) => {
 
 t.test('a program that has built goes on without the compiler', async (t) => {
   const { at } = checkout(t);
-  const program = `import('./bin/tools/setup/build.mjs').then(async ({ ensureBuilt }) => {
+  const program = `import('./tools/setup/build.mjs').then(async ({ ensureBuilt }) => {
     ensureBuilt();
     const { readdirSync, readFileSync } = require('fs');
     const childrenOf = (task) => readFileSync('/proc/self/task/' + task + '/children', 'utf8');

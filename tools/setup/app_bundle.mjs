@@ -1,6 +1,6 @@
 /*
- * Bundles the account's own pages (app/) into dist/app_bundle: one script, one stylesheet, and what a browser must load by
- * itself (the service worker, the audio worklet). Each name holds a hash of what is in the file. Compressed here once, so
+ * Bundles the account's own pages (app/) and the operators' (app/operator/) into dist/app_bundle: one script and one
+ * stylesheet for each, and what a browser must load by itself (the service worker, the audio worklet). Each name holds a hash of what is in the file. Compressed here once, so
  * that no request pays for it.
  */
 import { basename, extname } from 'node:path';
@@ -39,11 +39,18 @@ const OPTIONS = {
 };
 
 /** Entries by the name under which the server asks for them. */
-const ENTRIES = { script: 'app/main.tsx', style: 'app/app.css', worker: 'app/audio/audio_worker.ts' };
+const ENTRIES = {
+  script: 'app/main.tsx',
+  style: 'app/app.css',
+  worker: 'app/audio/audio_worker.ts',
+  operator_script: 'app/operator/main.tsx',
+  operator_style: 'app/operator/operator.css',
+};
 
 /** The files of dist/app_bundle with their contents, and `manifest.json`, which says which is which. Throws what esbuild throws. */
 export const bundleApp = (root, { buildSync }) => {
-  const { outputFiles, metafile } = buildSync({ ...OPTIONS, absWorkingDir: root, entryPoints: Object.values(ENTRIES) });
+  const entryPoints = Object.entries(ENTRIES).map(([out, path]) => ({ out, in: path }));
+  const { outputFiles, metafile } = buildSync({ ...OPTIONS, absWorkingDir: root, entryPoints });
   const named = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) =>
     Object.entries(ENTRIES)
       .filter(([, entry]) => entry === entryPoint)

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { ApiError, api } from '../../api/api.js';
+import { api } from '../../api/api.js';
+import { ApiError } from '../../api/api_error.js';
 import { useAction } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';

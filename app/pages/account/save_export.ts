@@ -1,5 +1,6 @@
 import type { Export } from '../../../kits/typescript/src/api.js';
-import { ApiError, payloadOf, send } from '../../api/api.js';
+import { payloadOf, send } from '../../api/api.js';
+import { ApiError } from '../../api/api_error.js';
 
 const TOLD_EVERY_MS = 250;
 /** So long a browser may need to take over what it saves. */

@@ -1,5 +1,6 @@
 import type { Device, Source } from '../../../kits/typescript/src/api.js';
-import { ApiError, api } from '../../api/api.js';
+import { api } from '../../api/api.js';
+import { ApiError } from '../../api/api_error.js';
 import type { Page } from '../../api/loading.js';
 
 /** A device by the name of the source that it records into: devices have none of their own. */

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Endpoint, EventType } from '../../../kits/typescript/src/api.js';
-import { type Answer, ApiError, api } from '../../api/api.js';
+import { type Answer, api } from '../../api/api.js';
+import { ApiError } from '../../api/api_error.js';
 import { useAction } from '../../api/loading.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';

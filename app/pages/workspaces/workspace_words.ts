@@ -1,5 +1,5 @@
 import type { Workspace } from '../../../kits/typescript/src/api.js';
-import { ApiError } from '../../api/api.js';
+import { ApiError } from '../../api/api_error.js';
 
 /** What roles, refusals and times mean, in words. */
 

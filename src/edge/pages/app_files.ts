@@ -12,26 +12,42 @@ const TYPES: Record<string, string> = {
 };
 
 const name = z.string().regex(/^[\w.-]+\.(?:css|js)$/);
-const manifestForm = z.strictObject({ script: name, style: name, worker: name, files: z.array(name).min(1) });
+const manifestForm = z.strictObject({
+  ...{ script: name, style: name, worker: name, operator_script: name, operator_style: name },
+  files: z.array(name).min(1),
+});
 
 /** A file as it is, and as it was compressed when it was built. */
 export type AppFile = { type: string; plain: Buffer; br: Buffer; gzip: Buffer };
 
 const manifest = manifestForm.parse(JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8')));
 
-/** By address. Each holds a hash of the content: what lies there never changes. */
-export const APP_FILES: ReadonlyMap<string, AppFile> = new Map(
-  manifest.files.map((file) => [`${ASSETS_PATH}/${file}`, readFile(file)]),
-);
+const OPERATOR_NAMES = [manifest.operator_script, manifest.operator_style];
 
-/** What the shell names. */
+/** The account's own pages, by address. Each holds a hash of the content: what lies there never changes. */
+export const APP_FILES = filesByAddress(manifest.files.filter((file) => !OPERATOR_NAMES.includes(file)));
+
+/** The operators' pages, alike. */
+export const OPERATOR_FILES = filesByAddress(OPERATOR_NAMES);
+
+/** What the account's document names. */
 export const APP_ENTRIES = {
   script: `${ASSETS_PATH}/${manifest.script}`,
   style: `${ASSETS_PATH}/${manifest.style}`,
 };
 
+/** What the operators' document names. */
+export const OPERATOR_ENTRIES = {
+  script: `${ASSETS_PATH}/${manifest.operator_script}`,
+  style: `${ASSETS_PATH}/${manifest.operator_style}`,
+};
+
 /** The service worker, which has one address for all versions: browsers look there for the next one. */
 export const APP_WORKER: AppFile = readFile(manifest.worker);
+
+function filesByAddress(files: readonly string[]): ReadonlyMap<string, AppFile> {
+  return new Map(files.map((file) => [`${ASSETS_PATH}/${file}`, readFile(file)]));
+}
 
 function readFile(file: string): AppFile {
   const read = (behind: string) => readFileSync(new URL(file + behind, FOLDER));

@@ -51,8 +51,10 @@ t.test('the stylesheets load nothing, and mind how people want to see', async (t
 });
 
 t.test('colours stand in one place', async (t) => {
-  const operator = readFileSync(new URL('../../../routes/operator/page/operator.css', import.meta.url), 'utf8');
-  for (const text of [ASSETS.stylesheet.text, REFERENCE_ASSETS.stylesheet.text, operator])
+  const operator = ['frame.css', 'data.css'].map((name) =>
+    readFileSync(new URL(`../../../../app/operator/styles/${name}`, import.meta.url), 'utf8'),
+  );
+  for (const text of [ASSETS.stylesheet.text, REFERENCE_ASSETS.stylesheet.text, ...operator])
     t.notMatch(text, /#[0-9a-f]{3,8}\b|rgb|hsl|--[\w-]+:/);
 });
 

@@ -404,6 +404,6 @@ t.test('what operators see of entities', async (t) => {
 });
 
 t.test('every kind of entity is told in a sentence on its page', async (t) => {
-  const terms = await import(new URL('../../../routes/operator/page/terms.js', import.meta.url).href);
+  const terms = await import(new URL('../../../app/operator/terms.js', import.meta.url).href);
   t.same(Object.keys(terms.KINDS).sort(), ACTOR_KINDS.map(({ kind }) => kind).sort());
 });

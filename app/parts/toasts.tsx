@@ -1,9 +1,9 @@
-import { Button } from '../parts/button.js';
-import { Icon } from '../parts/icon.js';
-import { putAway, said, type Tone } from '../parts/news.js';
+import { Button } from './button.js';
+import { Icon } from './icon.js';
+import { dismiss, said, type Tone } from './news.js';
 
 /** Where `say` shows its news. Both regions are always there: what comes into one that is new is not read out. */
-export function Notices() {
+export function Toasts() {
   const of = (tone: Tone) =>
     said.value
       .filter((one) => one.tone === tone)
@@ -11,7 +11,7 @@ export function Notices() {
         <div key={key} class={`toast ${tone}`}>
           <Icon name={tone === 'good' ? 'check' : 'warning'} />
           <p>{text}</p>
-          <Button kind="quiet" small icon="close" label="Put away" onClick={() => putAway(key)} />
+          <Button kind="quiet" small icon="close" label="Dismiss" onClick={() => dismiss(key)} />
         </div>
       ));
   return (

@@ -1,7 +1,6 @@
-/** What operators should know of a kind of entity, and of words in its state that do not say all. */
+/** Kinds of entities and fields of their states, explained to operators. */
 
-/** @type {Record<string, string>} */
-export const KINDS = {
+export const KINDS: Record<string, string> = {
   account: 'A person’s data: whom it belongs to, what it may do, what belongs to it.',
   app_session: 'A sign-in of one of our own apps by an emailed code, with its tokens.',
   auth_session: 'A native sign-in that is under way.',
@@ -33,8 +32,7 @@ export const KINDS = {
   workspace: 'A shared workspace: its members and invitations.',
 };
 
-/** @type {Record<string, string>} */
-const WORDS = {
+const WORDS: Record<string, string> = {
   born: 'The credential epochs under which it was issued; it is void once one of them was raised.',
   lives: 'Credential epochs: raising one ends all credentials of its kind that were issued before.',
   generation: 'Counts refresh tokens.',
@@ -42,11 +40,10 @@ const WORDS = {
   successor_used: 'Whether a token that came with it was used.',
   verified_at_ms: 'When an emailed code was entered.',
   accesses: 'Access tokens that are alive.',
-  phase: 'How it stands.',
+  phase: 'Its status.',
 };
 
-/** @type {Record<string, Record<string, string>>} */
-const WORDS_OF = {
+const WORDS_OF: Record<string, Record<string, string>> = {
   account: {
     deletion_attempts: 'So that an answer to an earlier one is known.',
     devices: 'How many are bound to it.',
@@ -104,8 +101,8 @@ const WORDS_OF = {
   },
 };
 
-/** Why something that an engine said of a conversation came to nothing. @type {Record<string, string>} */
-export const DROPPED = {
+/** Why a result of an insight engine was dropped, by the reason's code. */
+export const DROPPED: Record<string, string> = {
   unsupported: 'No turn says so. Many of these: the model invents things.',
   duplicate: 'It was there already.',
   protected: 'A person has dismissed or deleted it, or set it otherwise.',
@@ -115,11 +112,7 @@ export const DROPPED = {
   gone_meanwhile: 'The recording or its layer went while somebody was at it.',
 };
 
-/**
- * What a field of a kind's state means, where its name does not say it.
- * @param {string} kind
- * @param {string} name
- */
-export function meaningOf(kind, name) {
+/** The meaning of a field of a kind's state, where its name does not say it. */
+export function meaningOf(kind: string, name: string): string | null {
   return WORDS_OF[kind]?.[name] ?? WORDS[name] ?? null;
 }

@@ -1,0 +1,144 @@
+import { Section } from '../../parts/page.js';
+import { type Answer, ask } from '../api.js';
+import { useLive } from '../live.js';
+import { KindAndEntity } from '../parts/entity_link.js';
+import { RetryButton } from '../parts/retry_button.js';
+import { Table } from '../parts/table.js';
+import { ViewPage } from '../parts/view_page.js';
+import { digits, duration, serverNow, span } from '../words.js';
+
+type ActorsAnswer = Answer<'GET /ops/actors'>;
+
+const LIMIT = 20;
+
+/** Kinds, who is busy, who is slow, and what needs somebody to look at it. */
+export function Actors() {
+  const { data, look } = useLive(() => ask('GET /ops/actors', { query: { limit: LIMIT } }));
+  return (
+    <ViewPage title="Actors">
+      {data !== null && (
+        <>
+          <Quarantined rows={data.quarantined} look={look} />
+          <DeadLetters rows={data.dead_letters} look={look} />
+          <Kinds kinds={data.kinds} />
+          <Lately which="slow" {...data.lately} />
+          <Lately which="busy" {...data.lately} />
+        </>
+      )}
+    </ViewPage>
+  );
+}
+
+function Quarantined({ rows, look }: { rows: ActorsAnswer['quarantined']; look: () => Promise<void> }) {
+  return (
+    <Section
+      id="quarantined"
+      title="Quarantined"
+      lead="What is stored of them can’t be used. Repair it, then retry; without that they are tried again every 30 seconds."
+    >
+      <Table
+        caption="Quarantined entities"
+        columns={['Entity', 'Reason', 'For', '']}
+        rows={rows}
+        empty="None is quarantined."
+        cells={({ kind, id, name, quarantined }) => [
+          <KindAndEntity key="entity" kind={kind} id={name === id ? id : null} name={name} />,
+          quarantined?.reason,
+          span((serverNow() - (quarantined?.since_ms ?? 0)) / 1000),
+          <RetryButton
+            key="retry"
+            what={`${kind} ${name}`}
+            retry={() => ask('POST /ops/quarantined/retry', { body: { kind, id } })}
+            after={look}
+          />,
+        ]}
+      />
+    </Section>
+  );
+}
+
+function DeadLetters({ rows, look }: { rows: ActorsAnswer['dead_letters']; look: () => Promise<void> }) {
+  return (
+    <Section
+      id="dead-letters"
+      title="Dead letters"
+      lead="Outbox messages and reminders whose decision threw five times. A retry delivers one again."
+    >
+      <Table
+        caption="Dead letters"
+        columns={['Message', 'For', '']}
+        rows={rows}
+        empty="There is no dead letter."
+        cells={({ partition, name, to, type }) => [
+          `${name.startsWith('reminder') ? 'reminder' : 'outbox message'} ${type ?? ''}`,
+          `${to.kind} ${to.name}`,
+          <RetryButton
+            key="retry"
+            what={`${type ?? 'message'} for ${to.kind} ${to.name}`}
+            retry={() => ask('POST /ops/dead-letters/retry', { body: { partition, name } })}
+            after={look}
+          />,
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Kinds({ kinds }: { kinds: ActorsAnswer['kinds'] }) {
+  const rows = Object.entries(kinds).map(([kind, row]) => ({ kind, ...row }));
+  rows.sort((a, b) => b.waiting - a.waiting || (b.turns ?? 0) - (a.turns ?? 0) || b.active - a.active);
+  return (
+    <Section
+      id="kinds"
+      title="Kinds"
+      lead="Entities in memory. Turns are those of the last minute; reads that memory answers take none."
+    >
+      <Table
+        caption="Kinds of actors"
+        columns={['Kind', 'In memory', 'Waiting', 'Oldest', 'Turns', 'Mean', 'p99', 'Quarantined']}
+        rows={rows}
+        empty="No entity is in memory."
+        cells={(row) => [
+          row.kind,
+          digits(row.active),
+          digits(row.waiting),
+          row.waiting === 0 ? '–' : duration(row.oldest_ms),
+          digits(row.turns ?? 0),
+          time(row.turn_ms_mean),
+          time(row.turn_ms_p99),
+          digits(row.quarantined),
+        ]}
+      />
+    </Section>
+  );
+}
+
+function time(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? '–' : duration(ms);
+}
+
+function Lately({ which, within_ms, slowest, busiest }: ActorsAnswer['lately'] & { which: 'busy' | 'slow' }) {
+  const within = span(within_ms / 1000);
+  const title = which === 'busy' ? 'Busiest now' : 'Slowest now';
+  return (
+    <Section
+      id={which}
+      title={title}
+      lead={which === 'busy' ? `Most messages within the last ${within}.` : `Longest turn within the last ${within}.`}
+    >
+      <Table
+        caption={title}
+        columns={['Entity', 'Messages', 'Mean turn', 'Longest turn', 'Waiting']}
+        rows={which === 'busy' ? busiest : slowest}
+        empty={`No entity took a turn within the last ${within}.`}
+        cells={({ kind, id, name, ...row }) => [
+          <KindAndEntity key="entity" {...{ kind, id, name }} />,
+          digits(row.messages),
+          duration(row.turn_ms_mean),
+          duration(row.turn_ms_max),
+          digits(row.waiting),
+        ]}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,166 @@
+import { Section } from '../../parts/page.js';
+import { type Answer, ask } from '../api.js';
+import { useLive } from '../live.js';
+import { Facts } from '../parts/facts.js';
+import { Table } from '../parts/table.js';
+import { ViewPage } from '../parts/view_page.js';
+import { DROPPED } from '../terms.js';
+import { ago, digits, duration, span } from '../words.js';
+
+type ContentAnswer = Answer<'GET /ops/content'>;
+
+const TRANSCRIBED_BY = {
+  server: 'a server',
+  program: 'a program here',
+  workers: 'own workers',
+  nobody: 'nobody',
+} as const;
+
+const INSIGHTS_BY = {
+  server: 'a language model',
+  built_in: 'the server',
+  workers: 'own workers',
+  nobody: 'nobody',
+} as const;
+
+/** What becomes of recordings: who makes text and suggestions of them, what waits, what fails, and what is removed. */
+export function Content() {
+  const { data } = useLive(() => ask('GET /ops/content'));
+  return (
+    <ViewPage title="Content">
+      {data !== null && (
+        <>
+          <Transcription {...data} />
+          <Failures {...data} />
+          <Insights {...data.insights} />
+          <Retention {...data.retention} />
+        </>
+      )}
+    </ViewPage>
+  );
+}
+
+function Transcription({ transcriber, in_hand, waiting, last_hour }: ContentAnswer) {
+  const { windows, turns, lag_s } = last_hour;
+  const more = waiting.beyond ? ' or more' : '';
+  return (
+    <Section
+      id="transcription"
+      title="Transcription"
+      lead="What waits is of all processes; the rest is what this one has seen in the last hour."
+    >
+      <Facts
+        rows={[
+          ['Transcribed by', TRANSCRIBED_BY[transcriber.by]],
+          ['Audio goes to', goesTo(transcriber.hosts)],
+          ['Streams with a window due', `${digits(waiting.due)}${more}`],
+          ['The first is due for', waiting.oldest_due_s === null ? '–' : span(waiting.oldest_due_s)],
+          ['Streams that wait', `${digits(waiting.later)}${more}`],
+          ['Windows in hand here', digits(in_hand)],
+          ['Windows transcribed', digits(windows)],
+          ['Turns published', digits(turns)],
+          [
+            'Audio to turns, p50, p99',
+            lag_s === null ? '–' : `${duration(lag_s.p50 * 1000)}, ${duration(lag_s.p99 * 1000)}`,
+          ],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Failures({ failing, last_hour }: ContentAnswer) {
+  const usual =
+    'A window that fails rests for 1, 4, 16 and 60 minutes. After five tries it is left; spool content retry has it tried again.';
+  return (
+    <Section id="failures" title="Failures" lead={failingWords(failing) ?? usual}>
+      <FailuresTable caption="Failures of the last hour" rows={last_hour.failures} />
+    </Section>
+  );
+}
+
+function Insights({ by, hosts, in_hand, waiting, failing, last_hour }: ContentAnswer['insights']) {
+  const more = waiting.beyond ? ' or more' : '';
+  const usual =
+    'Conversations are looked into when they are over. What fails rests for 1, 4, 16 and 60 minutes. After five tries it is left; spool content retry has it tried again.';
+  return (
+    <Section id="insights" title="Insights" lead={failingWords(failing) ?? usual}>
+      <Facts
+        rows={[
+          ['Looked into by', INSIGHTS_BY[by]],
+          ['Text goes to', goesTo(hosts)],
+          ['Accounts with something due', `${digits(waiting.due)}${more}`],
+          ['The first is due for', waiting.oldest_due_s === null ? '–' : span(waiting.oldest_due_s)],
+          ['Accounts that wait', `${digits(waiting.later)}${more}`],
+          ['Conversations in hand here', digits(in_hand)],
+          ['Conversations looked into', digits(last_hour.conversations)],
+          ['Suggestions made', digits(last_hour.suggestions)],
+          ['Memories made', digits(last_hour.memories)],
+        ]}
+      />
+      <Table
+        caption="Dropped in the last hour"
+        columns={['Why', 'How many', 'What that means']}
+        rows={last_hour.dropped}
+        empty="Nothing was dropped."
+        cells={({ reason, count }) => [
+          <span key="reason" class="mono">
+            {reason}
+          </span>,
+          digits(count),
+          DROPPED[reason] ?? '',
+        ]}
+      />
+      <FailuresTable caption="Conversations that failed in the last hour" rows={last_hour.failures} />
+    </Section>
+  );
+}
+
+function failingWords(failing: ContentAnswer['failing']): string | null {
+  if (failing === null) return null;
+  return `It fails here: ${digits(failing.tries)} in a row, the first ${ago(failing.since)}.`;
+}
+
+function FailuresTable({ caption, rows }: { caption: string; rows: ContentAnswer['last_hour']['failures'] }) {
+  return (
+    <Table
+      caption={caption}
+      columns={['Code', 'Tries', 'Last']}
+      rows={rows}
+      empty="No try failed."
+      cells={({ code, tries, last_at }) => [
+        <span key="code" class="mono">
+          {code}
+        </span>,
+        digits(tries),
+        ago(last_at),
+      ]}
+    />
+  );
+}
+
+function goesTo(hosts: readonly string[]): string {
+  return hosts.length === 0 ? 'nowhere else' : hosts.join(', ');
+}
+
+function Retention({ failing_s, parts, removed }: ContentAnswer['retention']) {
+  return (
+    <Section
+      id="retention"
+      title="Retention"
+      lead={
+        failing_s === null
+          ? `Sweeps run every hour. ${digits(parts)} parts of sweeps ended here, each of one account in one workspace.`
+          : `A part of a sweep has failed here for ${span(failing_s)} and is tried again; the log says why.`
+      }
+    >
+      <Table
+        caption="Removed since this process started"
+        columns={['What', 'Records']}
+        rows={removed}
+        empty="Nothing was removed."
+        cells={({ list, records }) => [list, digits(records)]}
+      />
+    </Section>
+  );
+}

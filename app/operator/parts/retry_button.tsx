@@ -1,0 +1,23 @@
+import { Button } from '../../parts/button.js';
+import { useDeed } from '../../parts/deed.js';
+
+/** `what` it retries, for those who hear the button alone. */
+export function RetryButton({
+  what,
+  retry,
+  after,
+}: {
+  what: string;
+  retry: () => Promise<unknown>;
+  after: () => Promise<void>;
+}) {
+  const { run, busy } = useDeed('The retry failed.', async () => {
+    await retry();
+    await after();
+  });
+  return (
+    <Button busy={busy} aria-label={`Retry ${what}`} onClick={() => void run()}>
+      Retry
+    </Button>
+  );
+}
