@@ -1,6 +1,7 @@
 import { effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Event, EventType } from '../../kits/typescript/src/api.js';
+import { backoffAfter } from '../../src/domain/backoff.js';
 import { session } from '../session/session.js';
 import { api } from './api.js';
 import { ApiError } from './api_error.js';
@@ -12,7 +13,7 @@ import { ApiError } from './api_error.js';
  */
 
 const POLL_MS = 3_000;
-const FAILED_POLL_MS_MAX = 60_000;
+const FAILED_POLL = { first_ms: 2 * POLL_MS, max_ms: 60_000 };
 const EVENTS_PER_POLL = 100;
 
 type Listener = { types: readonly EventType[]; hear: (events: readonly Event[] | null) => void };
@@ -75,7 +76,7 @@ async function poll(): Promise<void> {
     if (lost_its_place) cursor = null;
     failures++;
     const asked_ms = error instanceof ApiError ? (error.retry_after_s ?? 0) * 1_000 : 0;
-    wait_ms = Math.max(asked_ms, Math.min(POLL_MS * 2 ** failures, FAILED_POLL_MS_MAX));
+    wait_ms = Math.max(asked_ms, backoffAfter(failures, FAILED_POLL));
   } finally {
     polling = false;
     schedule(wait_ms);

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { backoffAfter } from '../../src/domain/backoff.js';
 import { api, payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
 
@@ -14,8 +15,7 @@ export type RecordedChunk = {
   bytes: Uint8Array<ArrayBuffer>;
 };
 
-const RETRY_MS = 1_000;
-const RETRY_MS_MAX = 15_000;
+const RETRY = { first_ms: 1_000, max_ms: 15_000 };
 /** The server would say the same again. */
 const LASTING = ['BAD_REQUEST', 'FORBIDDEN', 'NOT_FOUND', 'GONE', 'CONFLICT', 'PAYLOAD_TOO_LARGE', 'ACCOUNT_DELETED'];
 
@@ -57,22 +57,22 @@ export class Uploads {
 
   async #run(): Promise<void> {
     this.#running = true;
-    let wait_ms = RETRY_MS;
+    let failures = 0;
     while (this.#queue[0] !== undefined && !this.#is_given_up) {
       try {
         await this.#send(this.#queue[0]);
         this.#queue.shift();
         this.waiting.value = this.#queue.length;
         this.problem.value = null;
-        wait_ms = RETRY_MS;
+        failures = 0;
       } catch (error) {
         this.problem.value = error instanceof Error ? error.message : 'It could not be sent.';
         if (error instanceof ApiError && LASTING.includes(error.code)) {
           this.failed.value = true;
           break;
         }
-        await new Promise((resolve) => setTimeout(resolve, wait_ms));
-        wait_ms = Math.min(wait_ms * 2, RETRY_MS_MAX);
+        failures += 1;
+        await new Promise((resolve) => setTimeout(resolve, backoffAfter(failures, RETRY)));
       }
     }
     this.#running = false;

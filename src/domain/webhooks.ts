@@ -1,3 +1,4 @@
+import { backoffAfter } from './backoff.js';
 import { httpDateMs } from './http_date.js';
 import { LIMITS } from './limits.js';
 
@@ -28,14 +29,16 @@ export function verdictOf(status_code: number): Verdict {
 /** How long after an attempt (counted from 1) the next one waits; `jitter` is from 0 to 1. */
 export function backoffMs(attempt: number, jitter: number): number {
   const { delivery_backoff_ms, delivery_backoff_factor, delivery_backoff_jitter } = LIMITS;
+  const rule = { first_ms: delivery_backoff_ms, max_ms: Number.POSITIVE_INFINITY, factor: delivery_backoff_factor };
   const spread = 1 + delivery_backoff_jitter * (2 * jitter - 1);
-  return Math.round(delivery_backoff_ms * delivery_backoff_factor ** (attempt - 1) * spread);
+  return Math.round(backoffAfter(attempt, rule) * spread);
 }
 
 /** How long a failing endpoint is left alone after so many failures in a row. */
 export function probeMs(failures: number, jitter: number): number {
   const { probe_ms_min, probe_ms_max, circuit_opens_after } = LIMITS;
-  const doubled = probe_ms_min * 2 ** Math.min(failures - circuit_opens_after, 10);
+  const rule = { first_ms: probe_ms_min, max_ms: Number.POSITIVE_INFINITY };
+  const doubled = backoffAfter(failures - circuit_opens_after + 1, rule);
   return Math.round(Math.min(probe_ms_max, Math.max(probe_ms_min, doubled * (0.75 + jitter / 2))));
 }
 

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CallRefused, NoAnswer } from '../../kits/typescript/src/call.js';
 import { DeviceClient, type DeviceCredentials } from '../../kits/typescript/src/device_client.js';
+import { backoffAfter } from '../../src/domain/backoff.js';
 import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
 import { CBOR_ENCODING } from '../cbor_encoding.js';
 import type { CallName, RetryReason, Stats } from './stats.js';
 
 /** A recorder's connection to the server: it breaks, loses answers, and comes back. A call is repeated until it is answered. */
 
-const PAUSE_MS = 200;
-const PAUSE_MAX_MS = 10_000;
+const PAUSE = { first_ms: 200, max_ms: 10_000 };
 const CALL_MAX_MS = 30_000;
 const CONNECTIONS_MAX = 2;
 /** Of a call whose answer is lost: so long after it began the connection is cut. */
@@ -105,7 +105,7 @@ export class FlakyConnection {
         if (reason === null || performance.now() > until_ms) throw error;
         stats.countRetry(reason);
         const asked_ms = error instanceof CallRefused ? (error.retry_after_s ?? 0) * 1_000 : 0;
-        const backoff_ms = Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** Math.min(tries - 1, 10));
+        const backoff_ms = backoffAfter(tries, PAUSE);
         await delay(Math.max(asked_ms, backoff_ms) * random.between(1, 1.5));
       }
     }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CallRefused } from '../../kits/typescript/src/call.js';
+import { backoffAfter } from '../../src/domain/backoff.js';
 import type { Access } from './access.js';
 
 const POLL_EVERY_MS = 1_000;
 const PAGE = 100;
-const AWAY_MS_MIN = 1_000;
-const AWAY_MS_MAX = 15_000;
+const AWAY = { first_ms: 1_000, max_ms: 15_000 };
 /** Longer than any window of the server's limits. */
 const RETRY_AFTER_MAX_S = 120;
 
@@ -61,8 +61,8 @@ export async function follow(access: Access, { type, signal, listener, pause = d
         wait_ms = 0;
         is_lost = true;
       } else if (began && willRetry(error)) {
-        wait_ms = Math.max(retryAfterMs(error), Math.min(AWAY_MS_MAX, AWAY_MS_MIN * 2 ** failures));
         failures += 1;
+        wait_ms = Math.max(retryAfterMs(error), backoffAfter(failures, AWAY));
         listener.away(wordsFor(error), wait_ms);
       } else throw error;
     }

@@ -16,6 +16,7 @@ const GZIP_LEVEL = 9;
 const FROM_ELSEWHERE = [
   'src/edge/pages/files/basics.css',
   'src/edge/pages/scope_words.ts',
+  'src/domain/backoff.ts',
   'kits/typescript/src/typed_call.ts',
 ];
 

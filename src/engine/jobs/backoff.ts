@@ -1,4 +1,6 @@
-type Waiting = { again_at_ms: number; wait_ms: number };
+import { backoffAfter } from '../../domain/backoff.js';
+
+type Waiting = { again_at_ms: number; failures: number };
 
 /**
  * Remembers what failed, and until when it is left alone: each time twice as long, up to a bound. Workers that take the
@@ -18,10 +20,10 @@ export class Backoff {
   }
 
   failed(name: string, now_ms: number): void {
-    const before = this.#waiting.get(name);
-    const wait_ms = Math.min(this.#max_ms, before === undefined ? this.#first_ms : before.wait_ms * 2);
+    const failures = (this.#waiting.get(name)?.failures ?? 0) + 1;
+    const wait_ms = backoffAfter(failures, { first_ms: this.#first_ms, max_ms: this.#max_ms });
     this.#waiting.delete(name);
-    this.#waiting.set(name, { again_at_ms: now_ms + wait_ms, wait_ms });
+    this.#waiting.set(name, { again_at_ms: now_ms + wait_ms, failures });
     // The first are those that failed longest ago: what was not tried for so long is no longer due.
     for (const [oldest, { again_at_ms }] of this.#waiting) {
       if (this.#waiting.size <= this.#kept_max && now_ms < again_at_ms + 2 * this.#max_ms) break;

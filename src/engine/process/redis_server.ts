@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffAfter } from '../../domain/backoff.js';
 import { type Identity, identify, isRunning, redisProcessesIn, withRedis } from './redis_process.js';
 import { findRedisProgram, isAtLeast, type Log, NoRedisProgram, redis_version_min } from './redis_program.js';
 
@@ -30,7 +31,7 @@ const signal_ms = 5_000;
 const log_bytes_max = 8 * 1024 * 1024;
 const log_lines_shown = 8;
 /** The wait between restarts is bounded, their number is not: after giving up, a person would have to come. */
-const restart_wait_ms = { first: 50, longest: 5_000 };
+const restart_wait = { first_ms: 50, max_ms: 5_000 };
 /** A Redis that ran this long was healthy; after it the waits begin again with the first. */
 const healthy_ms = 30_000;
 
@@ -127,7 +128,7 @@ export const startRedis = async (options: RedisServerOptions): Promise<RedisServ
   if (running.adopted) log(`adopted the Redis that was left running, process ${running.pid}`);
 
   const keepRunning = async (): Promise<void> => {
-    let wait_ms = restart_wait_ms.first;
+    let restarts = 0;
     while (true) {
       const since = performance.now();
       const exit = await running.exit;
@@ -136,12 +137,12 @@ export const startRedis = async (options: RedisServerOptions): Promise<RedisServ
         `Redis, process ${exit.pid}, ended (${exit.signal ?? exit.code ?? 'adopted, cause unknown'}); starting it again`,
       );
       onExit?.(exit);
-      if (performance.now() - since > healthy_ms) wait_ms = restart_wait_ms.first;
+      if (performance.now() - since > healthy_ms) restarts = 0;
       let next: Running | null = null;
       while (next === null) {
-        await delay(wait_ms, undefined, { signal, ref: false }).catch(() => {});
+        restarts += 1;
+        await delay(backoffAfter(restarts, restart_wait), undefined, { signal, ref: false }).catch(() => {});
         if (signal.aborted) return;
-        wait_ms = Math.min(wait_ms * 2, restart_wait_ms.longest);
         next = await startNew().catch((error: Error) => {
           if (!signal.aborted) log(`Redis could not be started again: ${error.message}`);
           return null;

@@ -1,4 +1,5 @@
 import { type ActorKind, FURTHER_READS_MAX, type RecordQuery } from '../../../actors/actor.js';
+import { backoffAfter } from '../../domain/backoff.js';
 import { isId } from '../../domain/ids.js';
 import {
   isRefusal,
@@ -30,7 +31,7 @@ const BATCH_MAX = 64;
 const CONFLICT_TRIES_MAX = 12;
 const CONFLICT_PAUSE_MS = 4;
 const RESOLVE_TRIES_MAX = 4;
-const RESOLVE_PAUSE_MS = 50;
+const RESOLVE_PAUSE = { first_ms: 100, max_ms: 400 };
 const QUARANTINE_RETRY_MS = 30_000;
 /** Records that this entity wrote last, kept so that the next message need not read them again. */
 const RECORDS_KEPT_MAX = 64;
@@ -445,7 +446,7 @@ export class Activation {
           metrics.unknown_outcomes.inc({ resolved: 'no' });
           throw error instanceof StoreUnavailable ? error : new StoreUnavailable(`storage: ${String(error)}`);
         }
-        await this.#parts.pause(RESOLVE_PAUSE_MS * 2 ** tries);
+        await this.#parts.pause(backoffAfter(tries, RESOLVE_PAUSE));
       }
     }
   }

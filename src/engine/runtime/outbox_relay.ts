@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { backoffAfter } from '../../domain/backoff.js';
 import { PARTITIONS } from '../../domain/ids.js';
 import type { DuePoll } from '../jobs/due_poll.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
@@ -13,8 +14,7 @@ const IN_HAND_MAX = 2_000;
 /** The same with messages of stuck receivers, of which then only the first stays in memory. */
 const IN_HAND_STUCK_MAX = 20_000;
 const POLL_EVERY_MS = 1_000;
-const RETRY_FIRST_MS = 50;
-const RETRY_MAX_MS = 5_000;
+const RETRY = { first_ms: 50, max_ms: 5_000 };
 const THROWS_MAX = 5;
 /** A receiver that refused its first message this often is stuck, and nobody waits for it. */
 const REFUSALS_STUCK = 3;
@@ -260,7 +260,7 @@ export class OutboxRelay {
     const { runtime, store, log, metrics } = this.#parts;
     const pause = this.#parts.pause ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
     let throws = 0;
-    for (let wait_ms = RETRY_FIRST_MS; !this.#stopped; wait_ms = Math.min(wait_ms * 2, RETRY_MAX_MS)) {
+    for (let tries = 1; !this.#stopped; tries++) {
       try {
         const source = { from: 'outbox' as const, partition, number };
         const answer = await runtime.deliver(stored.to, { message: stored.message, source });
@@ -283,7 +283,7 @@ export class OutboxRelay {
         receiver.refusals += 1;
         log.warn({ err: error }, 'an outbox message could not be delivered yet');
       }
-      await pause(wait_ms);
+      await pause(backoffAfter(tries, RETRY));
     }
     return { downstream: null };
   }

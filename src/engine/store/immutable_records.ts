@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { createClient, createCluster } from 'redis';
 import { type Entity, type RedisConnection, Repository, Schema } from 'redis-om';
+import { backoffAfter } from '../../domain/backoff.js';
 import { partitionOfText, tagOf } from './partitions.js';
 import type { RedisLocation } from './redis_location.js';
 import { StoreUnavailable } from './store.js';
@@ -9,6 +10,7 @@ const DEADLINE_MS = 5_000;
 const REMEMBERED_MAX = 20_000;
 /** A node of a cluster that does not come back after so many tries may be gone for good. */
 const NODE_TRIES_MAX = 5;
+const RECONNECT = { first_ms: 25, max_ms: 1_000 };
 const RENEWED_EVERY_MS = 500;
 
 /** The connection that all records share which are written once; commits have their own. */
@@ -60,7 +62,7 @@ export class ImmutableRecordsRedis {
 }
 
 function connectionTo(place: RedisLocation): RedisConnection {
-  const reconnectStrategy = (tries: number) => Math.min(1_000, 25 * 2 ** Math.min(tries, 6));
+  const reconnectStrategy = (tries: number) => backoffAfter(tries + 1, RECONNECT);
   if ('nodes' in place) {
     const { nodes, tls, username, password } = place;
     const user = { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };

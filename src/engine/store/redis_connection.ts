@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { type Callback, Cluster, type Command, Redis } from 'ioredis';
+import { backoffAfter } from '../../domain/backoff.js';
 import type { ClusterLocation, RedisLocation } from './redis_location.js';
 
 const COMMAND_DEADLINE_MS = 5_000;
-const RECONNECT_MAX_MS = 1_000;
+const RECONNECT = { first_ms: 50, max_ms: 1_000 };
 /** How soon a cluster whose masters changed is known anew, when no command met a redirection before. */
 const SLOTS_EVERY_MS = 2_000;
 /** Of our functions: commits, and what workers ask. */
@@ -86,7 +87,7 @@ class PromptCluster extends Cluster {
 }
 
 function waitBeforeTry(tries: number): number {
-  return Math.min(RECONNECT_MAX_MS, 25 * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2);
+  return backoffAfter(tries, RECONNECT) * (0.5 + Math.random() / 2);
 }
 
 /** A connection to each server that takes writes. */

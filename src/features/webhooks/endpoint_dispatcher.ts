@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { AttemptResult, Claim } from '../../../actors/webhooks/delivery.js';
+import { backoffAfter } from '../../domain/backoff.js';
 import { LIMITS } from '../../domain/limits.js';
 import { randomFraction } from '../../engine/runtime/random.js';
 import { isRetryable } from '../../engine/store/store.js';
@@ -12,8 +13,7 @@ import type { Queued, ReadyQueue } from './ready_queue.js';
 const GATHER_MS = 25;
 /** An endpoint that has more to send may use the places that it was given again and again for so long. */
 const KEEPS_PLACES_MS = 100;
-const TRY_AGAIN_MS = 100;
-const TRY_AGAIN_MS_MAX = 2_000;
+const TRY_AGAIN = { first_ms: 200, max_ms: 2_000 };
 
 /** What all dispatchers of a process share. */
 export type DispatcherParts = {
@@ -213,7 +213,7 @@ export class EndpointDispatcher implements Queued {
       return;
     }
     this.#failures += 1;
-    const pause_ms = Math.min(TRY_AGAIN_MS_MAX, TRY_AGAIN_MS * 2 ** this.#failures) * (0.5 + randomFraction() / 2);
+    const pause_ms = backoffAfter(this.#failures, TRY_AGAIN) * (0.5 + randomFraction() / 2);
     this.#retry = setTimeout(() => {
       this.#retry = null;
       this.#step();

@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { backoffAfter } from '../../domain/backoff.js';
 import { newMemberId, ownersOf } from '../../engine/cluster/ownership.js';
 import { every } from '../../engine/runtime/ticks.js';
 import { DRAIN_MAX_MS } from '../server/start.js';
@@ -15,7 +16,7 @@ import {
 } from './messages.js';
 
 /** The wait between restarts is bounded, their number is not: after giving up, a person would have to come. */
-const RESTART_WAIT_MS = { first: 50, longest: 5_000 };
+const RESTART_WAIT = { first_ms: 50, max_ms: 5_000 };
 /** One that ran this long was healthy; after it the waits begin again with the first. */
 const HEALTHY_MS = 30_000;
 /** A process of which nothing was heard for so long hangs; it is killed. */
@@ -52,7 +53,7 @@ export class Children {
   /** By their numbers, those that hold the place. */
   readonly #places = new Map<number, Child>();
   readonly #running = new Set<Child>();
-  readonly #wait_ms = new Map<number, number>();
+  readonly #restarts = new Map<number, number>();
   readonly #stopping = new AbortController();
   #owners: { among: readonly string[]; by_partition: readonly string[] } = { among: [], by_partition: [] };
   #rolling: Promise<void> | null = null;
@@ -209,10 +210,12 @@ export class Children {
     if (this.#stopping.signal.aborted || this.#places.get(number) !== child) return;
     log.error({ number, pid, how }, 'a process ended unexpectedly; it is started again');
     this.#replaced.push({ number, pid, at_ms: performance.now() });
-    if (performance.now() - since > HEALTHY_MS) this.#wait_ms.delete(number);
-    const wait_ms = this.#wait_ms.get(number) ?? RESTART_WAIT_MS.first;
-    this.#wait_ms.set(number, Math.min(wait_ms * 2, RESTART_WAIT_MS.longest));
-    await delay(wait_ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {});
+    if (performance.now() - since > HEALTHY_MS) this.#restarts.delete(number);
+    const restarts = (this.#restarts.get(number) ?? 0) + 1;
+    this.#restarts.set(number, restarts);
+    await delay(backoffAfter(restarts, RESTART_WAIT), undefined, { signal: this.#stopping.signal, ref: false }).catch(
+      () => {},
+    );
     // A rolling restart may have filled the place meanwhile.
     if (this.#stopping.signal.aborted || this.#places.get(number) !== child) return;
     const next = this.#launch(number);
