@@ -1,3 +1,5 @@
+import { JsonTokens } from './json_tokens.js';
+
 /** What reading stops at: the text is not JSON, or not of the kind that was asked for. */
 export class NotReadable extends Error {
   override name = 'NotReadable';
@@ -18,8 +20,7 @@ export type ReadValue = { text: string; canonical: string; bytes: number };
 type Parts = string | Parts[];
 type Open = { is_map: boolean; keys: Set<string>; key: string; members: { key: string; value: Parts }[] };
 
-const SPACE = /[ \t\n\r]*/y;
-const NUMBER = /-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y;
+const NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f]/;
 const LITERALS = ['true', 'false', 'null'];
@@ -37,9 +38,7 @@ const EXACT_NUMBER_CHARS_MAX = 400;
  * order of keys. A key that comes twice is refused, since readers disagree on which one counts. Throws NotReadable.
  */
 export class JsonReader {
-  #text: string;
-  /** Where it stands, in characters of the text that is left. */
-  at = 0;
+  readonly #tokens: JsonTokens;
   /** Bytes of a value that `read` takes at most. */
   #room = Number.POSITIVE_INFINITY;
   /** By so many bytes its text is longer for letters that were escaped. */
@@ -51,26 +50,36 @@ export class JsonReader {
   #pieces: string[] = [];
 
   constructor(text: string) {
-    this.#text = text;
+    this.#tokens = new JsonTokens(text);
+  }
+
+  /** Where it stands, in characters of the text that is left. */
+  get at(): number {
+    return this.#tokens.at;
+  }
+
+  set at(at: number) {
+    this.#tokens.at = at;
   }
 
   /** Forgets what was read, and adds more text after what was not. */
   append(more: string): void {
-    this.#text = this.#text.slice(this.at) + more;
-    this.at = 0;
+    const tokens = this.#tokens;
+    tokens.text = tokens.text.slice(tokens.at) + more;
+    tokens.at = 0;
     this.#copied_to = 0;
     this.#pieces = [];
   }
 
   /** Characters that were not read. */
   get left(): number {
-    return this.#text.length - this.at;
+    return this.#tokens.text.length - this.at;
   }
 
   /** The next token's first character, '' at the end. */
   peek(): string {
     this.#skip();
-    return this.#text[this.at] ?? '';
+    return this.#tokens.text[this.at] ?? '';
   }
 
   /** Takes one of the characters that structure JSON, if it is next. */
@@ -96,7 +105,7 @@ export class JsonReader {
     this.#begin(room);
     const canonical = joined(this.#value({ is_kept: true }));
     this.#room = Number.POSITIVE_INFINITY; // keys are read between values
-    const rest = this.#text.slice(this.#copied_to, this.at);
+    const rest = this.#tokens.text.slice(this.#copied_to, this.at);
     const text = this.#pieces.length === 0 ? rest : this.#pieces.join('') + rest;
     const bytes = Buffer.byteLength(text) - this.#escaped;
     if (bytes > room) this.#tooLong(room);
@@ -164,23 +173,21 @@ export class JsonReader {
 
   #scalar(first: string): string {
     if (first === '"') return this.#string();
-    return first === 't' || first === 'f' || first === 'n' ? this.#literal() : this.#number();
+    const token = this.#tokens.bare();
+    const is_literal = first >= 'a';
+    if (is_literal && LITERALS.includes(token)) return token;
+    const parts = is_literal ? null : NUMBER.exec(token);
+    if (parts === null) throw new NotReadable('a value is missing');
+    return exactNumber(token, parts);
   }
 
   /** The string as every equal one is written: escapes only where there must be some. */
   #string(): string {
     if (this.peek() !== '"') throw new NotReadable('a string is missing');
-    const text = this.#text;
-    const start = this.at;
-    let end = start;
-    // A quote behind an odd number of backslashes is one of the text.
-    do end = text.indexOf('"', end + 1);
-    while (end > 0 && isEscaped(text, end));
-    if (end < 0) throw new NotReadable('a string does not end');
-    this.at = end + 1;
+    const token = this.#tokens.string();
+    if (token === null) throw new NotReadable('a string does not end');
     // Before megabytes are looked at one by one.
-    if ((this.at - start) / ESCAPE_CHARS_MAX > this.#room) this.#tooLong(this.#room);
-    const token = text.slice(start, this.at);
+    if (token.length / ESCAPE_CHARS_MAX > this.#room) this.#tooLong(this.#room);
     if (CONTROL.test(token)) throw new NotReadable('a string holds a control character');
     const plain = token.includes('\\') ? plainOf(token) : token;
     if (plain !== token) this.#escaped += Buffer.byteLength(token) - Buffer.byteLength(plain);
@@ -188,33 +195,15 @@ export class JsonReader {
     return plain;
   }
 
-  #literal(): string {
-    const found = LITERALS.find((literal) => this.#text.startsWith(literal, this.at));
-    if (found === undefined) throw new NotReadable('a value is missing');
-    this.at += found.length;
-    return found;
-  }
-
-  #number(): string {
-    NUMBER.lastIndex = this.at;
-    const parts = NUMBER.exec(this.#text);
-    if (parts === null) throw new NotReadable('a value is missing');
-    const [token] = parts;
-    this.at += token.length;
-    return exactNumber(token, parts);
-  }
-
   #skip(): void {
-    const code = this.#text.charCodeAt(this.at);
-    if (code > 0x20) return;
-    SPACE.lastIndex = this.at;
-    SPACE.exec(this.#text);
-    const end = SPACE.lastIndex;
-    if (end === this.at) return;
-    this.#pieces.push(this.#text.slice(this.#copied_to, this.at));
-    this.#skipped += end - this.at;
-    this.#copied_to = end;
-    this.at = end;
+    const tokens = this.#tokens;
+    const from = tokens.at;
+    if (tokens.text.charCodeAt(from) > 0x20) return;
+    tokens.next();
+    if (tokens.at === from) return;
+    this.#pieces.push(tokens.text.slice(this.#copied_to, from));
+    this.#skipped += tokens.at - from;
+    this.#copied_to = tokens.at;
   }
 
   /** Characters are at least as many bytes: what is far too large is not read to its end. */
@@ -262,12 +251,6 @@ function joined(parts: Parts): string {
     else for (let at = part.length - 1; at >= 0; at -= 1) left.push(part[at] as Parts);
   }
   return found.join('');
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0;
-  while (text[at - 1 - backslashes] === '\\') backslashes += 1;
-  return backslashes % 2 === 1;
 }
 
 /** The number's own value, digit by digit: doubles would take different large ones for equal. */

@@ -83,7 +83,7 @@ class CborScanner {
   }
 
   #refuse(message: string): DocumentRefusal {
-    return refuseAt(this.#open, message);
+    return refuseAt(this.#open, message, (key) => Buffer.from(key, 'latin1').toString('utf8'));
   }
 
   /** Takes one head with its bytes; returns what is wrong, if anything. */
@@ -189,7 +189,7 @@ class CborScanner {
     if (this.#tag === TAG_UUID) return TAG_HOLDS_NO_UUID;
     if (map !== undefined) {
       map.heads_left -= 1;
-      return enterKey(map, content.toString('latin1'));
+      return enterKey(map, content.toString('latin1')); // one character for each byte: cheaper than UTF-8
     }
     if (this.#tag === TAG_TEXT_TIME) {
       const is_time = content.length <= TEXT_TIME_BYTES_MAX && TEXT_TIME.test(content.toString('latin1'));

@@ -8,7 +8,7 @@ export const DOCUMENT_LIMITS = {
 /** Why a body was not taken. `path` names the place, as in `chunks.3.sequence`; absent for the body as a whole. */
 export type DocumentRefusal = { ok: false; path?: string; message: string };
 
-/** A container the scan is inside of. Keys are the bytes of the text, one character each: cheap to cut out and compare. */
+/** A container the scan is inside of. */
 export type OpenContainer = {
   is_map: boolean;
   keys: Set<string>;
@@ -53,16 +53,20 @@ export function leaveEntry(container: OpenContainer): void {
   container.key = undefined;
 }
 
-/** A refusal at the place the open containers stand at. */
-export function refuseAt(open: readonly OpenContainer[], message: string): DocumentRefusal {
-  const steps = open.map(readStep).filter((step) => step !== undefined);
+/** A refusal at the place the open containers stand at. `spell` makes text of a key. */
+export function refuseAt(
+  open: readonly OpenContainer[],
+  message: string,
+  spell = (key: string) => key,
+): DocumentRefusal {
+  const steps = open.map((container) => readStep(container, spell)).filter((step) => step !== undefined);
   return steps.length === 0 ? { ok: false, message } : { ok: false, path: steps.join('.'), message };
 }
 
 /** Undefined between two entries of a map, where no key has been read yet. */
-function readStep(container: OpenContainer): string | undefined {
+function readStep(container: OpenContainer, spell: (key: string) => string): string | undefined {
   if (!container.is_map) return String(container.index);
   if (container.key === undefined) return undefined;
-  const key = Buffer.from(container.key, 'latin1').toString('utf8');
+  const key = spell(container.key);
   return key.length > PATH_KEY_CHARACTERS_MAX ? `${key.slice(0, PATH_KEY_CHARACTERS_MAX)}…` : key;
 }
