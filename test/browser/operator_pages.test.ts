@@ -43,6 +43,11 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
   };
   /** What the page does by itself every few seconds. */
   const look = (page: Page) => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+  /** Browsers move the focus there some time after the page has loaded. */
+  const typeToken = async (page: Page, token: string) => {
+    await page.locator('#token:focus').waitFor();
+    await page.keyboard.type(token);
+  };
   const band = (page: Page, name: string) => page.locator(`#band [data-name=${name}]`);
   const shows = (what: string, page: Page, condition: () => Promise<boolean>) =>
     until(what, async () => {
@@ -54,12 +59,11 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     const { page } = visitor;
     await page.goto(`${url}/devices`);
     t.equal(await headingOf(page), 'Sign in to the operator port');
-    t.equal(await page.evaluate('document.activeElement.id'), 'token');
-    await page.keyboard.type('wrong');
+    await typeToken(page, 'wrong');
     await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
     t.equal(await page.getByRole('alert').textContent(), 'This is not the operator token.');
     t.match(await page.title(), /^Error: /);
-    await page.keyboard.type(ops_token);
+    await typeToken(page, ops_token);
     await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
     t.equal(new URL(page.url()).pathname, '/devices', 'where one wanted to go');
     await answered(page);
@@ -67,7 +71,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     await look(page);
     await page.getByText('You are signed out.').waitFor();
     await visitor.follow('Sign in again');
-    await page.keyboard.type(ops_token);
+    await typeToken(page, ops_token);
     await visitor.press('Sign in');
     await answered(page);
     await visitor.press('Sign out');

@@ -58,12 +58,11 @@ export function Chart({ row, history }: { row: ChartRow; history: History | null
     plot.current?.setData([history.at_ms.map((ms) => ms / 1000), ...rows]);
   }, [history, dark]);
 
-  const heading = `chart-${row.id}`;
   const words = row.lines.map(([, label], at) => `${label} ${values[at]}`);
   const name = history === null ? row.title : `${row.title}: ${words.join(', ')}`;
   return (
-    <section class="panel chart" aria-labelledby={heading}>
-      <h3 id={heading}>{row.title}</h3>
+    <div class="panel chart">
+      <h3>{row.title}</h3>
       <div ref={place} class="plot" role="img" aria-label={name} />
       <ul class="legend">
         {row.lines.map(([series, label], at) => (
@@ -73,7 +72,7 @@ export function Chart({ row, history }: { row: ChartRow; history: History | null
           </li>
         ))}
       </ul>
-    </section>
+    </div>
   );
 }
 
