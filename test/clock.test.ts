@@ -27,6 +27,8 @@ t.test('an offset that was asked for before the clock moved does not move it bac
 
 t.test('fault 9: a clock of Redis that jumps by an hour is believed when it stays so, and not before', async (t) => {
   const HOUR_MS = 3_600_000;
+  /** Far less than the jump, and far more than two reads of a clock may lie apart. */
+  const NEAR_MS = HOUR_MS / 4;
   let ahead_ms = 0;
   let asked = 0;
   const redis = {
@@ -49,13 +51,13 @@ t.test('fault 9: a clock of Redis that jumps by an hour is believed when it stay
   for (const jump_ms of [HOUR_MS, -HOUR_MS]) {
     ahead_ms = jump_ms;
     await syncs(3);
-    t.ok(off_ms() < 1_000, `not after three readings at ${jump_ms} ms`);
+    t.ok(off_ms() < NEAR_MS, `not after three readings at ${jump_ms} ms`);
     ahead_ms = 0;
     await syncs(2);
   }
   ahead_ms = -HOUR_MS;
   await syncs(8);
-  t.ok(Math.abs(clock.now() - (Date.now() - HOUR_MS)) < 1_000, 'after eight it is the time');
+  t.ok(Math.abs(clock.now() - (Date.now() - HOUR_MS)) < NEAR_MS, 'after eight it is the time');
 });
 
 t.test(

@@ -67,10 +67,8 @@ t.test('H-001 devices at two processes on one Redis', async (t) => {
     const { device_id, held } = await provisioned();
     const sockets = await Promise.all([dial(one, held), dial(two, held)]);
     for (const socket of sockets) t.match(await ask(socket), /DEVICE_UNBOUND/);
-    const began_ms = performance.now();
     await operator.ask('DELETE', `/ops/devices/${device_id}/certificate`);
-    await until('both are closed', () => sockets.every(({ destroyed }) => destroyed), 5_000);
-    t.comment(`closed after ${Math.round(performance.now() - began_ms)} ms`);
+    await until('both are closed', () => sockets.every(({ destroyed }) => destroyed));
     for (const server of [one, two]) {
       const again = await dial(server, held);
       t.match(await ask(again), /"reason":"revoked"/);

@@ -8,7 +8,6 @@ import { until } from '../fixtures/until.js';
 
 /** Renames are kept under way by this many at once. */
 const WRITERS = 16;
-const REFUSED_MAX_MS = 1_500;
 
 t.test('J-017 faults 2 and 7: Redis killed under load', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'spool-away-'));
@@ -23,7 +22,7 @@ t.test('J-017 faults 2 and 7: Redis killed under load', async (t) => {
   await app.signIn('away@x.test', () => operator.readCode('away@x.test'));
 
   const answered: string[] = [];
-  const refusals: { status: number; retry_after: string | undefined; ms: number }[] = [];
+  const refusals: { status: number; retry_after: string | undefined }[] = [];
   let stop = false;
   let count = 0;
   const writing = Promise.all(
@@ -31,15 +30,9 @@ t.test('J-017 faults 2 and 7: Redis killed under load', async (t) => {
       const client = server.client(app.access_token);
       while (!stop) {
         const name = `Name ${count++}`;
-        const began = performance.now();
         const answer = await client.send('PATCH', '/me', { body: { name } });
         if (answer.status === 200) answered.push(name);
-        else
-          refusals.push({
-            status: answer.status,
-            retry_after: answer.headers['retry-after'],
-            ms: performance.now() - began,
-          });
+        else refusals.push({ status: answer.status, retry_after: answer.headers['retry-after'] });
       }
       client.close();
     }),
@@ -79,12 +72,10 @@ t.test('J-017 faults 2 and 7: Redis killed under load', async (t) => {
     t.ok(events.length <= answered.length + refusals.length, 'nothing was done twice');
   });
 
-  await t.test('refusals in the outage are 503 with Retry-After, and quick', async (t) => {
+  await t.test('refusals in the outage are 503 with Retry-After', async (t) => {
     t.ok(refusals.length > 0);
-    for (const { status, retry_after, ms } of refusals) {
-      if (status !== 503 || retry_after === undefined || ms > REFUSED_MAX_MS)
-        t.fail(`${status} ${retry_after} after ${ms} ms`);
-    }
+    for (const { status, retry_after } of refusals)
+      if (status !== 503 || retry_after === undefined) t.fail(`${status} ${retry_after}`);
   });
 
   await t.test('readiness follows', async (t) => {

@@ -7,6 +7,18 @@ import { ServerProcess } from '../../fixtures/server_process.js';
 import { until } from '../../fixtures/until.js';
 import { WatchedStore } from '../../fixtures/watched_store.js';
 
+/** After so long `askDownstream` answers all the same. */
+const DOWNSTREAM_MAX_MS = 2_000;
+
+/** From now to the end of a test that limit does not come: what is answered, was settled. */
+function withoutDownstreamLimit(t: Test): void {
+  const { setTimeout } = globalThis;
+  t.teardown(() => Object.assign(globalThis, { setTimeout }));
+  const others = (run: () => void, ms?: number) =>
+    ms === DOWNSTREAM_MAX_MS ? setTimeout(() => {}, 0) : setTimeout(run, ms);
+  Object.assign(globalThis, { setTimeout: others });
+}
+
 t.test('outbox', async (t) => {
   const server = await new TestRedis().start();
   t.teardown(() => server.stop());
@@ -151,24 +163,22 @@ t.test('outbox', async (t) => {
   }
 
   await t.test('who asks to be answered when all is settled, is, through every step', async (t) => {
+    withoutDownstreamLimit(t);
     const process = await open(t);
     const [a, b, c] = [ledgerOf(20), ledgerOf(21), ledgerOf(22)];
     process.relay.start();
     const onward: LedgerMessage = { type: 'tell', to: [c], message: { type: 'add', by: 1 } };
     for (let n = 1; n <= 20; n++) {
-      const began = performance.now();
       t.equal(
         await process.counted(process.runtime.askDownstream(a, { type: 'tell', to: [b], message: onward })),
         'done',
       );
-      // After two seconds the asker is answered all the same: a machine that is that slow proves nothing.
-      const in_time = performance.now() - began < 2_000;
-      await until('it is applied', async () => (await process.view(c)).n >= (in_time ? 0 : n));
       if ((await process.view(c)).n !== n) t.fail(`answered before ${n} was applied`);
     }
   });
 
   await t.test('who waits for an outbox message that another process applied is answered, too', async (t) => {
+    withoutDownstreamLimit(t);
     const watched = new WatchedStore();
     const asker = await open(t, watched);
     const other = await open(t);
@@ -177,22 +187,19 @@ t.test('outbox', async (t) => {
       until('the other one relayed it', async () => (await redis.xlen(keysOf(23).outbox)) === 0),
     );
     other.relay.start();
-    const began = performance.now();
     t.equal(await asker.runtime.askDownstream(a, { type: 'tell', to: [b], message: { type: 'add', by: 1 } }), 'done');
-    t.ok(performance.now() - began < 1_900, `before the time is up (${Math.round(performance.now() - began)} ms)`);
     t.equal((await asker.view(b)).n, 1);
     watched.before.clear();
   });
 
   await t.test('a receiver that is told again by what it set off does not wait for itself', async (t) => {
+    withoutDownstreamLimit(t);
     const process = await open(t);
     const [a, b, c] = [ledgerOf(25), ledgerOf(25), ledgerOf(25)];
     process.relay.start();
     const back: LedgerMessage = { type: 'tell', to: [b], message: note('back') };
     const message: LedgerMessage = { type: 'tell', to: [c], message: back };
-    const began = performance.now();
     t.equal(await process.counted(process.runtime.askDownstream(a, { type: 'tell', to: [b], message })), 'done');
-    t.ok(performance.now() - began < 1_900, 'answered before the time is up');
     t.same((await process.view(b)).trail, ['back']);
   });
 

@@ -48,7 +48,7 @@ t.test('a host that is an address is looked at as it stands', async (t) => {
     t.doesNotThrow(() => checkLiteral(host), host);
 });
 
-type Answer = { code: string | null; found: string[]; ms: number };
+type Answer = { code: string | null; found: string[] };
 
 async function open(t: { teardown(clean: () => Promise<void>): unknown }, names: Names, block_private = false) {
   const server = await NameServer.start(names);
@@ -56,11 +56,9 @@ async function open(t: { teardown(clean: () => Promise<void>): unknown }, names:
   const lookup = makeLookup({ block_private, servers: [server.address] });
   const find = (host: string, all = true) =>
     new Promise<Answer>((resolve) => {
-      const began = performance.now();
       lookup(host, { all }, (error, found) => {
         const addresses = typeof found === 'string' ? [found] : (found ?? []).map(({ address }) => address);
-        const ms = performance.now() - began;
-        resolve({ code: error?.code ?? null, found: error === null ? addresses : [], ms });
+        resolve({ code: error?.code ?? null, found: error === null ? addresses : [] });
       });
     });
   return { server, find };
@@ -98,17 +96,16 @@ t.test('faults 13: names that nobody answers for keep neither other names nor fi
     ...Object.fromEntries(stuck.map((name) => [name, null])),
     'healthy.test': ['192.0.2.1'],
   });
-  const answers: Promise<Answer>[] = [];
+  const answers: Promise<void>[] = [];
+  const codes: (string | null)[] = [];
   for (const name of stuck) {
-    answers.push(find(name));
+    answers.push(find(name).then(({ code }) => void codes.push(code)));
     if (answers.length % AT_ONCE === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   }
   const healthy = await find('healthy.test');
   t.same(healthy.found, ['192.0.2.1']);
-  t.ok(healthy.ms < 500, `${healthy.ms} ms`);
-  const began = performance.now();
   await readFile(new URL(import.meta.url));
-  t.ok(performance.now() - began < 500, 'a file is read');
-  for (const { code, ms } of await Promise.all(answers))
-    if (code !== 'ENOTFOUND' || ms > 9_000) t.fail(`${code} after ${ms} ms`);
+  t.ok(codes.length < HANGING, 'the name is found and a file is read while others still wait');
+  await Promise.all(answers);
+  t.same(new Set(codes), new Set(['ENOTFOUND']), 'and they do not wait for ever');
 });

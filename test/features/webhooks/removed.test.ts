@@ -6,8 +6,6 @@ import { Receiver } from '../../fixtures/receiver.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { until } from '../../fixtures/until.js';
 
-const SOON_MS = 5_000;
-
 t.test('F-018 an endpoint removed while a request hangs leaves nothing that is waited for', async (t) => {
   const receiver = await Receiver.start();
   const spool = await TestSpool.start(receiver.env);
@@ -25,9 +23,6 @@ t.test('F-018 an endpoint removed while a request hangs leaves nothing that is w
   await ann.ask('DELETE', `/endpoints/${endpoint.id}`);
   for (const response of waiting) response.writeHead(204).end();
   await until('nothing is in flight', () => spool.server.services.deliveries.in_flight === 0);
-  const began = performance.now();
-  await spool.operator.advanceClock(1_000);
-  t.ok(performance.now() - began < SOON_MS, 'the clock');
-  await spool.server.services.deliveries.stop();
-  t.ok(performance.now() - began < SOON_MS, 'a stop');
+  await t.resolves(spool.operator.advanceClock(1_000), 'the clock moves');
+  await t.resolves(spool.server.services.deliveries.stop(), 'and it stops');
 });

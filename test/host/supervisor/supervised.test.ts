@@ -12,7 +12,6 @@ import { SpoolProcess } from '../../fixtures/spool_process.js';
 import { StalledConnections } from '../../fixtures/stalled_connections.js';
 import { until } from '../../fixtures/until.js';
 
-const ENDS_MAX_MS = 20_000;
 const CONNECTIONS_MAX = 30;
 const CODES_MAX = 4;
 const DRAIN_S = 1;
@@ -220,11 +219,9 @@ t.test('two processes on the same ports', async (t) => {
     const children = server.childrenNow();
     const { redis_pid } = server;
     await server.kill();
-    const began = performance.now();
     server = await start();
     t.equal(server.redis_pid, redis_pid);
     t.same(children.filter(isRunning), [], 'none of them was left beside it');
-    t.ok(performance.now() - began < ENDS_MAX_MS);
     const client = server.client(token);
     t.match(await client.ask('GET', '/me'), { name: 'Round 3' });
     client.close();

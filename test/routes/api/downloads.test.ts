@@ -6,7 +6,6 @@ import { type IntentView, sha256Of } from '../../../kits/typescript/src/device_c
 import { LIMITS } from '../../../src/domain/limits.js';
 import { TestSpool } from '../../fixtures/spool.js';
 
-const CLOSED_MAX_MS = 25_000;
 t.setTimeout(60_000);
 
 t.test('a download that its client does not read is given up, and its file closed', async (t) => {
@@ -41,8 +40,6 @@ t.test('a download that its client does not read is given up, and its file close
     `GET /audio/chunks/${chunk_id}/content HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${app.access_token}\r\n\r\n`,
   );
   const stream = await opened;
-  const began = performance.now();
   await new Promise((resolve) => stream.once('error', () => {}).once('close', resolve));
   t.notOk(stream.readableEnded);
-  t.ok(performance.now() - began < CLOSED_MAX_MS);
 });

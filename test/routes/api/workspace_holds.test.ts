@@ -21,15 +21,13 @@ t.test('a workspace that holds still for a deletion', { timeout: 30_000 }, async
     return spool.server.services.runtime.askDownstream({ kind: 'workspace', id }, message);
   };
 
-  await t.test('I-003 I-011 nobody joins and nobody becomes owner: two seconds, then 503', async (t) => {
+  await t.test('I-003 I-011 nobody joins and nobody becomes owner: 503', async (t) => {
     await hold(bob.id);
-    const began = performance.now();
     const [joined, given] = await Promise.all([
       cem.says('POST', `/me/invitations/${invitation_id}/accept`),
       ann.says('POST', `/workspaces/${id}/transfer`, { account_id: bob.id }),
     ]);
     t.same([joined, given], ['503 UNAVAILABLE', '503 UNAVAILABLE']);
-    t.ok(performance.now() - began >= 2_000);
     t.same(await ann.members(id), ['ann@x.test owner', 'bob@x.test member']);
     t.same(await cem.workspaceNames(), ['Private owner']);
     t.match(await cem.ask('GET', '/me/invitations'), { items: [{ id: invitation_id }] }, 'the invitation stands');
