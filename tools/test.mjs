@@ -48,7 +48,7 @@ const folder = makeRunFolder();
 const succeeded = join(folder, 'succeeded');
 const env = { TMPDIR: folder, SPOOL_SUCCEEDED: succeeded };
 if (positionals.length === 0) env.SPOOL_SERVER_BUNDLE = await bundleServer(folder);
-const report = new Report();
+const report = new Report(files.length - left_out.length);
 const tell = (file) => report.add(file);
 
 const to_run = files.filter((path) => !left_out.includes(path));

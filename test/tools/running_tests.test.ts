@@ -55,10 +55,19 @@ t.test('what fails is named, and ends the process', async (t) => {
   const [file, ...others] = await hear(t, [fails, '']);
   t.match(file, { passed: 1, failed: ['bad'], tap: /one is two/ });
   t.same(others, [], 'the next file gets another process');
-  t.match(await hear(t, ["throw new Error('on import');"]), [{ failed: [/could not be imported/], tap: /on import/ }]);
+  t.match(await hear(t, ["throw new Error('on import');"]), [
+    { failed: [/could not be imported/], errors: /on import/ },
+  ]);
   const nobody =
     "t.test('x', async () => { void Promise.reject(new Error('nobody')); await new Promise(setImmediate); });";
   t.match(await hear(t, [nobody]), [{ passed: 0, errors: /Error: nobody/ }]);
+  t.match(await hear(t, ['let let;']), [{ failed: [/could not be imported/], errors: /SyntaxError/ }]);
+  const ends = (how: string) => `t.test('x', async () => { ${how}; await new Promise(() => {}); });`;
+  t.match(await hear(t, [ends("process.kill(process.pid, 'SIGKILL')")]), [{ failed: [/was ended by SIGKILL/] }]);
+  t.match(await hear(t, [ends('process.exit(3)')]), [{ failed: [/ended with exit code/] }]);
+  t.match(await hear(t, ['']), [{ failed: [/no test ran/] }]);
+  const late = "t.test('x', async () => void setTimeout(() => { throw new Error('late'); }, 50));";
+  t.match((await hear(t, [late])).at(-1), { failed: [/ended with exit code/], errors: /Error: late/ });
   const leaves = "t.teardown(() => { throw new Error('at its end'); }); t.test('good', async () => {});";
   t.match(await hear(t, [leaves]), [{ passed: 1, failed: [/end of file/], tap: /at its end/ }]);
 });

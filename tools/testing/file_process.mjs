@@ -37,15 +37,25 @@ export const runFiles = (first, { next, tell, env, file_timeout_s = FILE_TIMEOUT
     let timer;
     let began = { ms: performance.now(), cpu_s: 0 };
     let has_ended = false;
+    let is_good = true;
+    let killed_after_s = null;
 
     const killAfter = (ms) => {
       clearTimeout(timer);
-      timer = setTimeout(() => child.kill('SIGKILL'), ms);
+      timer = setTimeout(() => {
+        killed_after_s = Math.round(ms / 1000);
+        child.kill('SIGKILL');
+      }, ms);
     };
     const killWithFile = () => killAfter(file_timeout_s * 1000 + KILLED_AFTER_MS);
-    const tellOf = (text, is_good) => {
+    const endingOf = (code, signal) => {
+      if (killed_after_s !== null) return `its process was killed after ${killed_after_s} s`;
+      return signal === null ? `its process ended with exit code ${code}` : `its process was ended by ${signal}`;
+    };
+    /** `ending`: how the process ended before the file did; null where the file ran to its end. */
+    const tellOf = (text, ending = null) => {
       const now = { ms: performance.now(), cpu_s: cpuSeconds(child.pid) ?? began.cpu_s };
-      const file = { path, tap: text, errors, ...countTests(text, is_good) };
+      const file = { path, tap: text, errors, ending, ...countTests(text, ending) };
       tell({ ...file, ms: now.ms - began.ms, cpu_s: now.cpu_s - began.cpu_s });
       began = now;
       errors = '';
@@ -65,20 +75,23 @@ export const runFiles = (first, { next, tell, env, file_timeout_s = FILE_TIMEOUT
         .replace(END_OF_FILE, (line, not) => (not ? line : ''));
       tail = '';
       // After a failure the process is not what others expect.
-      const following = tellOf(text, true) ? next() : undefined;
+      is_good = tellOf(text);
+      const following = is_good ? next() : undefined;
       has_ended = following === undefined;
       path = following ?? path;
       if (has_ended) killAfter(end_max_ms);
       else killWithFile();
       child.send(has_ended ? END : path);
     });
-    child.on('error', () => {}); // it has ended, and 'close' tells so
-    child.on('close', (_, signal) => {
+    child.on('error', (error) => {
+      errors += `${error.message}\n`; // it has ended, and 'close' tells so
+    });
+    child.on('close', (code, signal) => {
       clearTimeout(timer);
       const tap = chunks.join('');
-      if (!has_ended) tellOf(tap, false);
-      else if (signal !== null) tellOf(`not ok 1 - was still held ${end_max_ms / 1000} s after its tests\n`, false);
-      else if (/^not ok/m.test(tap)) tellOf(tap, false);
+      if (!has_ended) tellOf(tap, endingOf(code, signal));
+      else if (killed_after_s !== null) tellOf(`not ok 1 - was still held ${end_max_ms / 1000} s after its tests\n`);
+      else if (/^not ok/m.test(tap) || (is_good && code !== 0)) tellOf(tap, endingOf(code, signal));
       resolve();
     });
     killWithFile();

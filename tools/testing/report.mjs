@@ -1,7 +1,10 @@
 /* What a run has come to, in counts and words. */
 
-/** Counts the tests of a file, which are not indented. A file that failed without a failed test (it crashed) counts as one. */
-export const countTests = (tap, is_good) => {
+/**
+ * Counts the tests of a file, which are not indented. A file that failed without a failed test (its process crashed, or it
+ * has no test) counts as one, which says why. `ending`: how its process ended before the file did.
+ */
+export const countTests = (tap, ending = null) => {
   const count = { passed: 0, failed: [] };
   for (const line of tap.split('\n')) {
     const [, not, rest] = /^(not )?ok \d+(?: - )?(.*)$/.exec(line) ?? [];
@@ -9,9 +12,15 @@ export const countTests = (tap, is_good) => {
     if (not) count.failed.push(rest.replace(/ # time=.*$/, ''));
     else count.passed++;
   }
-  if (count.failed.length === 0 && (!is_good || count.passed === 0)) count.failed.push('(the file itself)');
+  if (count.failed.length > 0) return count;
+  if (ending !== null) count.failed.push(`(the file itself: ${ending})`);
+  else if (count.passed === 0) count.failed.push('(the file itself: no test ran)');
   return count;
 };
+
+/** On a terminal one line shows how far a run is; elsewhere a line comes now and then. */
+const PROGRESS_EVERY_MS = process.stdout.isTTY ? 1_000 : 30_000;
+const CLEAR_LINE = '\r\x1b[K';
 
 export class Report {
   passed = 0;
@@ -20,6 +29,28 @@ export class Report {
   /** What files say that this machine lacks for some of their tests. */
   #not_run = new Set();
   #files = [];
+  #files_of_all;
+  #began_ms = performance.now();
+  #ticking;
+
+  /** `files`: how many will run. */
+  constructor(files) {
+    this.#files_of_all = files;
+    this.#ticking = setInterval(() => this.#printProgress(), PROGRESS_EVERY_MS).unref();
+  }
+
+  #printProgress() {
+    const s = Math.floor((performance.now() - this.#began_ms) / 1000);
+    const elapsed = `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`;
+    const text = `${this.#files.length} of ${this.#files_of_all} files, ${elapsed}, ${this.failed} failed`;
+    if (process.stdout.isTTY) process.stdout.write(`${CLEAR_LINE}${text}`);
+    else console.log(text);
+  }
+
+  /** Prints in place of the line that shows how far the run is. */
+  #print(text) {
+    console.log(process.stdout.isTTY ? CLEAR_LINE + text : text);
+  }
 
   /** Takes in a file that has run. What went wrong in it is printed at once. */
   add(file) {
@@ -28,12 +59,18 @@ export class Report {
     for (const line of file.tap.split('\n')) if (line.startsWith('not run: ')) this.#not_run.add(line);
     this.#names.push(...file.failed.map((name) => `${file.path}: ${name}`));
     this.#files.push(file);
-    if (file.failed.length > 0) console.log(failureText(file));
-    else if (process.stdout.isTTY) console.log(`ok   ${file.path} (${(file.ms / 1000).toFixed(1)} s)`);
+    if (file.failed.length > 0) this.#print(failureText(file));
+    if (process.stdout.isTTY) this.#printProgress();
+  }
+
+  #endProgress() {
+    clearInterval(this.#ticking);
+    if (process.stdout.isTTY) process.stdout.write(CLEAR_LINE);
   }
 
   /** The files that took the most CPU. */
   printSlowest(count) {
+    this.#endProgress();
     const seconds = (number) => number.toFixed(1).padStart(8);
     const sum = (part) => this.#files.reduce((all, file) => all + part(file), 0);
     console.log('   CPU s  wall s');
@@ -45,6 +82,7 @@ export class Report {
 
   /** What failed, what did not run, and the counts. The last line is `N passed, N failed`. */
   printEnd({ without_browser, no_chromium }) {
+    this.#endProgress();
     for (const name of this.#names) console.log(`failed: ${name}`);
     for (const line of this.#not_run) console.log(line);
     if (without_browser > 0) {
@@ -56,8 +94,11 @@ export class Report {
   }
 }
 
-/** What went wrong in a file: its TAP without what went well. */
-const failureText = ({ path, tap, errors }) => {
+/** What went wrong in a file: its TAP without what went well, what it wrote to stderr, and how its process ended. */
+const failureText = ({ path, tap, errors, ending, failed }) => {
   const lines = tap.split('\n').filter((line) => !/^\s*(ok \d|# Subtest|\d+\.\.\d+|$)/.test(line));
-  return [`FAIL ${path}`, ...lines, errors.trim()].join('\n');
+  const begun = tap.match(/(?<=# Subtest: ).*/g)?.at(-1);
+  const end =
+    ending === null ? [] : [`${path}: ${ending}${begun === undefined ? '' : `; the last test that began: ${begun}`}`];
+  return [`FAIL ${path}`, ...lines, errors.trim(), ...end, ...failed.map((name) => `failed: ${name}`)].join('\n');
 };

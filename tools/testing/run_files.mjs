@@ -43,7 +43,8 @@ const runFile = async (path) => {
   try {
     await import(resolve(path));
   } catch (error) {
-    t.fail(`${path} could not be imported`, { stack: error.stack });
+    console.error(error); // tap leaves out a stack that has no line of a test
+    t.fail(`${path} could not be imported`);
   }
   await t.test(`end of file ${path}`, async () => {
     for (const end of ends.splice(0)) await end();
