@@ -28,308 +28,303 @@ const SAID = [
 ];
 const LATER = { text: 'And the bicycle is in the cellar', start_ms: 9_200, end_ms: 11_700, speaker: 'B' };
 
-t.test('the account’s own pages in a browser', async (t) => {
-  const engine = await ScriptedEngine.start(t);
-  // What comes out of a loudspeaker holds no script any more.
-  engine.hears = ({ wav, samples, length_s }) => {
-    if (wav?.format.frames_per_second !== MICROPHONE_RATE) return wav === null ? [] : heardIn(samples, wav.format);
-    return [{ text: INTO_THE_MICROPHONE, start: 0.2, end: Math.max(0.5, length_s - 0.2) }];
-  };
-  const browsing = await Browsing.start(
-    t,
-    { CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url, TRANSCRIBE_DIARIZE: '1', TRANSCRIBE_WINDOW_S: '600' },
-    {
-      flags: [
-        '--use-fake-device-for-media-stream',
-        '--use-fake-ui-for-media-stream',
-        `--use-file-for-fake-audio-capture=${toneFile(t)}`,
-      ],
-    },
-  );
-  const { spool } = browsing;
-  const walk = browsing.walk.bind(browsing, t);
-  const app_url = `${spool.server.base_url}/app`;
+const engine = await ScriptedEngine.start(t);
+// What comes out of a loudspeaker holds no script any more.
+engine.hears = ({ wav, samples, length_s }) => {
+  if (wav?.format.frames_per_second !== MICROPHONE_RATE) return wav === null ? [] : heardIn(samples, wav.format);
+  return [{ text: INTO_THE_MICROPHONE, start: 0.2, end: Math.max(0.5, length_s - 0.2) }];
+};
+const browsing = await Browsing.start(
+  t,
+  { CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url, TRANSCRIBE_DIARIZE: '1', TRANSCRIBE_WINDOW_S: '600' },
+  {
+    flags: [
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
+      `--use-file-for-fake-audio-capture=${toneFile(t)}`,
+    ],
+  },
+);
+const { spool } = browsing;
+const walk = browsing.walk.bind(browsing, t);
+const app_url = `${spool.server.base_url}/app`;
 
-  /** As far as the page that was asked for. */
-  const enter = async (visitor: Visitor, email: string, path = '') => {
-    const { page } = visitor;
-    await page.goto(app_url + path);
-    await visitor.press('Sign in');
-    await visitor.enterEmail(email);
-    await visitor.enterCode(await spool.readCode(email));
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'attached' });
-  };
-  /** Somebody with a recording, which may still be under way. */
-  const recorded = async (email: string, { live = false } = {}) => {
-    const account = await TestAccount.open(spool, email, { sharing: false });
-    const recording = await TestRecording.begin(account);
-    await recording.add(9_000, { says: SAID });
-    if (!live) await recording.end();
-    await until('it is transcribed', async () => {
-      if (live) await spool.operator.advanceClock(QUIET_MS);
-      return (await recording.turns()).length === SAID.length;
-    });
-    return { account, recording };
-  };
-  const turn = (page: Page, text: string) => page.locator('.turn', { hasText: text });
-  const positionOf = async (page: Page) => Number(await page.getByRole('slider').getAttribute('aria-valuenow'));
-
-  await walk(
-    'signing in comes back to where one wanted to go, and leaves no token anywhere else',
-    async (t, visitor) => {
-      const { page, context } = visitor;
-      const email = browsing.somebody();
-      await page.goto(`${app_url}/search?q=key`);
-      t.equal(await headingOf(page), 'Your recordings');
-      const asked: string[] = [];
-      context.on('request', (request) => asked.push(request.url()));
-      await enter(visitor, email, '/search?q=key');
-      t.equal(page.url(), `${app_url}/search?q=key`);
-      await page.getByRole('heading', { name: 'Search' }).waitFor();
-      t.match(await page.title(), 'Search · Spool');
-      t.notOk(asked.some((url) => /token=|spo_.*spo_/.test(url)));
-      const kept = JSON.parse((await page.evaluate('JSON.stringify({ ...localStorage })')) as string);
-      t.same(Object.keys(kept), ['spool.session']);
-      t.same(Object.keys(JSON.parse(kept['spool.session'])), ['refresh_token', 'account_id']);
-      t.equal(await page.evaluate('sessionStorage.length'), 0);
-      await page.goBack();
-      t.notMatch(page.url(), /[?&]code=/, 'the code is not in the history either');
-
-      await page.goto(`${app_url}/recordings`);
-      await page.getByText('Nothing is recorded yet').waitFor();
-      await spool.operator.advanceClock(2 * HOUR_MS);
-      await page.getByRole('link', { name: 'Search' }).click();
-      await page.getByText('Find what was said').waitFor();
-      await page.getByRole('link', { name: 'Recordings' }).click();
-      await page.getByText('Nothing is recorded yet').waitFor();
-      t.pass('an access token that has ended is replaced without a word');
-
-      const other = await visitor.newPage();
-      await other.goto(`${app_url}/recordings`);
-      await other.getByText('Nothing is recorded yet').waitFor();
-      const { refresh_token } = JSON.parse((await page.evaluate('localStorage["spool.session"]')) as string);
-      await page.bringToFront();
-      await page.getByRole('button', { name: 'Sign out' }).click();
-      await page.getByRole('button', { name: 'Sign in' }).waitFor();
-      t.equal(await page.evaluate('localStorage.length'), 0);
-      await other.getByRole('button', { name: 'Sign in' }).waitFor();
-      t.pass('in every tab');
-      const again = await fetch(`${spool.base_url}/oauth/token`, {
-        method: 'POST',
-        body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'svc-web', refresh_token }),
-      });
-      t.equal(again.status, 400, 'and on the server');
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByLabel('Email address').waitFor();
-      t.pass('the browser session has ended as well');
-    },
-  );
-
-  await walk('a sign-in that was not begun here, and tabs that refresh at once', async (t, visitor) => {
-    const { page } = visitor;
-    await page.goto(`${app_url}/callback?code=spo_x&state=y&iss=z`);
-    await page.getByText('That sign-in was not begun in this tab').waitFor();
-    t.equal(page.url(), app_url);
-    await enter(visitor, browsing.somebody(), '/recordings');
-    const tabs = [page, await visitor.newPage(), await visitor.newPage(), await visitor.newPage()];
-    for (let round = 0; round < 2; round++) {
-      await Promise.all(tabs.map((tab) => tab.goto(`${app_url}/recordings`)));
-      await Promise.all(tabs.map((tab) => tab.getByText('Nothing is recorded yet').waitFor()));
-    }
-    t.pass('each has a token of its own, and nobody is signed out');
+/** As far as the page that was asked for. */
+const enter = async (visitor: Visitor, email: string, path = '') => {
+  const { page } = visitor;
+  await page.goto(app_url + path);
+  await visitor.press('Sign in');
+  await visitor.enterEmail(email);
+  await visitor.enterCode(await spool.readCode(email));
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'attached' });
+};
+/** Somebody with a recording, which may still be under way. */
+const recorded = async (email: string, { live = false } = {}) => {
+  const account = await TestAccount.open(spool, email, { sharing: false });
+  const recording = await TestRecording.begin(account);
+  await recording.add(9_000, { says: SAID });
+  if (!live) await recording.end();
+  await until('it is transcribed', async () => {
+    if (live) await spool.operator.advanceClock(QUIET_MS);
+    return (await recording.turns()).length === SAID.length;
   });
+  return { account, recording };
+};
+const turn = (page: Page, text: string) => page.locator('.turn', { hasText: text });
+const positionOf = async (page: Page) => Number(await page.getByRole('slider').getAttribute('aria-valuenow'));
 
-  await walk(
-    'a recording: played, followed, sought by keyboard; speakers named; new turns by themselves',
-    async (t, visitor) => {
-      const { page } = visitor;
-      const email = browsing.somebody();
-      const { recording } = await recorded(email, { live: true });
-      await enter(visitor, email, '/recordings');
-      await page.getByRole('heading', { name: 'Sunday, November 1' }).waitFor();
-      await page.getByRole('link', { name: `“${SAID[0]?.text}”` }).click();
-      await turn(page, 'The spare key').waitFor();
-      t.equal(await page.evaluate('document.activeElement.tagName'), 'H1', 'the focus is where the page begins');
-      t.match(await headingOf(page), /^Recording of /);
+await walk('signing in comes back to where one wanted to go, and leaves no token anywhere else', async (t, visitor) => {
+  const { page, context } = visitor;
+  const email = browsing.somebody();
+  await page.goto(`${app_url}/search?q=key`);
+  t.equal(await headingOf(page), 'Your recordings');
+  const asked: string[] = [];
+  context.on('request', (request) => asked.push(request.url()));
+  await enter(visitor, email, '/search?q=key');
+  t.equal(page.url(), `${app_url}/search?q=key`);
+  await page.getByRole('heading', { name: 'Search' }).waitFor();
+  t.match(await page.title(), 'Search · Spool');
+  t.notOk(asked.some((url) => /token=|spo_.*spo_/.test(url)));
+  const kept = JSON.parse((await page.evaluate('JSON.stringify({ ...localStorage })')) as string);
+  t.same(Object.keys(kept), ['spool.session']);
+  t.same(Object.keys(JSON.parse(kept['spool.session'])), ['refresh_token', 'account_id']);
+  t.equal(await page.evaluate('sessionStorage.length'), 0);
+  await page.goBack();
+  t.notMatch(page.url(), /[?&]code=/, 'the code is not in the history either');
 
-      await page.getByRole('button', { name: 'Play', exact: true }).click();
-      await page.locator('.turn[aria-current]').waitFor();
-      await page.getByRole('button', { name: 'Pause' }).click();
-      t.ok(await page.evaluate('navigator.serviceWorker.controller !== null'), 'the browser’s own player plays it');
-      const slider = page.getByRole('slider', { name: 'Position' });
-      await slider.focus();
-      await page.keyboard.press('Home');
-      t.equal(await positionOf(page), 0);
-      await page.keyboard.press('ArrowRight');
-      t.equal(await positionOf(page), 5);
-      await page.locator('.turn[aria-current]', { hasText: 'The spare key' }).waitFor();
-      await page.keyboard.press('End');
-      t.equal(await positionOf(page), 9);
-      await page.getByRole('button', { name: 'Play from 0:06' }).click();
-      await page.locator('.turn[aria-current]', { hasText: 'I will look there' }).waitFor();
+  await page.goto(`${app_url}/recordings`);
+  await page.getByText('Nothing is recorded yet').waitFor();
+  await spool.operator.advanceClock(2 * HOUR_MS);
+  await page.getByRole('link', { name: 'Search' }).click();
+  await page.getByText('Find what was said').waitFor();
+  await page.getByRole('link', { name: 'Recordings' }).click();
+  await page.getByText('Nothing is recorded yet').waitFor();
+  t.pass('an access token that has ended is replaced without a word');
 
-      await page.getByRole('button', { name: 'Name Speaker 2' }).click();
-      await page.getByRole('dialog').getByLabel('Name').fill('Mira');
-      await page.keyboard.press('Enter');
-      await turn(page, 'The spare key').getByText('Mira').waitFor();
-      await page.getByRole('button', { name: 'Correct what was said at 0:06' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Mira' }).click();
-      await until('the turn is another person’s', async () => {
-        const [, , third] = await recording.turns();
-        return third?.speaker_name === 'Mira';
-      });
+  const other = await visitor.newPage();
+  await other.goto(`${app_url}/recordings`);
+  await other.getByText('Nothing is recorded yet').waitFor();
+  const { refresh_token } = JSON.parse((await page.evaluate('localStorage["spool.session"]')) as string);
+  await page.bringToFront();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  t.equal(await page.evaluate('localStorage.length'), 0);
+  await other.getByRole('button', { name: 'Sign in' }).waitFor();
+  t.pass('in every tab');
+  const again = await fetch(`${spool.base_url}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'svc-web', refresh_token }),
+  });
+  t.equal(again.status, 400, 'and on the server');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('Email address').waitFor();
+  t.pass('the browser session has ended as well');
+});
 
-      await recording.add(3_000, { says: [LATER] });
-      await recording.end();
-      await turn(page, LATER.text).waitFor();
-      await until('the player knows it', async () => (await slider.getAttribute('aria-valuemax')) === '12');
+await walk('a sign-in that was not begun here, and tabs that refresh at once', async (t, visitor) => {
+  const { page } = visitor;
+  await page.goto(`${app_url}/callback?code=spo_x&state=y&iss=z`);
+  await page.getByText('That sign-in was not begun in this tab').waitFor();
+  t.equal(page.url(), app_url);
+  await enter(visitor, browsing.somebody(), '/recordings');
+  const tabs = [page, await visitor.newPage(), await visitor.newPage(), await visitor.newPage()];
+  for (let round = 0; round < 2; round++) {
+    await Promise.all(tabs.map((tab) => tab.goto(`${app_url}/recordings`)));
+    await Promise.all(tabs.map((tab) => tab.getByText('Nothing is recorded yet').waitFor()));
+  }
+  t.pass('each has a token of its own, and nobody is signed out');
+});
 
-      await page.getByRole('button', { name: 'Rename' }).click();
-      await page.getByRole('dialog').getByLabel('Title').fill('At the <workshop>');
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('heading', { name: 'At the <workshop>' }).waitFor();
-      await page.getByRole('button', { name: 'Delete', exact: true }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-      await page.getByText('Nothing is recorded yet').waitFor();
-      t.same(await recording.account.ask('GET', '/audio/streams'), { items: [], cursor: null });
-    },
-  );
-
-  await walk('a sentence is found again, and heard', async (t, visitor) => {
+await walk(
+  'a recording: played, followed, sought by keyboard; speakers named; new turns by themselves',
+  async (t, visitor) => {
     const { page } = visitor;
     const email = browsing.somebody();
-    await recorded(email);
-    await enter(visitor, email, '/search');
-    await page.getByLabel('What was said').fill('spare key');
-    await page.keyboard.press('Enter');
-    const found = page.getByRole('link', { name: 'The spare key is in the safe' });
-    await found.waitFor();
-    t.same(await page.locator('mark').allTextContents(), ['spare', 'key']);
-    await found.click();
-    await page.locator('.turn[aria-current]', { hasText: 'The spare key' }).waitFor();
-    t.equal(await positionOf(page), 3);
-    await page.goBack();
-    await found.waitFor();
-    await page.getByLabel('What was said').fill('elephants');
-    await page.keyboard.press('Enter');
-    await page.getByText('Nothing was found').waitFor();
-  });
+    const { recording } = await recorded(email, { live: true });
+    await enter(visitor, email, '/recordings');
+    await page.getByRole('heading', { name: 'Sunday, November 1' }).waitFor();
+    await page.getByRole('link', { name: `“${SAID[0]?.text}”` }).click();
+    await turn(page, 'The spare key').waitFor();
+    t.equal(await page.evaluate('document.activeElement.tagName'), 'H1', 'the focus is where the page begins');
+    t.match(await headingOf(page), /^Recording of /);
 
-  await walk('a suggestion is taken up, and put back', async (t, visitor) => {
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await page.locator('.turn[aria-current]').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    t.ok(await page.evaluate('navigator.serviceWorker.controller !== null'), 'the browser’s own player plays it');
+    const slider = page.getByRole('slider', { name: 'Position' });
+    await slider.focus();
+    await page.keyboard.press('Home');
+    t.equal(await positionOf(page), 0);
+    await page.keyboard.press('ArrowRight');
+    t.equal(await positionOf(page), 5);
+    await page.locator('.turn[aria-current]', { hasText: 'The spare key' }).waitFor();
+    await page.keyboard.press('End');
+    t.equal(await positionOf(page), 9);
+    await page.getByRole('button', { name: 'Play from 0:06' }).click();
+    await page.locator('.turn[aria-current]', { hasText: 'I will look there' }).waitFor();
+
+    await page.getByRole('button', { name: 'Name Speaker 2' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Mira');
+    await page.keyboard.press('Enter');
+    await turn(page, 'The spare key').getByText('Mira').waitFor();
+    await page.getByRole('button', { name: 'Correct what was said at 0:06' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Mira' }).click();
+    await until('the turn is another person’s', async () => {
+      const [, , third] = await recording.turns();
+      return third?.speaker_name === 'Mira';
+    });
+
+    await recording.add(3_000, { says: [LATER] });
+    await recording.end();
+    await turn(page, LATER.text).waitFor();
+    await until('the player knows it', async () => (await slider.getAttribute('aria-valuemax')) === '12');
+
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('dialog').getByLabel('Title').fill('At the <workshop>');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'At the <workshop>' }).waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Nothing is recorded yet').waitFor();
+    t.same(await recording.account.ask('GET', '/audio/streams'), { items: [], cursor: null });
+  },
+);
+
+await walk('a sentence is found again, and heard', async (t, visitor) => {
+  const { page } = visitor;
+  const email = browsing.somebody();
+  await recorded(email);
+  await enter(visitor, email, '/search');
+  await page.getByLabel('What was said').fill('spare key');
+  await page.keyboard.press('Enter');
+  const found = page.getByRole('link', { name: 'The spare key is in the safe' });
+  await found.waitFor();
+  t.same(await page.locator('mark').allTextContents(), ['spare', 'key']);
+  await found.click();
+  await page.locator('.turn[aria-current]', { hasText: 'The spare key' }).waitFor();
+  t.equal(await positionOf(page), 3);
+  await page.goBack();
+  await found.waitFor();
+  await page.getByLabel('What was said').fill('elephants');
+  await page.keyboard.press('Enter');
+  await page.getByText('Nothing was found').waitFor();
+});
+
+await walk('a suggestion is taken up, and put back', async (t, visitor) => {
+  const { page } = visitor;
+  const email = browsing.somebody();
+  const { account, recording } = await recorded(email);
+  await makeInsights(account, recording, {
+    suggestions: [{ text: 'Send the report', kind: 'task', at: [[0, 3_000]] }],
+  });
+  const statuses = async () => {
+    const { items } = await account.ask<{ items: { status: string }[] }>('GET', '/suggestions');
+    return items.map(({ status }) => status);
+  };
+  await enter(visitor, email, '/insights');
+  const row = page.getByRole('listitem').filter({ hasText: 'Send the report' });
+  await row.getByRole('button', { name: 'Accept' }).click();
+  await row.getByText('Accepted').waitFor();
+  t.same(await statuses(), ['accepted']);
+  await row.getByRole('button', { name: 'Undo' }).click();
+  await row.getByRole('button', { name: 'Dismiss' }).waitFor();
+  t.same(await statuses(), ['open']);
+});
+
+await walk('what came of a recorder session, and what developers see of it', async (t, visitor) => {
+  const { page } = visitor;
+  const email = browsing.somebody();
+  const { account, recording } = await recorded(email);
+  const { session } = await spool.hostSession(account.app);
+  await makeInsights(account, recording, {
+    session_id: session.id,
+    span: [0, 9_000],
+    conversation: { title: 'The meeting' },
+    suggestions: [{ text: 'Send the notes', at: [[0, 3_000]] }],
+    memories: [{ text: 'Meets on Mondays', at: [[3_000, 6_000]] }],
+  });
+  await account.entitle('developer.tools', true);
+  await enter(visitor, email, `/sessions/${session.id}`);
+  await page.getByRole('link', { name: 'To the summary' }).click();
+  await page.getByRole('heading', { name: 'What came of the session' }).waitFor();
+  for (const text of ['The meeting', 'Send the notes', 'Meets on Mondays']) await page.getByText(text).waitFor();
+  await looksWell(t, page, 'the summary of a session');
+  await page.getByRole('link', { name: 'Insights' }).click();
+  await page.getByRole('link', { name: 'Memories' }).click();
+  await page.getByText('Meets on Mondays').waitFor();
+  await page.getByRole('link', { name: 'Conversations' }).click();
+  await looksWell(t, page, 'conversations');
+  await page.getByRole('link', { name: 'The meeting' }).click();
+  await turn(page, 'The spare key').waitFor();
+});
+
+await walk('the browser records, and what was said becomes text', async (t, visitor) => {
+  const { page, context } = visitor;
+  const email = browsing.somebody();
+  const account = await TestAccount.open(spool, email, { sharing: false });
+  await context.grantPermissions(['microphone'], { origin: new URL(app_url).origin });
+  await enter(visitor, email, '/recordings');
+  await page.getByRole('link', { name: 'Record with this browser' }).click();
+  await page.getByRole('button', { name: 'Start recording' }).click();
+  await page
+    .getByRole('timer')
+    .getByText(/0:0[1-9]/)
+    .waitFor();
+  t.ok((await page.getByRole('meter').evaluate((meter) => Number(Reflect.get(meter, 'value')))) > 0.5, 'it is loud');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Paused').waitFor();
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('link', { name: 'Recordings', exact: true }).first().click();
+  await page.getByText('recording now').waitFor();
+  await page.getByRole('link', { name: /^Recording 0:0/ }).click();
+  await page
+    .getByRole('timer')
+    .getByText(/0:0[2-9]/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Finish' }).click();
+  await turn(page, INTO_THE_MICROPHONE).first().waitFor();
+  const { items } = await account.ask<{ items: { id: string; end_ms: number; chunks: number }[] }>(
+    'GET',
+    '/audio/streams',
+  );
+  t.match(items, [{ chunks: 2, stored_chunks: 2 }]);
+  t.ok((items[0]?.end_ms ?? 0) >= 2_000);
+  const { items: sources } = await account.ask<{ items: { name: string }[] }>('GET', '/sources');
+  t.match(sources, [{ name: 'Chrome on Linux' }]);
+});
+
+await walk(
+  'every page, small and dark, wide and light: axe finds nothing, and nothing is cut off',
+  async (t, visitor) => {
     const { page } = visitor;
     const email = browsing.somebody();
     const { account, recording } = await recorded(email);
     await makeInsights(account, recording, {
       suggestions: [{ text: 'Send the report', kind: 'task', at: [[0, 3_000]] }],
     });
-    const statuses = async () => {
-      const { items } = await account.ask<{ items: { status: string }[] }>('GET', '/suggestions');
-      return items.map(({ status }) => status);
-    };
-    await enter(visitor, email, '/insights');
-    const row = page.getByRole('listitem').filter({ hasText: 'Send the report' });
-    await row.getByRole('button', { name: 'Accept' }).click();
-    await row.getByText('Accepted').waitFor();
-    t.same(await statuses(), ['accepted']);
-    await row.getByRole('button', { name: 'Undo' }).click();
-    await row.getByRole('button', { name: 'Dismiss' }).waitFor();
-    t.same(await statuses(), ['open']);
-  });
-
-  await walk('what came of a recorder session, and what developers see of it', async (t, visitor) => {
-    const { page } = visitor;
-    const email = browsing.somebody();
-    const { account, recording } = await recorded(email);
-    const { session } = await spool.hostSession(account.app);
-    await makeInsights(account, recording, {
-      session_id: session.id,
-      span: [0, 9_000],
-      conversation: { title: 'The meeting' },
-      suggestions: [{ text: 'Send the notes', at: [[0, 3_000]] }],
-      memories: [{ text: 'Meets on Mondays', at: [[3_000, 6_000]] }],
-    });
-    await account.entitle('developer.tools', true);
-    await enter(visitor, email, `/sessions/${session.id}`);
-    await page.getByRole('link', { name: 'To the summary' }).click();
-    await page.getByRole('heading', { name: 'What came of the session' }).waitFor();
-    for (const text of ['The meeting', 'Send the notes', 'Meets on Mondays']) await page.getByText(text).waitFor();
-    await looksWell(t, page, 'the summary of a session');
-    await page.getByRole('link', { name: 'Insights' }).click();
-    await page.getByRole('link', { name: 'Memories' }).click();
-    await page.getByText('Meets on Mondays').waitFor();
-    await page.getByRole('link', { name: 'Conversations' }).click();
-    await looksWell(t, page, 'conversations');
-    await page.getByRole('link', { name: 'The meeting' }).click();
-    await turn(page, 'The spare key').waitFor();
-  });
-
-  await walk('the browser records, and what was said becomes text', async (t, visitor) => {
-    const { page, context } = visitor;
-    const email = browsing.somebody();
-    const account = await TestAccount.open(spool, email, { sharing: false });
-    await context.grantPermissions(['microphone'], { origin: new URL(app_url).origin });
-    await enter(visitor, email, '/recordings');
-    await page.getByRole('link', { name: 'Record with this browser' }).click();
-    await page.getByRole('button', { name: 'Start recording' }).click();
-    await page
-      .getByRole('timer')
-      .getByText(/0:0[1-9]/)
-      .waitFor();
-    t.ok((await page.getByRole('meter').evaluate((meter) => Number(Reflect.get(meter, 'value')))) > 0.5, 'it is loud');
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByText('Paused').waitFor();
-    await page.getByRole('button', { name: 'Go on' }).click();
-    await page.getByRole('link', { name: 'Recordings', exact: true }).first().click();
-    await page.getByText('recording now').waitFor();
-    await page.getByRole('link', { name: /^Recording 0:0/ }).click();
-    await page
-      .getByRole('timer')
-      .getByText(/0:0[2-9]/)
-      .waitFor();
-    await page.getByRole('button', { name: 'Finish' }).click();
-    await turn(page, INTO_THE_MICROPHONE).first().waitFor();
-    const { items } = await account.ask<{ items: { id: string; end_ms: number; chunks: number }[] }>(
-      'GET',
-      '/audio/streams',
-    );
-    t.match(items, [{ chunks: 2, stored_chunks: 2 }]);
-    t.ok((items[0]?.end_ms ?? 0) >= 2_000);
-    const { items: sources } = await account.ask<{ items: { name: string }[] }>('GET', '/sources');
-    t.match(sources, [{ name: 'Chrome on Linux' }]);
-  });
-
-  await walk(
-    'every page, small and dark, wide and light: axe finds nothing, and nothing is cut off',
-    async (t, visitor) => {
-      const { page } = visitor;
-      const email = browsing.somebody();
-      const { account, recording } = await recorded(email);
-      await makeInsights(account, recording, {
-        suggestions: [{ text: 'Send the report', kind: 'task', at: [[0, 3_000]] }],
-      });
-      await page.goto(app_url);
-      await page.getByRole('button', { name: 'Sign in' }).waitFor();
-      await looksWell(t, page, 'the entrance');
-      await enter(visitor, email);
-      for (const [path, ready] of [
-        ['', '.list'],
-        [`/recordings/${recording.id}?t=3200`, '.turn[aria-current]'],
-        ['/record', '.record .primary'],
-        ['/search?q=key', '.list'],
-        ['/insights', '.list'],
-        ['/no/such/page', '.empty'],
-      ] as const) {
-        await page.goto(app_url + path);
-        await page.locator(ready).first().waitFor();
-        await looksWell(t, page, path);
-      }
-      await page.goto(`${app_url}/recordings/${recording.id}`);
-      await page.getByRole('button', { name: 'Name Speaker 1' }).click();
-      await page.getByRole('dialog').getByLabel('Name').waitFor();
-      await looksWell(t, page, 'a dialog');
-    },
-  );
-});
+    await page.goto(app_url);
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await looksWell(t, page, 'the entrance');
+    await enter(visitor, email);
+    for (const [path, ready] of [
+      ['', '.list'],
+      [`/recordings/${recording.id}?t=3200`, '.turn[aria-current]'],
+      ['/record', '.record .primary'],
+      ['/search?q=key', '.list'],
+      ['/insights', '.list'],
+      ['/no/such/page', '.empty'],
+    ] as const) {
+      await page.goto(app_url + path);
+      await page.locator(ready).first().waitFor();
+      await looksWell(t, page, path);
+    }
+    await page.goto(`${app_url}/recordings/${recording.id}`);
+    await page.getByRole('button', { name: 'Name Speaker 1' }).click();
+    await page.getByRole('dialog').getByLabel('Name').waitFor();
+    await looksWell(t, page, 'a dialog');
+  },
+);
 
 /** What the fake microphone hears. */
 function toneFile(t: Test): string {

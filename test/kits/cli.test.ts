@@ -10,7 +10,7 @@ import { until } from '../fixtures/until.js';
 const EMAIL = 'ann@cli.test';
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
 
-t.test('the packed command line runs without the repository', { timeout: 60_000 }, async (t) => {
+t.test('the packed command line runs without the repository', async (t) => {
   const [consumer, spool] = await Promise.all([ConsumerFolder.of('cli', tempFolder(t)), TestSpool.start()]);
   t.teardown(() => spool.end());
   const { ports } = spool.server;

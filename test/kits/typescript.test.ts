@@ -143,7 +143,7 @@ say({ what: 'ended', is_signed_out: ended instanceof SignedOut, kept: await file
 process.exit(0);
 `;
 
-t.test('packed and installed elsewhere', { timeout: 110_000 }, async (t) => {
+t.test('packed and installed elsewhere', async (t) => {
   const folder = tempFolder(t);
   const random = new SeededRandom(drawSeed(t));
   const ports = { PORT: `${await freePort()}`, DEVICE_PORT: `${await freePort()}`, OPS_PORT: `${await freePort()}` };

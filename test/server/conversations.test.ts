@@ -78,7 +78,6 @@ const conversationsOf = async (account: TestAccount) =>
 const suggestionsOf = async (account: TestAccount) =>
   (await account.ask<{ items: Suggestion[] }>('GET', '/suggestions?limit=100')).items;
 
-t.setTimeout(180_000);
 t.test('K-009 ten minutes of talk in two recordings are one conversation, and all that came of it', async (t) => {
   const { chat, spool, open, ann } = await begin(t);
   const first = await TestRecording.begin(ann, { captured_at: '2026-11-01T10:00:00.000Z' });

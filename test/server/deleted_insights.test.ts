@@ -15,7 +15,6 @@ const TEXTS = ['I will call Zoe tomorrow.', 'And I will bake fresh bread.', 'Bob
 type Page<Item> = { items: Item[]; cursor: string | null };
 type Work = { job: string; claim: string; stream_id: string; turns: { stream_id: string; text: string }[] };
 
-t.setTimeout(60_000);
 const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
 t.teardown(() => spool.end());
 const worker = new TestTranscriber(spool);

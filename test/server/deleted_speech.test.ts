@@ -24,7 +24,6 @@ const TEXTS = [
 
 type Page<Item> = { items: Item[]; cursor: string | null };
 
-t.setTimeout(120_000);
 const engine = await ScriptedEngine.start(t);
 const settings = { RATE_LIMITS: 'off', CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url, TRANSCRIBE_WINDOW_S: '600' };
 const spool = await TestSpool.start(settings);

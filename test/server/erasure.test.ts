@@ -33,8 +33,6 @@ const OWN_KINDS = [
   ...['binding', 'browser_session', 'claim', 'grant', 'library', 'personal_access_token', 'source', 'stream', 'sweep'],
 ];
 
-t.setTimeout(60_000);
-
 /** What must be found nowhere, by what it is. */
 class Marks {
   readonly #marks: { what: string; bytes: Buffer }[] = [];

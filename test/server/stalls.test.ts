@@ -10,8 +10,6 @@ import { until } from '../fixtures/until.js';
 
 const STALL_MS = 11_000;
 
-t.setTimeout(60_000);
-
 /** What comes back on a connection, and whether it was closed. */
 function heard(socket: Socket) {
   const found = { text: '', closed: false };

@@ -6,8 +6,6 @@ import { type IntentView, sha256Of } from '../../../kits/typescript/src/device_c
 import { LIMITS } from '../../../src/domain/limits.js';
 import { TestSpool } from '../../fixtures/spool.js';
 
-t.setTimeout(60_000);
-
 t.test('a download that its client does not read is given up, and its file closed', async (t) => {
   const spool = await TestSpool.start();
   t.teardown(() => spool.end());

@@ -26,8 +26,6 @@ const DAY_MS = 24 * 3_600_000;
 const MINUTE_MS = 60_000;
 type Line = Record<string, unknown>;
 
-t.setTimeout(60_000);
-
 /** An account with something of everything; gives the ids of its streams. */
 async function fill(account: TestAccount): Promise<string[]> {
   const { app, spool } = account;

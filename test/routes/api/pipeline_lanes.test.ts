@@ -19,8 +19,6 @@ const OWN = ['Guten Morgen, das Budget des Gartens ist da.', 'Ich schicke dir da
 
 type InsightWork = { job: string; claim: string; pipeline: { id: string }; turns: { text: string }[] };
 
-t.setTimeout(90_000);
-
 const NOT_FOUND = { name: 'Refused', code: 'NOT_FOUND' };
 t.test('what another pipeline hears in a recording', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });

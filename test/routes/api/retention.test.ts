@@ -30,7 +30,6 @@ type Applied = Event & {
 };
 type Chunk = { id: string; status: string; upload_started_at: string | null; stored_at: string | null };
 
-t.setTimeout(90_000);
 const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
 t.teardown(() => spool.end());
 const redis = await ownRedisOf(spool.folder);

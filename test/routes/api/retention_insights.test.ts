@@ -17,7 +17,6 @@ type Applied = Event & {
 };
 type Kinds = { suggestions: string[]; memories: string[]; conversations: string[] };
 
-t.setTimeout(90_000);
 const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
 t.teardown(() => spool.end());
 const { actors, clock, retention } = spool.server.services;

@@ -8,7 +8,6 @@ const CAPTURED_AT = '2026-11-01T10:00:00.000Z';
 
 type Work = { stream_id: string; profile: { vocabulary: string[] } };
 
-t.setTimeout(60_000);
 const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
 t.teardown(() => spool.end());
 const worker = new TestTranscriber(spool);

@@ -5,7 +5,7 @@ import { TestSpool } from '../../fixtures/spool.js';
 
 const HOLD_ASKS_AFTER_MS = 30_000;
 
-t.test('a workspace that holds still for a deletion', { timeout: 30_000 }, async (t) => {
+t.test('a workspace that holds still for a deletion', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
   t.teardown(() => spool.end());
   const ann = await TestAccount.open(spool, 'ann@x.test');

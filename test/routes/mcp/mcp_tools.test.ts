@@ -47,321 +47,315 @@ function isOpen(
   );
 }
 
-t.test('tools of the MCP server', async (t) => {
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
-  t.teardown(() => spool.end());
-  const mcp_url = new URL('/mcp', spool.base_url);
-  const ann = await TestAccount.open(spool, 'ann@x.test');
-  await ann.entitle('developer.tools', true);
-  const worker = new TestTranscriber(spool);
-  const tokenFor = async (permissions: readonly string[]) => {
-    const made = { name: 'tools', permissions, expires_at: null };
-    return (await ann.ask<{ value: string }>('POST', '/me/tokens', made)).value;
-  };
-  const all = await tokenFor(TOKEN_PERMISSIONS);
-  const rpc = async (token: string, method: string, params = {}) => {
-    const answer = await fetch(mcp_url, {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        Accept: 'application/json, text/event-stream',
-        Authorization: `Bearer ${token}`,
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    });
-    return (await answer.json()) as { result: ToolResult & { tools: { name: string }[] } };
-  };
-  const call = async (name: string, args: Record<string, unknown> = {}, token = all) =>
-    (await rpc(token, 'tools/call', { name, arguments: args })).result;
-  const give = async <Given>(name: string, args: Record<string, unknown> = {}): Promise<Given> => {
-    const { structuredContent, content } = await call(name, args);
-    if (structuredContent === undefined) throw new Error(content?.[0]?.text);
-    return structuredContent as Given;
-  };
+const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
+t.teardown(() => spool.end());
+const mcp_url = new URL('/mcp', spool.base_url);
+const ann = await TestAccount.open(spool, 'ann@x.test');
+await ann.entitle('developer.tools', true);
+const worker = new TestTranscriber(spool);
+const tokenFor = async (permissions: readonly string[]) => {
+  const made = { name: 'tools', permissions, expires_at: null };
+  return (await ann.ask<{ value: string }>('POST', '/me/tokens', made)).value;
+};
+const all = await tokenFor(TOKEN_PERMISSIONS);
+const rpc = async (token: string, method: string, params = {}) => {
+  const answer = await fetch(mcp_url, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      Authorization: `Bearer ${token}`,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  return (await answer.json()) as { result: ToolResult & { tools: { name: string }[] } };
+};
+const call = async (name: string, args: Record<string, unknown> = {}, token = all) =>
+  (await rpc(token, 'tools/call', { name, arguments: args })).result;
+const give = async <Given>(name: string, args: Record<string, unknown> = {}): Promise<Given> => {
+  const { structuredContent, content } = await call(name, args);
+  if (structuredContent === undefined) throw new Error(content?.[0]?.text);
+  return structuredContent as Given;
+};
 
-  const recording = await TestRecording.begin(ann);
-  await recording.add(20_000);
-  await recording.end();
-  const texts = ['I will call Zoë tomorrow.', 'And I will bake bread.', 'Could you sweep?'];
-  await worker.publish(
-    await worker.claim(recording.id),
-    texts.map((text, at) => said(text, [at * 5_000, at * 5_000 + 4_000], at === 2 ? 'B' : 'A')),
-  );
-  const turns = (await recording.turns()) as [Turn, Turn, Turn];
-  const anna = await ann.ask<Contact>('POST', '/contacts', { name: 'Anna' });
-  await ann.ask('PATCH', `/audio/streams/${recording.id}/speakers/S1`, { contact_id: anna.id });
-  const { session } = await spool.hostSession(ann.app);
-  await makeInsights(ann, recording, {
-    session_id: session.id,
-    conversation: { title: 'Plans' },
-    suggestions: [
-      { text: 'Call Zoë', at: [[0, 4_000]] },
-      { text: 'Bake bread', at: [[5_000, 9_000]] },
+const recording = await TestRecording.begin(ann);
+await recording.add(20_000);
+await recording.end();
+const texts = ['I will call Zoë tomorrow.', 'And I will bake bread.', 'Could you sweep?'];
+await worker.publish(
+  await worker.claim(recording.id),
+  texts.map((text, at) => said(text, [at * 5_000, at * 5_000 + 4_000], at === 2 ? 'B' : 'A')),
+);
+const turns = (await recording.turns()) as [Turn, Turn, Turn];
+const anna = await ann.ask<Contact>('POST', '/contacts', { name: 'Anna' });
+await ann.ask('PATCH', `/audio/streams/${recording.id}/speakers/S1`, { contact_id: anna.id });
+const { session } = await spool.hostSession(ann.app);
+await makeInsights(ann, recording, {
+  session_id: session.id,
+  conversation: { title: 'Plans' },
+  suggestions: [
+    { text: 'Call Zoë', at: [[0, 4_000]] },
+    { text: 'Bake bread', at: [[5_000, 9_000]] },
+  ],
+  memories: [{ text: 'Anna bakes', at: [[5_000, 9_000]] }],
+});
+const suggestions = await ann.ask<{ items: Suggestion[] }>('GET', '/suggestions');
+const [suggestion, other] = suggestions.items as [Suggestion, Suggestion];
+const { endpoint } = await ann.ask<{ endpoint: { id: string } }>('POST', '/endpoints', {
+  ...{ url: 'https://x.invalid/', topics: ['account.updated'] },
+});
+await ann.ask('PATCH', '/me', { name: 'Ann' });
+const deliveries = await ann.ask<{ items: { id: string }[] }>('GET', `/endpoints/${endpoint.id}/deliveries`);
+
+/** Each tool once, in an order in which it can be done by one client after the other. */
+const calls: [string, Record<string, unknown>, Record<string, unknown>][] = [
+  ['who_am_i', {}, { account_id: ann.id }],
+  ['list_turns', { stream_id: recording.id, limit: 2 }, { items: [{ text: texts[0], speaker: 'Anna' }, {}] }],
+  ['get_transcript', { stream_id: recording.id }, { text: /^\[00:00:00\] Anna: I will call Zoë tomorrow\.\n/ }],
+  ['recall', { query: 'Who bakes bread?' }, { items: [{ stream_id: recording.id, text: /Anna: And I will bake/ }] }],
+  ['search', { query: 'bread', kind: 'turn' }, { results: [{ id: turns[1].id, url: /\/turns\//, text: /bread/ }] }],
+  ['list_contacts', { query: 'ann' }, { items: [{ contact_id: anna.id, name: 'Anna' }] }],
+  ['correct_turn', { turn_id: turns[2].id, speaker: 'S2' }, { turn_id: turns[2].id, speaker_label: 'S2' }],
+  ['fetch', { id: turns[1].id }, { id: turns[1].id, title: /^Anna · 2026-11-01T10:00:05\.000Z/, url: /^http/ }],
+  ['list_suggestions', { status: 'open' }, { items: [{ evidence: [{ at: /^2026-11-01T10:00:0/ }] }, {}] }],
+  ['give_feedback', { suggestion_id: suggestion.id, rating: 'helpful' }, { rating: 'helpful', comment: null }],
+  ['update_suggestion', { suggestion_id: other.id, state_version: 1 }, { suggestion_id: other.id, state_version: 1 }],
+  ['get_session_summary', { session_id: session.id }, { conversations: [{ title: 'Plans' }], memories: [{}] }],
+  ['list_conversations', {}, { items: [{ title: 'Plans' }] }],
+  ['list_memories', { kind: 'fact' }, { items: [{ text: 'Anna bakes' }] }],
+  ['list_streams', {}, { items: [{ stream_id: recording.id, end_ms: 20_000 }] }],
+  ['list_sources', {}, { items: Array.from({ length: 2 }, () => ({})) }],
+  ['list_devices', {}, { items: [{ kind: 'shared', session_id: session.id }] }],
+  ['list_recorder_sessions', {}, { items: [{ session_id: session.id, is_host: true }] }],
+  ['list_events', { limit: 1 }, { items: [{}], cursor: /./ }],
+  ['get_profile', {}, { revision: 0 }],
+  ['save_profile', { revision: 0 }, { revision: 0 }],
+  ['list_pipelines', {}, { items: [{ default: true }] }],
+  ['list_endpoints', {}, { items: [{ id: endpoint.id }] }],
+  ['list_deliveries', { endpoint_id: endpoint.id }, { items: [{ event_type: 'account.updated' }] }],
+  ['get_delivery', { endpoint_id: endpoint.id, delivery_id: deliveries.items[0]?.id }, { event: { type: /./ } }],
+  ['set_endpoint_status', { endpoint_id: endpoint.id, status: 'active' }, { status: 'active' }],
+];
+/** These two depend on each other. */
+const apart = ['create_endpoint', 'delete_endpoint'];
+
+for (const [which, open] of Object.entries(MCP_CLIENTS)) {
+  await t.test(`C-118 with ${which}: every tool gives what it says that it gives`, async (t) => {
+    const told: unknown[] = [];
+    for (const name of ['warn', 'error'] as const) {
+      const before = console[name];
+      console[name] = (...what: unknown[]) => told.push(what);
+      t.teardown(() => {
+        console[name] = before;
+      });
+    }
+    const client = await open(mcp_url, all);
+    const { tools } = await client.listTools();
+    t.match(client.getInstructions(), /UTC/);
+    t.same(tools.map(({ name }) => name).sort(), TOOLS.map(({ name }) => name).sort());
+    t.same([...calls.map(([name]) => name), ...apart].sort(), TOOLS.map(({ name }) => name).sort());
+    for (const { name, title, description = '', annotations } of tools) {
+      t.ok(title && description.length < 250, name);
+      const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations ?? {};
+      t.ok(
+        [readOnlyHint, openWorldHint].every((hint) => typeof hint === 'boolean'),
+        name,
+      );
+      t.equal(readOnlyHint, /^(list|get|fetch|who|search|recall)/.test(name), name);
+      if (readOnlyHint !== true) t.ok([destructiveHint, idempotentHint].every((hint) => typeof hint === 'boolean'));
+    }
+    for (const [name, args, expected] of calls) {
+      const result = (await client.callTool({ name, arguments: args })) as ToolResult;
+      t.match(result.structuredContent, expected, `${name}: ${result.content?.[0]?.text.slice(0, 300)}`);
+      t.same(JSON.parse(result.content?.[0]?.text ?? ''), result.structuredContent, 'the same as text');
+      t.notOk(result.isError);
+    }
+    const url = 'https://y.invalid/';
+    const made = (await client.callTool({ name: 'create_endpoint', arguments: { url } })) as ToolResult;
+    const endpoint_id = (made.structuredContent?.endpoint as { id: string } | undefined)?.id;
+    t.match(await client.callTool({ name: 'delete_endpoint', arguments: { endpoint_id } }), {
+      structuredContent: { deleted: true },
+    });
+    await client.close();
+    t.same(told, [], 'and the client has nothing to complain of');
+  });
+}
+
+await t.test('a list of tools is short', (t) => {
+  const usual = TOOLS.filter(({ permission, developer }) => !developer && !permission?.includes('endpoints:manage'));
+  const bytes = Buffer.byteLength(JSON.stringify({ tools: usual.map(listedTool) }));
+  t.ok(bytes <= LIST_BYTES_MAX, `${bytes} bytes`);
+  t.end();
+});
+
+const credentials: [string, readonly Permission[]][] = [
+  ['all of them', TOKEN_PERMISSIONS],
+  ...(['turns:read', 'insights:read', 'audio:read', 'debug:read', 'pipelines:read', 'turns:write'] as const).map(
+    (name): [string, Permission[]] => [name, [name]],
+  ),
+  ['turns:read and insights:read', ['turns:read', 'insights:read']],
+  ['none that a tool needs', ['files:read']],
+];
+const tokens = new Map<string, string>();
+for (const [says, scopes] of credentials) tokens.set(says, await tokenFor(scopes));
+const on: Switches = Object.fromEntries(SWITCHES.map((name) => [name, true]));
+for (const off of [null, ...SWITCHES]) {
+  await t.test(`C-100 C-101 C-102 C-112 K-016 tools as far as permissions go: ${off ?? 'nothing'} off`, async (t) => {
+    const switches = off === null ? on : { ...on, [off]: false };
+    for (const name of SWITCHES) await ann.entitle(name, switches[name] === true);
+    for (const [says, scopes] of credentials) {
+      const token = tokens.get(says) ?? '';
+      const { result } = await rpc(token, 'tools/list');
+      const open = TOOLS.filter((tool) => isOpen(tool, switches, scopes)).map(({ name }) => name);
+      t.same(
+        result.tools.map(({ name }) => name),
+        open,
+        says,
+      );
+      for (const { name, permission = [] } of TOOLS) {
+        // Nothing is named, so that whoever is let in hears of that.
+        const { content, isError } = await call(name, { nothing: 1 }, token);
+        const text = content?.[0]?.text ?? '';
+        t.equal(isError, true);
+        if (open.includes(name)) t.match(text, /^BAD_REQUEST: /, name);
+        else t.match(text, /^FORBIDDEN: /, name);
+        const held = permissionsOf(switches).filter((one) => permissionsOfScopes(scopes).includes(one));
+        if (!permission.some((one) => held.includes(one)) && permission.length > 0)
+          t.ok(
+            permission.every((one) => text.includes(one)),
+            `${name}: ${text}`,
+          );
+      }
+    }
+    for (const name of SWITCHES) await ann.entitle(name, true);
+  });
+}
+
+await t.test('J-012 wrong arguments: the field, the rule, and what would be right', async (t) => {
+  for (const { name, input, example } of TOOLS) t.ok(input.safeParse(example).success, `the example of ${name}`);
+  for (const [name, args, says] of [
+    [
+      'list_turns',
+      { limit: 101 },
+      /^BAD_REQUEST: limit must be a whole number from 1 to 100\. Right would be, for example: list_turns \{/,
     ],
-    memories: [{ text: 'Anna bakes', at: [[5_000, 9_000]] }],
-  });
-  const suggestions = await ann.ask<{ items: Suggestion[] }>('GET', '/suggestions');
-  const [suggestion, other] = suggestions.items as [Suggestion, Suggestion];
-  const { endpoint } = await ann.ask<{ endpoint: { id: string } }>('POST', '/endpoints', {
-    ...{ url: 'https://x.invalid/', topics: ['account.updated'] },
-  });
-  await ann.ask('PATCH', '/me', { name: 'Ann' });
-  const deliveries = await ann.ask<{ items: { id: string }[] }>('GET', `/endpoints/${endpoint.id}/deliveries`);
+    ['list_turns', { stream_id: 'x' }, /stream_id must be a UUID/],
+    ['list_turns', { stream_id: UNKNOWN, contact_id: UNKNOWN }, /contact_id must not be combined with stream_id/],
+    ['list_turns', { from_ms: 5 }, /from_ms goes with stream_id only/],
+    ['list_turns', { from: 'yesterday' }, /from must be an ISO 8601 timestamp/],
+    ['list_turns', { cursor: 'x' }, /cursor must be a cursor that this list returned/],
+    ['get_transcript', {}, /stream_id must be a UUID/],
+    ['get_session_summary', { session_id: session.id, cursor: 'WzEsIngiXQ' }, /cursor must be a cursor/],
+    ['correct_turn', { turn_id: UNKNOWN }, /the arguments must have contact_id or speaker, and not both/],
+    ['update_suggestion', { suggestion_id: suggestion.id, state_version: 1, status: 'done' }, /status must be open or/],
+    ['give_feedback', { suggestion_id: suggestion.id, rating: 5 }, /rating must be helpful or/],
+    ['fetch', { id: 'turn 5' }, /id must be a UUID/],
+  ] as const)
+    t.match(await call(name, args), { isError: true, content: [{ text: says }] }, `${name} ${JSON.stringify(args)}`);
+});
 
-  /** Each tool once, in an order in which it can be done by one client after the other. */
-  const calls: [string, Record<string, unknown>, Record<string, unknown>][] = [
-    ['who_am_i', {}, { account_id: ann.id }],
-    ['list_turns', { stream_id: recording.id, limit: 2 }, { items: [{ text: texts[0], speaker: 'Anna' }, {}] }],
-    ['get_transcript', { stream_id: recording.id }, { text: /^\[00:00:00\] Anna: I will call Zoë tomorrow\.\n/ }],
-    ['recall', { query: 'Who bakes bread?' }, { items: [{ stream_id: recording.id, text: /Anna: And I will bake/ }] }],
-    ['search', { query: 'bread', kind: 'turn' }, { results: [{ id: turns[1].id, url: /\/turns\//, text: /bread/ }] }],
-    ['list_contacts', { query: 'ann' }, { items: [{ contact_id: anna.id, name: 'Anna' }] }],
-    ['correct_turn', { turn_id: turns[2].id, speaker: 'S2' }, { turn_id: turns[2].id, speaker_label: 'S2' }],
-    ['fetch', { id: turns[1].id }, { id: turns[1].id, title: /^Anna · 2026-11-01T10:00:05\.000Z/, url: /^http/ }],
-    ['list_suggestions', { status: 'open' }, { items: [{ evidence: [{ at: /^2026-11-01T10:00:0/ }] }, {}] }],
-    ['give_feedback', { suggestion_id: suggestion.id, rating: 'helpful' }, { rating: 'helpful', comment: null }],
-    ['update_suggestion', { suggestion_id: other.id, state_version: 1 }, { suggestion_id: other.id, state_version: 1 }],
-    ['get_session_summary', { session_id: session.id }, { conversations: [{ title: 'Plans' }], memories: [{}] }],
-    ['list_conversations', {}, { items: [{ title: 'Plans' }] }],
-    ['list_memories', { kind: 'fact' }, { items: [{ text: 'Anna bakes' }] }],
-    ['list_streams', {}, { items: [{ stream_id: recording.id, end_ms: 20_000 }] }],
-    ['list_sources', {}, { items: Array.from({ length: 2 }, () => ({})) }],
-    ['list_devices', {}, { items: [{ kind: 'shared', session_id: session.id }] }],
-    ['list_recorder_sessions', {}, { items: [{ session_id: session.id, is_host: true }] }],
-    ['list_events', { limit: 1 }, { items: [{}], cursor: /./ }],
-    ['get_profile', {}, { revision: 0 }],
-    ['save_profile', { revision: 0 }, { revision: 0 }],
-    ['list_pipelines', {}, { items: [{ default: true }] }],
-    ['list_endpoints', {}, { items: [{ id: endpoint.id }] }],
-    ['list_deliveries', { endpoint_id: endpoint.id }, { items: [{ event_type: 'account.updated' }] }],
-    ['get_delivery', { endpoint_id: endpoint.id, delivery_id: deliveries.items[0]?.id }, { event: { type: /./ } }],
-    ['set_endpoint_status', { endpoint_id: endpoint.id, status: 'active' }, { status: 'active' }],
-  ];
-  /** These two depend on each other. */
-  const apart = ['create_endpoint', 'delete_endpoint'];
+await t.test('what is refused says why, and what to do next', async (t) => {
+  for (const [name, args, says] of [
+    ['fetch', { id: UNKNOWN }, /^NOT_FOUND: There is neither a turn nor a suggestion/],
+    ['get_transcript', { stream_id: UNKNOWN }, /^NOT_FOUND: There is no such stream\. Ids come from/],
+    ['get_session_summary', { session_id: UNKNOWN }, /^NOT_FOUND: /],
+    ['correct_turn', { turn_id: turns[0].id, contact_id: UNKNOWN }, /^NOT_FOUND: There is no such contact/],
+    [
+      'update_suggestion',
+      { suggestion_id: suggestion.id, state_version: 9, text: 'x' },
+      /^CONFLICT: .* state_version is 1 now/,
+    ],
+    ['save_profile', { revision: 7 }, /^CONFLICT: .* revision is 0 now/],
+  ] as const)
+    t.match(await call(name, args), { isError: true, content: [{ text: says }] }, `${name} ${JSON.stringify(args)}`);
+});
 
-  for (const [which, open] of Object.entries(MCP_CLIENTS)) {
-    await t.test(`C-118 with ${which}: every tool gives what it says that it gives`, async (t) => {
-      const told: unknown[] = [];
-      for (const name of ['warn', 'error'] as const) {
-        const before = console[name];
-        console[name] = (...what: unknown[]) => told.push(what);
-        t.teardown(() => {
-          console[name] = before;
-        });
-      }
-      const client = await open(mcp_url, all);
-      const { tools } = await client.listTools();
-      t.match(client.getInstructions(), /UTC/);
-      t.same(tools.map(({ name }) => name).sort(), TOOLS.map(({ name }) => name).sort());
-      t.same([...calls.map(([name]) => name), ...apart].sort(), TOOLS.map(({ name }) => name).sort());
-      for (const { name, title, description = '', annotations } of tools) {
-        t.ok(title && description.length < 250, name);
-        const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations ?? {};
-        t.ok(
-          [readOnlyHint, openWorldHint].every((hint) => typeof hint === 'boolean'),
-          name,
-        );
-        t.equal(readOnlyHint, /^(list|get|fetch|who|search|recall)/.test(name), name);
-        if (readOnlyHint !== true) t.ok([destructiveHint, idempotentHint].every((hint) => typeof hint === 'boolean'));
-      }
-      for (const [name, args, expected] of calls) {
-        const result = (await client.callTool({ name, arguments: args })) as ToolResult;
-        t.match(result.structuredContent, expected, `${name}: ${result.content?.[0]?.text.slice(0, 300)}`);
-        t.same(JSON.parse(result.content?.[0]?.text ?? ''), result.structuredContent, 'the same as text');
-        t.notOk(result.isError);
-      }
-      const url = 'https://y.invalid/';
-      const made = (await client.callTool({ name: 'create_endpoint', arguments: { url } })) as ToolResult;
-      const endpoint_id = (made.structuredContent?.endpoint as { id: string } | undefined)?.id;
-      t.match(await client.callTool({ name: 'delete_endpoint', arguments: { endpoint_id } }), {
-        structuredContent: { deleted: true },
-      });
-      await client.close();
-      t.same(told, [], 'and the client has nothing to complain of');
-    });
-  }
+await t.test('fetch: a turn with what was said around it, a suggestion with its quotes', async (t) => {
+  type Fetched = { id: string; text: string; url: string; metadata: Record<string, unknown> };
+  const turn = await give<Fetched>('fetch', { id: turns[1].id });
+  t.same(turn.text.split('\n'), [
+    '[00:00:00] Anna: I will call Zoë tomorrow.',
+    '[00:00:05] Anna: And I will bake bread.',
+    '[00:00:10] S2: Could you sweep?',
+  ]);
+  t.match(turn.metadata, { type: 'turn', text: texts[1], start_ms: 5_000, stream_id: recording.id });
+  t.equal(turn.url, `${spool.server.base_url}/turns/${turns[1].id}`);
+  const { items } = await give<Page>('list_suggestions');
+  const bread = items.find(({ text }) => text === 'Bake bread');
+  const found = await give<Fetched>('fetch', { id: String(bread?.suggestion_id) });
+  t.match(found.text, /^Bake bread\nStatus: open\nSaid 2026-11-01T10:00:05\.000Z: And I will bake bread\.$/);
+  t.same(found.metadata, { type: 'suggestion', ...bread });
+  const narrow = await tokenFor(['insights:read']);
+  t.match(await call('fetch', { id: turns[1].id }, narrow), { isError: true, content: [{ text: /^NOT_FOUND/ }] });
+  const { structuredContent } = await call('fetch', { id: found.id }, narrow);
+  t.match(
+    structuredContent,
+    { text: 'Bake bread\nStatus: open', metadata: { evidence: [{ quote: null }] } },
+    'no quotes',
+  );
+});
 
-  await t.test('a list of tools is short', (t) => {
-    const usual = TOOLS.filter(({ permission, developer }) => !developer && !permission?.includes('endpoints:manage'));
-    const bytes = Buffer.byteLength(JSON.stringify({ tools: usual.map(listedTool) }));
-    t.ok(bytes <= LIST_BYTES_MAX, `${bytes} bytes`);
-    t.end();
-  });
-
-  const credentials: [string, readonly Permission[]][] = [
-    ['all of them', TOKEN_PERMISSIONS],
-    ...(['turns:read', 'insights:read', 'audio:read', 'debug:read', 'pipelines:read', 'turns:write'] as const).map(
-      (name): [string, Permission[]] => [name, [name]],
-    ),
-    ['turns:read and insights:read', ['turns:read', 'insights:read']],
-    ['none that a tool needs', ['files:read']],
-  ];
-  const tokens = new Map<string, string>();
-  for (const [says, scopes] of credentials) tokens.set(says, await tokenFor(scopes));
-  const on: Switches = Object.fromEntries(SWITCHES.map((name) => [name, true]));
-  for (const off of [null, ...SWITCHES]) {
-    await t.test(`C-100 C-101 C-102 C-112 K-016 tools as far as permissions go: ${off ?? 'nothing'} off`, async (t) => {
-      const switches = off === null ? on : { ...on, [off]: false };
-      for (const name of SWITCHES) await ann.entitle(name, switches[name] === true);
-      for (const [says, scopes] of credentials) {
-        const token = tokens.get(says) ?? '';
-        const { result } = await rpc(token, 'tools/list');
-        const open = TOOLS.filter((tool) => isOpen(tool, switches, scopes)).map(({ name }) => name);
-        t.same(
-          result.tools.map(({ name }) => name),
-          open,
-          says,
-        );
-        for (const { name, permission = [] } of TOOLS) {
-          // Nothing is named, so that whoever is let in hears of that.
-          const { content, isError } = await call(name, { nothing: 1 }, token);
-          const text = content?.[0]?.text ?? '';
-          t.equal(isError, true);
-          if (open.includes(name)) t.match(text, /^BAD_REQUEST: /, name);
-          else t.match(text, /^FORBIDDEN: /, name);
-          const held = permissionsOf(switches).filter((one) => permissionsOfScopes(scopes).includes(one));
-          if (!permission.some((one) => held.includes(one)) && permission.length > 0)
-            t.ok(
-              permission.every((one) => text.includes(one)),
-              `${name}: ${text}`,
-            );
-        }
-      }
-      for (const name of SWITCHES) await ann.entitle(name, true);
-    });
-  }
-
-  await t.test('J-012 wrong arguments: the field, the rule, and what would be right', async (t) => {
-    for (const { name, input, example } of TOOLS) t.ok(input.safeParse(example).success, `the example of ${name}`);
-    for (const [name, args, says] of [
-      [
-        'list_turns',
-        { limit: 101 },
-        /^BAD_REQUEST: limit must be a whole number from 1 to 100\. Right would be, for example: list_turns \{/,
-      ],
-      ['list_turns', { stream_id: 'x' }, /stream_id must be a UUID/],
-      ['list_turns', { stream_id: UNKNOWN, contact_id: UNKNOWN }, /contact_id must not be combined with stream_id/],
-      ['list_turns', { from_ms: 5 }, /from_ms goes with stream_id only/],
-      ['list_turns', { from: 'yesterday' }, /from must be an ISO 8601 timestamp/],
-      ['list_turns', { cursor: 'x' }, /cursor must be a cursor that this list returned/],
-      ['get_transcript', {}, /stream_id must be a UUID/],
-      ['get_session_summary', { session_id: session.id, cursor: 'WzEsIngiXQ' }, /cursor must be a cursor/],
-      ['correct_turn', { turn_id: UNKNOWN }, /the arguments must have contact_id or speaker, and not both/],
-      [
-        'update_suggestion',
-        { suggestion_id: suggestion.id, state_version: 1, status: 'done' },
-        /status must be open or/,
-      ],
-      ['give_feedback', { suggestion_id: suggestion.id, rating: 5 }, /rating must be helpful or/],
-      ['fetch', { id: 'turn 5' }, /id must be a UUID/],
-    ] as const)
-      t.match(await call(name, args), { isError: true, content: [{ text: says }] }, `${name} ${JSON.stringify(args)}`);
-  });
-
-  await t.test('what is refused says why, and what to do next', async (t) => {
-    for (const [name, args, says] of [
-      ['fetch', { id: UNKNOWN }, /^NOT_FOUND: There is neither a turn nor a suggestion/],
-      ['get_transcript', { stream_id: UNKNOWN }, /^NOT_FOUND: There is no such stream\. Ids come from/],
-      ['get_session_summary', { session_id: UNKNOWN }, /^NOT_FOUND: /],
-      ['correct_turn', { turn_id: turns[0].id, contact_id: UNKNOWN }, /^NOT_FOUND: There is no such contact/],
-      [
-        'update_suggestion',
-        { suggestion_id: suggestion.id, state_version: 9, text: 'x' },
-        /^CONFLICT: .* state_version is 1 now/,
-      ],
-      ['save_profile', { revision: 7 }, /^CONFLICT: .* revision is 0 now/],
-    ] as const)
-      t.match(await call(name, args), { isError: true, content: [{ text: says }] }, `${name} ${JSON.stringify(args)}`);
-  });
-
-  await t.test('fetch: a turn with what was said around it, a suggestion with its quotes', async (t) => {
-    type Fetched = { id: string; text: string; url: string; metadata: Record<string, unknown> };
-    const turn = await give<Fetched>('fetch', { id: turns[1].id });
-    t.same(turn.text.split('\n'), [
-      '[00:00:00] Anna: I will call Zoë tomorrow.',
-      '[00:00:05] Anna: And I will bake bread.',
-      '[00:00:10] S2: Could you sweep?',
-    ]);
-    t.match(turn.metadata, { type: 'turn', text: texts[1], start_ms: 5_000, stream_id: recording.id });
-    t.equal(turn.url, `${spool.server.base_url}/turns/${turns[1].id}`);
-    const { items } = await give<Page>('list_suggestions');
-    const bread = items.find(({ text }) => text === 'Bake bread');
-    const found = await give<Fetched>('fetch', { id: String(bread?.suggestion_id) });
-    t.match(found.text, /^Bake bread\nStatus: open\nSaid 2026-11-01T10:00:05\.000Z: And I will bake bread\.$/);
-    t.same(found.metadata, { type: 'suggestion', ...bread });
-    const narrow = await tokenFor(['insights:read']);
-    t.match(await call('fetch', { id: turns[1].id }, narrow), { isError: true, content: [{ text: /^NOT_FOUND/ }] });
-    const { structuredContent } = await call('fetch', { id: found.id }, narrow);
-    t.match(
-      structuredContent,
-      { text: 'Bake bread\nStatus: open', metadata: { evidence: [{ quote: null }] } },
-      'no quotes',
-    );
-  });
-
-  await t.test('answers are bounded, and their cursors lead through all there is', async (t) => {
-    const long = await TestRecording.begin(ann, { captured_at: '2026-11-02T10:00:00.000Z' });
-    await long.add(60_000);
-    await long.end();
-    const words = (at: number) => `${at} ${'ü'.repeat(LIMITS.turn_text_chars_max - 10)}`;
-    const spoken = Array.from({ length: 100 }, (_, at) => ({
-      ...{ start_ms: at * 600, end_ms: at * 600 + 500, text: words(at) },
-    }));
-    await worker.publish(await worker.claim(long.id), spoken);
-    const read = async (name: string, textsOf: (page: Record<string, unknown>) => string[]) => {
-      const found: string[] = [];
-      let pages = 0;
-      for (let cursor: unknown; cursor !== null; pages++) {
-        const args = {
-          stream_id: long.id,
-          ...(name === 'list_turns' ? { limit: 100 } : {}),
-          ...(cursor ? { cursor } : {}),
-        };
-        const { content, structuredContent = {} } = await call(name, args);
-        const bytes = Buffer.byteLength(content?.[0]?.text ?? '');
-        t.ok(bytes <= ANSWER_BYTES_MAX, `${name}: ${bytes} bytes`);
-        found.push(...textsOf(structuredContent));
-        cursor = structuredContent.cursor;
-      }
-      t.ok(pages > 5, `${pages} pages`);
-      return found;
-    };
-    const listed = await read('list_turns', ({ items }) => (items as { text: string }[]).map(({ text }) => text));
-    t.strictSame(
-      listed,
-      spoken.map(({ text }) => text),
-    );
-    const lines = await read('get_transcript', ({ text }) => String(text).split('\n'));
-    t.strictSame(
-      lines.map((line) => line.slice('[00:00:00] '.length)),
-      spoken.map(({ text }) => text),
-    );
-
-    const many = Array.from({ length: 90 }, (_, at) => ({
-      text: `${at} ${'ö'.repeat(480)}`,
-      at: [[0, 100]] as [number, number][],
-    }));
-    for (const at of [0, 1, 2])
-      await makeInsights(ann, long, {
-        ...{ session_id: session.id, span: [at * 20_000, at * 20_000 + 10_000] },
-        suggestions: many.slice(at * 30, at * 30 + 30),
-      });
-    const summary: string[] = [];
+await t.test('answers are bounded, and their cursors lead through all there is', async (t) => {
+  const long = await TestRecording.begin(ann, { captured_at: '2026-11-02T10:00:00.000Z' });
+  await long.add(60_000);
+  await long.end();
+  const words = (at: number) => `${at} ${'ü'.repeat(LIMITS.turn_text_chars_max - 10)}`;
+  const spoken = Array.from({ length: 100 }, (_, at) => ({
+    ...{ start_ms: at * 600, end_ms: at * 600 + 500, text: words(at) },
+  }));
+  await worker.publish(await worker.claim(long.id), spoken);
+  const read = async (name: string, textsOf: (page: Record<string, unknown>) => string[]) => {
+    const found: string[] = [];
     let pages = 0;
     for (let cursor: unknown; cursor !== null; pages++) {
-      const { content, structuredContent = {} } = await call('get_session_summary', {
-        session_id: session.id,
+      const args = {
+        stream_id: long.id,
+        ...(name === 'list_turns' ? { limit: 100 } : {}),
         ...(cursor ? { cursor } : {}),
-      });
-      t.ok(Buffer.byteLength(content?.[0]?.text ?? '') <= ANSWER_BYTES_MAX);
-      summary.push(...(structuredContent.suggestions as { text: string }[]).map(({ text }) => text));
+      };
+      const { content, structuredContent = {} } = await call(name, args);
+      const bytes = Buffer.byteLength(content?.[0]?.text ?? '');
+      t.ok(bytes <= ANSWER_BYTES_MAX, `${name}: ${bytes} bytes`);
+      found.push(...textsOf(structuredContent));
       cursor = structuredContent.cursor;
     }
-    t.ok(pages > 1, `${pages} pages`);
-    t.equal(new Set(summary).size, summary.length, 'none twice');
-    t.equal(summary.length, 92, 'and all of them');
-  });
+    t.ok(pages > 5, `${pages} pages`);
+    return found;
+  };
+  const listed = await read('list_turns', ({ items }) => (items as { text: string }[]).map(({ text }) => text));
+  t.strictSame(
+    listed,
+    spoken.map(({ text }) => text),
+  );
+  const lines = await read('get_transcript', ({ text }) => String(text).split('\n'));
+  t.strictSame(
+    lines.map((line) => line.slice('[00:00:00] '.length)),
+    spoken.map(({ text }) => text),
+  );
+
+  const many = Array.from({ length: 90 }, (_, at) => ({
+    text: `${at} ${'ö'.repeat(480)}`,
+    at: [[0, 100]] as [number, number][],
+  }));
+  for (const at of [0, 1, 2])
+    await makeInsights(ann, long, {
+      ...{ session_id: session.id, span: [at * 20_000, at * 20_000 + 10_000] },
+      suggestions: many.slice(at * 30, at * 30 + 30),
+    });
+  const summary: string[] = [];
+  let pages = 0;
+  for (let cursor: unknown; cursor !== null; pages++) {
+    const { content, structuredContent = {} } = await call('get_session_summary', {
+      session_id: session.id,
+      ...(cursor ? { cursor } : {}),
+    });
+    t.ok(Buffer.byteLength(content?.[0]?.text ?? '') <= ANSWER_BYTES_MAX);
+    summary.push(...(structuredContent.suggestions as { text: string }[]).map(({ text }) => text));
+    cursor = structuredContent.cursor;
+  }
+  t.ok(pages > 1, `${pages} pages`);
+  t.equal(new Set(summary).size, summary.length, 'none twice');
+  t.equal(summary.length, 92, 'and all of them');
 });
 
 t.test('the guide names the tools of each permission', (t) => {

@@ -51,7 +51,6 @@ async function record(account: TestAccount, said: readonly string[] = SAID): Pro
 const suggestionsOf = async (account: TestAccount) =>
   (await account.ask<{ items: Suggestion[] }>('GET', '/suggestions?limit=100')).items;
 
-t.setTimeout(120_000);
 t.test('K-010 a recording becomes suggestions, without any model', async (t) => {
   const engine = await ScriptedEngine.start(t);
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url });

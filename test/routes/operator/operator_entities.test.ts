@@ -23,17 +23,16 @@ type EntityView = {
   device: { seen: Record<string, unknown> | null } | null;
 };
 
-t.test('what operators see of entities', async (t) => {
-  const receiver = await Receiver.start();
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0', ...receiver.env });
-  t.teardown(async () => {
+const receiver = await Receiver.start();
+const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0', ...receiver.env });
+t.teardown(async () => {
     await spool.end();
     await receiver.end();
-  });
-  const { operator } = spool;
-  const view = (kind: string, id: string) =>
+});
+const { operator } = spool;
+const view = (kind: string, id: string) =>
     operator.ask<EntityView>('GET', `/ops/entity?${new URLSearchParams({ kind, id })}`);
-  const find = async (text: string) =>
+const find = async (text: string) =>
     (
       await operator.ask<{ items: { kind: string; id: string }[] }>(
         'GET',
@@ -41,7 +40,7 @@ t.test('what operators see of entities', async (t) => {
       )
     ).items;
 
-  await t.test('no page of any kind shows a secret, a hash or content that was put in by real use', async (t) => {
+await t.test('no page of any kind shows a secret, a hash or content that was put in by real use', async (t) => {
     const secrets: Record<string, string> = {
       name: 'Ann Secret-Name',
       title: 'Talk with the secret title',
@@ -173,9 +172,9 @@ t.test('what operators see of entities', async (t) => {
     const lists = (await operator.send('GET', '/ops/actors?limit=100')).body.toString();
     t.notMatch(lists, /secret\./, 'lists name no address either');
     t.match(lists, 'an address at x.test');
-  });
+});
 
-  await t.test('an id of anything leads to its entity', async (t) => {
+await t.test('an id of anything leads to its entity', async (t) => {
     const bob = await TestAccount.open(spool, 'bob@x.test');
     const bound = await spool.boundDevice(bob.app);
     const { chunk_id } = await record(bound.device, bound);
@@ -205,9 +204,9 @@ t.test('what operators see of entities', async (t) => {
     ] as const) {
       t.equal((await operator.send('GET', query)).status, status, query);
     }
-  });
+});
 
-  await t.test('a quarantined entity shows its reason and no state', async (t) => {
+await t.test('a quarantined entity shows its reason and no state', async (t) => {
     const carl = await TestAccount.open(spool, 'carl@x.test');
     const { store, runtime } = spool.server.services;
     const place = runtime.locate({ kind: 'account', id: carl.id });
@@ -224,9 +223,9 @@ t.test('what operators see of entities', async (t) => {
     t.match(await find(carl.id), [{ kind: 'account', id: carl.id }], 'it is found all the same');
     const { health_problems } = await operator.ask<{ health_problems: { name: string }[] }>('GET', '/ops/overview');
     t.match(health_problems, [{ name: 'quarantined', link: '/actors#quarantined' }]);
-  });
+});
 
-  await t.test('why an endpoint gets nothing', async (t) => {
+await t.test('why an endpoint gets nothing', async (t) => {
     const dora = await TestAccount.open(spool, 'dora@x.test');
     const endpoint = await TestEndpoint.open(dora, receiver.on('/dora', 204));
     const said = async ({ id } = endpoint) => (await view('endpoint', id)).endpoint;
@@ -266,9 +265,9 @@ t.test('what operators see of entities', async (t) => {
     });
     await dora.ask('DELETE', '/me');
     t.match(await said(), { reasons: [{ name: 'account_deleted', blocks: true }] });
-  });
+});
 
-  await t.test('which device stopped uploading, and what it was last refused for', async (t) => {
+await t.test('which device stopped uploading, and what it was last refused for', async (t) => {
     const erik = await TestAccount.open(spool, 'erik@x.test');
     const silent = await spool.boundDevice(erik.app);
     const revoked = await spool.boundDevice(erik.app);
@@ -304,11 +303,9 @@ t.test('what operators see of entities', async (t) => {
     const { health_problems } = await operator.ask<{ health_problems: { name: string }[] }>('GET', '/ops/overview');
     t.ok(health_problems.some(({ name }) => name === 'devices_silent'));
     t.ok(health_problems.some(({ name }) => name === 'clock_moved'));
-  });
+});
 
-  await t.test(
-    'accounts and devices are found by a part of the id or of the email, and by how they stand',
-    async (t) => {
+await t.test('accounts and devices are found by a part of the id or of the email, and by how they stand', async (t) => {
       const gina = await TestAccount.open(spool, 'gina@found.test');
       const hugo = await TestAccount.open(spool, 'hugo@found.test');
       await TestAccount.open(spool, 'gi*na@elsewhere.test');
@@ -367,10 +364,9 @@ t.test('what operators see of entities', async (t) => {
       });
       for (const path of ['devices', 'streams'])
         t.equal((await operator.send('GET', `/ops/accounts/nobody@x.test/${path}`)).status, 404);
-    },
-  );
+});
 
-  await t.test('F-016 after a restart operators still see which endpoints get nothing', async (t) => {
+await t.test('F-016 after a restart operators still see which endpoints get nothing', async (t) => {
     const fay = await TestAccount.open(spool, 'fay@x.test');
     const endpoints = {
       circuit_open: await TestEndpoint.open(fay, receiver.on('/broken', 503)),
@@ -400,7 +396,6 @@ t.test('what operators see of entities', async (t) => {
       const said = health_problems.map(({ name }) => name);
       return said.includes('endpoints_failing') && said.includes('endpoints_disabled');
     });
-  });
 });
 
 t.test('every kind of entity is told in a sentence on its page', async (t) => {

@@ -9,7 +9,6 @@ import { said, TestRecording, TestTranscriber, type WorkView } from '../../fixtu
 
 const NOBODY = '01890a5d-ac96-774b-bcce-b302099a8057';
 
-t.setTimeout(90_000);
 t.test('the token of content workers', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
   t.teardown(() => spool.end());
