@@ -1,6 +1,6 @@
 /*
- * `npm test`: makes a checkout ready, runs the tests, then counts the rules and operations that tests cover. Its last
- * line is `N passed, N failed`: tests, not single comparisons.
+ * `npm test`: makes a checkout ready, runs the quick tests, then counts the rules and operations that they cover.
+ * `npm run test:all` runs every test. The last line is `N passed, N failed`: tests, not single comparisons.
  */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -14,8 +14,11 @@ import { bundleServer } from './testing/server_bundle.mjs';
 
 const { values, positionals } = readCommandLine({
   form: 'npm test -- [PART OF A FILE NAME ...] [options]',
-  says: 'Runs the tests whose path contains one of the parts, or all tests. The last line is `N passed, N failed`; the exit code is 1 when a test failed.',
-  options: { slowest: { value: 'N', default: '0', whole: true, says: 'list the N files that took the most CPU' } },
+  says: 'Runs the tests whose path contains one of the parts, or without parts the quick ones, which cover every rule and operation. The last line is `N passed, N failed`; the exit code is 1 when a test failed.',
+  options: {
+    all: { says: 'without parts: run every test, as npm run test:all does' },
+    slowest: { value: 'N', default: '0', whole: true, says: 'list the N files that took the most CPU' },
+  },
   notes: [
     'npm test -- clock.test\nnpm test -- test/engine/wire/ routes/me',
     'Tests keep their data in /dev/shm where that has 2 GB, or in TMPDIR when it is set. Tests in a browser run where a Chromium is installed, or at CHROMIUM_PATH.',
@@ -32,7 +35,7 @@ const fail = (problem) => {
 const { findRedisProgram } = await import('../dist/src/engine/process/redis_program.js');
 await findRedisProgram({ log: console.log }).catch((error) => fail(error.message));
 
-const files = selectFiles(positionals);
+const files = selectFiles(positionals, { all: values.all });
 if (files.length === 0) fail(`no test file matches ${positionals.join(' ')}`);
 const { findChromium, NO_CHROMIUM } = await import('../dist/test/fixtures/chromium_program.js');
 const left_out = findChromium() === null ? files.filter(needsBrowser) : [];
@@ -69,7 +72,7 @@ if (values.slowest > 0) report.printSlowest(values.slowest);
 for (const coverage of ['coverage_of_rules.js', 'coverage_of_operations.js']) {
   if (positionals.length > 0) break;
   const program = join(root, 'dist', 'test', coverage);
-  const { status } = spawnSync(process.execPath, [program, succeeded], { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [program, succeeded, ...files], { cwd: root, stdio: 'inherit' });
   if (status !== 0) report.failed++;
 }
 report.printEnd({ without_browser: left_out.length, no_chromium: NO_CHROMIUM });

@@ -6,12 +6,29 @@ import { root } from '../setup/build.mjs';
 /** Have a process to themselves: they measure it or change it. */
 const ALONE = [/[\\/]simulation[\\/]/, /misbehaving/, /bad_input/, /in_s3/, /s3_blob_store/];
 
-/** Built test files whose path contains one of `parts` (all files when there are none); `parts` may name sources. */
-export const selectFiles = (parts) => {
+/**
+ * Folders of `test/` that `npm test` leaves out and `npm run test:all` runs: their tests start whole programs (a browser,
+ * servers as processes of their own, kits and clients of others, the command line), or draw many cases and kills. A rule
+ * or an operation that a test there covers has a smaller test elsewhere as well; the counts at the end hold that.
+ */
+const LARGER_FOLDERS = [
+  ...['browser', 'examples', 'faults', 'fuzz', 'host/supervisor', 'interop', 'kits', 'scenarios', 'server'],
+  ...['simulation', 'tools/cli', 'tools/demo', 'tools/fleet', 'tools/listen'],
+];
+
+const isLarger = (path) => LARGER_FOLDERS.some((folder) => path.startsWith(join('dist', 'test', folder, '/')));
+
+/**
+ * Built test files whose path contains one of `parts`, wherever they are; `parts` may name sources. Without parts those
+ * of `npm test`, or with `all` every file.
+ */
+export const selectFiles = (parts, { all = false } = {}) => {
   const wanted = parts.map((part) => part.replace(/^.*\bdist\//, '').replace(/\.ts$/, '.js'));
+  const isWanted = (path) =>
+    wanted.length === 0 ? all || !isLarger(path) : wanted.some((part) => path.includes(part));
   return readdirSync(join(root, 'dist', 'test'), { recursive: true })
     .map((path) => join('dist', 'test', path))
-    .filter((path) => path.endsWith('.test.js') && (wanted.length === 0 || wanted.some((part) => path.includes(part))))
+    .filter((path) => path.endsWith('.test.js') && isWanted(path))
     .sort();
 };
 

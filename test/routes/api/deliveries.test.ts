@@ -471,6 +471,7 @@ await t.test('what operators see of them', async (t) => {
   t.ok((await metric('endpoints_disabled_total')) >= 1);
   t.equal(await metric('deliveries_in_flight'), 0);
   t.equal(await metric('endpoints_due'), 0);
+  t.match(await operator.ask('GET', `/ops/endpoints/${good.id}`), { endpoint_id: good.id, status: 'active' });
   await dead.remove();
 });
 
