@@ -44,13 +44,14 @@ if (left_out.length === files.length) fail(NO_CHROMIUM);
 /** One more than cores: a good part of the tests waits for servers to start, or for time to pass. */
 const JOBS = availableParallelism() + 1;
 /** A process ends after so many files, so that what one leaves behind reaches few others. */
-const FILES_PER_PROCESS_MAX = 16;
+const FILES_PER_PROCESS_MAX = 40;
 
 const folder = makeRunFolder();
 /** Where test processes write which operations they saw answered. */
 const succeeded = join(folder, 'succeeded');
 const env = { TMPDIR: folder, SPOOL_SUCCEEDED: succeeded };
-if (positionals.length === 0) env.SPOOL_SERVER_BUNDLE = await bundleServer(folder);
+if (values.all) env.SPOOL_SERVER_BUNDLE = await bundleServer(folder);
+else if (positionals.length === 0) env.SPOOL_QUICK = '1';
 const report = new Report(files.length - left_out.length);
 const tell = (file) => report.add(file);
 

@@ -7,16 +7,18 @@ import { root } from '../setup/build.mjs';
 const ALONE = [/[\\/]simulation[\\/]/, /misbehaving/, /bad_input/, /in_s3/, /s3_blob_store/];
 
 /**
- * Folders of `test/` that `npm test` leaves out and `npm run test:all` runs: their tests start whole programs (a browser,
- * servers as processes of their own, kits and clients of others, the command line), or draw many cases and kills. A rule
- * or an operation that a test there covers has a smaller test elsewhere as well; the counts at the end hold that.
+ * What `npm test` leaves out and `npm run test:all` runs: folders of `test/`, and two files, whose tests start whole
+ * programs (a browser, servers as processes of their own, kits and clients of others, an object store, the build, the
+ * command line), or draw many cases and kills. A rule or an operation that a test there covers has a smaller test
+ * elsewhere as well; the counts at the end hold that.
  */
-const LARGER_FOLDERS = [
-  ...['browser', 'examples', 'faults', 'fuzz', 'host/supervisor', 'interop', 'kits', 'scenarios', 'server'],
-  ...['simulation', 'tools/cli', 'tools/demo', 'tools/fleet', 'tools/listen'],
+const LARGER = [
+  ...['browser/', 'examples/', 'faults/', 'fuzz/', 'host/supervisor/', 'interop/', 'kits/', 'scenarios/', 'server/'],
+  ...['simulation/', 'tools/cli/', 'tools/demo/', 'tools/fleet/', 'tools/listen/'],
+  ...['engine/blobs/s3_blob_store', 'tools/build'],
 ];
 
-const isLarger = (path) => LARGER_FOLDERS.some((folder) => path.startsWith(join('dist', 'test', folder, '/')));
+const isLarger = (path) => LARGER.some((part) => path.startsWith(join('dist', 'test', part)));
 
 /**
  * Built test files whose path contains one of `parts`, wherever they are; `parts` may name sources. Without parts those

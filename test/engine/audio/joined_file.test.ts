@@ -8,10 +8,10 @@ import { pcm16Format, readWav, writeWav } from '../../../src/engine/audio/wav.js
 import type { BlobStore } from '../../../src/engine/blobs/blob_store.js';
 import { openFolderBlobStore } from '../../../src/engine/blobs/folder_blob_store.js';
 import { type OpusShape, opusFile } from '../../fixtures/opus_file.js';
-import { drawSeed } from '../../fixtures/seed.js';
+import { drawSeed, drawsOf } from '../../fixtures/seed.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 
-const RUNS = 60;
+const RUNS = drawsOf(60);
 const fmt = pcm16Format({ channels: 1, frames_per_second: 8_000 });
 let stored = 0;
 

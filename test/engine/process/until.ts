@@ -2,7 +2,7 @@
 export const until = async <Found>(
   what: string,
   condition: () => Found | Promise<Found>,
-  deadline_ms = 15_000,
+  deadline_ms = 60_000,
 ): Promise<Exclude<Found, false | null | undefined>> => {
   const end = performance.now() + deadline_ms;
   while (true) {

@@ -9,6 +9,7 @@ import { soundsOf, termsIn, wordsIn, wordTerm } from '../../../src/domain/search
 import { evaluate, type SearchKind, type SearchScope, type Wanted } from '../../../src/features/search/evaluate.js';
 import { idOfHit, Ranking } from '../../../src/features/search/ranking.js';
 import { digestOfQuery, readSearchCursor, writeSearchCursor } from '../../../src/features/search/search_cursor.js';
+import { drawsOf } from '../../fixtures/seed.js';
 import {
   libraryOf,
   shelfOf,
@@ -20,7 +21,7 @@ import {
   WORDS,
 } from '../../fixtures/shelved.js';
 
-const RUNS = 300;
+const RUNS = drawsOf(300);
 const ALL_KINDS: SearchKind[] = ['turn', 'suggestion', 'conversation', 'memory'];
 
 /** What is asked, by itself. */

@@ -7,10 +7,10 @@ import { isSilent, toMono16 } from '../../../src/engine/audio/samples.js';
 import { plainFormat, readWav } from '../../../src/engine/audio/wav.js';
 import { onTimeline, type WindowFile } from '../../../src/features/transcripts/window_audio.js';
 import { opusFile } from '../../fixtures/opus_file.js';
-import { drawSeed } from '../../fixtures/seed.js';
+import { drawSeed, drawsOf } from '../../fixtures/seed.js';
 import { counting, StoredStream, wav16 } from '../../fixtures/window.js';
 
-const RUNS = 60;
+const RUNS = drawsOf(60);
 const PCM = { codec: 'pcm_s16le', container: 'raw', sample_rate_hz: 1_000, channels: 1 };
 const OPUS = { codec: 'opus', container: 'ogg' };
 

@@ -14,12 +14,12 @@ const introspected = async (token: string) => jsonOf(await agent.introspect(toke
 const refreshed = async (app: OauthApp, token: string) => jsonOf<Tokens>(await app.refresh(token));
 
 await t.test('C-109 C-119 imported grants count older scopes as newer ones, and keep their own', async (t) => {
-  const grant = (more: { client_id: string; scope: string; audience: string; token: string }) => {
+  const grant = (more: { client_id: string; scope: string; audience: 'mcp' | 'api'; token: string }) => {
     const { token, ...members } = more;
     const refresh_token_sha256 = createHash('sha256').update(token).digest('hex');
     return {
       account: 'old@x.test',
-      issuer: 'base',
+      issuer: 'base' as const,
       created_at: '2025-01-31T08:30:00Z',
       refresh_token_sha256,
       ...members,
