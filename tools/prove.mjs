@@ -1,5 +1,5 @@
 /*
- * `npm run prove -- NAME [--option value …]`: a scenario in its full size; `npm test` runs it in its smoke size.
+ * `npm run prove -- NAME [--option value …]`: a scenario in its full size; `npm run test:all` runs it in its smoke size.
  * Without a name it lists them.
  */
 import { readdirSync, readFileSync } from 'node:fs';

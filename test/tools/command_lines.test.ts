@@ -26,7 +26,7 @@ function runIn(folder: string, program: string, ...args: string[]) {
 
 /** Of all that package.json names, but for what is a program of others. */
 const programs = Object.values(scripts).flatMap(
-  (script) => /^node (?:--\S+ |\.\/\S+ )*(bin\/\w+\.mjs)$/.exec(script)?.[1] ?? [],
+  (script) => /^node (?:--\S+ |\.\/\S+ )*(tools\/\w+\.mjs)$/.exec(script)?.[1] ?? [],
 );
 
 t.test('every program says how it is used and which version it is, and refuses what it does not know', async (t) => {

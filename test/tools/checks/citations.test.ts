@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 
-const PROGRAM = fileURLToPath(new URL('../../../../bin/checks/citations.mjs', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../../tools/checks/citations.mjs', import.meta.url));
 const DOCS = {
   'docs/rules.md': '# Rules\n\n- A-001: One.\n- A-002: Two. *Open: not yet.*\n- X-01: A reading.\n',
   'docs/guide.md': '# Guide\n\n## The commit\n\n```sh\n# Not a heading\n```\n',
