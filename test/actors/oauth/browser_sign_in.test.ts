@@ -390,7 +390,7 @@ t.test(
   'in any play a browser sign-in opens one grant at most, for who showed a code and was asked, and a session for each entry',
   async (t) => {
     const reached = new Set<string>();
-    checkPlays(t, { plays: page_plays, runs: 4_000 }, ({ needs_consent, is_signed_in, steps }) => {
+    checkPlays(t, { plays: page_plays, runs: 4_000, counts: true }, ({ needs_consent, is_signed_in, steps }) => {
       const played = new Played<BrowserSignIn, BrowserSignInMessage, RepliesOf<typeof browserSignIn>>(
         browserSignIn,
         's',

@@ -364,7 +364,7 @@ t.test(
   'F-012 F-013 F-014 F-016 F-017 F-029 F-037 F-041 in any play every delivery ends once, and none is lost',
   async (t) => {
     const seen = { disabled: 0, ended: 0, succeeded: 0 };
-    checkPlays(t, { plays: anyPlay(message, PASSES_MS), runs: 1_000 }, (steps) => {
+    checkPlays(t, { plays: anyPlay(message, PASSES_MS), runs: 1_000, counts: true }, (steps) => {
       const reference = new Reference();
       for (const step of steps) {
         if ('pass' in step) {

@@ -11,21 +11,20 @@ import { TestSpool } from '../../fixtures/spool.js';
 const ORIGIN = 'https://app.example';
 const NOBODY = '019aa000-0000-7000-8000-000000000000';
 
-t.test('what all REST answers share', async (t) => {
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CORS_ORIGINS: ORIGIN });
-  t.teardown(() => spool.end());
-  const { app } = await spool.signIn('edge@x.test');
-  const parse = (body: Buffer) => JSON.parse(body.toString());
-  const raw = (text: string) => exchange(spool.server.ports.public, text);
+const spool = await TestSpool.start({ RATE_LIMITS: 'off', CORS_ORIGINS: ORIGIN });
+t.teardown(() => spool.end());
+const { app } = await spool.signIn('edge@x.test');
+const parse = (body: Buffer) => JSON.parse(body.toString());
+const raw = (text: string) => exchange(spool.server.ports.public, text);
 
-  await t.test('J-001 successes are enveloped, lists have items and a cursor', async (t) => {
+await t.test('J-001 successes are enveloped, lists have items and a cursor', async (t) => {
     const me = parse((await app.send('GET', '/me')).body);
     t.same(Object.keys(me), ['success', 'data']);
     const list = parse((await app.send('GET', '/devices')).body);
     t.same(list, { success: true, data: { items: [], cursor: null } });
-  });
+});
 
-  await t.test('J-002 J-013 failures are enveloped, unknown paths too; another method is 405 with Allow', async (t) => {
+await t.test('J-002 J-013 failures are enveloped, unknown paths too; another method is 405 with Allow', async (t) => {
     for (const [method, path, status, code] of [
       ['GET', '/nothing', 404, 'NOT_FOUND'],
       ['GET', '/me/', 404, 'NOT_FOUND'],
@@ -45,9 +44,9 @@ t.test('what all REST answers share', async (t) => {
       t.type(error.message, 'string');
     }
     t.equal((await app.send('PUT', '/me')).headers.allow, 'GET, HEAD, PATCH, DELETE, OPTIONS');
-  });
+});
 
-  await t.test(
+await t.test(
     'J-013 OPTIONS names what is possible at an address, on every port and without a credential',
     async (t) => {
       const operator = `http://127.0.0.1:${spool.server.ports.operator}`;
@@ -70,9 +69,9 @@ t.test('what all REST answers share', async (t) => {
       const from_a_page = await app.send('OPTIONS', '/me', { headers: { Origin: ORIGIN } });
       t.match(from_a_page, { status: 204, headers: { allow: /HEAD/, 'access-control-allow-origin': ORIGIN } });
     },
-  );
+);
 
-  await t.test('J-013 HEAD answers as GET does, without the body', async (t) => {
+await t.test('J-013 HEAD answers as GET does, without the body', async (t) => {
     const answerOf = async (method: string, url: string, token: string | null) => {
       const headers: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
       const answer = await fetch(url, { method, headers, redirect: 'manual' });
@@ -97,9 +96,9 @@ t.test('what all REST answers share', async (t) => {
         if (got.status === 200) t.ok(Number(head.length) > 0, path);
       }
     }
-  });
+});
 
-  await t.test('no answer lets a browser guess what it is, on any port and however early it is given', async (t) => {
+await t.test('no answer lets a browser guess what it is, on any port and however early it is given', async (t) => {
     const ports = spool.server.ports;
     const lines = {
       'a document': 'GET /.well-known/jwks.json HTTP/1.1\r\nHost: x',
@@ -128,9 +127,9 @@ t.test('what all REST answers share', async (t) => {
         t.match(answer, /\r\nX-Content-Type-Options: nosniff\r\n/i, `${says}, port ${at}`);
       }
     }
-  });
+});
 
-  await t.test('J-013 two Host headers are refused', async (t) => {
+await t.test('J-013 two Host headers are refused', async (t) => {
     for (const [path, lines] of [
       ['/me', 'Host: x\r\nHost: x\r\n'],
       ['/oauth/authorize', 'Host: a\r\nAccept: */*\r\nhOsT: b\r\n'],
@@ -142,9 +141,9 @@ t.test('what all REST answers share', async (t) => {
     }
     const to_operators = 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n';
     t.match(await exchange(spool.server.ports.operator, to_operators), /^HTTP\/1.1 400 /);
-  });
+});
 
-  await t.test('J-013 an address without a route is answered before a body comes', async (t) => {
+await t.test('J-013 an address without a route is answered before a body comes', async (t) => {
     for (const [line, head] of [
       ['POST /nothing', 'Content-Length: 100'],
       ['PUT /me', 'Content-Length: 100\r\nExpect: 100-continue'],
@@ -153,22 +152,22 @@ t.test('what all REST answers share', async (t) => {
       const answer = await raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${head}\r\n\r\n`);
       t.match(answer, /^HTTP\/1.1 40[45] [\s\S]*x-request-id: /i, `${line} ${head}`);
     }
-  });
+});
 
-  await t.test('J-014 an id is the same in capital letters', async (t) => {
+await t.test('J-014 an id is the same in capital letters', async (t) => {
     const { app: owner } = await spool.signIn('capitals@x.test');
     const { device_id } = await spool.boundDevice(owner);
     t.equal((await owner.send('DELETE', `/devices/${device_id.toUpperCase()}`)).status, 204);
-  });
+});
 
-  await t.test('J-003 an answer without content has no body', async (t) => {
+await t.test('J-003 an answer without content has no body', async (t) => {
     const { app: leaving } = await spool.signIn('leaving@x.test');
     const answer = await leaving.send('POST', '/auth/logout');
     t.equal(answer.status, 204);
     t.equal(answer.body.length, 0);
-  });
+});
 
-  await t.test('J-004 J-005 the version may be absent or 1, and is always answered', async (t) => {
+await t.test('J-004 J-005 the version may be absent or 1, and is always answered', async (t) => {
     const ask = (version: string) => app.send('GET', '/me', { headers: { 'X-API-Version': version } });
     t.equal((await ask('1')).status, 200);
     for (const version of ['2', 'v1', '', '1.0', '1, 1']) {
@@ -180,17 +179,17 @@ t.test('what all REST answers share', async (t) => {
       await raw('GET /me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
       /401 Unauthorized[\s\S]*x-api-version: 1/i,
     );
-  });
+});
 
-  await t.test('J-006 a request id comes back, an odd one is replaced', async (t) => {
+await t.test('J-006 a request id comes back, an odd one is replaced', async (t) => {
     const ask = (id: string) => app.send('GET', '/nothing', { headers: { 'X-Request-ID': id } });
     t.equal((await ask('abc-1')).headers['x-request-id'], 'abc-1');
     t.equal((await ask('x'.repeat(128))).headers['x-request-id'], 'x'.repeat(128));
     for (const id of ['x'.repeat(129), 'a b', '']) t.not((await ask(id)).headers['x-request-id'], id);
     t.match((await app.send('GET', '/me')).headers['x-request-id'], /^[0-9a-f-]{36}$/);
-  });
+});
 
-  await t.test('J-007 J-008 J-009 browsers of listed origins only', async (t) => {
+await t.test('J-007 J-008 J-009 browsers of listed origins only', async (t) => {
     const listed = await app.send('GET', '/me', { headers: { Origin: ORIGIN } });
     t.equal(listed.headers['access-control-allow-origin'], ORIGIN);
     t.match(listed.headers.vary, /Origin/);
@@ -214,9 +213,9 @@ t.test('what all REST answers share', async (t) => {
     t.equal(preflight.headers['access-control-allow-methods'], 'GET, POST, PATCH, PUT, DELETE');
     const refused = await spool.client().send('GET', '/me', { headers: { Origin: ORIGIN } });
     t.equal(refused.headers['access-control-allow-origin'], ORIGIN, 'a page can read why it was refused');
-  });
+});
 
-  await t.test('J-011 the credential is judged before the body', async (t) => {
+await t.test('J-011 the credential is judged before the body', async (t) => {
     const anybody = spool.client();
     t.equal((await anybody.send('PATCH', '/me', { body: { name: 5 } })).status, 401);
     t.equal((await app.send('PATCH', '/me', { body: { name: 5 } })).status, 400);
@@ -225,9 +224,9 @@ t.test('what all REST answers share', async (t) => {
       400,
       'the version comes first',
     );
-  });
+});
 
-  await t.test('J-012 broken, foreign and oversized bodies', async (t) => {
+await t.test('J-012 broken, foreign and oversized bodies', async (t) => {
     const send = (text: string, type = 'application/json') => {
       const head = `PATCH /me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${app.access_token}\r\n`;
       return raw(
@@ -253,9 +252,9 @@ t.test('what all REST answers share', async (t) => {
     t.match(await send(JSON.stringify({ name: 'x'.repeat(65_536) })), /^HTTP\/1.1 413 /);
     t.match(await send(`${'['.repeat(40)}${']'.repeat(40)}`), /^HTTP\/1.1 400 /);
     t.match(await send('{"name":"x"}', 'Application/JSON; charset=utf-8'), /^HTTP\/1.1 200 /);
-  });
+});
 
-  await t.test('J-001 no answer is kept but what everybody may have; none that holds a secret', async (t) => {
+await t.test('J-001 no answer is kept but what everybody may have; none that holds a secret', async (t) => {
     const kept = /^\/(assets|guides|reference|openapi|\.well-known)[/.]|^\/(reference)?$/;
     const anybody = spool.client();
     for (const { method, path } of ROUTES.public) {
@@ -279,9 +278,9 @@ t.test('what all REST answers share', async (t) => {
     const sessions = await own.send('GET', '/device-sessions');
     t.match(sessions.body.toString(), /join_code/);
     t.equal(sessions.headers['cache-control'], 'no-store');
-  });
+});
 
-  await t.test('J-016 a failure of ours shows nothing of itself', async (t) => {
+await t.test('J-016 a failure of ours shows nothing of itself', async (t) => {
     const { runtime } = spool.server.services;
     const ask = runtime.ask;
     runtime.ask = () => Promise.reject(new Error('secret detail /etc/passwd'));
@@ -292,7 +291,6 @@ t.test('what all REST answers share', async (t) => {
     t.same(parse(answer.body).error.code, 'INTERNAL');
     t.notMatch(answer.body.toString(), /secret|passwd|Error/);
     t.ok(answer.headers['x-request-id']);
-  });
 });
 
 t.test('J-015 an IPv6 network is its /64, an IPv4 address itself', async (t) => {

@@ -181,7 +181,7 @@ t.test('K-015 the best comes first, of equals the newest, then the first id', as
         t.same(ranks, ordered);
       },
     ),
-    { numRuns: RUNS / 4 },
+    { numRuns: drawsOf(75) },
   );
 });
 
@@ -219,7 +219,7 @@ t.test('K-015 pages of a search are a partition of what stays, whatever changes 
       const of_those = all.filter((id) => stay.has(id));
       t.same(of_those.sort(), [...stay].sort(), 'nothing left out');
     }),
-    { numRuns: RUNS / 2 },
+    { numRuns: drawsOf(150) },
   );
 });
 

@@ -17,13 +17,12 @@ type Revisions = { items: { revision: number; changed_fields: string[]; item: Su
 const UNKNOWN = randomUUID();
 const DAY_MS = 24 * 3_600_000;
 
-t.test('suggestions', async (t) => {
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
-  t.teardown(() => spool.end());
-  const ann = await TestAccount.open(spool, 'ann@x.test');
-  const bob = await TestAccount.open(spool, 'bob@x.test');
-  const worker = new TestTranscriber(spool);
-  const listed = async (query = '', who = ann) => {
+const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
+t.teardown(() => spool.end());
+const ann = await TestAccount.open(spool, 'ann@x.test');
+const bob = await TestAccount.open(spool, 'bob@x.test');
+const worker = new TestTranscriber(spool);
+const listed = async (query = '', who = ann) => {
     const found: Suggestion[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page: Page = await who.ask('GET', `/suggestions?limit=2${query}${cursor && `&cursor=${cursor}`}`);
@@ -32,12 +31,11 @@ t.test('suggestions', async (t) => {
       cursor = page.cursor;
     }
     return found;
-  };
-  const textsOf = async (query = '', who = ann) => (await listed(query, who)).map(({ text }) => text);
-  const one = async (text: string, who = ann) =>
-    (await listed('', who)).find((item) => item.text === text) as Suggestion;
-  /** A recording in which these things are said, five seconds each. */
-  const spoken = async (who: TestAccount, ...texts: string[]) => {
+};
+const textsOf = async (query = '', who = ann) => (await listed(query, who)).map(({ text }) => text);
+const one = async (text: string, who = ann) => (await listed('', who)).find((item) => item.text === text) as Suggestion;
+/** A recording in which these things are said, five seconds each. */
+const spoken = async (who: TestAccount, ...texts: string[]) => {
     const recording = await TestRecording.begin(who);
     await recording.add(20_000);
     await recording.end();
@@ -47,13 +45,13 @@ t.test('suggestions', async (t) => {
       texts.map((text, at) => said(text, [at * 5_000, at * 5_000 + 4_000], 'A')),
     );
     return recording;
-  };
+};
 
-  const recording = await spoken(ann, 'I will call Zoë tomorrow.', 'And I will bake bread.', 'Could you sweep?');
-  const anna = await ann.ask<Contact>('POST', '/contacts', { name: 'Anna' });
-  const events = () => ann.newEvents();
+const recording = await spoken(ann, 'I will call Zoë tomorrow.', 'And I will bake bread.', 'Could you sweep?');
+const anna = await ann.ask<Contact>('POST', '/contacts', { name: 'Anna' });
+const events = () => ann.newEvents();
 
-  await t.test('K-010 what a run found is listed with what was said; events name what made it', async (t) => {
+await t.test('K-010 what a run found is listed with what was said; events name what made it', async (t) => {
     await events();
     const { conversation, run_id } = await makeInsights(ann, recording, {
       suggestions: [
@@ -96,9 +94,9 @@ t.test('suggestions', async (t) => {
         [run_id, call.pipeline_id, ' 1'].every((part) => event.includes(part)),
         event,
       );
-  });
+});
 
-  await t.test('K-010 an edit names the version that was read, and protects what it sets', async (t) => {
+await t.test('K-010 an edit names the version that was read, and protects what it sets', async (t) => {
     const call = await one('Call Zoë');
     const path = `/suggestions/${call.id}`;
     await spool.operator.advanceClock(1_000);
@@ -130,9 +128,9 @@ t.test('suggestions', async (t) => {
       items: [{ revision: 1, replaced_by: 'person', item: { text: 'Call Zoë', status: 'open', revision: 1 } }],
       cursor: null,
     });
-  });
+});
 
-  await t.test('K-010 a review is a change that is seen, and feedback is none', async (t) => {
+await t.test('K-010 a review is a change that is seen, and feedback is none', async (t) => {
     const bread = await one('Bake bread');
     const path = `/suggestions/${bread.id}`;
     const reviewed = await ann.ask<Suggestion>('POST', `${path}/review`, {
@@ -146,17 +144,14 @@ t.test('suggestions', async (t) => {
     t.match(given, { id: /./, rating: 'wrong', comment: 'Nomark.', created_at: /Z$/ });
     t.equal(await ann.says('POST', `${path}/feedback`, { rating: 'wrong' }), '201');
     t.equal(await ann.says('POST', `${path}/feedback`, { rating: 'bad' }), '400 BAD_REQUEST');
-    t.equal(
-      await ann.says('POST', `${path}/feedback`, { rating: 'wrong', comment: 'x'.repeat(501) }),
-      '400 BAD_REQUEST',
-    );
+  t.equal(await ann.says('POST', `${path}/feedback`, { rating: 'wrong', comment: 'x'.repeat(501) }), '400 BAD_REQUEST');
     const after = await ann.ask<Suggestion>('GET', path);
     t.match(after, { feedback: { helpful: 0, not_helpful: 0, wrong: 2 }, state_version: 2, revision: 2 });
     t.ok(after.updated_at > reviewed.updated_at, 'it counts as a change for retention');
     t.same(await events(), []);
-  });
+});
 
-  await t.test('K-010 suggestions are grouped and separated', async (t) => {
+await t.test('K-010 suggestions are grouped and separated', async (t) => {
     const [call, bread, sweep] = [await one('Call Zoë Marksecret'), await one('Bake bread'), await one('Sweep')];
     const group = (ids: string[], group_id?: string) =>
       ann.ask<{ group_id: string; items: Suggestion[] }>('POST', '/suggestions/group', {
@@ -188,9 +183,9 @@ t.test('suggestions', async (t) => {
     const { library_id } = await makeInsights(bob, await spoken(bob, 'I will go.'), { suggestions: [{ text: 'Go' }] });
     t.equal(await says([call.id, bread.id], insightId(library_id, 'group', 1)), '404 NOT_FOUND', "another's group");
     t.equal(await says([call.id, (await one('Go', bob)).id]), '404 NOT_FOUND', "another's suggestion");
-  });
+});
 
-  await t.test('K-010 lists show what was asked for', async (t) => {
+await t.test('K-010 lists show what was asked for', async (t) => {
     const due = async (before: string) => (await textsOf(`&due_before=${before}`)).sort();
     const sweep = await one('Sweep');
     await ann.ask('PATCH', `/suggestions/${sweep.id}`, {
@@ -215,9 +210,9 @@ t.test('suggestions', async (t) => {
     for (const query of ['status=old', 'due_before=soon', 'contact_id=x', 'limit=0', 'cursor=x'])
       t.equal(await ann.says('GET', `/suggestions?${query}`), '400 BAD_REQUEST', query);
     await events();
-  });
+});
 
-  await t.test('K-010 what is deleted is gone, and what nobody owns was never there', async (t) => {
+await t.test('K-010 what is deleted is gone, and what nobody owns was never there', async (t) => {
     const sweep = await one('Sweep');
     const asked = (who: TestAccount, id: string) => [
       who.says('GET', `/suggestions/${id}`),
@@ -240,15 +235,15 @@ t.test('suggestions', async (t) => {
     t.same(new Set(await Promise.all(asked(ann, sweep.id))), new Set(['404 NOT_FOUND']));
     t.same(await events(), [`suggestion.deleted ${sweep.id} ${sweep.pipeline_id}`]);
     t.equal((await listed()).length, 2);
-  });
+});
 
-  await t.test('K-010 no event says what a suggestion says', async (t) => {
+await t.test('K-010 no event says what a suggestion says', async (t) => {
     const all = (await ann.app.send('GET', '/events?limit=100')).body.toString();
     for (const text of ['Zoë', 'Marksecret', 'bread', 'saidmark', 'Nomark', 'Sweep', 'Anna'])
       t.notOk(all.includes(text), text);
-  });
+});
 
-  await t.test('K-010 quotes are for whoever reads turns, and go with what was said', async (t) => {
+await t.test('K-010 quotes are for whoever reads turns, and go with what was said', async (t) => {
     const tokenOf = async (permissions: string[]) => {
       const body = { name: 'tool', permissions, expires_at: null };
       return bearer(spool, (await ann.ask<{ value: string }>('POST', '/me/tokens', body)).value);
@@ -281,9 +276,9 @@ t.test('suggestions', async (t) => {
       const evidence = [{ turn_ids: [], quote: null, state: 'deleted' }];
       t.match(await ann.ask('GET', `/suggestions/${id}`), { evidence });
     }
-  });
+});
 
-  await t.test('K-010 I-019 what retention removed reads expired, and what rests on it stays', async (t) => {
+await t.test('K-010 I-019 what retention removed reads expired, and what rests on it stays', async (t) => {
     const kept = await spoken(ann, 'I will read on.');
     await makeInsights(ann, kept, { suggestions: [{ text: 'Read on', at: [[0, 4_000]] }] });
     const workspace_id = await privateWorkspaceOf(ann);
@@ -301,5 +296,4 @@ t.test('suggestions', async (t) => {
     });
     const { evidence } = await one('Read on', again);
     t.match(evidence, [{ turn_ids: [], quote: null, state: 'expired' }]);
-  });
 });

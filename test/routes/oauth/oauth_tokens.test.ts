@@ -7,286 +7,281 @@ import { TestSpool } from '../../fixtures/spool.js';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-t.test('exchange, refresh and revocation', async (t) => {
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
-  t.teardown(() => spool.end());
-  const ios = OauthApp.first(spool, 'svc-ios');
-  const web = OauthApp.first(spool, 'svc-web');
-  const mac = OauthApp.first(spool, 'svc-mac');
-  let people = 0;
-  const somebody = () => `p${++people}@x.test`;
-  const errorOf = async (answer: ReturnType<OauthApp['token']>) => {
-    const { status, body } = await answer;
-    return `${status} ${JSON.parse(body.toString()).error}`;
-  };
-  const refreshed = async (app: OauthApp, token: string, more = {}) => jsonOf<Tokens>(await app.refresh(token, more));
-  const statusOf = async (access_token: string, path = '/me') => {
+const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
+t.teardown(() => spool.end());
+const ios = OauthApp.first(spool, 'svc-ios');
+const web = OauthApp.first(spool, 'svc-web');
+const mac = OauthApp.first(spool, 'svc-mac');
+let people = 0;
+const somebody = () => `p${++people}@x.test`;
+const errorOf = async (answer: ReturnType<OauthApp['token']>) => {
+  const { status, body } = await answer;
+  return `${status} ${JSON.parse(body.toString()).error}`;
+};
+const refreshed = async (app: OauthApp, token: string, more = {}) => jsonOf<Tokens>(await app.refresh(token, more));
+const statusOf = async (access_token: string, path = '/me') => {
+  const app = spool.client();
+  app.access_token = access_token;
+  return (await app.send('GET', path)).status;
+};
+/** A code of native sign-in, not exchanged yet. */
+const nativeCode = async (email = somebody()) => {
+  const { auth_session, verifier } = await ios.challenge(email);
+  const answer = await ios.challengeStep({ auth_session, otp: await spool.readCode(email) });
+  return { code: jsonOf<{ authorization_code: string }>(answer).authorization_code, verifier };
+};
+
+await t.test(
+  'C-061 wrong or missing verifier, client, redirect address, code: and the right one still works',
+  async (t) => {
+    const browser = new Browser(spool.server.base_url);
+    const { shown, verifier } = await web.begin(browser);
+    const code = codeOf(await web.enterCode(browser, shown, somebody()));
+    t.equal(await errorOf(web.exchange(code, pkce().verifier)), '400 invalid_grant');
+    t.equal(await errorOf(web.exchange(code, 'short')), '400 invalid_grant');
+    t.equal(await errorOf(web.exchange(code, '')), '400 invalid_request');
+    t.equal(await errorOf(web.exchange('', verifier)), '400 invalid_request');
+    t.equal(await errorOf(web.exchange(`${code}x`, verifier)), '400 invalid_grant');
+    t.equal(await errorOf(web.exchange(code, verifier, { redirect_uri: '' })), '400 invalid_grant');
+    t.equal(await errorOf(web.exchange(code, verifier, { redirect_uri: 'https://x.test/' })), '400 invalid_grant');
+    t.equal(await errorOf(ios.exchange(code, verifier, { redirect_uri: web.redirect_uri ?? '' })), '400 invalid_grant');
+    t.equal((await web.exchange(code, verifier)).status, 200);
+  },
+);
+
+await t.test('C-062 a code lives sixty seconds and works once', async (t) => {
+  const late = await nativeCode();
+  await spool.operator.advanceClock(MINUTE_MS);
+  t.equal(await errorOf(ios.exchange(late.code, late.verifier)), '400 invalid_grant');
+
+  const { code, verifier } = await nativeCode();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ios.exchange(code, verifier)));
+  const won = answers.filter(({ status }) => status === 200);
+  t.equal(won.length, 1, 'one of ten at once');
+  const tokens = jsonOf<Tokens>(won[0] as (typeof won)[0]);
+  t.equal(await statusOf(tokens.access_token), 200, 'its tokens work afterwards');
+  await spool.operator.advanceClock(11_000);
+  t.equal(await errorOf(ios.exchange(code, pkce().verifier)), '400 invalid_grant');
+  t.equal(await statusOf(tokens.access_token), 200, 'who lacks the verifier harms nothing');
+  t.equal(await errorOf(ios.exchange(code, verifier)), '400 invalid_grant');
+  t.equal(await statusOf(tokens.access_token), 401, 'a later reuse ends the grant');
+  t.equal(await errorOf(ios.refresh(tokens.refresh_token)), '400 invalid_grant');
+});
+
+await t.test('C-063 access tokens last an hour', async (t) => {
+  const { access_token, refresh_token } = await ios.signInNatively(somebody());
+  await spool.operator.advanceClock(59 * MINUTE_MS);
+  t.equal(await statusOf(access_token), 200);
+  await spool.operator.advanceClock(MINUTE_MS + 1_000);
+  t.equal(await statusOf(access_token), 401);
+  t.equal((await ios.refresh(refresh_token)).status, 200);
+});
+
+await t.test('C-064 refresh tokens rotate, and last thirty days each', async (t) => {
+  const { refresh_token } = await ios.signInNatively(somebody());
+  await spool.operator.advanceClock(29 * DAY_MS);
+  const second = await refreshed(ios, refresh_token);
+  t.not(second.refresh_token, refresh_token);
+  await spool.operator.advanceClock(29 * DAY_MS);
+  const third = await refreshed(ios, second.refresh_token);
+  t.equal(await statusOf(third.access_token), 200);
+  await spool.operator.advanceClock(30 * DAY_MS);
+  t.equal(await errorOf(ios.refresh(third.refresh_token)), '400 invalid_grant');
+});
+
+await t.test('C-064 parallel refreshes get one successor, and every caller can go on', async (t) => {
+  const { refresh_token } = await ios.signInNatively(somebody());
+  const answers = await Promise.all(Array.from({ length: 10 }, () => refreshed(ios, refresh_token)));
+  t.equal(new Set(answers.map((tokens) => tokens.refresh_token)).size, 1);
+  const statuses = await Promise.all(answers.map((tokens) => statusOf(tokens.access_token)));
+  t.same(new Set(statuses), new Set([200]));
+});
+
+await t.test('C-065 a lost answer may be asked for again in time; later reuse ends the grant', async (t) => {
+  const { refresh_token } = await ios.signInNatively(somebody());
+  const lost = await refreshed(ios, refresh_token);
+  await spool.operator.advanceClock(9 * MINUTE_MS);
+  const again = await refreshed(ios, refresh_token);
+  t.equal(again.refresh_token, lost.refresh_token, 'ten minutes while nothing of it was used');
+  t.equal(await statusOf(again.access_token), 200);
+  t.equal(await errorOf(ios.refresh(refresh_token)), '400 invalid_grant', 'then no longer');
+  t.equal(await statusOf(again.access_token), 401);
+  t.equal(await errorOf(ios.refresh(lost.refresh_token)), '400 invalid_grant');
+
+  const other = await ios.signInNatively(somebody());
+  const used = await refreshed(ios, other.refresh_token);
+  t.equal(await statusOf(used.access_token), 200);
+  await spool.operator.advanceClock(50_000);
+  t.equal((await refreshed(ios, other.refresh_token)).refresh_token, used.refresh_token, 'a minute once it was');
+  await spool.operator.advanceClock(10_000);
+  t.equal(await errorOf(ios.refresh(other.refresh_token)), '400 invalid_grant');
+  t.equal(await statusOf(used.access_token), 401);
+
+  const third = await ios.signInNatively(somebody());
+  const child = await refreshed(ios, third.refresh_token);
+  const grandchild = await refreshed(ios, child.refresh_token);
+  t.equal(await errorOf(ios.refresh(third.refresh_token)), '400 invalid_grant', 'a grandparent at any time');
+  t.equal(await statusOf(grandchild.access_token), 401);
+});
+
+await t.test('C-066 C-067 C-120 refreshing keeps what was granted, and can only narrow it', async (t) => {
+  const email = somebody();
+  const tokens = await ios.signInNatively(email, { scope: 'events:read account:manage audio:read' });
+  t.equal(tokens.scope, 'events:read account:manage audio:read');
+  const connection = async (access_token: string) => {
     const app = spool.client();
     app.access_token = access_token;
-    return (await app.send('GET', path)).status;
+    return (await app.ask<{ items: { id: string; scopes: string[] }[] }>('GET', '/me/connections')).items[0];
   };
-  /** A code of native sign-in, not exchanged yet. */
-  const nativeCode = async (email = somebody()) => {
-    const { auth_session, verifier } = await ios.challenge(email);
-    const answer = await ios.challengeStep({ auth_session, otp: await spool.readCode(email) });
-    return { code: jsonOf<{ authorization_code: string }>(answer).authorization_code, verifier };
-  };
-
-  await t.test(
-    'C-061 wrong or missing verifier, client, redirect address, code: and the right one still works',
-    async (t) => {
-      const browser = new Browser(spool.server.base_url);
-      const { shown, verifier } = await web.begin(browser);
-      const code = codeOf(await web.enterCode(browser, shown, somebody()));
-      t.equal(await errorOf(web.exchange(code, pkce().verifier)), '400 invalid_grant');
-      t.equal(await errorOf(web.exchange(code, 'short')), '400 invalid_grant');
-      t.equal(await errorOf(web.exchange(code, '')), '400 invalid_request');
-      t.equal(await errorOf(web.exchange('', verifier)), '400 invalid_request');
-      t.equal(await errorOf(web.exchange(`${code}x`, verifier)), '400 invalid_grant');
-      t.equal(await errorOf(web.exchange(code, verifier, { redirect_uri: '' })), '400 invalid_grant');
-      t.equal(await errorOf(web.exchange(code, verifier, { redirect_uri: 'https://x.test/' })), '400 invalid_grant');
-      t.equal(
-        await errorOf(ios.exchange(code, verifier, { redirect_uri: web.redirect_uri ?? '' })),
-        '400 invalid_grant',
-      );
-      t.equal((await web.exchange(code, verifier)).status, 200);
-    },
+  const before = await connection(tokens.access_token);
+  t.same(before?.scopes, ['events:read', 'account:manage', 'audio:read']);
+  t.equal(
+    await errorOf(ios.refresh(tokens.refresh_token, { scope: 'account:manage turns:write' })),
+    '400 invalid_scope',
   );
+  const narrow = await refreshed(ios, tokens.refresh_token, { scope: 'events:read' });
+  t.equal(narrow.scope, 'events:read');
+  t.equal(await statusOf(narrow.access_token), 403);
+  t.equal(await statusOf(narrow.access_token, '/events'), 200);
+  t.equal(await errorOf(ios.refresh(tokens.refresh_token)), '400 invalid_grant', 'a retry must ask for the same');
+  t.equal((await refreshed(ios, tokens.refresh_token, { scope: 'events:read' })).refresh_token, narrow.refresh_token);
+  const wide = await refreshed(ios, narrow.refresh_token);
+  t.equal(wide.scope, 'events:read account:manage audio:read', 'the refresh token keeps all of it');
+  t.same(await connection(wide.access_token), before);
+});
 
-  await t.test('C-062 a code lives sixty seconds and works once', async (t) => {
-    const late = await nativeCode();
-    await spool.operator.advanceClock(MINUTE_MS);
-    t.equal(await errorOf(ios.exchange(late.code, late.verifier)), '400 invalid_grant');
+await t.test('C-120 a refresh ignores offline_access, and still refuses scopes beyond the grant', async (t) => {
+  const { refresh_token } = await ios.signInNatively(somebody(), { scope: 'events:read audio:read offline_access' });
+  const narrow = await refreshed(ios, refresh_token, { scope: 'events:read offline_access' });
+  t.equal(narrow.scope, 'events:read');
+  const wide = await refreshed(ios, narrow.refresh_token, { scope: 'offline_access' });
+  t.equal(wide.scope, 'events:read audio:read');
+  t.equal(await errorOf(ios.refresh(wide.refresh_token, { scope: 'offline_access openid' })), '400 invalid_scope');
+});
 
-    const { code, verifier } = await nativeCode();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => ios.exchange(code, verifier)));
-    const won = answers.filter(({ status }) => status === 200);
-    t.equal(won.length, 1, 'one of ten at once');
-    const tokens = jsonOf<Tokens>(won[0] as (typeof won)[0]);
-    t.equal(await statusOf(tokens.access_token), 200, 'its tokens work afterwards');
-    await spool.operator.advanceClock(11_000);
-    t.equal(await errorOf(ios.exchange(code, pkce().verifier)), '400 invalid_grant');
-    t.equal(await statusOf(tokens.access_token), 200, 'who lacks the verifier harms nothing');
-    t.equal(await errorOf(ios.exchange(code, verifier)), '400 invalid_grant');
-    t.equal(await statusOf(tokens.access_token), 401, 'a later reuse ends the grant');
-    t.equal(await errorOf(ios.refresh(tokens.refresh_token)), '400 invalid_grant');
-  });
+await t.test('another client gets nothing for a refresh token, and harms nothing', async (t) => {
+  const { refresh_token } = await ios.signInNatively(somebody());
+  t.equal(await errorOf(mac.refresh(refresh_token)), '400 invalid_grant');
+  t.equal(await errorOf(ios.refresh(refresh_token, { resource: 'https://elsewhere.test' })), '400 invalid_target');
+  t.equal((await ios.refresh(refresh_token, { resource: `${spool.server.base_url}/` })).status, 200);
+});
 
-  await t.test('C-063 access tokens last an hour', async (t) => {
-    const { access_token, refresh_token } = await ios.signInNatively(somebody());
-    await spool.operator.advanceClock(59 * MINUTE_MS);
-    t.equal(await statusOf(access_token), 200);
-    await spool.operator.advanceClock(MINUTE_MS + 1_000);
+await t.test('C-047 C-048 a refresh may narrow the audience to /mcp, never widen it', async (t) => {
+  const { refresh_token } = await ios.signInNatively(somebody());
+  const { base_url } = spool.server;
+  const narrow = await refreshed(ios, refresh_token, { resource: `${base_url}/mcp` });
+  t.equal(await statusOf(narrow.access_token), 401);
+  t.equal(await statusOf((await refreshed(ios, narrow.refresh_token)).access_token), 200);
+  const app = await OauthApp.registered(spool);
+  const tokens = await app.signIn(somebody());
+  t.equal(await statusOf(tokens.access_token), 401, 'the default of third-party clients');
+  t.equal(await errorOf(app.refresh(tokens.refresh_token, { resource: base_url })), '400 invalid_target');
+});
+
+await t.test('C-068 unknown grant types, missing and repeated parameters', async (t) => {
+  t.equal(await errorOf(ios.token({ grant_type: 'password' })), '400 unsupported_grant_type');
+  t.equal(await errorOf(ios.token({})), '400 invalid_request');
+  t.equal(await errorOf(ios.token({ grant_type: 'refresh_token' })), '400 invalid_request');
+  t.equal(
+    await errorOf(ios.token({ grant_type: 'refresh_token', client_id: '', refresh_token: 'x' })),
+    '401 invalid_client',
+  );
+  const raw = (body: string, type = 'application/x-www-form-urlencoded') =>
+    fetch(`${ios.base_url}/oauth/token`, { method: 'POST', body, headers: { 'Content-Type': type } });
+  const form = 'client_id=svc-ios&grant_type=refresh_token&refresh_token=x';
+  for (const [body, type, status, error] of [
+    [`${form}&refresh_token=y`, undefined, 400, 'invalid_request'],
+    [`${form}&client_id=svc-ios`, undefined, 400, 'invalid_request'],
+    [`${form}&resource=%zz`, undefined, 400, 'invalid_request'],
+    [form, 'application/x-www-form-urlencoded;charset=UTF-8', 400, 'invalid_grant'],
+    [form, 'application/json, application/x-www-form-urlencoded', 400, 'invalid_request'],
+    ['{"grant_type":"refresh_token"}', 'application/json', 400, 'invalid_request'],
+    [`${form}&x=${'y'.repeat(100_000)}`, undefined, 413, 'invalid_request'],
+  ] as const) {
+    const answer = await raw(body, type);
+    t.equal(answer.status, status, body.slice(0, 90));
+    t.equal(((await answer.json()) as { error: string }).error, error);
+    t.equal(answer.headers.get('cache-control'), 'no-store');
+  }
+  t.equal((await fetch(`${ios.base_url}/oauth/token`)).status, 405);
+});
+
+await t.test('C-001 C-002 OAuth has no version header and no envelope', async (t) => {
+  const answer = await postForm(`${ios.base_url}/oauth/token`, { grant_type: 'x' }, { 'X-API-Version': '9' });
+  t.equal(answer.status, 400);
+  t.equal(answer.headers['x-api-version'], undefined);
+  t.same(Object.keys(jsonOf(answer)), ['error', 'error_description']);
+});
+
+await t.test('C-069 C-071 C-072 revoking a refresh token ends its grant, and only that', async (t) => {
+  const email = somebody();
+  const [first, second] = [await ios.signInNatively(email), await ios.signInNatively(email)];
+  const answer = await ios.token({ token: first.refresh_token, token_type_hint: 'refresh_token' });
+  t.equal(answer.status, 200);
+  t.same(jsonOf(answer), {});
+  t.equal(await statusOf(first.access_token), 401);
+  t.equal(await errorOf(ios.refresh(first.refresh_token)), '400 invalid_grant');
+  t.equal(await statusOf(second.access_token), 200);
+  const app = spool.client();
+  app.access_token = second.access_token;
+  t.equal((await app.ask<{ items: unknown[] }>('GET', '/me/connections')).items.length, 1);
+});
+
+await t.test('C-070 revoking what is unknown or of another client changes nothing', async (t) => {
+  const tokens = await ios.signInNatively(somebody());
+  for (const [app, token] of [
+    [ios, 'nothing'],
+    [ios, randomBytes(40).toString('base64url')],
+    [mac, tokens.refresh_token],
+    [mac, tokens.access_token],
+  ] as const) {
+    t.equal((await app.token({ token })).status, 200);
+    t.equal(await statusOf(tokens.access_token), 200);
+  }
+  t.equal(await errorOf(new OauthApp(spool, { client_id: 'nobody' }).token({ token: 'x' })), '401 invalid_client');
+});
+
+await t.test('revoking by the previous refresh token, by an access token, under a wrong hint', async (t) => {
+  for (const pick of [
+    (old: Tokens, _new: Tokens) => old.refresh_token,
+    (_old: Tokens, now: Tokens) => now.access_token,
+    (_old: Tokens, now: Tokens) => now.refresh_token,
+  ]) {
+    const old = await ios.signInNatively(somebody());
+    const now = await refreshed(ios, old.refresh_token);
+    t.equal((await ios.token({ token: pick(old, now), token_type_hint: 'access_token' })).status, 200);
+    t.equal(await statusOf(now.access_token), 401);
+    t.equal(await errorOf(ios.refresh(old.refresh_token)), '400 invalid_grant', 'nothing is answered from before');
+  }
+});
+
+await t.test('revocation and refresh at once: whoever wins, nothing is left alive', async (t) => {
+  for (let round = 0; round < 10; round++) {
+    const { refresh_token } = await ios.signInNatively(somebody());
+    const [answer] = await Promise.all([ios.refresh(refresh_token), ios.token({ token: refresh_token })]);
+    if (answer.status !== 200) continue;
+    const { access_token, refresh_token: next } = jsonOf<Tokens>(answer);
     t.equal(await statusOf(access_token), 401);
-    t.equal((await ios.refresh(refresh_token)).status, 200);
-  });
+    t.equal(await errorOf(ios.refresh(next)), '400 invalid_grant');
+  }
+});
 
-  await t.test('C-064 refresh tokens rotate, and last thirty days each', async (t) => {
-    const { refresh_token } = await ios.signInNatively(somebody());
-    await spool.operator.advanceClock(29 * DAY_MS);
-    const second = await refreshed(ios, refresh_token);
-    t.not(second.refresh_token, refresh_token);
-    await spool.operator.advanceClock(29 * DAY_MS);
-    const third = await refreshed(ios, second.refresh_token);
-    t.equal(await statusOf(third.access_token), 200);
-    await spool.operator.advanceClock(30 * DAY_MS);
-    t.equal(await errorOf(ios.refresh(third.refresh_token)), '400 invalid_grant');
-  });
-
-  await t.test('C-064 parallel refreshes get one successor, and every caller can go on', async (t) => {
-    const { refresh_token } = await ios.signInNatively(somebody());
-    const answers = await Promise.all(Array.from({ length: 10 }, () => refreshed(ios, refresh_token)));
-    t.equal(new Set(answers.map((tokens) => tokens.refresh_token)).size, 1);
-    const statuses = await Promise.all(answers.map((tokens) => statusOf(tokens.access_token)));
-    t.same(new Set(statuses), new Set([200]));
-  });
-
-  await t.test('C-065 a lost answer may be asked for again in time; later reuse ends the grant', async (t) => {
-    const { refresh_token } = await ios.signInNatively(somebody());
-    const lost = await refreshed(ios, refresh_token);
-    await spool.operator.advanceClock(9 * MINUTE_MS);
-    const again = await refreshed(ios, refresh_token);
-    t.equal(again.refresh_token, lost.refresh_token, 'ten minutes while nothing of it was used');
-    t.equal(await statusOf(again.access_token), 200);
-    t.equal(await errorOf(ios.refresh(refresh_token)), '400 invalid_grant', 'then no longer');
-    t.equal(await statusOf(again.access_token), 401);
-    t.equal(await errorOf(ios.refresh(lost.refresh_token)), '400 invalid_grant');
-
-    const other = await ios.signInNatively(somebody());
-    const used = await refreshed(ios, other.refresh_token);
-    t.equal(await statusOf(used.access_token), 200);
-    await spool.operator.advanceClock(50_000);
-    t.equal((await refreshed(ios, other.refresh_token)).refresh_token, used.refresh_token, 'a minute once it was');
-    await spool.operator.advanceClock(10_000);
-    t.equal(await errorOf(ios.refresh(other.refresh_token)), '400 invalid_grant');
-    t.equal(await statusOf(used.access_token), 401);
-
-    const third = await ios.signInNatively(somebody());
-    const child = await refreshed(ios, third.refresh_token);
-    const grandchild = await refreshed(ios, child.refresh_token);
-    t.equal(await errorOf(ios.refresh(third.refresh_token)), '400 invalid_grant', 'a grandparent at any time');
-    t.equal(await statusOf(grandchild.access_token), 401);
-  });
-
-  await t.test('C-066 C-067 C-120 refreshing keeps what was granted, and can only narrow it', async (t) => {
-    const email = somebody();
-    const tokens = await ios.signInNatively(email, { scope: 'events:read account:manage audio:read' });
-    t.equal(tokens.scope, 'events:read account:manage audio:read');
-    const connection = async (access_token: string) => {
-      const app = spool.client();
-      app.access_token = access_token;
-      return (await app.ask<{ items: { id: string; scopes: string[] }[] }>('GET', '/me/connections')).items[0];
-    };
-    const before = await connection(tokens.access_token);
-    t.same(before?.scopes, ['events:read', 'account:manage', 'audio:read']);
-    t.equal(
-      await errorOf(ios.refresh(tokens.refresh_token, { scope: 'account:manage turns:write' })),
-      '400 invalid_scope',
-    );
-    const narrow = await refreshed(ios, tokens.refresh_token, { scope: 'events:read' });
-    t.equal(narrow.scope, 'events:read');
-    t.equal(await statusOf(narrow.access_token), 403);
-    t.equal(await statusOf(narrow.access_token, '/events'), 200);
-    t.equal(await errorOf(ios.refresh(tokens.refresh_token)), '400 invalid_grant', 'a retry must ask for the same');
-    t.equal((await refreshed(ios, tokens.refresh_token, { scope: 'events:read' })).refresh_token, narrow.refresh_token);
-    const wide = await refreshed(ios, narrow.refresh_token);
-    t.equal(wide.scope, 'events:read account:manage audio:read', 'the refresh token keeps all of it');
-    t.same(await connection(wide.access_token), before);
-  });
-
-  await t.test('C-120 a refresh ignores offline_access, and still refuses scopes beyond the grant', async (t) => {
-    const { refresh_token } = await ios.signInNatively(somebody(), { scope: 'events:read audio:read offline_access' });
-    const narrow = await refreshed(ios, refresh_token, { scope: 'events:read offline_access' });
-    t.equal(narrow.scope, 'events:read');
-    const wide = await refreshed(ios, narrow.refresh_token, { scope: 'offline_access' });
-    t.equal(wide.scope, 'events:read audio:read');
-    t.equal(await errorOf(ios.refresh(wide.refresh_token, { scope: 'offline_access openid' })), '400 invalid_scope');
-  });
-
-  await t.test('another client gets nothing for a refresh token, and harms nothing', async (t) => {
-    const { refresh_token } = await ios.signInNatively(somebody());
-    t.equal(await errorOf(mac.refresh(refresh_token)), '400 invalid_grant');
-    t.equal(await errorOf(ios.refresh(refresh_token, { resource: 'https://elsewhere.test' })), '400 invalid_target');
-    t.equal((await ios.refresh(refresh_token, { resource: `${spool.server.base_url}/` })).status, 200);
-  });
-
-  await t.test('C-047 C-048 a refresh may narrow the audience to /mcp, never widen it', async (t) => {
-    const { refresh_token } = await ios.signInNatively(somebody());
-    const { base_url } = spool.server;
-    const narrow = await refreshed(ios, refresh_token, { resource: `${base_url}/mcp` });
-    t.equal(await statusOf(narrow.access_token), 401);
-    t.equal(await statusOf((await refreshed(ios, narrow.refresh_token)).access_token), 200);
-    const app = await OauthApp.registered(spool);
-    const tokens = await app.signIn(somebody());
-    t.equal(await statusOf(tokens.access_token), 401, 'the default of third-party clients');
-    t.equal(await errorOf(app.refresh(tokens.refresh_token, { resource: base_url })), '400 invalid_target');
-  });
-
-  await t.test('C-068 unknown grant types, missing and repeated parameters', async (t) => {
-    t.equal(await errorOf(ios.token({ grant_type: 'password' })), '400 unsupported_grant_type');
-    t.equal(await errorOf(ios.token({})), '400 invalid_request');
-    t.equal(await errorOf(ios.token({ grant_type: 'refresh_token' })), '400 invalid_request');
-    t.equal(
-      await errorOf(ios.token({ grant_type: 'refresh_token', client_id: '', refresh_token: 'x' })),
-      '401 invalid_client',
-    );
-    const raw = (body: string, type = 'application/x-www-form-urlencoded') =>
-      fetch(`${ios.base_url}/oauth/token`, { method: 'POST', body, headers: { 'Content-Type': type } });
-    const form = 'client_id=svc-ios&grant_type=refresh_token&refresh_token=x';
-    for (const [body, type, status, error] of [
-      [`${form}&refresh_token=y`, undefined, 400, 'invalid_request'],
-      [`${form}&client_id=svc-ios`, undefined, 400, 'invalid_request'],
-      [`${form}&resource=%zz`, undefined, 400, 'invalid_request'],
-      [form, 'application/x-www-form-urlencoded;charset=UTF-8', 400, 'invalid_grant'],
-      [form, 'application/json, application/x-www-form-urlencoded', 400, 'invalid_request'],
-      ['{"grant_type":"refresh_token"}', 'application/json', 400, 'invalid_request'],
-      [`${form}&x=${'y'.repeat(100_000)}`, undefined, 413, 'invalid_request'],
-    ] as const) {
-      const answer = await raw(body, type);
-      t.equal(answer.status, status, body.slice(0, 90));
-      t.equal(((await answer.json()) as { error: string }).error, error);
-      t.equal(answer.headers.get('cache-control'), 'no-store');
-    }
-    t.equal((await fetch(`${ios.base_url}/oauth/token`)).status, 405);
-  });
-
-  await t.test('C-001 C-002 OAuth has no version header and no envelope', async (t) => {
-    const answer = await postForm(`${ios.base_url}/oauth/token`, { grant_type: 'x' }, { 'X-API-Version': '9' });
-    t.equal(answer.status, 400);
-    t.equal(answer.headers['x-api-version'], undefined);
-    t.same(Object.keys(jsonOf(answer)), ['error', 'error_description']);
-  });
-
-  await t.test('C-069 C-071 C-072 revoking a refresh token ends its grant, and only that', async (t) => {
-    const email = somebody();
-    const [first, second] = [await ios.signInNatively(email), await ios.signInNatively(email)];
-    const answer = await ios.token({ token: first.refresh_token, token_type_hint: 'refresh_token' });
-    t.equal(answer.status, 200);
-    t.same(jsonOf(answer), {});
-    t.equal(await statusOf(first.access_token), 401);
-    t.equal(await errorOf(ios.refresh(first.refresh_token)), '400 invalid_grant');
-    t.equal(await statusOf(second.access_token), 200);
-    const app = spool.client();
-    app.access_token = second.access_token;
-    t.equal((await app.ask<{ items: unknown[] }>('GET', '/me/connections')).items.length, 1);
-  });
-
-  await t.test('C-070 revoking what is unknown or of another client changes nothing', async (t) => {
-    const tokens = await ios.signInNatively(somebody());
-    for (const [app, token] of [
-      [ios, 'nothing'],
-      [ios, randomBytes(40).toString('base64url')],
-      [mac, tokens.refresh_token],
-      [mac, tokens.access_token],
-    ] as const) {
-      t.equal((await app.token({ token })).status, 200);
-      t.equal(await statusOf(tokens.access_token), 200);
-    }
-    t.equal(await errorOf(new OauthApp(spool, { client_id: 'nobody' }).token({ token: 'x' })), '401 invalid_client');
-  });
-
-  await t.test('revoking by the previous refresh token, by an access token, under a wrong hint', async (t) => {
-    for (const pick of [
-      (old: Tokens, _new: Tokens) => old.refresh_token,
-      (_old: Tokens, now: Tokens) => now.access_token,
-      (_old: Tokens, now: Tokens) => now.refresh_token,
-    ]) {
-      const old = await ios.signInNatively(somebody());
-      const now = await refreshed(ios, old.refresh_token);
-      t.equal((await ios.token({ token: pick(old, now), token_type_hint: 'access_token' })).status, 200);
-      t.equal(await statusOf(now.access_token), 401);
-      t.equal(await errorOf(ios.refresh(old.refresh_token)), '400 invalid_grant', 'nothing is answered from before');
-    }
-  });
-
-  await t.test('revocation and refresh at once: whoever wins, nothing is left alive', async (t) => {
-    for (let round = 0; round < 10; round++) {
-      const { refresh_token } = await ios.signInNatively(somebody());
-      const [answer] = await Promise.all([ios.refresh(refresh_token), ios.token({ token: refresh_token })]);
-      if (answer.status !== 200) continue;
-      const { access_token, refresh_token: next } = jsonOf<Tokens>(answer);
-      t.equal(await statusOf(access_token), 401);
-      t.equal(await errorOf(ios.refresh(next)), '400 invalid_grant');
-    }
-  });
-
-  await t.test('C-016 our own confidential clients authenticate with HTTP Basic, and no other way', async (t) => {
-    const agent = OauthApp.first(spool, 'svc-agent');
-    const { refresh_token } = await agent.signIn(somebody());
-    const url = `${agent.base_url}/oauth/token`;
-    const form = { grant_type: 'refresh_token', refresh_token, client_id: 'svc-agent' };
-    for (const [more, headers] of [
-      [{}, {}],
-      [{}, basic('svc-agent', 'wrong')],
-      [{ client_secret: 'wrong' }, {}],
-    ] as const) {
-      const answer = await postForm(url, { ...form, ...more }, headers);
-      t.equal(answer.status, 401);
-      t.equal(jsonOf(answer).error, 'invalid_client');
-      t.match(answer.headers['www-authenticate'], /^Basic realm=/, 'it says how');
-    }
-    t.equal((await agent.refresh(refresh_token)).status, 200);
-  });
+await t.test('C-016 our own confidential clients authenticate with HTTP Basic, and no other way', async (t) => {
+  const agent = OauthApp.first(spool, 'svc-agent');
+  const { refresh_token } = await agent.signIn(somebody());
+  const url = `${agent.base_url}/oauth/token`;
+  const form = { grant_type: 'refresh_token', refresh_token, client_id: 'svc-agent' };
+  for (const [more, headers] of [
+    [{}, {}],
+    [{}, basic('svc-agent', 'wrong')],
+    [{ client_secret: 'wrong' }, {}],
+  ] as const) {
+    const answer = await postForm(url, { ...form, ...more }, headers);
+    t.equal(answer.status, 401);
+    t.equal(jsonOf(answer).error, 'invalid_client');
+    t.match(answer.headers['www-authenticate'], /^Basic realm=/, 'it says how');
+  }
+  t.equal((await agent.refresh(refresh_token)).status, 200);
 });
 
 t.test('introspection', async (t) => {

@@ -19,260 +19,251 @@ const HOUR_MS = 60 * 60_000;
 type Me = { id: string; name: string | null; workspaces: { id: string }[] };
 type Status = Account['phase']['status'];
 
-t.test('the restore page', async (t) => {
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
-  t.teardown(() => spool.end());
-  const { base_url, services } = spool.server;
-  let people = 0;
-  const somebody = () => `ann${++people}@x.test`;
-  const enter = (email: string, browser?: Browser) => enterPage(spool, '/restore', email, browser);
-  const restoredEvents = async (app: AppClient) =>
-    (await app.ask<{ items: unknown[] }>('GET', '/events?type=account.restored')).items.length;
-  const phaseOf = async (account_id: string): Promise<Status | null> => {
-    const message: AccountMessage = { type: 'view' };
-    const account = await services.runtime.ask<Account>({ kind: 'account', id: account_id }, message);
-    return isRefusal(account) ? null : account.phase.status;
-  };
-  const accountAt = async (email: string) => {
-    const message: EmailMessage = { type: 'view' };
-    const found = await services.runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email }, message);
-    return isRefusal(found) ? undefined : found.account_id;
-  };
-  const deleted = async (email = somebody()) => {
-    const { app, session } = await spool.signIn(email);
-    await app.ask('PATCH', '/me', { name: 'Ann' });
-    const me = await app.ask<Me>('GET', '/me');
-    await app.ask('DELETE', '/me');
-    return { email, app, me, account_id: session.user.id };
-  };
+const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
+t.teardown(() => spool.end());
+const { base_url, services } = spool.server;
+let people = 0;
+const somebody = () => `ann${++people}@x.test`;
+const enter = (email: string, browser?: Browser) => enterPage(spool, '/restore', email, browser);
+const restoredEvents = async (app: AppClient) =>
+  (await app.ask<{ items: unknown[] }>('GET', '/events?type=account.restored')).items.length;
+const phaseOf = async (account_id: string): Promise<Status | null> => {
+  const message: AccountMessage = { type: 'view' };
+  const account = await services.runtime.ask<Account>({ kind: 'account', id: account_id }, message);
+  return isRefusal(account) ? null : account.phase.status;
+};
+const accountAt = async (email: string) => {
+  const message: EmailMessage = { type: 'view' };
+  const found = await services.runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email }, message);
+  return isRefusal(found) ? undefined : found.account_id;
+};
+const deleted = async (email = somebody()) => {
+  const { app, session } = await spool.signIn(email);
+  await app.ask('PATCH', '/me', { name: 'Ann' });
+  const me = await app.ask<Me>('GET', '/me');
+  await app.ask('DELETE', '/me');
+  return { email, app, me, account_id: session.user.id };
+};
 
-  await t.test(
-    'J-019 A-032 it leads through a sign-in to the account as it is; one press brings it back',
-    async (t) => {
-      const { email, app, me, account_id } = await deleted();
-      const now_ms = services.clock.now();
-      const { browser, page } = await enter(email);
-      t.equal(page.url, `${base_url}/restore`);
-      t.equal(headingOf(page), 'Your account is deleted');
-      const said = textOf(page);
-      t.match(said, `You’re signed in as ${email}`);
-      t.match(said, `Deleted on ${utcText(now_ms)}`);
-      t.match(said, `Will be erased on ${utcText(now_ms + 7 * DAY_MS)}`);
-      t.match(said, 'Time left about 7 days');
-      t.match(said, /this comes back Everything in your private workspace.*This stays ended Connected apps/);
-      t.equal((await app.send('GET', '/me')).status, 403, 'signing in restores nothing');
-      t.equal(
-        headingOf(await browser.open('/restore?done=restored')),
-        'Your account is deleted',
-        'nor does an address',
-      );
-      t.equal(await phaseOf(account_id), 'deleted');
+await t.test('J-019 A-032 it leads through a sign-in to the account as it is; one press brings it back', async (t) => {
+  const { email, app, me, account_id } = await deleted();
+  const now_ms = services.clock.now();
+  const { browser, page } = await enter(email);
+  t.equal(page.url, `${base_url}/restore`);
+  t.equal(headingOf(page), 'Your account is deleted');
+  const said = textOf(page);
+  t.match(said, `You’re signed in as ${email}`);
+  t.match(said, `Deleted on ${utcText(now_ms)}`);
+  t.match(said, `Will be erased on ${utcText(now_ms + 7 * DAY_MS)}`);
+  t.match(said, 'Time left about 7 days');
+  t.match(said, /this comes back Everything in your private workspace.*This stays ended Connected apps/);
+  t.equal((await app.send('GET', '/me')).status, 403, 'signing in restores nothing');
+  t.equal(headingOf(await browser.open('/restore?done=restored')), 'Your account is deleted', 'nor does an address');
+  t.equal(await phaseOf(account_id), 'deleted');
 
-      const back = await browser.press(page, 'restore');
-      t.equal(headingOf(back), 'Your account is back');
-      t.same(await app.ask('GET', '/me'), me, 'as it was');
-      t.equal(
-        headingOf(await browser.press(page, 'restore')),
-        'Your account is back',
-        'the second press shows the outcome',
-      );
-      t.equal(await restoredEvents(app), 1);
-      t.equal(headingOf(await browser.open('/restore')), 'There is nothing to restore');
-      t.equal(headingOf(await browser.press(back, 'sign_out')), 'You’re signed out');
-    },
+  const back = await browser.press(page, 'restore');
+  t.equal(headingOf(back), 'Your account is back');
+  t.same(await app.ask('GET', '/me'), me, 'as it was');
+  t.equal(
+    headingOf(await browser.press(page, 'restore')),
+    'Your account is back',
+    'the second press shows the outcome',
   );
+  t.equal(await restoredEvents(app), 1);
+  t.equal(headingOf(await browser.open('/restore')), 'There is nothing to restore');
+  t.equal(headingOf(await browser.press(back, 'sign_out')), 'You’re signed out');
+});
 
-  await t.test(
-    'J-019 presses at the same time bring it back once, and codes entered at the same time sign in',
-    async (t) => {
-      const { email, app } = await deleted();
-      const browser = new Browser(base_url);
-      const asked = await browser.press(await browser.open('/restore'), 'email', { email });
-      const code = await spool.readCode(email);
-      const entered = await Promise.all([1, 2, 3].map(() => browser.press(asked, 'code', { code })));
-      for (const page of entered) t.equal(headingOf(page), 'Your account is deleted');
-      const pages = await Promise.all([1, 2, 3].map(() => browser.press(entered[0] as Shown, 'restore')));
-      for (const page of pages) t.equal(headingOf(page), 'Your account is back');
-      t.equal(await restoredEvents(app), 1);
-    },
-  );
-
-  await t.test('J-019 an account that is not deleted has nothing to restore', async (t) => {
-    const email = somebody();
-    const { app } = await spool.signIn(email);
-    const { browser, page } = await enter(email);
-    t.equal(headingOf(page), 'There is nothing to restore');
-    t.notMatch(page.html, /value="(restore|begin)"/);
-    const { fields } = formOf(page, 'sign_out');
-    for (const action of ['restore', 'begin']) await browser.post('/restore', { ...fields, action });
-    t.equal(await restoredEvents(app), 0);
-  });
-
-  await t.test('J-019 an unknown address gets no account, and nobody learns of accounts without a code', async (t) => {
-    const email = somebody();
-    const known = await deleted();
-    const plain = ({ html }: Shown, address: string) =>
-      html.replaceAll(address, 'ADDRESS').replaceAll(/sign-in\/[0-9a-f-]+|spf_[\w-]+/g, '');
-    const shown = async (address: string) => {
-      const browser = new Browser(base_url);
-      const asked = await browser.press(await browser.open('/restore'), 'email', { email: address });
-      const code = await spool.readCode(address);
-      const wrong = await browser.press(asked, 'code', { code: code === '000000' ? '111111' : '000000' });
-      return { browser, asked, wrong, code };
-    };
-    const stranger = await shown(email);
-    const owner = await shown(known.email);
-    t.equal(plain(stranger.asked, email), plain(owner.asked, known.email), 'the same page');
-    t.equal(plain(stranger.wrong, email), plain(owner.wrong, known.email), 'also after a wrong code');
-    const { browser, wrong, code } = stranger;
-    const none = await browser.press(wrong, 'code', { code });
-    t.equal(headingOf(none), 'There is no account for this email');
-    t.match(textOf(none), email);
-    t.equal(await accountAt(email), null, 'and none was made');
-    t.equal(browser.cookies.has('spool_session'), false);
-    t.equal(headingOf(await browser.press(wrong, 'code', { code })), headingOf(none), 'the same press again');
-    const again = await browser.press(none, 'other_email');
-    t.equal(headingOf(again), 'Sign in');
-    const asked = await browser.press(again, 'email', { email: known.email });
-    const page = await browser.press(asked, 'code', { code: await spool.readCode(known.email) });
-    t.equal(headingOf(page), 'Your account is deleted');
-  });
-
-  await t.test('J-019 guessing codes is bounded: five end the sign-in, and all sign-ins share a budget', async (t) => {
-    const { email, account_id } = await deleted();
+await t.test(
+  'J-019 presses at the same time bring it back once, and codes entered at the same time sign in',
+  async (t) => {
+    const { email, app } = await deleted();
     const browser = new Browser(base_url);
-    let page = await browser.press(await browser.open('/restore'), 'email', { email });
+    const asked = await browser.press(await browser.open('/restore'), 'email', { email });
     const code = await spool.readCode(email);
-    const guess = code === '000000' ? '111111' : '000000';
-    for (let n = 0; n < 5; n++) page = await browser.press(page, 'code', { code: guess });
-    t.equal(headingOf(page), 'Too many wrong codes');
-    t.notMatch(textOf(page), 'the app', 'no app sent anybody here');
-    const { fields } = formOf(page, 'leave');
-    const late = await browser.post(new URL(page.url).pathname, { ...fields, action: 'code', code });
-    t.equal(headingOf(late), 'Too many wrong codes', 'the right one is too late');
-    t.equal(browser.cookies.has('spool_session'), false);
-    const anew = await browser.press(page, 'leave');
-    t.equal(headingOf(anew), 'Sign in');
-    t.not(anew.url, page.url);
-    t.equal(await phaseOf(account_id), 'deleted');
-  });
+    const entered = await Promise.all([1, 2, 3].map(() => browser.press(asked, 'code', { code })));
+    for (const page of entered) t.equal(headingOf(page), 'Your account is deleted');
+    const pages = await Promise.all([1, 2, 3].map(() => browser.press(entered[0] as Shown, 'restore')));
+    for (const page of pages) t.equal(headingOf(page), 'Your account is back');
+    t.equal(await restoredEvents(app), 1);
+  },
+);
 
-  await t.test('J-019 nothing but a form of this very session changes anything', async (t) => {
-    const { email, app, account_id } = await deleted();
-    const { browser, page } = await enter(email);
-    const other = await enter((await deleted()).email);
-    const { fields } = formOf(page, 'restore');
-    const own = formOf(other.page, 'restore').fields.form_token as string;
-    const sign_in = await new Browser(base_url).open('/restore');
-    const forged: Record<string, string>[] = [
-      { action: 'restore' },
-      { action: 'restore', form_token: '' },
-      { action: 'restore', form_token: 'spa_forged' },
-      { action: 'restore', form_token: own },
-      { action: 'restore', form_token: formOf(sign_in, 'email').fields.form_token as string },
-      { action: 'restore', form_token: `${fields.form_token}A` },
-      { action: 'restore', form_token: browser.cookies.get('spool_session') as string },
-      { action: 'sign_out' },
-    ];
-    for (const form of forged) {
-      const refused = await browser.post('/restore', form);
-      t.equal(refused.status, 403, JSON.stringify(form));
-      t.match(refused.html, '<a href="/restore">Open the page again</a>');
-      t.notMatch(refused.html, 'form_token');
-    }
-    for (const form of [
-      { ...fields, action: '' },
-      { ...fields, action: 'constructor' },
-      { form_token: fields.form_token as string },
-    ]) {
-      t.equal((await browser.post('/restore', form)).status, 400, 'no such button');
-    }
-    for (const cookie of [null, 'spb_forged', other.browser.cookies.get('spool_session') as string]) {
-      const stranger = new Browser(base_url);
-      if (cookie !== null) stranger.cookies.set('spool_session', cookie);
-      const answer = await stranger.post('/restore', fields);
-      t.ok(answer.status === 403 || headingOf(answer) === 'Sign in', `with the cookie ${cookie}`);
-    }
-    for (const query of ['?action=restore', `?${new URLSearchParams(fields)}`, '?done=begun', '?done=x&done=y']) {
-      await browser.open(`/restore${query}`);
-    }
-    for (const method of ['PUT', 'DELETE', 'PATCH']) {
-      const answer = await spool.client().send(method, '/restore');
-      t.equal(answer.status, 405);
-    }
-    const json = await app.send('POST', '/restore', { body: fields });
-    t.equal(json.status, 400, 'only a form counts, whatever token comes with it');
-    t.equal(await phaseOf(account_id), 'deleted');
-    t.equal(headingOf(await browser.press(page, 'restore')), 'Your account is back', 'the true one still works');
-  });
+await t.test('J-019 an account that is not deleted has nothing to restore', async (t) => {
+  const email = somebody();
+  const { app } = await spool.signIn(email);
+  const { browser, page } = await enter(email);
+  t.equal(headingOf(page), 'There is nothing to restore');
+  t.notMatch(page.html, /value="(restore|begin)"/);
+  const { fields } = formOf(page, 'sign_out');
+  for (const action of ['restore', 'begin']) await browser.post('/restore', { ...fields, action });
+  t.equal(await restoredEvents(app), 0);
+});
 
-  await t.test('J-019 signing out ends the session, whoever holds its cookie', async (t) => {
-    const { email, account_id } = await deleted();
-    const { browser, page } = await enter(email);
-    const copy = new Browser(base_url);
-    copy.cookies.set('spool_session', browser.cookies.get('spool_session') as string);
-    t.equal(headingOf(await copy.open('/restore')), 'Your account is deleted');
-    const out = await browser.press(page, 'sign_out');
-    t.equal(headingOf(out), 'You’re signed out');
-    t.equal(browser.cookies.has('spool_session'), false);
-    t.equal(headingOf(await browser.press(page, 'sign_out')), 'You’re signed out', 'twice');
-    t.equal(headingOf(await browser.press(page, 'restore')), 'Sign in');
-    t.equal(headingOf(await copy.press(page, 'restore')), 'Sign in');
-    t.equal(await phaseOf(account_id), 'deleted');
-  });
-
-  await t.test('J-019 a deletion ends the sessions of before: the page asks for a code again', async (t) => {
-    const email = somebody();
-    const { app } = await spool.signIn(email);
-    const { browser } = await enter(email);
-    await app.ask('DELETE', '/me');
-    t.equal(headingOf(await browser.open('/restore')), 'Sign in');
-  });
-
-  await t.test('J-019 a browser that is signed in to one of our apps is signed in here', async (t) => {
-    const email = somebody();
+await t.test('J-019 an unknown address gets no account, and nobody learns of accounts without a code', async (t) => {
+  const email = somebody();
+  const known = await deleted();
+  const plain = ({ html }: Shown, address: string) =>
+    html.replaceAll(address, 'ADDRESS').replaceAll(/sign-in\/[0-9a-f-]+|spf_[\w-]+/g, '');
+  const shown = async (address: string) => {
     const browser = new Browser(base_url);
-    await OauthApp.first(spool, 'svc-web').signIn(email, {}, browser);
-    const page = await browser.open('/restore');
-    t.equal(headingOf(page), 'There is nothing to restore');
-    t.match(textOf(page), email);
-  });
+    const asked = await browser.press(await browser.open('/restore'), 'email', { email: address });
+    const code = await spool.readCode(address);
+    const wrong = await browser.press(asked, 'code', { code: code === '000000' ? '111111' : '000000' });
+    return { browser, asked, wrong, code };
+  };
+  const stranger = await shown(email);
+  const owner = await shown(known.email);
+  t.equal(plain(stranger.asked, email), plain(owner.asked, known.email), 'the same page');
+  t.equal(plain(stranger.wrong, email), plain(owner.wrong, known.email), 'also after a wrong code');
+  const { browser, wrong, code } = stranger;
+  const none = await browser.press(wrong, 'code', { code });
+  t.equal(headingOf(none), 'There is no account for this email');
+  t.match(textOf(none), email);
+  t.equal(await accountAt(email), null, 'and none was made');
+  t.equal(browser.cookies.has('spool_session'), false);
+  t.equal(headingOf(await browser.press(wrong, 'code', { code })), headingOf(none), 'the same press again');
+  const again = await browser.press(none, 'other_email');
+  t.equal(headingOf(again), 'Sign in');
+  const asked = await browser.press(again, 'email', { email: known.email });
+  const page = await browser.press(asked, 'code', { code: await spool.readCode(known.email) });
+  t.equal(headingOf(page), 'Your account is deleted');
+});
 
-  await t.test('J-019 a sign-in works in its browser, at its address, for an hour', async (t) => {
-    const browser = new Browser(base_url);
-    const begun = await browser.open('/restore');
-    t.match(begun.url, /\/restore\/sign-in\/[0-9a-f-]{36}$/);
-    t.match(textOf(begun), 'to continue to restoring your account');
-    const other = await new Browser(base_url).open(begun.url);
-    t.equal(other.status, 403);
-    t.match(textOf(other), 'begun in another browser, or cookies are switched off');
-    t.match(other.html, '<a href="/restore">Open the page again</a>');
-    for (const place of ['/oauth/sign-in', '/invitations/sign-in']) {
-      const elsewhere = await browser.open(begun.url.replace('/restore/sign-in', place));
-      t.equal(elsewhere.status, 404, place);
-    }
-    await spool.operator.advanceClock(HOUR_MS);
-    const late = await browser.press(begun, 'email', { email: somebody() });
-    t.equal(late.status, 404);
-    t.match(late.html, '<a href="/restore">Open the page again</a>');
-  });
+await t.test('J-019 guessing codes is bounded: five end the sign-in, and all sign-ins share a budget', async (t) => {
+  const { email, account_id } = await deleted();
+  const browser = new Browser(base_url);
+  let page = await browser.press(await browser.open('/restore'), 'email', { email });
+  const code = await spool.readCode(email);
+  const guess = code === '000000' ? '111111' : '000000';
+  for (let n = 0; n < 5; n++) page = await browser.press(page, 'code', { code: guess });
+  t.equal(headingOf(page), 'Too many wrong codes');
+  t.notMatch(textOf(page), 'the app', 'no app sent anybody here');
+  const { fields } = formOf(page, 'leave');
+  const late = await browser.post(new URL(page.url).pathname, { ...fields, action: 'code', code });
+  t.equal(headingOf(late), 'Too many wrong codes', 'the right one is too late');
+  t.equal(browser.cookies.has('spool_session'), false);
+  const anew = await browser.press(page, 'leave');
+  t.equal(headingOf(anew), 'Sign in');
+  t.not(anew.url, page.url);
+  t.equal(await phaseOf(account_id), 'deleted');
+});
 
-  await t.test('J-019 every answer keeps to itself, and holds no secret where it would be noted', async (t) => {
-    const { email } = await deleted();
-    const { browser, page } = await enter(email);
-    for (const shown of [page, await browser.open('/restore?done=begun'), await browser.post('/restore', {})]) {
-      t.match(shown.headers, {
-        'cache-control': 'no-store',
-        'x-frame-options': 'DENY',
-        'referrer-policy': 'no-referrer',
-        'x-content-type-options': 'nosniff',
-        'content-security-policy': /default-src 'none'.*frame-ancestors 'none'/,
-      });
-      t.notMatch(shown.html, /<script|spb_/);
-    }
-    t.match(page.headers['content-security-policy'], "form-action 'self'");
-    t.notMatch(page.url, /sp[a-z]_|@/);
-  });
+await t.test('J-019 nothing but a form of this very session changes anything', async (t) => {
+  const { email, app, account_id } = await deleted();
+  const { browser, page } = await enter(email);
+  const other = await enter((await deleted()).email);
+  const { fields } = formOf(page, 'restore');
+  const own = formOf(other.page, 'restore').fields.form_token as string;
+  const sign_in = await new Browser(base_url).open('/restore');
+  const forged: Record<string, string>[] = [
+    { action: 'restore' },
+    { action: 'restore', form_token: '' },
+    { action: 'restore', form_token: 'spa_forged' },
+    { action: 'restore', form_token: own },
+    { action: 'restore', form_token: formOf(sign_in, 'email').fields.form_token as string },
+    { action: 'restore', form_token: `${fields.form_token}A` },
+    { action: 'restore', form_token: browser.cookies.get('spool_session') as string },
+    { action: 'sign_out' },
+  ];
+  for (const form of forged) {
+    const refused = await browser.post('/restore', form);
+    t.equal(refused.status, 403, JSON.stringify(form));
+    t.match(refused.html, '<a href="/restore">Open the page again</a>');
+    t.notMatch(refused.html, 'form_token');
+  }
+  for (const form of [
+    { ...fields, action: '' },
+    { ...fields, action: 'constructor' },
+    { form_token: fields.form_token as string },
+  ]) {
+    t.equal((await browser.post('/restore', form)).status, 400, 'no such button');
+  }
+  for (const cookie of [null, 'spb_forged', other.browser.cookies.get('spool_session') as string]) {
+    const stranger = new Browser(base_url);
+    if (cookie !== null) stranger.cookies.set('spool_session', cookie);
+    const answer = await stranger.post('/restore', fields);
+    t.ok(answer.status === 403 || headingOf(answer) === 'Sign in', `with the cookie ${cookie}`);
+  }
+  for (const query of ['?action=restore', `?${new URLSearchParams(fields)}`, '?done=begun', '?done=x&done=y']) {
+    await browser.open(`/restore${query}`);
+  }
+  for (const method of ['PUT', 'DELETE', 'PATCH']) {
+    const answer = await spool.client().send(method, '/restore');
+    t.equal(answer.status, 405);
+  }
+  const json = await app.send('POST', '/restore', { body: fields });
+  t.equal(json.status, 400, 'only a form counts, whatever token comes with it');
+  t.equal(await phaseOf(account_id), 'deleted');
+  t.equal(headingOf(await browser.press(page, 'restore')), 'Your account is back', 'the true one still works');
+});
+
+await t.test('J-019 signing out ends the session, whoever holds its cookie', async (t) => {
+  const { email, account_id } = await deleted();
+  const { browser, page } = await enter(email);
+  const copy = new Browser(base_url);
+  copy.cookies.set('spool_session', browser.cookies.get('spool_session') as string);
+  t.equal(headingOf(await copy.open('/restore')), 'Your account is deleted');
+  const out = await browser.press(page, 'sign_out');
+  t.equal(headingOf(out), 'You’re signed out');
+  t.equal(browser.cookies.has('spool_session'), false);
+  t.equal(headingOf(await browser.press(page, 'sign_out')), 'You’re signed out', 'twice');
+  t.equal(headingOf(await browser.press(page, 'restore')), 'Sign in');
+  t.equal(headingOf(await copy.press(page, 'restore')), 'Sign in');
+  t.equal(await phaseOf(account_id), 'deleted');
+});
+
+await t.test('J-019 a deletion ends the sessions of before: the page asks for a code again', async (t) => {
+  const email = somebody();
+  const { app } = await spool.signIn(email);
+  const { browser } = await enter(email);
+  await app.ask('DELETE', '/me');
+  t.equal(headingOf(await browser.open('/restore')), 'Sign in');
+});
+
+await t.test('J-019 a browser that is signed in to one of our apps is signed in here', async (t) => {
+  const email = somebody();
+  const browser = new Browser(base_url);
+  await OauthApp.first(spool, 'svc-web').signIn(email, {}, browser);
+  const page = await browser.open('/restore');
+  t.equal(headingOf(page), 'There is nothing to restore');
+  t.match(textOf(page), email);
+});
+
+await t.test('J-019 a sign-in works in its browser, at its address, for an hour', async (t) => {
+  const browser = new Browser(base_url);
+  const begun = await browser.open('/restore');
+  t.match(begun.url, /\/restore\/sign-in\/[0-9a-f-]{36}$/);
+  t.match(textOf(begun), 'to continue to restoring your account');
+  const other = await new Browser(base_url).open(begun.url);
+  t.equal(other.status, 403);
+  t.match(textOf(other), 'begun in another browser, or cookies are switched off');
+  t.match(other.html, '<a href="/restore">Open the page again</a>');
+  for (const place of ['/oauth/sign-in', '/invitations/sign-in']) {
+    const elsewhere = await browser.open(begun.url.replace('/restore/sign-in', place));
+    t.equal(elsewhere.status, 404, place);
+  }
+  await spool.operator.advanceClock(HOUR_MS);
+  const late = await browser.press(begun, 'email', { email: somebody() });
+  t.equal(late.status, 404);
+  t.match(late.html, '<a href="/restore">Open the page again</a>');
+});
+
+await t.test('J-019 every answer keeps to itself, and holds no secret where it would be noted', async (t) => {
+  const { email } = await deleted();
+  const { browser, page } = await enter(email);
+  for (const shown of [page, await browser.open('/restore?done=begun'), await browser.post('/restore', {})]) {
+    t.match(shown.headers, {
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': /default-src 'none'.*frame-ancestors 'none'/,
+    });
+    t.notMatch(shown.html, /<script|spb_/);
+  }
+  t.match(page.headers['content-security-policy'], "form-action 'self'");
+  t.notMatch(page.url, /sp[a-z]_|@/);
 });
 
 t.test('the restore page when the time is over', async (t) => {
