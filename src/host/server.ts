@@ -1,7 +1,10 @@
 import type { Logger } from 'pino';
 import { ROUTES } from '../../routes/index.js';
 import { issuerUrl } from '../access/issuer.js';
-import { Processes, tellsOf } from '../edge/operations/processes.js';
+import { type OperationQueries, operationAnswers } from '../edge/operations/operation_queries.js';
+import { ProcessQueries } from '../engine/cluster/process_queries.js';
+import { type DeviceQueries, deviceAnswers } from '../features/devices/activity.js';
+import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
 import { Watch } from '../edge/operations/watch.js';
 import { Members } from '../engine/cluster/members.js';
 import { DuePoll } from '../engine/jobs/due_poll.js';
@@ -118,7 +121,11 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     await handleWork();
     await exports.look();
   };
-  const processes = new Processes(supervised, tellsOf({ metrics, runtime, watch, device_activity, deliveries }));
+  const processes = new ProcessQueries<OperationQueries & DeviceQueries & EndpointQueries>(supervised, {
+    ...operationAnswers({ metrics, runtime, watch }),
+    ...deviceAnswers(device_activity),
+    ...endpointAnswers(deliveries, device_activity.since_ms),
+  });
   const services: Services = {
     ...{
       settings,

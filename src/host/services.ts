@@ -1,7 +1,10 @@
 import type { Logger } from 'pino';
-import type { Processes } from '../edge/operations/processes.js';
+import type { OperationQueries } from '../edge/operations/operation_queries.js';
 import type { Watch } from '../edge/operations/watch.js';
 import type { Members } from '../engine/cluster/members.js';
+import type { ProcessQueries } from '../engine/cluster/process_queries.js';
+import type { DeviceQueries } from '../features/devices/activity.js';
+import type { EndpointQueries } from '../features/webhooks/endpoint_activity.js';
 import type { Metrics } from '../engine/runtime/metrics.js';
 import type { Tracing } from '../engine/tracing/tracing.js';
 import type { Exporter } from '../features/exports/exporter.js';
@@ -37,7 +40,7 @@ export type Services = StorageServices &
     watch: Watch;
     draining: Draining;
     /** All that serve on these ports, as operators ask them. */
-    processes: Processes;
+    processes: ProcessQueries<OperationQueries & DeviceQueries & EndpointQueries>;
     /** Applies the outbox messages that are under way, for the test clock: what was asked before it moves comes before. */
     handleMessages(): Promise<void>;
     /** Handles all that is due by now: reminders, outbox messages, mails, deliveries, old events. For the test clock. */

@@ -1,4 +1,4 @@
-import type { ActorsSeen } from './processes.js';
+import type { ActorsSeen } from './operation_queries.js';
 
 type Kinds = ActorsSeen['kinds'];
 type KindRow = Kinds[string] & Partial<ActorsSeen['times'][string]>;

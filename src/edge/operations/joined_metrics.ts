@@ -1,4 +1,4 @@
-import type { Told } from './processes.js';
+import type { ProcessAnswer } from '../../engine/cluster/process_queries.js';
 
 const SAMPLE = /^([A-Za-z_:][A-Za-z0-9_:]*)(?:\{(.*)\})? (.*)$/;
 const ANSWERS = [
@@ -7,7 +7,7 @@ const ANSWERS = [
 ];
 
 /** The metrics of several processes as one text: each sample says whose it is. Of one that is alone, as they are. */
-export function joinMetrics(told: readonly Told<'metrics'>[]): string {
+export function joinMetrics(told: readonly ProcessAnswer<string>[]): string {
   const [first] = told;
   if (told.length === 1 && first !== undefined && first.number === null) return first.value ?? '';
   const families = new Map<string, string[]>([

@@ -1,13 +1,13 @@
-import type { ProcessTrouble } from '../../host/supervisor/messages.js';
+import type { ProcessAnswer, ProcessTrouble } from '../../engine/cluster/process_queries.js';
 import { type HealthProblem, healthProblemsOf } from './health_problems.js';
-import type { Told } from './processes.js';
+import type { ProcessStanding } from './operation_queries.js';
 
 /**
  * What is wrong with any process, each problem once; the text names processes where not all have it. How many devices are
  * silent is for whoever has looked at all of them to say.
  */
 export function joinProblems(
-  told: readonly Told<'standing'>[],
+  told: readonly ProcessAnswer<ProcessStanding>[],
   { silent_devices, now_ms, troubles }: { silent_devices: number; now_ms: number; troubles: readonly ProcessTrouble[] },
 ): HealthProblem[] {
   const answered = told.flatMap(({ number, value }) => (value === null ? [] : [{ number, ...value }]));

@@ -11,12 +11,6 @@ import { every } from '../../engine/runtime/ticks.js';
 import { type AofCut, readCut } from '../../engine/store/aof_cut.js';
 import { mastersOf } from '../../engine/store/redis_connection.js';
 import type { StorageHealth } from '../../engine/store/storage_health.js';
-import type { DeviceActivity } from '../../features/devices/activity.js';
-import type { InsightJobs } from '../../features/insights/insight_jobs.js';
-import type { LostAudio } from '../../features/recordings/lost_audio.js';
-import type { TranscriptionJobs } from '../../features/transcripts/transcription_jobs.js';
-import type { DeliveryWorker } from '../../features/webhooks/delivery_worker.js';
-import type { RetentionSweep } from '../../features/workspaces/retention_sweep.js';
 import { type Overload, residentBytes } from '../admission/overload.js';
 import type { Standing } from './health_problems.js';
 import { type Gauges, History, type HistoryView, type Range, SAMPLE_EVERY_MS, type Sample } from './history.js';
@@ -34,22 +28,29 @@ const DISABLED_LATELY_MS = 24 * 60 * 60_000;
 export const SILENT_MS = 10 * 60_000;
 export const SILENT_COUNTED_MAX = 1_000;
 
-type Parts = {
+type WatchDeps = {
   metrics: Metrics;
   runtime: Runtime;
   redis: Redis;
   storage_health: Pick<StorageHealth, 'state'>;
   clock: Clock;
   overload: Pick<Overload, 'shedding' | 'takeLongestDelay'>;
-  deliveries: Pick<DeliveryWorker, 'measure' | 'troubled'>;
+  deliveries: {
+    /** What each partition that answers has waiting. */
+    measure(): Promise<readonly Pick<Backlog, 'dead_letters'>[]>;
+    troubled(): Promise<{ circuit_open: readonly unknown[]; disabled: readonly { since_ms: number }[] }>;
+  };
   mail: Pick<MailSender, 'healthy'>;
-  device_activity: Pick<DeviceActivity, 'list'>;
-  transcription: Pick<TranscriptionJobs, 'activity'>;
-  insights: Pick<InsightJobs, 'activity'>;
-  retention: Pick<RetentionSweep, 'failing_ms'>;
-  lost_audio: Pick<LostAudio, 'recordings'>;
+  /** Lists devices that are silent for longer than that. */
+  device_activity: { list(filter: { silent_ms: number; recording: boolean; limit: number }): readonly unknown[] };
+  transcription: FailingJobs;
+  insights: FailingJobs;
+  retention: { readonly failing_ms: number };
+  lost_audio: { readonly recordings: number };
   data_dir: string;
 };
+
+type FailingJobs = { readonly activity: { readonly failing: Failing | null } };
 
 /** How long turns of a kind took within the last minute; null where there were none. */
 export type TurnTimes = { turns: number; turn_ms_mean: number | null; turn_ms_p99: number | null };
@@ -59,7 +60,7 @@ export type TurnTimes = { turns: number; turn_ms_mean: number | null; turn_ms_p9
  * is wrong at the moment. A sample takes 1 to 3 ms.
  */
 export class Watch {
-  readonly #parts: Parts;
+  readonly #parts: WatchDeps;
   readonly #history = new History();
   readonly #samples: Sample[] = [];
   #log_healthy: boolean | null = null;
@@ -75,7 +76,7 @@ export class Watch {
   #cpu_share: number | null = null;
   #cpu_before: { at_ms: number; cpu: NodeJS.CpuUsage } | null = null;
 
-  constructor(parts: Parts) {
+  constructor(parts: WatchDeps) {
     this.#parts = parts;
   }
 

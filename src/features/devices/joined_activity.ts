@@ -1,5 +1,5 @@
-import type { Processes } from '../../edge/operations/processes.js';
-import { type DeviceFilter, isRecording, type SeenDevice, silenceOf } from './activity.js';
+import type { ProcessQueries } from '../../engine/cluster/process_queries.js';
+import { type DeviceFilter, type DeviceQueries, isRecording, type SeenDevice, silenceOf } from './activity.js';
 
 export type JoinedDevice = SeenDevice & { silent_ms: number };
 
@@ -8,7 +8,7 @@ export type JoinedDevices = { since_ms: number; seen: number; seen_max: number; 
 
 /** Asks for all that any process holds to be so, then holds what all know of each against the filter. */
 export async function joinedDevices(
-  processes: Pick<Processes, 'askAll'>,
+  processes: Pick<ProcessQueries<DeviceQueries>, 'askAll'>,
   filter: DeviceFilter,
   now_ms: number,
 ): Promise<JoinedDevices> {
@@ -27,7 +27,7 @@ export async function joinedDevices(
 
 /** One device as all processes have seen it. */
 export async function joinedDevice(
-  processes: Pick<Processes, 'askAll'>,
+  processes: Pick<ProcessQueries<DeviceQueries>, 'askAll'>,
   device_id: string,
   now_ms: number,
 ): Promise<{ since_ms: number; seen: JoinedDevice | null }> {

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { AttemptResult } from '../../../actors/webhooks/delivery.js';
+import type { QueryAnswers } from '../../engine/cluster/process_queries.js';
 
 const ENDPOINTS_MAX = 5_000;
 
@@ -16,6 +17,24 @@ export type SeenEndpoint = {
   /** When too many failures disabled it. */
   disabled_at_ms: number | null;
 };
+
+/** What each process is asked of endpoints: what came of its last requests, and how many requests are under way. */
+export type EndpointQueries = {
+  endpoints: { about: string[]; value: { since_ms: number; in_flight: number; items: SeenEndpoint[] } };
+};
+
+/** `since_ms`: since when this process watches. */
+export function endpointAnswers(
+  deliveries: { activity: EndpointActivity; in_flight: number },
+  since_ms: number,
+): QueryAnswers<EndpointQueries> {
+  return {
+    endpoints(ids) {
+      const { activity, in_flight } = deliveries;
+      return { since_ms, in_flight, items: ids.flatMap((id) => activity.find(id) ?? []) };
+    },
+  };
+}
 
 /** What came of the last requests to each of the 5,000 endpoints that were posted to last, by this process. */
 export class EndpointActivity {

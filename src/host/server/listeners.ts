@@ -158,7 +158,7 @@ export class Listeners {
         for (const { count, ...labels } of refusals) metrics.overload_refusals.inc(labels, count);
       },
       drain: () => draining.begin(),
-      tell: (name, about) => processes.tell(name, about),
+      tell: (name, about) => processes.answer(name, about),
       async leave() {
         draining.replaced();
         const handed = [

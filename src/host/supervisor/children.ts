@@ -10,10 +10,10 @@ import {
   BEAT_EVERY_MS,
   type Order,
   type PortName,
-  type ProcessTrouble,
   type Report,
   type StartOrder,
 } from './messages.js';
+import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
 
 /** The wait between restarts is bounded, their number is not: after giving up, a person would have to come. */
 const RESTART_WAIT = { first_ms: 50, max_ms: 5_000 };

@@ -1,5 +1,6 @@
 /** A port of the server, by its listener. */
 export type PortName = 'public' | 'device' | 'operator';
+import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
 
 /** Connections that were refused, by listener and cause, since the last time. */
 export type RefusalCount = {
@@ -40,12 +41,6 @@ export type Order =
   | { do: 'tell'; question: number; name: string; about: unknown }
   | { do: 'hear'; question: number; answers: ProcessAnswer[] }
   | { do: 'note'; troubles: ProcessTrouble[] };
-
-/**
- * A process that does not do its work: it hangs now, or it ended by itself or was killed within the last minute and another
- * took its place.
- */
-export type ProcessTrouble = { number: number; pid: number; trouble: 'hangs' | 'replaced' };
 
 /** What one process answered; `value` is undefined where it did not in time. */
 export type ProcessAnswer = { number: number; pid: number; value?: unknown };

@@ -6,11 +6,11 @@ import {
   type Order,
   type PortName,
   type ProcessAnswer,
-  type ProcessTrouble,
   type RefusalCount,
   type Report,
   type StartOrder,
 } from './messages.js';
+import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
 
 /** A question that no supervisor has answered by then is answered by nobody. */
 const HEAR_MAX_MS = 2_000;

@@ -3,7 +3,8 @@ import { type HistoryView, type SeriesName, TALLIED } from '../../../src/edge/op
 import { joinHistories } from '../../../src/edge/operations/joined_history.js';
 import { joinMetrics } from '../../../src/edge/operations/joined_metrics.js';
 import { joinProblems } from '../../../src/edge/operations/joined_problems.js';
-import type { ProcessStanding, Told } from '../../../src/edge/operations/processes.js';
+import type { ProcessStanding } from '../../../src/edge/operations/operation_queries.js';
+import type { ProcessAnswer } from '../../../src/engine/cluster/process_queries.js';
 
 t.test('metrics of several processes say whose they are, those of one are as they were', async (t) => {
   const text = (value: number) =>
@@ -65,12 +66,12 @@ t.test('a problem stands once, with the processes that have it; so does one that
     },
     ...{ silent_devices: 0, transcription: null, insights: null },
   } as ProcessStanding['standing'];
-  const told = (number: number, standing: Partial<typeof healthy> | null): Told<'standing'> => ({
+  const told = (number: number, standing: Partial<typeof healthy> | null): ProcessAnswer<ProcessStanding> => ({
     number,
     pid: 100 + number,
     value: standing === null ? null : ({ standing: { ...healthy, ...standing } } as ProcessStanding),
   });
-  const joined = (...all: Told<'standing'>[]) => joinProblems(all, { silent_devices: 0, now_ms: 0, troubles: [] });
+  const joined = (...all: ProcessAnswer<ProcessStanding>[]) => joinProblems(all, { silent_devices: 0, now_ms: 0, troubles: [] });
   t.same(joined(told(1, {}), told(2, {})), []);
   const mail = { mail_healthy: false };
   const [both] = joined(told(1, mail), told(2, mail));
