@@ -3,9 +3,6 @@
  * src/domain. README.md, "The map".
  */
 
-/** All parts of a server as one type, and its settings. Whoever takes them knows types alone, until use cases take their parts by name. */
-const WHOLE_SERVER = 'src/host/(services|settings)\\.ts$';
-
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -48,14 +45,13 @@ module.exports = {
       comment: 'Machinery knows nothing of accounts, recordings or requests.',
       severity: 'error',
       from: { path: '^src/engine/' },
-      to: { path: '^(src/(access|features|edge|host)|routes)/', pathNot: `^${WHOLE_SERVER}` },
+      to: { path: '^(src/(access|features|edge|host)|routes)/' },
     },
     {
       name: 'access-stands-on-the-engine',
-      comment: 'Two files name types of clients and routes.',
       severity: 'error',
-      from: { path: '^src/access/', pathNot: '^src/access/(access|principal)\\.ts$' },
-      to: { path: '^(src/(features|edge|host)|routes)/', pathNot: `^${WHOLE_SERVER}` },
+      from: { path: '^src/access/' },
+      to: { path: '^(src/(features|edge|host)|routes)/' },
     },
     {
       name: 'features-know-no-requests',
@@ -64,31 +60,21 @@ module.exports = {
       from: {
         path: '^src/features/',
         pathNot:
-          '^src/features/(devices/(device_binding|joined_activity)|exports/(account_reader|export_views)|oauth/browser_sign_ins|recordings/(chunk_upload|joined_audio))\\.ts$',
+          '^src/features/(devices/device_binding|exports/(account_reader|export_views)|oauth/browser_sign_ins|recordings/(chunk_upload|joined_audio))\\.ts$',
       },
-      to: { path: '^(src/(edge|host)|routes)/', pathNot: `^${WHOLE_SERVER}` },
+      to: { path: '^(src/(edge|host)|routes)/' },
     },
     {
       name: 'edge-knows-no-features',
-      comment: 'Pages of sign-in, and what shows operators the parts of a process, still do.',
       severity: 'error',
-      from: {
-        path: '^src/edge/',
-        pathNot: '^src/edge/(operations/(joined_problems|processes|watch)|pages/visit)\\.ts$',
-      },
-      to: { path: '^(src/(features|host)|routes)/', pathNot: `^${WHOLE_SERVER}` },
+      from: { path: '^src/edge/' },
+      to: { path: '^(src/(features|host)|routes)/' },
     },
     {
       name: 'routes-know-no-host',
       severity: 'error',
       from: { path: '^routes/' },
-      to: { path: '^src/host/', pathNot: `^${WHOLE_SERVER}` },
-    },
-    {
-      name: 'whole-server-by-type-alone',
-      severity: 'error',
-      from: { path: '^(src/(engine|access|features|edge)|routes|actors)/' },
-      to: { path: `^${WHOLE_SERVER}`, dependencyTypesNot: ['type-only'] },
+      to: { path: '^src/host/' },
     },
     {
       name: 'tools-run-beside-a-server',

@@ -6,7 +6,6 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
-import { accountRoute, openRoute, type Route } from '../../src/edge/http/route.js';
 import { networkOf } from '../../src/engine/limits/rate_limits.js';
 import { sealMail } from '../../src/engine/mail/sealed_mail.js';
 import { randomCode, randomId } from '../../src/engine/runtime/random.js';
@@ -14,7 +13,8 @@ import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/engine
 import { partitionOfText } from '../../src/engine/store/partitions.js';
 import { accountOf, knownEmail, newAccountId } from '../../src/features/accounts/account_of_email.js';
 import { codeMail } from '../../src/features/accounts/code_mail.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, openRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Sign-in by emailed code, and sessions of our own apps. docs/rules.md, "Sign-in and sessions". */
 

@@ -6,8 +6,8 @@ import { listLimit } from '../../src/access/request_schemas.js';
 import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Connected apps, and signing out of them. Rules D-038 to D-052. */
 

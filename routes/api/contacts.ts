@@ -8,9 +8,9 @@ import { id, moment, momentOrNull, pageShape } from '../../src/access/response_s
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { foldText, looked } from '../../src/domain/search/words.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** The people that recordings hear. Rule K-006; docs/choices.md, "Contacts". */
 

@@ -4,7 +4,6 @@ import type { Principal } from '../../src/access/principal.js';
 import { listLimit, timestamp, trimmedText, uuid } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { requireHost } from '../../src/features/insights/hosted_items.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from '../../src/features/insights/insight_access.js';
 import { listItems } from '../../src/features/insights/insight_lists.js';
@@ -12,7 +11,8 @@ import { InsightReading } from '../../src/features/insights/insight_reading.js';
 import { itemRevisions } from '../../src/features/insights/insight_revisions.js';
 import { type ConversationView, conversationShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
 import { laneOf } from '../../src/features/insights/pipeline_access.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { ownSource } from './sources.js';
 import { lane } from './suggestions.js';
 

@@ -6,12 +6,12 @@ import { count, id, moment, momentOrNull, pageShape } from '../../src/access/res
 import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { closedAs } from '../../src/engine/runtime/activation.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import { type DebugRun, debugRuns } from '../../src/features/insights/debug_runs.js';
 import { NOBODY_LOOKS } from '../../src/features/insights/look_again.js';
 import { readableScene } from '../../src/features/transcripts/transcript_reading.js';
+import { accountRoute, type Route } from '../rows.js';
 
 /** What became of a recording, for those who look for a fault. Rule K-017; docs/choices.md, "Diagnostics". */
 

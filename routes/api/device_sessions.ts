@@ -7,13 +7,13 @@ import { id, moment, pageShape, sessionEndReason } from '../../src/access/respon
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { orNull, Refused, refuse } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import type { EntityOf } from '../../src/engine/runtime/actors.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { isJoinCode, joinCodeOf, normalJoinCode } from '../../src/engine/secrets/join_codes.js';
 import { makeSecret, randomSeed } from '../../src/engine/secrets/tokens.js';
 import type { Fence } from '../../src/engine/store/store.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Recorder sessions as accounts see them: one hosts, others take part. Rules H-033 to H-036. */
 

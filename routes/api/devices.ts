@@ -5,10 +5,10 @@ import { deviceKind, id, moment, pageShape } from '../../src/access/response_sch
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { makeSecret } from '../../src/engine/secrets/tokens.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 const deviceShape = z
   .strictObject({

@@ -7,7 +7,6 @@ import { EVENT_TYPES, type EventType } from '../../src/domain/event_types.js';
 import { endpointOfDelivery, partitionOfId } from '../../src/domain/ids.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { ENDPOINT_STATUSES, type EndpointStatus } from '../../src/domain/webhooks.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { destinationFault } from '../../src/features/webhooks/destination.js';
 import {
@@ -19,7 +18,8 @@ import {
   readDelivery,
 } from '../../src/features/webhooks/endpoint_views.js';
 import { randomSigningSecret } from '../../src/features/webhooks/signing_secret.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Webhook endpoints and what was delivered to them. docs/rules.md, "Webhook endpoints and deliveries". */
 

@@ -6,9 +6,9 @@ import { EVENT_TYPE_FORM } from '../../src/domain/event_types.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, Refused, refuse } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import type { LoggedEvent, LogHead, Store } from '../../src/engine/store/store.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Where a reader stands in a log: which log, behind which event, with which filter. The two kinds don't mix. */
 type Position = { kind: 'history' | 'polling'; epoch: string; id: string; type: string | null };

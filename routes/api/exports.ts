@@ -7,7 +7,6 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { isEnabled } from '../../src/domain/permissions.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import {
   archiveDownload,
@@ -16,6 +15,7 @@ import {
   exportView,
   exportWishes,
 } from '../../src/features/exports/export_views.js';
+import { accountRoute, type Route } from '../rows.js';
 
 /** All of an account's data as one archive. docs/export.md. */
 

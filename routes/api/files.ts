@@ -9,11 +9,11 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { BODY_UPLOAD_REFUSALS, takeBody } from '../../src/edge/http/body_upload.js';
 import { savedAs, sendBytes } from '../../src/edge/http/byte_download.js';
-import { accountRoute, type Call, type Route } from '../../src/edge/http/route.js';
 import { fileKey } from '../../src/engine/blobs/blob_keys.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { CONTENT_MISSING } from '../../src/features/recordings/lost_audio.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Call, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** What people keep beside recordings, for themselves alone. Rule K-014; docs/choices.md, "Files and exports". */
 

@@ -4,11 +4,11 @@ import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { orNull } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { acceptInvitation, askWorkspace } from '../../src/features/workspaces/workspace_calls.js';
 import { invitationShape, invitationView } from '../../src/features/workspaces/workspace_views.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Invitations as the person whom they are addressed to has them. docs/rules.md, "Workspaces and retention". */
 export const INVITATION_ROUTES: readonly Route[] = [

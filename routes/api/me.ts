@@ -8,14 +8,14 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Permission, permissionsOf } from '../../src/domain/permissions.js';
 import { refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { lasting } from '../../src/edge/http/lasting_answers.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { sealMail } from '../../src/engine/mail/sealed_mail.js';
 import { pollUntil } from '../../src/engine/runtime/poll_until.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import { deletionMail } from '../../src/features/accounts/deletion_mail.js';
 import { listedWorkspaceShape, workspacesOf } from '../../src/features/workspaces/workspace_views.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 const NOT_RECENT = refuse(
   'REAUTHENTICATION_REQUIRED',

@@ -7,7 +7,6 @@ import { pageShape } from '../../src/access/response_schemas.js';
 import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { requireHost } from '../../src/features/insights/hosted_items.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from '../../src/features/insights/insight_access.js';
 import { listItems } from '../../src/features/insights/insight_lists.js';
@@ -16,7 +15,8 @@ import { itemRevisions } from '../../src/features/insights/insight_revisions.js'
 import { type MemoryView, memoryShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
 import { defaultNumberOf, laneOf } from '../../src/features/insights/pipeline_access.js';
 import { stemsOfPerson } from '../../src/features/insights/stems_of_person.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { lane } from './suggestions.js';
 
 /** What is known of people from what they said. Rule K-007; docs/choices.md, "Insights". */

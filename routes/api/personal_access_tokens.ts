@@ -11,10 +11,10 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { PERMISSIONS, type Permission } from '../../src/domain/permissions.js';
 import { orNull, Refused, refuse } from '../../src/domain/refusals.js';
 import { WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { makeSecret } from '../../src/engine/secrets/tokens.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Tokens that people make for programs of their own. docs/rules.md, "Personal access tokens". */
 

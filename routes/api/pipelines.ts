@@ -9,7 +9,6 @@ import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { pipelineId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { orNull, type Refusal, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { closedAs } from '../../src/engine/runtime/activation.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import {
@@ -20,7 +19,8 @@ import {
 } from '../../src/features/insights/pipeline_access.js';
 import { runPipeline } from '../../src/features/insights/pipeline_runs.js';
 import { writableStream } from '../../src/features/recordings/stream_access.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { ownSource } from './sources.js';
 
 /** How an account's recordings are read. Rules K-012 and C-114; docs/choices.md, "Pipelines and profile". */

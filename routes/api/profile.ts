@@ -7,9 +7,9 @@ import { languageTag, listLimit, trimmedLines, trimmedText, whole } from '../../
 import { count, id, moment, momentOrNull, no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** What an account says of itself, which pipelines are told. Rule K-013; docs/choices.md, "Pipelines and profile". */
 

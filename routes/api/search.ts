@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { listLimit, timestamp, uuid, whole } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import {
   recall,
   recallAnswerShape,
@@ -10,6 +9,7 @@ import {
   search,
   searchHitShape,
 } from '../../src/features/search/search_calls.js';
+import { accountRoute, type Route } from '../rows.js';
 import { lane } from './suggestions.js';
 
 /** Finding what was said. Rules K-015, C-103 and C-107; docs/choices.md, "Search and recall". */

@@ -8,7 +8,6 @@ import { count, id, moment, momentOrNull } from '../../src/access/response_schem
 import { libraryId, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { isAwaited } from '../../src/features/insights/awaited_insights.js';
 import type { FoundItem, LibraryPlace } from '../../src/features/insights/insight_access.js';
 import { InsightReading } from '../../src/features/insights/insight_reading.js';
@@ -19,7 +18,8 @@ import {
   suggestionShape,
 } from '../../src/features/insights/insight_shapes.js';
 import { laneOf } from '../../src/features/insights/pipeline_access.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { lane } from './suggestions.js';
 
 /** What came of a meeting, for its host. Rule K-009; docs/choices.md, "Insights". */

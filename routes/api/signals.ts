@@ -8,12 +8,12 @@ import { count, id, moment, no_cursor, pageShape } from '../../src/access/respon
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefused, orRefused } from '../../src/domain/refusals.js';
 import { JsonBytes } from '../../src/edge/http/responses.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomBytes } from '../../src/engine/runtime/random.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import { readSignals, signalsForm, signalType } from '../../src/features/recordings/signal_batch.js';
 import { readableStream, WRITES_STREAMS, writableStream } from '../../src/features/recordings/stream_access.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Signals on a stream's timeline. docs/rules.md, "Stream signals". */
 

@@ -6,10 +6,10 @@ import { id, moment, pageShape } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { READS_STREAMS, WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Where an account's recordings come from. Rules K-001 and K-002. */
 

@@ -9,7 +9,6 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { orNull, Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { isClosed } from '../../src/engine/runtime/activation.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import {
@@ -41,7 +40,8 @@ import {
 } from '../../src/features/recordings/stream_access.js';
 import { withTranscriptRevision } from '../../src/features/recordings/transcript_revision.js';
 import { askWorkspace } from '../../src/features/workspaces/workspace_calls.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { ownSource } from './sources.js';
 
 /** The account's side of streams and their audio. Rule K-003; docs/choices.md, "Recordings". */

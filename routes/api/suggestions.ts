@@ -14,7 +14,6 @@ import { id, moment, no_cursor, pageShape } from '../../src/access/response_sche
 import { insightId, placeOfInsight } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import {
   type FoundItem,
   librariesOf,
@@ -28,7 +27,8 @@ import { itemRevisions } from '../../src/features/insights/insight_revisions.js'
 import { revisionShape, type SuggestionView, suggestionShape } from '../../src/features/insights/insight_shapes.js';
 import { laneOf } from '../../src/features/insights/pipeline_access.js';
 import { stemsOfPerson } from '../../src/features/insights/stems_of_person.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** What recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
 

@@ -4,12 +4,12 @@ import type { Principal } from '../../src/access/principal.js';
 import { uuid } from '../../src/access/request_schemas.js';
 import { count, id } from '../../src/access/response_schemas.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { readableScene, sceneAsked } from '../../src/features/transcripts/transcript_reading.js';
 import { summarize } from '../../src/features/transcripts/transcript_summary.js';
 import { TEXT_FORMATS, TEXT_TYPES, transcriptText } from '../../src/features/transcripts/transcript_text.js';
 import { TurnChanges } from '../../src/features/transcripts/turn_changes.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { lane } from './suggestions.js';
 import { speakerId } from './turns.js';
 

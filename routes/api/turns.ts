@@ -7,7 +7,6 @@ import { pageShape } from '../../src/access/response_schemas.js';
 import { placeOfTurn } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { sceneOfTurn, type TurnView, viewTurns } from '../../src/features/transcripts/transcript_reading.js';
 import { TurnChanges } from '../../src/features/transcripts/turn_changes.js';
 import {
@@ -18,7 +17,8 @@ import {
   turnsOfStream,
 } from '../../src/features/transcripts/turn_lists.js';
 import { turnShape } from '../../src/features/transcripts/turn_shape.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { ownSource } from './sources.js';
 import { lane } from './suggestions.js';
 

@@ -8,7 +8,6 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { BUCKETS, type Bucket, GIVEN_ROLES, type GivenRole } from '../../src/domain/workspaces.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { sealMail } from '../../src/engine/mail/sealed_mail.js';
 import type { EntityOf } from '../../src/engine/runtime/actors.js';
 import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
@@ -28,7 +27,8 @@ import {
   workspaceShape,
   workspacesOf,
 } from '../../src/features/workspaces/workspace_views.js';
-import type { Services } from '../../src/host/services.js';
+import { accountRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { invitationsUrl } from './invitations.js';
 
 /** Workspaces, who belongs to them and who is invited. docs/rules.md, "Workspaces and retention". */

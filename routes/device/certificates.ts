@@ -5,8 +5,8 @@ import { readSigningRequest } from '../../certs/signing_request.js';
 import { moment } from '../../src/access/response_schemas.js';
 import { type Refusal, Refused, refuse } from '../../src/domain/refusals.js';
 import type { DeviceIdentity } from '../../src/edge/admission/device_identity.js';
-import { deviceRoute, type Route } from '../../src/edge/http/route.js';
-import type { Services } from '../../src/host/services.js';
+import { deviceRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 const renewedShape = z
   .strictObject({

@@ -5,7 +5,6 @@ import { count, id, moment, no_cursor } from '../../src/access/response_schemas.
 import { streamOfChunk } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { orNull, refuse } from '../../src/domain/refusals.js';
-import { deviceRoute, type Route } from '../../src/edge/http/route.js';
 import { BOUND_REFUSALS, boundBy, type Recording, refuseAs } from '../../src/features/devices/device_binding.js';
 import {
   chunkFailure,
@@ -21,7 +20,8 @@ import {
   uploadShape,
 } from '../../src/features/recordings/chunk_upload.js';
 import { requireWorkspace } from '../../src/features/recordings/standing_workspace.js';
-import type { Services } from '../../src/host/services.js';
+import { deviceRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { deviceStream } from './streams.js';
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Rules H-015 to H-024. */

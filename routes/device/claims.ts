@@ -3,7 +3,6 @@ import { type Claim, STILL_REDEEMED } from '../../actors/devices/claim.js';
 import { count, id, moment, serverNow } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
-import { deviceRoute, type Route } from '../../src/edge/http/route.js';
 import { pollUntil } from '../../src/engine/runtime/poll_until.js';
 import { isSecret, parseSecret } from '../../src/engine/secrets/tokens.js';
 import {
@@ -13,7 +12,8 @@ import {
   presentEpoch,
   type Recording,
 } from '../../src/features/devices/device_binding.js';
-import type { Services } from '../../src/host/services.js';
+import { deviceRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** How a device comes to be bound to an account. Rules H-027 to H-032. */
 

@@ -3,8 +3,8 @@ import { endOf } from '../../actors/devices/device_session.js';
 import { bindingEpoch } from '../../src/access/request_schemas.js';
 import { id, moment, sessionEndReason } from '../../src/access/response_schemas.js';
 import { orNull, refuse } from '../../src/domain/refusals.js';
-import { deviceRoute, type Route } from '../../src/edge/http/route.js';
 import { boundBy, openAccount, refuseAs, unboundAs } from '../../src/features/devices/device_binding.js';
+import { deviceRoute, type Route } from '../rows.js';
 
 /**
  * A recorder's own end of its session: it is done, and what it has recorded stays with the host. Rules H-025 and H-026.

@@ -7,13 +7,13 @@ import { count, id, moment } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefused } from '../../src/domain/refusals.js';
-import { deviceRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/features/devices/device_binding.js';
 import { requireWorkspace, workspaceStands } from '../../src/features/recordings/standing_workspace.js';
 import { askRecordingEvents } from '../../src/features/recordings/stream_access.js';
 import { withTranscriptRevision } from '../../src/features/recordings/transcript_revision.js';
-import type { Services } from '../../src/host/services.js';
+import { deviceRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { uuid } from '../../src/access/request_schemas.js';
 import { id } from '../../src/access/response_schemas.js';
 import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
-import { ENDS, SENDS_OUT, type Tool, tool } from '../../src/edge/mcp/tool.js';
+import { ENDS, SENDS_OUT, type Tool } from '../../src/edge/mcp/tool.js';
 import { attemptedDeliveryShape, deliveryShape, endpointShape } from '../../src/features/webhooks/endpoint_views.js';
 import {
   createdEndpointShape,
@@ -17,6 +17,7 @@ import {
   removeEndpoint,
   setEndpointStatus,
 } from '../api/endpoints.js';
+import { tool } from '../rows.js';
 import { listShape } from './listing.js';
 import { EXAMPLE_ID, limit } from './tool_arguments.js';
 

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { uuid } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { orNull, orRefused, Refused, refuse } from '../../src/domain/refusals.js';
-import { type Caller, type Tool, tool } from '../../src/edge/mcp/tool.js';
+import type { Tool } from '../../src/edge/mcp/tool.js';
 import { readableScene, type TurnView } from '../../src/features/transcripts/transcript_reading.js';
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
 import { turnsOfStream } from '../../src/features/transcripts/turn_lists.js';
 import { readSuggestion } from '../api/suggestions.js';
 import { readTurn } from '../api/turns.js';
+import { type Caller, tool } from '../rows.js';
 import { EXAMPLE_ID } from './tool_arguments.js';
 import { InsightViews, speakerOf, suggestionShape, turnOf, turnShape } from './views.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MCP_PATH, MCP_PATH_WITH_SLASH } from '../../src/domain/audiences.js';
-import { accountRoute, type Route } from '../../src/edge/http/route.js';
 import { McpEndpoint } from '../../src/edge/mcp/mcp_endpoint.js';
+import { accountRoute, type Route } from '../rows.js';
 import { INSTRUCTIONS, MCP_SCOPES, TOOLS } from './tools.js';
 
 /** What pages that speak MCP send, of both generations of the protocol. */

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { uuid } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { type Tool, tool } from '../../src/edge/mcp/tool.js';
+import type { Tool } from '../../src/edge/mcp/tool.js';
 import { READS_STREAMS } from '../../src/features/recordings/stream_access.js';
 import { listDeviceSessions, MANAGES_DEVICES } from '../api/device_sessions.js';
 import { listDevices } from '../api/devices.js';
 import { listSources } from '../api/sources.js';
 import { listStreams } from '../api/streams.js';
+import { tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, paging, workspace_id } from './tool_arguments.js';
 import {

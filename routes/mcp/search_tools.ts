@@ -3,9 +3,10 @@ import { timestamp, trimmedText, uuid, whole } from '../../src/access/request_sc
 import { count, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { fittingCount, fittingPage } from '../../src/edge/mcp/fitting_page.js';
-import { type Tool, tool } from '../../src/edge/mcp/tool.js';
+import type { Tool } from '../../src/edge/mcp/tool.js';
 import { recall, search } from '../../src/features/search/search_calls.js';
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
+import { tool } from '../rows.js';
 import { from, limit, to, workspace_id } from './tool_arguments.js';
 import { speakerOf } from './views.js';
 

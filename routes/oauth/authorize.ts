@@ -2,10 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Goal } from '../../actors/oauth/browser_sign_in.js';
 import { atBase, issuerOf, issuerUrl } from '../../src/access/issuer.js';
+import type { Client } from '../../src/access/oauth_client.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
-import { type Answer, type Call, openRoute, type Route } from '../../src/edge/http/route.js';
+import type { Answer } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { deriveToken, randomSeed } from '../../src/engine/secrets/tokens.js';
 import { readQuery, repeatProblem } from '../../src/engine/wire/form.js';
@@ -16,10 +17,10 @@ import {
   type LiveBrowserSession,
 } from '../../src/features/oauth/browser_sessions.js';
 import { beginSignIn } from '../../src/features/oauth/browser_sign_ins.js';
-import type { Client } from '../../src/features/oauth/clients/client.js';
 import { isRedirectOf } from '../../src/features/oauth/clients/clients.js';
 import { leave, type ReturnAddress, sendBack } from '../../src/features/oauth/redirect.js';
-import type { Services } from '../../src/host/services.js';
+import { type Call, openRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** The browser's way in. docs/rules.md, "OAuth: browser sign-in". */
 

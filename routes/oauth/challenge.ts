@@ -7,13 +7,14 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
 import { orNull, Refused } from '../../src/domain/refusals.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
-import { type Answer, type Call, openRoute, type Route } from '../../src/edge/http/route.js';
+import type { Answer } from '../../src/edge/http/route.js';
 import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/engine/secrets/tokens.js';
 import { knownEmail } from '../../src/features/accounts/account_of_email.js';
 import { authorizationRequest } from '../../src/features/oauth/authorization_request.js';
 import { accountBehind, newCode, triedCode } from '../../src/features/oauth/sign_in_code.js';
-import type { Services } from '../../src/host/services.js';
+import { type Call, openRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Native sign-in of first-party apps. Rules C-081 to C-098. */
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { oauthError } from '../../src/domain/oauth_errors.js';
-import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { readQuery } from '../../src/engine/wire/form.js';
 import { endBrowserSession } from '../../src/features/oauth/browser_sessions.js';
 import { clearSessionCookie } from '../../src/features/oauth/cookies.js';
 import { leave } from '../../src/features/oauth/redirect.js';
+import { openRoute, type Route } from '../rows.js';
 
 const endSessionQuery = z.object({
   client_id: z.string().describe('The app that sends the person here.'),

@@ -5,9 +5,9 @@ import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
 import { isEnabled } from '../../src/domain/permissions.js';
 import { orNull } from '../../src/domain/refusals.js';
 import { lasting } from '../../src/edge/http/lasting_answers.js';
-import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { authenticateOwnServer } from '../../src/features/oauth/client_authentication.js';
-import type { Services } from '../../src/host/services.js';
+import { openRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 const AGENT = 'svc-agent';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { issuerOf, issuerUrl, RESOURCE_METADATA_PATH } from '../../src/access/issuer.js';
+import { AUTH_METHODS } from '../../src/access/oauth_client.js';
 import { audienceUrl, MCP_PATH, MCP_PATH_WITH_SLASH } from '../../src/domain/audiences.js';
 import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
-import { type Call, openRoute, type Route } from '../../src/edge/http/route.js';
-import { AUTH_METHODS } from '../../src/features/oauth/clients/client.js';
 import { MCP_SCOPES } from '../mcp/tools.js';
+import { type Call, openRoute, type Route } from '../rows.js';
 
 /**
  * What clients find out by themselves: the authorization server (RFC 8414), what it protects (RFC 9728), its keys. Each

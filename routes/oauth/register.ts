@@ -1,20 +1,20 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { AUTH_METHODS } from '../../src/access/oauth_client.js';
 import { count } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, type OauthErrorCode, oauthError } from '../../src/domain/oauth_errors.js';
 import { scopeList } from '../../src/domain/scopes.js';
-import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { decodeJson } from '../../src/engine/wire/json.js';
 import { bodyFormat } from '../../src/engine/wire/media_types.js';
 import { parseGiven } from '../../src/engine/wire/schema_faults.js';
 import { carriesBrand } from '../../src/features/oauth/clients/brand_names.js';
-import { AUTH_METHODS } from '../../src/features/oauth/clients/client.js';
 import { clientName } from '../../src/features/oauth/clients/client_names.js';
 import type { MadeClient, NewClient } from '../../src/features/oauth/clients/clients.js';
 import { hasAppScheme, redirectHost, redirectUriProblem } from '../../src/features/oauth/clients/redirect_uris.js';
 import { countingScopes, scopesOfRegistered } from '../../src/features/oauth/clients/third_party_scopes.js';
 import { MCP_LATER_SCOPES, MCP_SCOPES } from '../mcp/tools.js';
+import { openRoute, type Route } from '../rows.js';
 
 /**
  * Dynamic client registration (RFC 7591). What came is judged here and not by the row's schema, since its faults have

@@ -8,7 +8,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { oauthError } from '../../src/domain/oauth_errors.js';
 import { Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
-import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
+import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { captchaWidget } from '../../src/edge/pages/captcha_widget.js';
 import { type Flow, type Page, sendPage } from '../../src/edge/pages/page.js';
@@ -27,7 +27,8 @@ import { redirectHost } from '../../src/features/oauth/clients/redirect_uris.js'
 import { isTiedBrowser } from '../../src/features/oauth/cookies.js';
 import { leave, sendBack } from '../../src/features/oauth/redirect.js';
 import { accountBehind, newCode, triedCode } from '../../src/features/oauth/sign_in_code.js';
-import type { Services } from '../../src/host/services.js';
+import { openRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /**
  * The pages between /oauth/authorize, or a page for account holders, and the redirect back. Each shows the step that its

@@ -3,18 +3,19 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Grant, type IssuedGrant, type Narrowing, NO_CODE, NO_TOKEN } from '../../actors/oauth/grant.js';
 import { issuerOf, issuerUrl } from '../../src/access/issuer.js';
+import type { Client } from '../../src/access/oauth_client.js';
 import { count } from '../../src/access/response_schemas.js';
 import { audienceOf } from '../../src/domain/audiences.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
 import { orNull } from '../../src/domain/refusals.js';
 import { scopeList } from '../../src/domain/scopes.js';
-import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
+import type { Answer } from '../../src/edge/http/route.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/engine/secrets/tokens.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import { authenticateClient } from '../../src/features/oauth/client_authentication.js';
-import type { Client } from '../../src/features/oauth/clients/client.js';
-import type { Services } from '../../src/host/services.js';
+import { openRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Exchange, refresh and revocation at one address. docs/rules.md, "OAuth: tokens and native sign-in". */
 

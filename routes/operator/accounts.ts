@@ -4,9 +4,9 @@ import { isLiving } from '../../actors/accounts/account_tokens.js';
 import { count, id, moment, permission } from '../../src/access/response_schemas.js';
 import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement, permissionsOf } from '../../src/domain/permissions.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
-import type { Services } from '../../src/host/services.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 const entitlementsShape = z.record(z.enum(ENTITLEMENTS), z.boolean());
 

@@ -4,11 +4,11 @@ import { listLimit, whole } from '../../src/access/request_schemas.js';
 import { count, serverNow } from '../../src/access/response_schemas.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
 import { listDeadLetters, retryDeadLetter } from '../../src/edge/operations/dead_letters.js';
 import { shownName } from '../../src/edge/operations/entity_fields.js';
 import { joinActors } from '../../src/edge/operations/joined_actors.js';
+import { operatorRoute, type Route } from '../rows.js';
 
 const activeShape = activationShape.extend({
   kind: z.string().describe('The kind of actor.'),

@@ -4,9 +4,9 @@ import { renewAfterMs } from '../../certs/renewal.js';
 import { deviceKind, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
-import type { Services } from '../../src/host/services.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 const csrPem = z
   .string('must be a PEM certificate request')

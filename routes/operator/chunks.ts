@@ -8,12 +8,12 @@ import type { Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import type { Work } from '../../src/features/recordings/chunk_processing.js';
 import { announcedShape, intentView } from '../../src/features/recordings/chunk_upload.js';
 import { chunkContent } from '../../src/features/recordings/lost_audio.js';
 import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
-import type { Services } from '../../src/host/services.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { claim, leaseField, progressRow, SECOND_MS } from './claims.js';
 
 /** Jobs for workers that process stored chunks. docs/architecture.md, "Jobs". */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Lease } from '../../actors/job.js';
 import { whole } from '../../src/access/request_schemas.js';
 import { moment } from '../../src/access/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
-import type { Services } from '../../src/host/services.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** What all workers on the operator port say of jobs that they have claimed. */
 

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { CLIENT_INDEX, type ClientState } from '../../actors/oauth/client.js';
 import { listCursor, type Position, pageOf } from '../../src/access/cursors.js';
+import { AUTH_METHODS } from '../../src/access/oauth_client.js';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { moment, pageShape } from '../../src/access/response_schemas.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse, throwRefusal } from '../../src/domain/refusals.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
-import { AUTH_METHODS } from '../../src/features/oauth/clients/client.js';
 import { clientName } from '../../src/features/oauth/clients/client_names.js';
 import type { ClientRecord } from '../../src/features/oauth/clients/clients.js';
 import { redirectUri } from '../../src/features/oauth/clients/redirect_uris.js';
 import { countingScopes, scopesOfRegistered } from '../../src/features/oauth/clients/third_party_scopes.js';
-import type { Services } from '../../src/host/services.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** OAuth clients, as staff see and change them. */
 

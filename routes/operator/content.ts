@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { INSIGHTS_INDEX } from '../../actors/insights/library_state.js';
 import { TRANSCRIBING_INDEX } from '../../actors/transcripts/transcript_state.js';
 import { count, moment, serverNow } from '../../src/access/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import type { Failing, RecentFailure } from '../../src/engine/jobs/job_activity.js';
 import { recentInsights } from '../../src/features/insights/insight_activity.js';
 import { recentTranscription } from '../../src/features/transcripts/transcription_activity.js';
 import { waitingMembers } from '../../src/features/transcripts/waiting_members.js';
+import { operatorRoute, type Route } from '../rows.js';
 
 const seconds = z.number().min(0);
 const code = z.string().describe('Why, as the engine or the worker that failed is told apart.');

@@ -14,12 +14,12 @@ import {
   serverNow,
 } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { isScanCursor, type ScannedPage } from '../../src/engine/store/entity_scan.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
 import { type FoundDevice, findAccounts, findDevices } from '../../src/features/accounts/directory.js';
-import type { Services } from '../../src/host/services.js';
 import { listDevices } from '../api/devices.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Accounts and devices as staff look for them, and what belongs to an account. */
 

@@ -3,11 +3,11 @@ import { TROUBLES, type Trouble } from '../../actors/webhooks/endpoint_state.js'
 import { listLimit } from '../../src/access/request_schemas.js';
 import { count, id, moment, no_cursor, serverNow } from '../../src/access/response_schemas.js';
 import { orRefused } from '../../src/domain/refusals.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
 import { newestOfEach } from '../../src/features/webhooks/endpoint_activity.js';
 import { endpointForStaff, endpointForStaffShape } from '../../src/features/webhooks/endpoint_for_staff.js';
 import { troubledEndpointShape, troubledViews } from '../../src/features/webhooks/troubled_endpoint.js';
+import { operatorRoute, type Route } from '../rows.js';
 
 /** The rows of `/ops/endpoints`, by what is the matter. */
 const TROUBLE_WORDS: Record<Trouble, string> = {

@@ -4,7 +4,6 @@ import { emailAddress } from '../../src/access/request_schemas.js';
 import { count, moment, no_cursor, serverNow } from '../../src/access/response_schemas.js';
 import { endpointOfDelivery, isId, ownerOfPrivateWorkspace, streamOfChunk } from '../../src/domain/ids.js';
 import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
 import { shownName, shownState } from '../../src/edge/operations/entity_fields.js';
 import { isRetryable } from '../../src/engine/store/store.js';
@@ -12,7 +11,8 @@ import { accountIdOf, knownEmail } from '../../src/features/accounts/account_of_
 import { joinedDevice } from '../../src/features/devices/joined_activity.js';
 import { seenDeviceShape, seenDeviceView } from '../../src/features/devices/seen_device.js';
 import { endpointForStaff, endpointForStaffShape } from '../../src/features/webhooks/endpoint_for_staff.js';
-import type { Services } from '../../src/host/services.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** One entity: what is stored of it, what of that may be seen, and what it did last. */
 

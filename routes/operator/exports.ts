@@ -6,11 +6,11 @@ import { id, no_cursor } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
 import { archiveDownload, exportShape, exportView, exportWishes } from '../../src/features/exports/export_views.js';
-import type { Services } from '../../src/host/services.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** Exports that staff ask for: they hold all layers, and the account does not see them. */
 

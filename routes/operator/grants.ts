@@ -7,13 +7,13 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { isScope, scopeList } from '../../src/domain/scopes.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { randomSeed } from '../../src/engine/secrets/tokens.js';
 import { parseGiven } from '../../src/engine/wire/schema_faults.js';
 import { accountNamed, accountOf, knownEmail, newAccountId } from '../../src/features/accounts/account_of_email.js';
-import type { Services } from '../../src/host/services.js';
 import { listGrants } from '../api/connections.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /** What staff may do with grants: see and end an account's, and bring in those of an earlier system. */
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { joinMetrics } from '../../src/edge/operations/joined_metrics.js';
 import { VERSION } from '../../src/version.js';
+import { openRoute, type Route } from '../rows.js';
 
 /** What programs ask that watch this one. docs/operators.md, "Routes". */
 export const HEALTH_ROUTES: readonly Route[] = [

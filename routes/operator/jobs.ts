@@ -8,13 +8,13 @@ import { count, id, moment, no_cursor } from '../../src/access/response_schemas.
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { BlobStoreUnavailable } from '../../src/engine/blobs/blob_store.js';
 import { isInsightJob } from '../../src/features/insights/insight_jobs.js';
 import { joinedPart } from '../../src/features/recordings/joined_audio.js';
 import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
 import type { TranscriptionResult, WindowWork } from '../../src/features/transcripts/transcription.js';
-import type { Services } from '../../src/host/services.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 import { claim, leaseField, progressRow, SECOND_MS } from './claims.js';
 import { insightResult, insightsPublished, insightWorkShape, insightWorkView } from './insight_jobs.js';
 

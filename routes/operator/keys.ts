@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { moment } from '../../src/access/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { operatorRoute, type Route } from '../rows.js';
 
 /** Keys that sign and seal. */
 export const KEY_ROUTES: readonly Route[] = [

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { no_cursor } from '../../src/access/response_schemas.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { outboxFolder } from '../../src/engine/mail/outbox_folder.js';
 import { listOutbox } from '../../src/engine/mail/outbox_mailer.js';
+import { operatorRoute, type Route } from '../rows.js';
 
 const mailShape = z.strictObject({
   file: z.string().describe('Its name in the outbox.'),

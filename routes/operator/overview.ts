@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { count, moment, serverNow } from '../../src/access/response_schemas.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { type HistoryView, RANGES } from '../../src/edge/operations/history.js';
 import { joinHistories } from '../../src/edge/operations/joined_history.js';
 import { joinProblems } from '../../src/edge/operations/joined_problems.js';
@@ -9,6 +8,7 @@ import { quantile, type Total } from '../../src/edge/operations/totals.js';
 import { SILENT_COUNTED_MAX, SILENT_MS } from '../../src/edge/operations/watch.js';
 import { joinedDevices } from '../../src/features/devices/joined_activity.js';
 import { VERSION } from '../../src/version.js';
+import { operatorRoute, type Route } from '../rows.js';
 
 const size = z.number().min(0);
 

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { openRoute, type Route } from '../../src/edge/http/route.js';
 import {
   clearOperatorCookie,
   isOperatorToken,
@@ -14,8 +13,9 @@ import { ASSETS } from '../../src/edge/pages/assets.js';
 import { renderTemplate } from '../../src/edge/pages/page.js';
 import { networkOf } from '../../src/engine/limits/rate_limits.js';
 import { leave } from '../../src/features/oauth/redirect.js';
-import type { Services } from '../../src/host/services.js';
 import { appFileRoutes } from '../pages/app_files.js';
+import { openRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 /**
  * The operators' pages: one document, which a script (app/operator) fills from the routes under /ops. Without the cookie

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
 import { ownerOfPrivateWorkspace } from '../../src/domain/ids.js';
 import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
 import { askWorkspace } from '../../src/features/workspaces/workspace_calls.js';
-import type { Services } from '../../src/host/services.js';
+import { operatorRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
 
 const erasureShape = z.strictObject({
   account_id: id.describe('Whose data goes.'),

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { whole } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
 import { isClosed } from '../../src/engine/runtime/activation.js';
 import { lookAgain } from '../../src/features/insights/look_again.js';
+import { operatorRoute, type Route } from '../rows.js';
 
 /** What staff do with the transcript of a recording, and with what was made of it. */
 

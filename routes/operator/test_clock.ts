@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { whole } from '../../src/access/request_schemas.js';
 import { serverNow } from '../../src/access/response_schemas.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { operatorRoute, type Route } from '../../src/edge/http/route.js';
+import { operatorRoute, type Route } from '../rows.js';
 
 const HOUR_MS = 3_600_000;
 const ADVANCE_MAX_MS = 10 * 365 * 24 * HOUR_MS;

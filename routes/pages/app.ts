@@ -1,7 +1,7 @@
-import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { APP_ENTRIES, APP_FILES, APP_WORKER } from '../../src/edge/pages/app_files.js';
 import { ASSETS } from '../../src/edge/pages/assets.js';
 import { renderTemplate } from '../../src/edge/pages/page.js';
+import { openRoute, type Route } from '../rows.js';
 import { appFileRoutes, sendAppFile } from './app_files.js';
 
 /**

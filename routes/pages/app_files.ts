@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { openRoute, type Route } from '../../src/edge/http/route.js';
 import type { AppFile } from '../../src/edge/pages/app_files.js';
+import { openRoute, type Route } from '../rows.js';
 
 /** The bundled scripts and stylesheets of app/. */
 

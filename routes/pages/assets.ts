@@ -1,5 +1,5 @@
-import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { ALL_ASSETS, type Asset } from '../../src/edge/pages/assets.js';
+import { openRoute, type Route } from '../rows.js';
 
 export const ASSET_ROUTES: readonly Route[] = ALL_ASSETS.map(assetRoute);
 

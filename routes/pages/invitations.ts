@@ -5,15 +5,16 @@ import { isId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isEnabled } from '../../src/domain/permissions.js';
 import { orNull, type Refusal } from '../../src/domain/refusals.js';
-import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
+import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { type InvitationOutcome, type InvitationRow, sendPage } from '../../src/edge/pages/page.js';
-import { holderForm, press, type Visit, visit } from '../../src/edge/pages/visit.js';
 import { utcText } from '../../src/features/accounts/deletion_mail.js';
 import { leave } from '../../src/features/oauth/redirect.js';
 import { acceptInvitation, hasJoined } from '../../src/features/workspaces/workspace_calls.js';
-import type { Services } from '../../src/host/services.js';
 import { addressedTo, declineInvitation, listInvitations } from '../api/invitations.js';
+import { openRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
+import { holderForm, press, type Visit, visit } from './visit.js';
 
 /** The page that mails with invitations lead to. */
 

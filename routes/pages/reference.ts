@@ -4,13 +4,13 @@ import type { Caller } from '../../src/edge/http/openapi/curl.js';
 import { type ApiDocuments, documentsOf } from '../../src/edge/http/openapi/documents.js';
 import type { ApiDocument } from '../../src/edge/http/openapi/openapi.js';
 import type { Listener } from '../../src/edge/http/openapi/refusals.js';
-import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { GUIDES } from '../../src/edge/pages/guide_names.js';
 import { guidePage } from '../../src/edge/pages/guides.js';
 import { kept, sendKept, sendKeptPage } from '../../src/edge/pages/kept_page.js';
 import { guidePath, REFERENCE_PATHS } from '../../src/edge/pages/page_parts.js';
 import { referenceArea, referenceIndex, referenceShapes, searchIndex } from '../../src/edge/pages/reference_page.js';
 import { SCOPE_WORDS } from '../../src/edge/pages/scope_words.js';
+import { openRoute, type Route } from '../rows.js';
 
 /** The reference, as documents for programs and as pages for people. Made of the tables of routes, when first asked for. */
 

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Account } from '../../actors/accounts/account_state.js';
 import { orNull, unreachable } from '../../src/domain/refusals.js';
-import { type Answer, openRoute, type Route } from '../../src/edge/http/route.js';
+import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { type RestoreView, sendPage } from '../../src/edge/pages/page.js';
-import { holderForm, press, type Visit, visit } from '../../src/edge/pages/visit.js';
 import { utcText } from '../../src/features/accounts/deletion_mail.js';
 import { leave } from '../../src/features/oauth/redirect.js';
+import { openRoute, type Route } from '../rows.js';
+import { holderForm, press, type Visit, visit } from './visit.js';
 
 /** The page that mails about a deletion lead to. Rules D-014 to D-037. */
 

@@ -1,7 +1,7 @@
-import { openRoute, type Route } from '../../src/edge/http/route.js';
 import { keptPage, sendKept, sendKeptPage } from '../../src/edge/pages/kept_page.js';
 import { startPage, startText } from '../../src/edge/pages/start_page.js';
 import { wantsPage } from '../../src/engine/wire/media_types.js';
+import { openRoute, type Route } from '../rows.js';
 
 /** Where somebody arrives who types the service's address: a page in a browser, the same addresses as text otherwise. */
 export const START_PAGE_ROUTES: readonly Route[] = [

@@ -1,11 +1,21 @@
-import { isEnabled } from '../domain/permissions.js';
+import { isEnabled, type Layer, type Permission } from '../domain/permissions.js';
 import { type Refusal, refuse } from '../domain/refusals.js';
 import { RECALL } from '../domain/scopes.js';
-import type { Route } from '../edge/http/route.js';
 import type { Principal } from './principal.js';
 
 /** What somebody must hold for a route, or for a tool: the same members mean the same. */
-export type Access = Pick<Route, 'permission' | 'all_of' | 'recall' | 'layer' | 'developer'>;
+export type Access = {
+  /** The caller must hold one of these. */
+  permission?: readonly Permission[];
+  /** And every one of these. */
+  all_of?: readonly Permission[];
+  /** Whoever may search and recall: beside those with a permission of the row, or alone where it names none. */
+  recall?: true;
+  /** What it shows is of this layer, which must be on; `permission` says so by itself where it is one of the layer's. */
+  layer?: Layer;
+  /** Only for accounts with developer access. */
+  developer?: true;
+};
 
 const DEVELOPERS_ONLY = refuse('FORBIDDEN', 'This is for accounts with developer access.');
 const LAYER_OFF = refuse('FORBIDDEN', 'This layer of content is switched off for the account.');

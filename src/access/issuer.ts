@@ -1,12 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 import { type Issuer, MCP_PATH, MCP_PATH_WITH_SLASH } from '../domain/audiences.js';
-import type { Services } from '../host/services.js';
+
+/** The public addresses of this server, without a slash at the end. */
+export type PublicAddresses = { base_url: string; legacy_base_url: string | null; restore_url: string };
+
+/** What knows them; ports are known once the listeners have them. */
+type Addressed = { addresses(): PublicAddresses };
 
 /** Where RFC 9728 metadata of the API lies; that of the MCP server has its path behind it. */
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 /** Which of our addresses a request came to: the legacy one by its host, any other is the base. Rule C-018. */
-export function issuerOf({ addresses }: Services, request: FastifyRequest): Issuer {
+export function issuerOf({ addresses }: Addressed, request: FastifyRequest): Issuer {
   const { legacy_base_url } = addresses();
   if (legacy_base_url === null) return 'base';
   const { host, protocol } = new URL(legacy_base_url);
@@ -16,7 +21,7 @@ export function issuerOf({ addresses }: Services, request: FastifyRequest): Issu
 }
 
 /** The same request at the base address: where new authorizations are sent to. */
-export function atBase(services: Services, request: FastifyRequest): string {
+export function atBase(services: Addressed, request: FastifyRequest): string {
   const base_url = issuerUrl(services, 'base');
   // A request line may name a host of its own.
   const { pathname, search } = new URL(request.url, base_url);
@@ -24,13 +29,13 @@ export function atBase(services: Services, request: FastifyRequest): string {
 }
 
 /** The address itself, without a slash at its end: the `iss` of all that is said there. */
-export function issuerUrl({ addresses }: Pick<Services, 'addresses'>, issuer: Issuer): string {
+export function issuerUrl({ addresses }: Addressed, issuer: Issuer): string {
   const { base_url, legacy_base_url } = addresses();
   return issuer === 'legacy' && legacy_base_url !== null ? legacy_base_url : base_url;
 }
 
 /** The address of the metadata of the resource that a request asks for. */
-export function resourceMetadataOf(services: Services, request: FastifyRequest): string {
+export function resourceMetadataOf(services: Addressed, request: FastifyRequest): string {
   const { url } = request.routeOptions;
   const at = url === MCP_PATH || url === MCP_PATH_WITH_SLASH ? MCP_PATH : '';
   return issuerUrl(services, issuerOf(services, request)) + RESOURCE_METADATA_PATH + at;

@@ -8,7 +8,9 @@ import { audienceUrl, type Issuer } from '../domain/audiences.js';
 import { type Permission, permissionsOf } from '../domain/permissions.js';
 import { orNull, type Refusal, Refused, refuse } from '../domain/refusals.js';
 import { permissionsOfScopes, recalls } from '../domain/scopes.js';
-import type { AccessClaims } from '../engine/secrets/access_tokens.js';
+import type { Actors } from '../engine/runtime/actors.js';
+import type { AccessClaims, AccessTokens } from '../engine/secrets/access_tokens.js';
+import type { ServerKeys } from '../engine/secrets/server_keys.js';
 import {
   isGenuine,
   isSecret,
@@ -17,9 +19,8 @@ import {
   parseToken,
 } from '../engine/secrets/tokens.js';
 import type { Fence } from '../engine/store/store.js';
-import type { Client } from '../features/oauth/clients/client.js';
-import type { Services } from '../host/services.js';
-import { issuerOf, issuerUrl } from './issuer.js';
+import { issuerOf, issuerUrl, type PublicAddresses } from './issuer.js';
+import type { Client as OauthClient } from './oauth_client.js';
 
 /** Who calls an account route, as of this request. */
 export type Principal = {
@@ -55,8 +56,22 @@ const genuine = new LRUCache<string, { session_id: string; serial: number; accou
 const callers = new WeakMap<AppSession | AccessTokenHolder, Principal>();
 const holders = new WeakMap<AccessClaims, AccessTokenHolder>();
 
+/** What it takes to find out who calls. */
+export type AccessDeps = {
+  actors: Pick<Actors, 'account' | 'appSession' | 'grant' | 'personalAccessToken'>;
+  keys: ServerKeys;
+  access_tokens: Pick<AccessTokens, 'verify'>;
+  /** A client that may act now; null for one that is unknown, has ended or is disabled. */
+  clients: { find(client_id: string): Promise<OauthClient | null> };
+  addresses(): PublicAddresses;
+};
+
 /** The caller behind the Authorization header, or why there is none. */
-export async function principalOf(services: Services, request: FastifyRequest, at: 'rest' | 'mcp'): Promise<Principal> {
+export async function principalOf(
+  services: AccessDeps,
+  request: FastifyRequest,
+  at: 'rest' | 'mcp',
+): Promise<Principal> {
   const header = request.headers.authorization;
   if (header === undefined) throw new Refused(NO_TOKEN);
   const token = /^Bearer +([\x21-\x7e]{1,4096})$/i.exec(header)?.[1];
@@ -66,7 +81,7 @@ export async function principalOf(services: Services, request: FastifyRequest, a
   return appSessionPrincipal(services, token);
 }
 
-async function appSessionPrincipal({ keys, actors }: Services, token: string): Promise<Principal> {
+async function appSessionPrincipal({ keys, actors }: AccessDeps, token: string): Promise<Principal> {
   const key = hash('sha256', token, 'base64');
   let known = genuine.get(key);
   if (known === undefined) {
@@ -104,7 +119,7 @@ async function appSessionPrincipal({ keys, actors }: Services, token: string): P
   return caller;
 }
 
-async function tokenPrincipal({ keys, actors }: Services, text: string): Promise<Principal> {
+async function tokenPrincipal({ keys, actors }: AccessDeps, text: string): Promise<Principal> {
   const parsed = parseSecret('personal_access_token', text);
   if (parsed === null) throw new Refused(BAD_TOKEN);
   const found = await orNull(actors.personalAccessToken(parsed.id).view(), 'UNAUTHORIZED');
@@ -136,7 +151,7 @@ async function tokenPrincipal({ keys, actors }: Services, text: string): Promise
   };
 }
 
-function accountNow(actors: Services['actors'], account_id: string): Promise<Account> {
+function accountNow(actors: AccessDeps['actors'], account_id: string): Promise<Account> {
   return actors.account(account_id).view();
 }
 
@@ -149,7 +164,7 @@ export function accountDeleted(account: Account): Refusal | null {
 }
 
 async function oauthPrincipal(
-  services: Services,
+  services: AccessDeps,
   { token, issuer, at }: { token: string; issuer: Issuer; at: 'rest' | 'mcp' },
 ): Promise<Principal> {
   const holder = await accessTokenHolder(services, token, issuer);
@@ -177,7 +192,7 @@ async function oauthPrincipal(
 }
 
 /** Clients that do not name a resource get tokens for /mcp, and a hint how to request others. */
-function otherAudience(services: Services): Refusal {
+function otherAudience(services: AccessDeps): Refusal {
   // Authorizations are made at the present address alone.
   const resource = audienceUrl(issuerUrl(services, 'base'), 'api');
   const how = `authorize again with resource=${resource} to get one for this API`;
@@ -188,14 +203,14 @@ function otherAudience(services: Services): Refusal {
 export type AccessTokenHolder = {
   claims: AccessClaims;
   grant: Grant;
-  client: Client;
+  client: OauthClient;
   account: Account;
   /** What its scopes allow and the account holds. */
   permissions: readonly Permission[];
 };
 
 export async function accessTokenHolder(
-  { access_tokens, clients, actors }: Services,
+  { access_tokens, clients, actors }: AccessDeps,
   token: string,
   issuer: Issuer,
 ): Promise<AccessTokenHolder> {

@@ -1,39 +1,38 @@
 import type { Logger } from 'pino';
 import { ROUTES } from '../../routes/index.js';
 import { issuerUrl } from '../access/issuer.js';
+import { Draining } from '../edge/operations/draining.js';
 import { type OperationQueries, operationAnswers } from '../edge/operations/operation_queries.js';
-import { ProcessQueries } from '../engine/cluster/process_queries.js';
-import { type DeviceQueries, deviceAnswers } from '../features/devices/activity.js';
-import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
 import { Watch } from '../edge/operations/watch.js';
 import { Members } from '../engine/cluster/members.js';
+import { ProcessQueries } from '../engine/cluster/process_queries.js';
 import { DuePoll } from '../engine/jobs/due_poll.js';
 import { SharedWindows } from '../engine/limits/shared_windows.js';
 import { makeMetrics } from '../engine/runtime/metrics.js';
 import { SERVER_KEYS_CHANNEL } from '../engine/secrets/server_key_rotation.js';
 import { EntityScan } from '../engine/store/entity_scan.js';
 import { openTracing } from '../engine/tracing/open_tracing.js';
+import { type DeviceQueries, deviceAnswers } from '../features/devices/activity.js';
 import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
 import { ExportWorker } from '../features/exports/export_worker.js';
 import { SearchShelves } from '../features/search/shelves.js';
+import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
 import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
 import { startDelivery } from './server/delivery.js';
 import { openDevices } from './server/devices.js';
-import { Draining } from './server/draining.js';
 import { openClients, openIdentity, startServerKeyRotation } from './server/identity.js';
 import { Listeners } from './server/listeners.js';
 import { hearOthers, type OpenRedis } from './server/redis.js';
 import { Shutdown } from './server/shutdown.js';
-import { ofStorage, type Start } from './server/start.js';
+import { ofStorage, type ServerServices, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
-import type { Services } from './services.js';
 import { developmentAddresses, publicAddresses, type Settings } from './settings.js';
 import type { Supervised } from './supervisor/supervised.js';
 
 /** A server that serves. Ports are those it ended up with. */
 export type Server = {
-  services: Services;
+  services: ServerServices;
   base_url: string;
   ports: { public: number; device: number; operator: number };
   redis: OpenRedis['child'];
@@ -126,7 +125,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     ...deviceAnswers(device_activity),
     ...endpointAnswers(deliveries, device_activity.since_ms),
   });
-  const services: Services = {
+  const services: ServerServices = {
     ...{
       settings,
       addresses,

@@ -1,13 +1,33 @@
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
 import { REVOKED, SUPERSEDED } from '../../../actors/devices/device_certificates.js';
+import type { Authority } from '../../../certs/authority.js';
 import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../../certs/inspection.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, isRefused, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { IssuedCertificate } from '../../engine/store/issued_certificates.js';
-import type { Services } from '../../host/services.js';
-import { overBudget } from './device_budgets.js';
-import type { PassedFacts } from './device_proxies.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import type { Clock } from '../../engine/runtime/clock.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { IssuedCertificate, IssuedCertificates } from '../../engine/store/issued_certificates.js';
+import { type DeviceBudgets, overBudget } from './device_budgets.js';
+import type { DeviceProxies, PassedFacts } from './device_proxies.js';
+
+/** What it takes to know a device, and to note what it asks. */
+export type DeviceIdentityDeps = {
+  actors: Pick<Actors, 'certificate' | 'downstream'>;
+  authority: Authority;
+  certificates: IssuedCertificates;
+  clock: Clock;
+  /** Connections by the certificates that they came with. */
+  connections: { note(fingerprint: string, socket: TLSSocket): void };
+  device_activity: {
+    asked(device: Pick<DeviceIdentity, 'device_id' | 'kind'>): void;
+    refused(device_id: string, refusal: { reason: string; route: string }): void;
+  };
+  device_budgets: DeviceBudgets;
+  device_proxies: DeviceProxies;
+  metrics: Metrics;
+};
 
 /** The device behind a request, as of this request, and the certificate that says so. */
 export type DeviceIdentity = { device_id: string; kind: 'personal' | 'shared'; fingerprint: string };
@@ -33,7 +53,7 @@ export function isPassedOn(request: FastifyRequest): boolean {
  * `expired_too`: for a year after its end a certificate still serves, for what renews it.
  */
 export async function deviceIdentityOf(
-  services: Services,
+  services: DeviceIdentityDeps,
   { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
 ): Promise<DeviceIdentity> {
   try {
@@ -52,7 +72,7 @@ export async function deviceIdentityOf(
  * rejects, and nobody waits for it: a refusal needs no storage.
  */
 async function noteRefusal(
-  { certificates, device_activity, device_budgets }: Services,
+  { certificates, device_activity, device_budgets }: DeviceIdentityDeps,
   { request, fingerprint, refusal }: { request: FastifyRequest; fingerprint: string; refusal: Refusal },
 ): Promise<void> {
   if (!REFUSED.has(refusal.refused) || !device_budgets.takeRequest(fingerprint)) return;
@@ -63,7 +83,7 @@ async function noteRefusal(
 }
 
 async function decide(
-  services: Services,
+  services: DeviceIdentityDeps,
   { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
 ): Promise<DeviceIdentity> {
   const { authority, clock, connections, device_budgets } = services;
@@ -115,7 +135,7 @@ function unauthorized(message: string, reason: string): Refusal {
 }
 
 /** The record of a certificate that was neither revoked nor superseded. */
-async function standing(services: Services, fingerprint: string): Promise<IssuedCertificate> {
+async function standing(services: DeviceIdentityDeps, fingerprint: string): Promise<IssuedCertificate> {
   const { certificates, metrics, actors } = services;
   const issued = await certificates.find(fingerprint);
   if (issued === null) throw new Refused(UNKNOWN);
@@ -134,7 +154,7 @@ async function standing(services: Services, fingerprint: string): Promise<Issued
  * believed: by its address and by a certificate that was issued to a proxy. From anybody else the headers are nothing.
  */
 async function passedCertificate(
-  services: Services,
+  services: DeviceIdentityDeps,
   { request, own }: { request: FastifyRequest; own: CertificateInspection },
 ): Promise<PassedFacts | null> {
   const { device_proxies } = services;

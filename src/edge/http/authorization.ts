@@ -4,10 +4,10 @@ import { accountDeleted, type Principal, principalOf } from '../../access/princi
 import { isEnabled } from '../../domain/permissions.js';
 import { isRefused, type Refusal, Refused, refuse } from '../../domain/refusals.js';
 import { chooseAnswerFormat } from '../../engine/wire/media_types.js';
-import type { Services } from '../../host/services.js';
 import { deviceIdentityOf } from '../admission/device_identity.js';
 import { operatorCallerOf } from '../operations/operator_session.js';
 import { isWelcomeOrigin } from './cors.js';
+import type { EdgeServices } from './edge_services.js';
 import type { ListenerKind } from './request_state.js';
 import type { Route } from './route.js';
 
@@ -24,7 +24,7 @@ const NO_SUCH_FORMAT = refuse('NOT_ACCEPTABLE', 'Answers come as application/jso
 
 /** Who may call, by the head of a request; null where no credential is needed. The order of checks is the interface's: version, credential, permission. */
 export async function authorize(
-  services: Services,
+  services: EdgeServices,
   { kind, route, request }: { kind: ListenerKind; route: Route; request: FastifyRequest },
 ): Promise<unknown> {
   const version = request.headers['x-api-version'];
@@ -37,7 +37,7 @@ export async function authorize(
   return who;
 }
 
-async function callerOf(services: Services, route: Route, request: FastifyRequest): Promise<unknown> {
+async function callerOf(services: EdgeServices, route: Route, request: FastifyRequest): Promise<unknown> {
   switch (route.credential) {
     case 'none':
       return null;
@@ -57,7 +57,7 @@ async function callerOf(services: Services, route: Route, request: FastifyReques
 }
 
 /** Who it is; one who is unknown is told what to ask for, where the row says that. */
-async function principalFor(services: Services, route: Route, request: FastifyRequest): Promise<Principal> {
+async function principalFor(services: EdgeServices, route: Route, request: FastifyRequest): Promise<Principal> {
   try {
     return await principalOf(services, request, route.dialect === 'mcp' ? 'mcp' : 'rest');
   } catch (error) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
+import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { askForBody } from './body_arrival.js';
 
 /** Bodies whose size and hash were announced, and that go into the blob store as they come. */
@@ -35,7 +35,7 @@ type TakenBody = { parts: Buffer[] | null };
 
 /** Takes a body, whose bytes are on disk when this resolves; refuses before it is read where that can be said. */
 export async function takeBody(
-  { blobs }: Pick<Services, 'blobs'>,
+  { blobs }: { blobs: BlobStore },
   { request, reply }: Ends,
   announced: AnnouncedBody,
 ): Promise<TakenBody> {
@@ -79,7 +79,7 @@ function watchSilence({ socket }: FastifyRequest['raw']): { fell: Promise<never>
 }
 
 async function store(
-  blobs: Services['blobs'],
+  blobs: BlobStore,
   body: FastifyRequest['raw'],
   { key, size_bytes, sha256: sha256_hex }: AnnouncedBody,
 ): Promise<TakenBody> {

@@ -1,5 +1,4 @@
 import { refuse } from '../../domain/refusals.js';
-import type { Settings } from '../../host/settings.js';
 
 /** What is said while the provider does not answer. */
 export const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', {
@@ -14,7 +13,7 @@ export type CaptchaVerdict = 'passed' | 'failed' | 'away';
 
 /** Asks the configured provider in the common `siteverify` form; without one everybody passes. */
 export async function checkCaptcha(
-  { captcha_url, captcha_secret }: Pick<Settings, 'captcha_url' | 'captcha_secret'>,
+  { captcha_url, captcha_secret }: { captcha_url: string | null; captcha_secret: string | null },
   { token, network }: { token: string | undefined; network: string },
 ): Promise<CaptchaVerdict> {
   if (captcha_url === null) return 'passed';

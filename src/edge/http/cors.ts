@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Services } from '../../host/services.js';
+import type { PublicAddresses } from '../../access/issuer.js';
 import type { Route } from './route.js';
 
+type CorsSettings = { cors_origins: readonly string[] };
+
 /** Which pages may read answers. Rules J-007 to J-009. */
-export function corsOf({ settings: { cors_origins } }: Services) {
+export function corsOf({ settings: { cors_origins } }: { settings: CorsSettings }) {
   return {
     origin: cors_origins.includes('*') ? '*' : [...cors_origins],
     methods: ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'],
@@ -23,7 +25,10 @@ export function mountPreflights(app: FastifyInstance, routes: readonly Route[]):
  * Whether a request comes from no web page, or from one that may call: ours, or one of CORS_ORIGINS. CORS alone keeps a
  * page from reading answers, not from having calls made.
  */
-export function isWelcomeOrigin({ settings, addresses }: Services, { headers: { origin } }: FastifyRequest): boolean {
+export function isWelcomeOrigin(
+  { settings, addresses }: { settings: CorsSettings; addresses(): PublicAddresses },
+  { headers: { origin } }: FastifyRequest,
+): boolean {
   if (origin === undefined) return true;
   const { base_url, legacy_base_url } = addresses();
   return [base_url, legacy_base_url, ...settings.cors_origins].some((welcome) => welcome === origin || welcome === '*');

@@ -1,10 +1,10 @@
 import cors from '@fastify/cors';
 import type { FastifyContentTypeParser, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Services } from '../../host/services.js';
 import { RequestAdmission } from '../admission/request_admission.js';
 import { refuseUnread } from './body_arrival.js';
 import { bodyPieces } from './body_pieces.js';
 import { corsOf, mountPreflights } from './cors.js';
+import type { EdgeServices } from './edge_services.js';
 import { isWorthLogging, refusalOf } from './error_refusals.js';
 import { answerNoRoute, answerOptions, hasTwoHosts, TWO_HOSTS } from './protocol_answers.js';
 import { RequestLog } from './request_log.js';
@@ -15,7 +15,12 @@ import { RouteAddresses } from './route_addresses.js';
 import { type ListenerParts, RouteHandler } from './route_handler.js';
 
 /** Puts the rows of a route table onto a listener, with everything that all of them share. */
-export function mount(app: FastifyInstance, services: Services, kind: ListenerKind, routes: readonly Route[]): void {
+export function mount(
+  app: FastifyInstance,
+  services: EdgeServices,
+  kind: ListenerKind,
+  routes: readonly Route[],
+): void {
   const addresses = new RouteAddresses(routes);
   const requests = new RequestLog(services, kind);
   const answering = answeringOf(services, kind);

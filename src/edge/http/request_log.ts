@@ -1,15 +1,15 @@
 import { type Span, SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Services } from '../../host/services.js';
+import type { EdgeServices } from './edge_services.js';
 import type { ListenerKind } from './request_state.js';
 
 /** Requests of a listener in metrics, in the log and in traces. */
 export class RequestLog {
-  readonly #services: Services;
+  readonly #services: EdgeServices;
   readonly #listener: ListenerKind['listener'];
   readonly #is_logged: boolean;
 
-  constructor(services: Services, { listener }: ListenerKind) {
+  constructor(services: EdgeServices, { listener }: ListenerKind) {
     this.#services = services;
     this.#listener = listener;
     this.#is_logged = services.log.isLevelEnabled('info');
@@ -36,7 +36,7 @@ export class RequestLog {
   }
 
   /** The services as this request uses them: what it asks of actors is known by its id. */
-  servicesFor({ scope }: FastifyRequest): Services {
+  servicesFor({ scope }: FastifyRequest): EdgeServices {
     const services = this.#services;
     return scope === null ? services : { ...services, actors: services.actors.inScope(scope) };
   }

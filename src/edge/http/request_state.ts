@@ -1,5 +1,5 @@
 import type { RequestScope } from '../../engine/tracing/request_scope.js';
-import type { Services } from '../../host/services.js';
+import type { EdgeServices } from './edge_services.js';
 import type { Dialect } from './route.js';
 
 /** How the listeners differ: who calls, which formats they speak, how large a body may be. */
@@ -11,7 +11,7 @@ export type ListenerKind = {
 
 /** `url` is the pattern of the row, undefined where there is none. Fastify makes both anew each time it is asked. */
 export type Arrival = { dialect: Dialect; url: string | undefined };
-export type Caller = { services: Services; who: unknown };
+export type Caller = { services: EdgeServices; who: unknown };
 
 declare module 'fastify' {
   interface FastifyContextConfig {

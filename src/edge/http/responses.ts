@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { resourceMetadataOf } from '../../access/issuer.js';
+import { type PublicAddresses, resourceMetadataOf } from '../../access/issuer.js';
 import { isOauthError, OAUTH_ERRORS, type OauthError, oauthErrorOf } from '../../domain/oauth_errors.js';
 import { REFUSALS, type Refusal } from '../../domain/refusals.js';
 import { encodeCbor } from '../../engine/wire/cbor.js';
 import { chooseAnswerFormat } from '../../engine/wire/media_types.js';
-import type { Services } from '../../host/services.js';
 import { spreadRetryAfter } from '../admission/overload.js';
 import { accountPageAt } from '../pages/account_pages.js';
 import { sendPage } from '../pages/page.js';
@@ -37,7 +36,10 @@ export class JsonBytes {
 }
 
 /** How a listener answers, in each dialect. */
-export function answeringOf(services: Services, { listener, cbor }: ListenerKind): Record<Dialect, Answering> {
+export function answeringOf(
+  services: { addresses(): PublicAddresses },
+  { listener, cbor }: ListenerKind,
+): Record<Dialect, Answering> {
   const resource_metadata = (request: FastifyRequest) => resourceMetadataOf(services, request);
   const as = (dialect: Dialect): Answering => ({ dialect, listener, cbor, resource_metadata });
   return { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp') };

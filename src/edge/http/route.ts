@@ -1,18 +1,15 @@
 import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { Principal } from '../../access/principal.js';
+import type { Access } from '../../access/access.js';
 import type { OauthErrorCode } from '../../domain/oauth_errors.js';
-import type { Layer, Permission } from '../../domain/permissions.js';
+import type { Permission } from '../../domain/permissions.js';
 import type { RefusalCode } from '../../domain/refusals.js';
 import type { RateName } from '../../engine/limits/rate_limits.js';
-import type { Services } from '../../host/services.js';
-import type { DeviceIdentity } from '../admission/device_identity.js';
 import type { Priority } from '../admission/overload.js';
-import type { OperatorCaller } from '../operations/operator_session.js';
 
 /** What a handler gets beside the parsed request. */
-export type Call<Who, Body, Query> = {
+export type Call<Services, Who, Body, Query> = {
   services: Services;
   who: Who;
   body: Body;
@@ -43,7 +40,7 @@ export function givesBytes({ answer }: Pick<Route, 'answer'>): boolean {
  * One route, as a row: who may call it, what it takes, what it answers. `status` is that of success; 204 answers have
  * no body.
  */
-export type Route = {
+export type Route = Access & {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Fastify's form; `:name` is a parameter, and one whose name ends in `id` must be a UUID. */
   path: string;
@@ -58,16 +55,6 @@ export type Route = {
   credential: 'none' | 'account' | 'app' | 'session' | 'device' | 'operator';
   /** Which OAuth clients authenticate here: `any`, by its secret if it has one, or `confidential` ones alone, by HTTP Basic. */
   client?: 'any' | 'confidential';
-  /** The caller must hold one of these. */
-  permission?: readonly Permission[];
-  /** And every one of these. */
-  all_of?: readonly Permission[];
-  /** Whoever may search and recall: beside those with a permission of the row, or alone where it names none. */
-  recall?: true;
-  /** What it shows is of this layer, which must be on; `permission` says so by itself where it is one of the layer's. */
-  layer?: Layer;
-  /** Only for accounts with developer access. */
-  developer?: true;
   /** Scopes that a client without a token is told to ask for. */
   asks_for?: readonly Permission[];
   /** No third-party client, whatever its scopes. */
@@ -110,10 +97,10 @@ export type Route = {
   answer?: z.ZodType | OtherAnswer;
   /** What may be refused beside that which follows from the rest of the row; see src/edge/http/openapi/refusals.ts. */
   refusals?: readonly (RefusalCode | OauthErrorCode)[];
-  handler: (call: Call<never, never, never>) => Promise<Answer>;
+  handler: (call: Call<never, never, never, never>) => Promise<Answer>;
 };
 
-type Typed<Who, Body extends z.ZodType | undefined, Query extends z.ZodType | undefined> = Omit<
+type Typed<Services, Who, Body extends z.ZodType | undefined, Query extends z.ZodType | undefined> = Omit<
   Route,
   'handler' | 'body' | 'query'
 > & {
@@ -121,6 +108,7 @@ type Typed<Who, Body extends z.ZodType | undefined, Query extends z.ZodType | un
   query?: Query;
   handler: (
     call: Call<
+      Services,
       Who,
       Body extends z.ZodType ? z.output<Body> : undefined,
       Query extends z.ZodType ? z.output<Query> : undefined
@@ -128,14 +116,9 @@ type Typed<Who, Body extends z.ZodType | undefined, Query extends z.ZodType | un
   ) => Promise<Answer>;
 };
 
-function rowOf<Who>() {
+/** Makes rows whose handler's types follow from the services, the credential and the schemas. */
+export function rowOf<Services, Who>() {
   return <Body extends z.ZodType | undefined = undefined, Query extends z.ZodType | undefined = undefined>(
-    row: Typed<Who, Body, Query>,
+    row: Typed<Services, Who, Body, Query>,
   ): Route => row as unknown as Route;
 }
-
-/** Rows whose handler's types follow from the credential and the schemas. */
-export const openRoute = rowOf<null>();
-export const accountRoute = rowOf<Principal>();
-export const deviceRoute = rowOf<DeviceIdentity>();
-export const operatorRoute = rowOf<OperatorCaller>();

@@ -1,10 +1,14 @@
+import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { Access } from '../../access/access.js';
+import type { PublicAddresses } from '../../access/issuer.js';
 import type { Principal } from '../../access/principal.js';
-import type { Services } from '../../host/services.js';
+
+/** What the MCP server itself needs. Tools get more. */
+type McpServices = { log: Logger; addresses(): PublicAddresses };
 
 /** Who calls a tool. */
-export type Caller = { services: Services; who: Principal; request_id: string };
+export type Caller<Services = McpServices> = { services: Services; who: Principal; request_id: string };
 
 export type ToolHints = {
   readOnlyHint: boolean;
@@ -56,15 +60,15 @@ export type Tool = Access & {
   output: z.ZodType;
   /** What clients learn of its effects; absent, it only reads. */
   does?: ToolHints;
-  handler: (caller: Caller, input: never) => Promise<Record<string, unknown>>;
+  handler: (caller: Caller<never>, input: never) => Promise<Record<string, unknown>>;
 };
 
-/** Keeps the input's own type for its handler. */
-export function tool<Input extends z.ZodType>(
-  row: Omit<Tool, 'input' | 'handler'> & {
-    input: Input;
-    handler: (caller: Caller, input: z.output<Input>) => ReturnType<Tool['handler']>;
-  },
-): Tool {
-  return row;
+/** Makes tools whose handler's types follow from the services and the input's schema. */
+export function toolOf<Services>() {
+  return <Input extends z.ZodType>(
+    row: Omit<Tool, 'input' | 'handler'> & {
+      input: Input;
+      handler: (caller: Caller<Services>, input: z.output<Input>) => ReturnType<Tool['handler']>;
+    },
+  ): Tool => row as unknown as Tool;
 }

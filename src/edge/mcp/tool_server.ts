@@ -71,7 +71,7 @@ export class ToolServers {
     const parsed = parseGiven(tool.input, input);
     if (!parsed.success) return failed(wordsOfWrongArguments(tool, parsed.error.issues));
     try {
-      const result = await tool.handler(caller, parsed.data as never);
+      const result = await tool.handler(caller as Caller<never>, parsed.data as never);
       return { content: [text(JSON.stringify(result))], structuredContent: result };
     } catch (error) {
       if (!isRefused(error)) throw error;

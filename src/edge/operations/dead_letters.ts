@@ -1,12 +1,13 @@
 import type { Address } from '../../../actors/actor.js';
 import { PARTITIONS } from '../../domain/ids.js';
 import { isRefusal, Refused, refuse } from '../../domain/refusals.js';
+import type { Runtime } from '../../engine/runtime/runtime.js';
 import { decodeStored } from '../../engine/store/codec.js';
-import type { Services } from '../../host/services.js';
+import type { Store } from '../../engine/store/store.js';
 import { shownName } from './entity_fields.js';
 
 /** Dead letters of all partitions: receiver and type, without the content. */
-export async function listDeadLetters(store: Services['store'], limit: number) {
+export async function listDeadLetters(store: Pick<Store, 'listDeadLetters'>, limit: number) {
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
   const found = await Promise.all(
     partitions.map(async (partition) =>
@@ -21,7 +22,7 @@ export async function listDeadLetters(store: Services['store'], limit: number) {
 
 /** Delivers a dead letter once more, as a new message. On success it leaves the list. */
 export async function retryDeadLetter(
-  { runtime, store }: Services,
+  { runtime, store }: { runtime: Pick<Runtime, 'deliver'>; store: Pick<Store, 'listDeadLetters' | 'removeDeadLetter'> },
   { partition, name }: { partition: number; name: string },
 ): Promise<null> {
   const found = (await store.listDeadLetters(partition)).find((one) => one.name === name);

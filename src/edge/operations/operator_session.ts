@@ -4,9 +4,9 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import { networkOf } from '../../engine/limits/rate_limits.js';
+import { networkOf, type RateLimits } from '../../engine/limits/rate_limits.js';
+import type { Clock } from '../../engine/runtime/clock.js';
 import { equalBytes } from '../../engine/secrets/server_keys.js';
-import type { Services } from '../../host/services.js';
 
 /**
  * Who may use the operator port: whoever shows the operator token as a bearer token, or a browser with the cookie that it
@@ -34,9 +34,20 @@ const FOREIGN = refuse('FORBIDDEN', 'Only a page of this operator port may do th
 /** Who calls the operator port: one of staff, or a content worker. */
 export type OperatorCaller = 'staff' | 'worker';
 
+/** What it takes to know operators. */
+export type OperatorSessionDeps = {
+  clock: Clock;
+  /** Bearer token of the operator port. */
+  ops_token: string;
+  /** Bearer token of content workers, which opens little of that port. */
+  worker_token: string;
+  /** Wrong operator tokens; those at the operators' page are counted also where RATE_LIMITS is off. */
+  operator_tries: RateLimits<'operator_sign_ins' | 'operator_tokens'>;
+};
+
 /** The caller, where allowed; `worker_too`: the route serves workers as well. */
 export function operatorCallerOf(
-  services: Services,
+  services: OperatorSessionDeps,
   request: FastifyRequest,
   { worker_too }: { worker_too: boolean },
 ): OperatorCaller {
@@ -54,7 +65,7 @@ export function operatorCallerOf(
  * operators otherwise. The same wrong token again is no other guess.
  */
 function bearerOf(
-  { operator_tries, ops_token, worker_token }: Services,
+  { operator_tries, ops_token, worker_token }: OperatorSessionDeps,
   given: string,
   network: string,
 ): OperatorCaller {
@@ -75,18 +86,25 @@ function bearerOf(
 }
 
 /** Whether the cookie is good. */
-export function isSignedIn({ clock, ops_token }: Services, { headers }: FastifyRequest): boolean {
+export function isSignedIn(
+  { clock, ops_token }: Pick<OperatorSessionDeps, 'clock' | 'ops_token'>,
+  { headers }: FastifyRequest,
+): boolean {
   const [ends = '', mac = ''] = (parseCookie(headers.cookie ?? '')[COOKIE] ?? '').split('.');
   if (!/^\d{1,15}$/.test(ends) || !isText(mac, macOf(ops_token, ends))) return false;
   return clock.unmoved() < Number(ends);
 }
 
 /** Whether this is the operator token; takes as long for a wrong one as for the right one. */
-export function isOperatorToken({ ops_token }: Services, given: string): boolean {
+export function isOperatorToken({ ops_token }: Pick<OperatorSessionDeps, 'ops_token'>, given: string): boolean {
   return isText(macOf(given, PURPOSE), macOf(ops_token, PURPOSE));
 }
 
-export function setOperatorCookie({ clock, ops_token }: Services, request: FastifyRequest, reply: FastifyReply): void {
+export function setOperatorCookie(
+  { clock, ops_token }: Pick<OperatorSessionDeps, 'clock' | 'ops_token'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const ends = String(clock.unmoved() + LIFE_MS);
   writeCookie(request, reply, { value: `${ends}.${macOf(ops_token, ends)}`, max_age_s: LIFE_MS / 1000 });
 }

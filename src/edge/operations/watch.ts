@@ -11,6 +11,7 @@ import { every } from '../../engine/runtime/ticks.js';
 import { type AofCut, readCut } from '../../engine/store/aof_cut.js';
 import { mastersOf } from '../../engine/store/redis_connection.js';
 import type { StorageHealth } from '../../engine/store/storage_health.js';
+import type { Backlog } from '../../engine/store/store.js';
 import { type Overload, residentBytes } from '../admission/overload.js';
 import type { Standing } from './health_problems.js';
 import { type Gauges, History, type HistoryView, type Range, SAMPLE_EVERY_MS, type Sample } from './history.js';

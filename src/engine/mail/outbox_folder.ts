@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import type { Settings } from '../../host/settings.js';
 
 /** Where mails lie while SMTP is not configured. */
-export function outboxFolder({ data_dir }: Pick<Settings, 'data_dir'>): string {
+export function outboxFolder({ data_dir }: { data_dir: string }): string {
   return join(data_dir, 'outbox');
 }

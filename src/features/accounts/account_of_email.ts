@@ -6,7 +6,7 @@ import { isId } from '../../domain/ids.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
 import { randomId, randomPartition } from '../../engine/runtime/random.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /** Accounts by the email that leads to them. */
 

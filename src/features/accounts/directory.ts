@@ -6,7 +6,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
 import type { ScannedPage } from '../../engine/store/entity_scan.js';
 import { isRetryable } from '../../engine/store/store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { accountNamed } from './account_of_email.js';
 
 /** Accounts and devices, as staff look for them: what is stored, read past mailboxes. */

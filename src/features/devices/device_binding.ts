@@ -7,7 +7,7 @@ import { isRefused, orNull, type Refusal, Refused, refuse, throwRefusal } from '
 import type { DeviceIdentity } from '../../edge/admission/device_identity.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /** What every route is refused with that asks for a binding. */
 export const BOUND_REFUSALS = ['DEVICE_UNBOUND', 'ACCOUNT_DELETED'] as const;

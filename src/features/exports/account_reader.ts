@@ -4,7 +4,7 @@ import { isEnabled, type Layer } from '../../domain/permissions.js';
 import { isRefused, type Refusal } from '../../domain/refusals.js';
 import { JsonBytes } from '../../edge/http/responses.js';
 import type { Call, Route } from '../../edge/http/route.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import type { Item } from './export_resources.js';
 
 /** Items of one page. */
@@ -16,7 +16,7 @@ const REST_MAX_MS = 200;
 /** What was to be read is not there any more. */
 const GONE: readonly Refusal['refused'][] = ['NOT_FOUND', 'CONTENT_EXPIRED'];
 
-type ParsedCall = Pick<Call<Principal, never, unknown>, 'services' | 'who' | 'query' | 'params'>;
+type ParsedCall = Pick<Call<Services, Principal, never, unknown>, 'services' | 'who' | 'query' | 'params'>;
 type Asked = { path: string; who: Principal; id?: string | undefined };
 
 /** Reads an account by the rows of the routes, so that what is read is what they answer. */

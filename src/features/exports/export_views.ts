@@ -8,7 +8,7 @@ import { Refused, refuse } from '../../domain/refusals.js';
 import { type Download, savedAs } from '../../edge/http/byte_download.js';
 import { archiveKey } from '../../engine/blobs/blob_keys.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /** What exports look like, and how their archives are given out. docs/choices.md, "Files and exports". */
 

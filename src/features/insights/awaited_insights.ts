@@ -1,5 +1,5 @@
 import { orRefused } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { transcriberOf } from '../transcripts/engines/choose_engine.js';
 
 /** Whether something is still to be made of recordings: text, or what is made of it. */

@@ -6,7 +6,7 @@ import type { Principal } from '../../access/principal.js';
 import { laneId, libraryId, pipelineId } from '../../domain/ids.js';
 import { type Interval, subtract } from '../../domain/intervals.js';
 import { orNull, Refused } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import type { Scene } from '../transcripts/transcript_pages.js';
 import { defaultNumberOf } from './pipeline_access.js';
 

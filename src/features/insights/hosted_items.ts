@@ -1,6 +1,6 @@
 import type { Principal } from '../../access/principal.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 const NOT_HOSTED = refuse(
   'FORBIDDEN',

@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { libraryId, partitionOfId, placeOfInsight } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { readableScene } from '../transcripts/transcript_reading.js';
 import { EvidenceReader } from './evidence_reader.js';
 import { selectsPipelines } from './pipeline_access.js';

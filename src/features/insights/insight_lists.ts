@@ -3,7 +3,7 @@ import { type Position, writeCursor } from '../../access/cursors.js';
 import { insightId, placeOfInsight } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
 import type { InsightReading } from './insight_reading.js';
 

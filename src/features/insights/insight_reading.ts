@@ -4,7 +4,7 @@ import { contactOf } from '../../../actors/transcripts/transcript_attribution.js
 import type { Principal } from '../../access/principal.js';
 import { insightId, turnId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import type { Contacts } from '../transcripts/transcript_pages.js';
 import type { EvidenceReader } from './evidence_reader.js';
 import { evidenceReader, type FoundItem, type LibraryPlace, standingItem } from './insight_access.js';

@@ -1,7 +1,7 @@
 import type { ItemKind, Items } from '../../../actors/insights/library_state.js';
 import { type Position, pageOfAll } from '../../access/cursors.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import type { FoundItem } from './insight_access.js';
 import type { InsightReading } from './insight_reading.js';
 

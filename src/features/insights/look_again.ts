@@ -3,7 +3,7 @@ import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { libraryId } from '../../domain/ids.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 export const NOBODY_LOOKS = refuse('CONFLICT', 'Nobody looks into conversations here (INSIGHTS=off).');
 

@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { ownerOfPipeline } from '../../domain/ids.js';
 import { isEnabled } from '../../domain/permissions.js';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /**
  * Who may do what with an account's pipelines beside the default one: with developer access only, and then with any of

@@ -3,7 +3,7 @@ import type { Context, Pipeline } from '../../../actors/insights/context_state.j
 import { laneId, libraryId } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { NOBODY_LOOKS } from './look_again.js';
 
 const MAKES_NONE = refuse('CONFLICT', 'The pipeline makes no insights.');

@@ -1,6 +1,6 @@
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Principal } from '../../access/principal.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { stemsOf } from './stems.js';
 
 /** What a person wrote, as runs compare it with what they find: in the language that the account is transcribed in. */

@@ -1,8 +1,8 @@
+import type { Client } from '../../access/oauth_client.js';
 import { type Audience, audienceOf } from '../../domain/audiences.js';
 import { LIMITS } from '../../domain/limits.js';
 import { invalidScope, type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { isRequestable, isWithin, scopeList } from '../../domain/scopes.js';
-import type { Client } from './clients/client.js';
 
 /** What browser and native sign-in ask for alike. `name` is the installation's, or the client's. */
 export type AuthorizationRequest = { scopes: string[]; audience: Audience; challenge: string; name: string };

@@ -3,8 +3,8 @@ import type { Account } from '../../../actors/accounts/account_state.js';
 import { type BrowserSession, browserSessionEndMs } from '../../../actors/oauth/browser_session.js';
 import { orNull, orRefused } from '../../domain/refusals.js';
 import { deriveToken, isGenuine, parseToken } from '../../engine/secrets/tokens.js';
-import type { Services } from '../../host/services.js';
 import { accountOf } from '../accounts/account_of_email.js';
+import type { FeatureServices as Services } from '../services.js';
 import { sessionCookie, setSessionCookie } from './cookies.js';
 
 const OPENS_MAX_MS = 2_000;

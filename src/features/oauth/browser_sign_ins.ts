@@ -5,7 +5,7 @@ import type { Answer } from '../../edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../edge/pages/account_pages.js';
 import { randomId, randomPartition } from '../../engine/runtime/random.js';
 import { randomSeed } from '../../engine/secrets/tokens.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { tieToBrowser } from './cookies.js';
 import { leave } from './redirect.js';
 

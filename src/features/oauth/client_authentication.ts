@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
+import type { Client } from '../../access/oauth_client.js';
 import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { decode } from '../../engine/wire/form.js';
-import type { Services } from '../../host/services.js';
-import type { Client } from './clients/client.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /**
  * Which client a request comes from (RFC 6749, 2.3): by HTTP Basic, by its secret in the form where it is a third

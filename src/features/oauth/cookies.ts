@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { issuerUrl } from '../../access/issuer.js';
 import { randomBytes } from '../../engine/runtime/random.js';
 import { isKeptHash, keptHash } from '../../engine/secrets/kept_hash.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /**
  * The two cookies of our pages. Where we are served over https they are bound to this very host and never leave it

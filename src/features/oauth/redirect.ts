@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { issuerUrl } from '../../access/issuer.js';
 import type { OauthError } from '../../domain/oauth_errors.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /** Where an answer to an authorization request goes. */
 export type ReturnAddress = { redirect_uri: string; state: string | null };

@@ -5,9 +5,9 @@ import { Refused, refuse } from '../../domain/refusals.js';
 import { networkOf } from '../../engine/limits/rate_limits.js';
 import { sealMail } from '../../engine/mail/sealed_mail.js';
 import { randomCode, randomId } from '../../engine/runtime/random.js';
-import type { Services } from '../../host/services.js';
 import { accountOf, newAccountId } from '../accounts/account_of_email.js';
 import { codeMail } from '../accounts/code_mail.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /** What native and browser sign-in share: a code that is mailed for one sign-in, and the account behind the email. */
 

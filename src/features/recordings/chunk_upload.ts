@@ -10,7 +10,7 @@ import { BODY_UPLOAD_REFUSALS, takeBody } from '../../edge/http/body_upload.js';
 import { audioKindOf } from '../../engine/audio/kinds.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /** Announcing a chunk and uploading its bytes, which devices and apps do alike. Rules H-015 to H-024. */
 

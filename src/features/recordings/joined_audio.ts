@@ -7,7 +7,7 @@ import type { Download } from '../../edge/http/byte_download.js';
 import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../../engine/audio/joined_file.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteRange } from '../../engine/blobs/blob_store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { CONTENT_MISSING } from './lost_audio.js';
 
 /**

@@ -5,7 +5,7 @@ import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js'
 import { isClosed } from '../../engine/runtime/activation.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { workspaceStands } from './standing_workspace.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Stream } from '../../../actors/recordings/stream_state.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /** The stream with the revision of its transcript, which keeps it itself. */
 export async function withTranscriptRevision({ actors }: Services, stream: Stream): Promise<Stream> {

@@ -4,9 +4,9 @@ import type { Page, PageTurn } from '../../../actors/transcripts/transcript_page
 import type { Principal } from '../../access/principal.js';
 import { insightId, isLaneId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
 import { type FoundItem, readableItem } from '../insights/insight_access.js';
 import { InsightReading } from '../insights/insight_reading.js';
+import type { FeatureServices as Services } from '../services.js';
 import { type Scene, somePages } from '../transcripts/transcript_pages.js';
 import { type FoundTurn, readableScene, sceneOfTurn } from '../transcripts/transcript_reading.js';
 import { type HitPlace, type Hits, itemOfEntry } from './evaluate.js';

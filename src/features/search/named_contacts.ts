@@ -4,7 +4,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { type Refusal, Refused } from '../../domain/refusals.js';
 import { wordsIn } from '../../domain/search/words.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import type { Voices } from './evaluate.js';
 import type { HitReading } from './hit_reading.js';
 

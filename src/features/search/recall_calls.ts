@@ -2,7 +2,7 @@ import type { Principal } from '../../access/principal.js';
 import { Refused } from '../../domain/refusals.js';
 import { QueryWord } from '../../domain/search/matching.js';
 import { wordsIn } from '../../domain/search/words.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { evaluate, type SearchKind } from './evaluate.js';
 import { HitReading } from './hit_reading.js';
 import { contactsNamed } from './named_contacts.js';

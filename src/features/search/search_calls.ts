@@ -10,7 +10,7 @@ import { type ParsedQuery, parseQuery, standsIn, wordBeingTyped } from '../../do
 import { matchesIn, type Snippet, snippetOf } from '../../domain/search/snippet.js';
 import { stemmerOf } from '../../domain/search/stemmers.js';
 import { wordsIn, wordTerm } from '../../domain/search/words.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { viewTurns } from '../transcripts/transcript_reading.js';
 import { evaluate, type Hits, type SearchKind } from './evaluate.js';
 import { contactsOfItem, HitReading } from './hit_reading.js';

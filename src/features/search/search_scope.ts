@@ -4,10 +4,10 @@ import type { Principal } from '../../access/principal.js';
 import { libraryId, ownerOfPipeline, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
 import { librariesOf, wrongWorkspace } from '../insights/insight_access.js';
 import { InsightReading } from '../insights/insight_reading.js';
 import { isDeveloper, laneOf } from '../insights/pipeline_access.js';
+import type { FeatureServices as Services } from '../services.js';
 import type { SearchKind, SearchScope } from './evaluate.js';
 import type { HitFilters } from './hit_reading.js';
 

@@ -11,9 +11,9 @@ import type { Principal } from '../../access/principal.js';
 import { isLaneId, pipelineId, turnId } from '../../domain/ids.js';
 import { shared } from '../../domain/intervals.js';
 import { Refused, refuse } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
 import { laneOf, selectsPipelines } from '../insights/pipeline_access.js';
 import { readableStream } from '../recordings/stream_access.js';
+import type { FeatureServices as Services } from '../services.js';
 import { type Contacts, namesOf, type OfPipeline, type Scene, sceneOf } from './transcript_pages.js';
 
 /**

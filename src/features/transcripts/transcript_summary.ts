@@ -9,7 +9,7 @@ import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
 import { addInterval, type Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { transcriberOf } from './engines/choose_engine.js';
 import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 

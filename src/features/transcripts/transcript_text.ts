@@ -3,7 +3,7 @@ import { contactOf, speakerShown } from '../../../actors/transcripts/transcript_
 import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 
 /** A transcript as one text: plain, or as subtitles (SubRip, WebVTT). */

@@ -6,7 +6,7 @@ import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js'
 import { closedAs } from '../../engine/runtime/activation.js';
 import type { Actors, EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import type { Scene } from './transcript_pages.js';
 import { readableScene, type TurnView, viewTurns } from './transcript_reading.js';
 import { Voices } from './voices.js';

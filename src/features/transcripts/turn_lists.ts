@@ -6,7 +6,7 @@ import type { Principal } from '../../access/principal.js';
 import { isId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
 import { namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 import { type FoundTurn, readableScene, sceneAsked, type TurnView, viewTurns } from './transcript_reading.js';

@@ -5,7 +5,7 @@ import { count, id, moment, momentOrNull } from '../../access/response_schemas.j
 import type { EventType } from '../../domain/event_types.js';
 import { deliveryId, partitionOfId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { newestOfEach, type SeenEndpoint } from './endpoint_activity.js';
 import { type EndpointFacts, EVENTS_READ_MAX, endpointHeadline, endpointReasons } from './endpoint_reasons.js';
 

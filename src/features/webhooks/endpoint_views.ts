@@ -7,7 +7,7 @@ import { type EventView, eventShape, eventView } from '../../access/events.js';
 import { count, eventType, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { deliveryId, partitionOfId } from '../../domain/ids.js';
 import { ENDPOINT_STATUSES } from '../../domain/webhooks.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 export const endpointShape = z
   .strictObject({

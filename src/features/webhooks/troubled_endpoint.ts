@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Endpoint, isCircuitOpen, type Trouble } from '../../../actors/webhooks/endpoint_state.js';
 import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { isRetryable } from '../../engine/store/store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 import type { SeenEndpoint } from './endpoint_activity.js';
 import { requestShape, requestView } from './endpoint_for_staff.js';
 import type { TroubledEndpoint } from './troubled_endpoints.js';

@@ -4,7 +4,7 @@ import { isRefused, Refused, refuse } from '../../domain/refusals.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { Services } from '../../host/services.js';
+import type { FeatureServices as Services } from '../services.js';
 
 /** How routes ask shared workspaces, and how an account comes into one. */
 

@@ -21,6 +21,7 @@ import { SpeechWithdrawal } from '../../features/insights/speech_withdrawal.js';
 import { AudioSweep } from '../../features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
 import { LostAudio } from '../../features/recordings/lost_audio.js';
+import type { InsightServices, TranscriberShown } from '../../features/services.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
 import {
   type EngineNames,
@@ -35,10 +36,10 @@ import { EventRetention } from '../../features/webhooks/event_retention.js';
 import { Poster } from '../../features/webhooks/poster.js';
 import { Takeover } from '../../features/webhooks/takeover.js';
 import { RetentionSweep } from '../../features/workspaces/retention_sweep.js';
-import { type InsightServices, openInsights } from './insights.js';
+import { openInsights } from './insights.js';
 import { CannotStart, type Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
-import { openTranscription, type TranscriberShown } from './transcription.js';
+import { openTranscription } from './transcription.js';
 
 const DUE_ROUNDS_MAX = 1_000;
 

@@ -3,9 +3,9 @@ import fastify, { type FastifyHttpsOptions, type FastifyInstance } from 'fastify
 import { HandshakeLimiter, type HandshakeLimits } from '../../edge/admission/handshake_limiter.js';
 import { every } from '../../engine/runtime/ticks.js';
 import { SessionTickets, TICKET_LIFE_S } from '../../features/devices/session_tickets.js';
-import type { Services } from '../services.js';
 import type { Settings } from '../settings.js';
 import type { Shutdown } from './shutdown.js';
+import type { ServerServices } from './start.js';
 
 const LOOK_EVERY_MS = 1_000;
 const RETRY_MS = 60_000;
@@ -21,7 +21,7 @@ const WAITING_SHARE = 1 / 2;
  * stay. `options.https` holds what all listeners share.
  */
 export async function openDeviceListener(
-  services: Services,
+  services: ServerServices,
   options: FastifyHttpsOptions<HttpsServer>,
   { connections_max, processes, shutdown }: { connections_max: number; processes: number; shutdown: Shutdown },
 ): Promise<FastifyInstance> {
@@ -45,12 +45,12 @@ export async function openDeviceListener(
 
 /** The listener's own certificate, renewed when two thirds of its time are over. */
 class ListenerCertificate {
-  readonly #services: Services;
+  readonly #services: ServerServices;
   readonly #tickets: SessionTickets;
   #renew_at_ms = 0;
   #stopTicking: (() => void) | null = null;
 
-  constructor(services: Services) {
+  constructor(services: ServerServices) {
     this.#services = services;
     // By the clock that no test moves: other processes, and the devices themselves, go by it.
     this.#tickets = new SessionTickets(services.keys, services.clock.unmoved);

@@ -1,28 +1,15 @@
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
-import {
-  type InsightMaker,
-  insightEngines,
-  insightHosts,
-  insightMakerOf,
-} from '../../features/insights/engines/choose.js';
+import { insightEngines, insightHosts, insightMakerOf } from '../../features/insights/engines/choose.js';
 import { InsightJobs } from '../../features/insights/insight_jobs.js';
 import { insightsWorker } from '../../features/insights/insights_worker.js';
+import type { InsightServices } from '../../features/services.js';
 import type { EnginesFile } from '../../features/transcripts/engines/engines_file.js';
 import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
 
 type Parts = Pick<Entities, 'store' | 'actors' | 'runtime'> &
   Pick<Foundation, 'clock' | 'keys'> & { poll: DuePoll; metrics: Metrics; further: EnginesFile['insights'] };
-
-/** What operators and readers need to know of who looks into conversations: null where nobody does. */
-export type InsightServices = {
-  jobs: InsightJobs;
-  by: InsightMaker['by'];
-  made_by: 'extractive' | 'model' | 'external' | null;
-  /** Other hosts that text goes to. */
-  hosts: string[];
-};
 
 const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', nobody: null } as const;
 

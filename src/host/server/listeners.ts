@@ -11,12 +11,12 @@ import type { ListenerKind } from '../../edge/http/request_state.js';
 import type { Route } from '../../edge/http/route.js';
 import { LISTENER_OPTIONS, SERVER_OPTIONS } from '../../edge/http/server_options.js';
 import { NetworkList } from '../../engine/limits/network_list.js';
-import type { Services } from '../services.js';
 import type { Supervised } from '../supervisor/supervised.js';
 import { openDeviceListener } from './device_listener.js';
 import { giveBackAll } from './given_back.js';
 import { boundAddress, LISTEN_BACKLOG, portProblem } from './listening.js';
 import type { Shutdown } from './shutdown.js';
+import type { ServerServices } from './start.js';
 import { DRAIN_MAX_MS, type Start } from './start.js';
 
 type Name = ListenerKind['listener'];
@@ -32,13 +32,13 @@ const LISTENERS: Record<Name, ListenerKind> = {
 
 /** The listeners of a server: opened together, drained together. */
 export class Listeners {
-  readonly #services: Services;
+  readonly #services: ServerServices;
   readonly #shutdown: Shutdown;
   readonly #supervised: Supervised | null;
   readonly #stalls: Stalls;
   readonly #open: (() => Promise<void>)[] = [];
 
-  constructor(services: Services, { shutdown, supervised }: Pick<Start, 'shutdown' | 'supervised'>) {
+  constructor(services: ServerServices, { shutdown, supervised }: Pick<Start, 'shutdown' | 'supervised'>) {
     this.#services = services;
     this.#shutdown = shutdown;
     this.#supervised = supervised;

@@ -7,6 +7,9 @@ import type { Supervised } from '../supervisor/supervised.js';
 import type { Shutdown } from './shutdown.js';
 
 /** What every part of a server is started with. `supervised`: null for one that is alone on its ports. */
+/** The services of a whole server, with all settings. */
+export type ServerServices = Services & { settings: Settings };
+
 export type Start = { settings: Settings; log: Logger; shutdown: Shutdown; supervised: Supervised | null };
 
 /** Work in progress gets so long to end. */
@@ -31,3 +34,5 @@ export async function ofStorage<T>(work: Promise<T>): Promise<T> {
     throw problem === null ? error : new CannotStart(`The server can't start: ${problem}`);
   }
 }
+
+import type { Services } from '../../../routes/services.js';

@@ -3,10 +3,10 @@ import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import type { SweepTurns } from '../../engine/store/sweep_turns.js';
 import type { LostAudio } from '../../features/recordings/lost_audio.js';
+import type { TranscriberShown } from '../../features/services.js';
 import { TranscriptionBacklog } from '../../features/transcripts/backlog.js';
 import { transcriptionWorker } from '../../features/transcripts/content_worker.js';
 import {
-  type Transcriber,
   transcriberOf,
   transcriptionEngines,
   transcriptionHosts,
@@ -26,9 +26,6 @@ type Parts = Pick<Entities, 'store' | 'actors'> &
     insights: boolean;
     further: EnginesFile['transcription'];
   };
-
-/** `hosts`: all other machines that audio may go to. */
-export type TranscriberShown = Transcriber & { hosts: string[] };
 
 /** What makes text of recordings: the windows for whoever does, and the built-in worker where there is an engine. */
 export function openTranscription(

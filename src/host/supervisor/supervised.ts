@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net';
+import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
 import { every } from '../../engine/runtime/ticks.js';
 import {
   BEAT_EVERY_MS,
@@ -10,7 +11,6 @@ import {
   type Report,
   type StartOrder,
 } from './messages.js';
-import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
 
 /** A question that no supervisor has answered by then is answered by nobody. */
 const HEAR_MAX_MS = 2_000;

@@ -71,7 +71,8 @@ t.test('a problem stands once, with the processes that have it; so does one that
     pid: 100 + number,
     value: standing === null ? null : ({ standing: { ...healthy, ...standing } } as ProcessStanding),
   });
-  const joined = (...all: ProcessAnswer<ProcessStanding>[]) => joinProblems(all, { silent_devices: 0, now_ms: 0, troubles: [] });
+  const joined = (...all: ProcessAnswer<ProcessStanding>[]) =>
+    joinProblems(all, { silent_devices: 0, now_ms: 0, troubles: [] });
   t.same(joined(told(1, {}), told(2, {})), []);
   const mail = { mail_healthy: false };
   const [both] = joined(told(1, mail), told(2, mail));

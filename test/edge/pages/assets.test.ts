@@ -15,7 +15,7 @@ function server() {
       method,
       url: path,
       handler: async (request, reply) => {
-        await handler({ request, reply } as unknown as Call<never, never, never>);
+        await handler({ request, reply } as unknown as Call<never, never, never, never>);
         return reply;
       },
     });

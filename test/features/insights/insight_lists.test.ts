@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { RangeQuery } from '../../../actors/actor.js';
 import { insightKey, type Memory } from '../../../actors/insights/library_state.js';
+import type { Services } from '../../../routes/services.js';
 import { insightId, libraryId, makeId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import type { LibraryPlace } from '../../../src/features/insights/insight_access.js';
 import { listItems } from '../../../src/features/insights/insight_lists.js';
 import type { InsightReading } from '../../../src/features/insights/insight_reading.js';
-import type { Services } from '../../../src/host/services.js';
 import { checkPlays } from '../../fixtures/deciding.js';
 
 type Kept = { number: number; order: number };

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import t from 'tap';
+import type { Services } from '../../../routes/services.js';
 import { isSignedIn } from '../../../src/edge/operations/operator_session.js';
-import type { Services } from '../../../src/host/services.js';
 import { TestSpool } from '../../fixtures/spool.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,16 +1,21 @@
 import { EXTRACTIVE_ENGINE, OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
-import type { Settings } from '../../../host/settings.js';
 import type { EnginesFile } from '../../transcripts/engines/engines_file.js';
 import { Chat } from './chat.js';
 import { Extractive } from './extractive.js';
 import type { InsightEngine } from './insight_engine.js';
 
-type Chosen = Pick<Settings, 'content_worker' | 'insights' | 'insights_url' | 'insights_key' | 'insights_model'>;
+type InsightMakerSettings = {
+  content_worker: boolean;
+  insights: 'extractive' | 'off';
+  insights_url: string | null;
+  insights_key: string | null;
+  insights_model: string | null;
+};
 
 /** Who looks into conversations, and which other host their text goes to. */
 export type InsightMaker = { by: 'server' | 'built_in' | 'workers' | 'nobody'; host: string | null };
 
-export function insightMakerOf({ content_worker, insights, insights_url }: Chosen): InsightMaker {
+export function insightMakerOf({ content_worker, insights, insights_url }: InsightMakerSettings): InsightMaker {
   const is_off = insights === 'off' && insights_url === null;
   if (is_off) return { by: 'nobody', host: null };
   if (!content_worker) return { by: 'workers', host: null };
@@ -18,7 +23,10 @@ export function insightMakerOf({ content_worker, insights, insights_url }: Chose
 }
 
 /** Built-in engines by the names that pipelines have for them; none where nobody or others are to do it. */
-export function insightEngines(settings: Chosen, further: EnginesFile['insights']): Map<string, InsightEngine> {
+export function insightEngines(
+  settings: InsightMakerSettings,
+  further: EnginesFile['insights'],
+): Map<string, InsightEngine> {
   const { insights_url: url, insights_key: key, insights_model: model } = settings;
   const { by } = insightMakerOf(settings);
   if (by !== 'server' && by !== 'built_in') return new Map();
@@ -30,7 +38,7 @@ export function insightEngines(settings: Chosen, further: EnginesFile['insights'
 }
 
 /** Hosts that text of conversations may go to. */
-export function insightHosts(settings: Chosen, further: EnginesFile['insights']): string[] {
+export function insightHosts(settings: InsightMakerSettings, further: EnginesFile['insights']): string[] {
   const { by, host } = insightMakerOf(settings);
   const named = by === 'server' || by === 'built_in' ? Object.values(further).map(({ url }) => new URL(url).host) : [];
   return [...new Set([...(host === null ? [] : [host]), ...named])].sort();

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import type { Client } from '../../../access/oauth_client.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../../domain/scopes.js';
 import type { ServerKeys } from '../../../engine/secrets/server_keys.js';
 import { parseGiven } from '../../../engine/wire/schema_faults.js';
-import type { Settings } from '../../../host/settings.js';
-import type { Client } from './client.js';
 import { clientName } from './client_names.js';
 import { clientSecretHash, randomClientSecret, secretHashProblem } from './client_secrets.js';
 import { redirectUri } from './redirect_uris.js';
@@ -91,7 +90,7 @@ export class WrongFirstPartyClients extends Error {
  * staff rotate it. In the order of the interface.
  */
 export async function openFirstPartyClients(
-  settings: Pick<Settings, 'first_party_clients' | 'base_url'>,
+  settings: { first_party_clients: string; base_url: string | null },
   keys: ServerKeys,
 ): Promise<FirstPartyClient[]> {
   const file = settings.first_party_clients;
@@ -114,7 +113,7 @@ export async function openFirstPartyClients(
   });
 }
 
-function isDevelopment({ base_url }: Pick<Settings, 'base_url'>): boolean {
+function isDevelopment({ base_url }: { base_url: string | null }): boolean {
   return base_url === null || ['localhost', '127.0.0.1', '[::1]'].includes(new URL(base_url).hostname);
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { AUTH_METHODS } from '../../../access/oauth_client.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { ImmutableRecords, type ImmutableRecordsRedis } from '../../../engine/store/immutable_records.js';
-import { AUTH_METHODS } from './client.js';
 
 /** A list as one JSON text. */
 const listText = z.string().transform((text, context) => {

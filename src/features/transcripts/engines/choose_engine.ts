@@ -1,25 +1,23 @@
 import { OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
-import type { Settings } from '../../../host/settings.js';
 import { commandEngine, removeLeftBehind } from './command.js';
 import type { Engine } from './engine.js';
 import type { EnginesFile } from './engines_file.js';
 import { OpenAiCompatible } from './openai_compatible.js';
 
-type Chosen = Pick<
-  Settings,
-  | 'content_worker'
-  | 'transcribe_url'
-  | 'transcribe_key'
-  | 'transcribe_model'
-  | 'transcribe_diarize'
-  | 'transcribe_command'
->;
+export type TranscriberSettings = {
+  content_worker: boolean;
+  transcribe_url: string | null;
+  transcribe_key: string | null;
+  transcribe_model: string | null;
+  transcribe_diarize: boolean;
+  transcribe_command: string[] | null;
+};
 
 /** Who makes text of audio, and which other host the audio goes to. */
 export type Transcriber = { by: 'server' | 'program' | 'workers' | 'nobody'; host: string | null };
 
 /** The built-in engine; null where there is none, or workers on the operator port are to do it. */
-function chooseEngine(settings: Chosen): Engine | null {
+function chooseEngine(settings: TranscriberSettings): Engine | null {
   const { transcribe_url: url, transcribe_key: key, transcribe_model: model, transcribe_diarize: diarize } = settings;
   switch (transcriberOf(settings).by) {
     case 'server':
@@ -33,7 +31,10 @@ function chooseEngine(settings: Chosen): Engine | null {
 }
 
 /** Built-in engines by the names that pipelines have for them; none where nobody or others are to do it. */
-export function transcriptionEngines(settings: Chosen, further: EnginesFile['transcription']): Map<string, Engine> {
+export function transcriptionEngines(
+  settings: TranscriberSettings,
+  further: EnginesFile['transcription'],
+): Map<string, Engine> {
   const own = chooseEngine(settings);
   if (own === null) return new Map();
   const named = Object.entries(further).map(([name, one]): [string, Engine] => {
@@ -44,7 +45,7 @@ export function transcriptionEngines(settings: Chosen, further: EnginesFile['tra
   return new Map([...named, [OPERATORS_ENGINE, own]]);
 }
 
-export function transcriberOf(settings: Chosen): Transcriber {
+export function transcriberOf(settings: TranscriberSettings): Transcriber {
   const { content_worker, transcribe_url, transcribe_command } = settings;
   if (!content_worker) return { by: 'workers', host: null };
   if (transcribe_url !== null) return { by: 'server', host: new URL(transcribe_url).host };
@@ -52,7 +53,7 @@ export function transcriberOf(settings: Chosen): Transcriber {
 }
 
 /** Hosts that audio may go to. */
-export function transcriptionHosts(settings: Chosen, further: EnginesFile['transcription']): string[] {
+export function transcriptionHosts(settings: TranscriberSettings, further: EnginesFile['transcription']): string[] {
   const { by, host } = transcriberOf(settings);
   const named = by === 'server' || by === 'program' ? Object.values(further).flatMap(({ url }) => url ?? []) : [];
   return [...new Set([...(host === null ? [] : [host]), ...named.map((url) => new URL(url).host)])].sort();

@@ -1,18 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { AccountPage } from '../../../actors/oauth/browser_sign_in.js';
-import { atBase, issuerOf } from '../../access/issuer.js';
-import { isRefused, Refused, refuse } from '../../domain/refusals.js';
-import { deriveToken, isGenuine, parseToken } from '../../engine/secrets/tokens.js';
-import type { Fence } from '../../engine/store/store.js';
-import { browserSessionOf, endBrowserSession, type LiveBrowserSession } from '../../features/oauth/browser_sessions.js';
-import { beginSignIn } from '../../features/oauth/browser_sign_ins.js';
-import { clearSessionCookie } from '../../features/oauth/cookies.js';
-import { leave } from '../../features/oauth/redirect.js';
-import type { Services } from '../../host/services.js';
-import type { Answer } from '../http/route.js';
-import { ACCOUNT_PAGES } from './account_pages.js';
-import { type Holder, sendPage } from './page.js';
+import type { AccountPage } from '../../actors/oauth/browser_sign_in.js';
+import { atBase, issuerOf } from '../../src/access/issuer.js';
+import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
+import type { Answer } from '../../src/edge/http/route.js';
+import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
+import { type Holder, sendPage } from '../../src/edge/pages/page.js';
+import { deriveToken, isGenuine, parseToken } from '../../src/engine/secrets/tokens.js';
+import type { Fence } from '../../src/engine/store/store.js';
+import {
+  browserSessionOf,
+  endBrowserSession,
+  type LiveBrowserSession,
+} from '../../src/features/oauth/browser_sessions.js';
+import { beginSignIn } from '../../src/features/oauth/browser_sign_ins.js';
+import { clearSessionCookie } from '../../src/features/oauth/cookies.js';
+import { leave } from '../../src/features/oauth/redirect.js';
+import type { Services } from '../services.js';
 
 /** Pages for account holders: whoever has a browser session is at once on them, anybody else after a sign-in. */
 

@@ -1,0 +1,27 @@
+import type { Logger } from 'pino';
+import type { AccessDeps } from '../../access/principal.js';
+import type { RateLimits } from '../../engine/limits/rate_limits.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import type { Clock } from '../../engine/runtime/clock.js';
+import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Tracing } from '../../engine/tracing/tracing.js';
+import type { AccountConcurrencyLimiter } from '../admission/account_concurrency.js';
+import type { DeviceIdentityDeps } from '../admission/device_identity.js';
+import type { Overload } from '../admission/overload.js';
+import type { OperatorSessionDeps } from '../operations/operator_session.js';
+
+/** What listeners need to admit, answer and log requests. Handlers get more. */
+export type EdgeServices = AccessDeps &
+  DeviceIdentityDeps &
+  OperatorSessionDeps & {
+    settings: { cors_origins: readonly string[] };
+    actors: Actors;
+    clock: Clock;
+    log: Logger;
+    metrics: Metrics;
+    overload: Overload;
+    rates: RateLimits;
+    account_concurrency: AccountConcurrencyLimiter;
+    /** Null where traces go nowhere. */
+    tracing: Tracing | null;
+  };
