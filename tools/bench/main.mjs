@@ -36,8 +36,8 @@ const ROWS = {
   idle,
 };
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
-const REPORT = pathOf('../BENCHMARKS.md');
-const CHART = pathOf('../docs/benchmarks.svg');
+const REPORT = pathOf('../../BENCHMARKS.md');
+const CHART = pathOf('../../docs/benchmarks.svg');
 /** The last run of each group of rows, so that one group can be measured by itself. */
 const RESULTS = pathOf('results.json');
 /** Measures the rows with these names, or all. */
@@ -81,7 +81,7 @@ function keep(measured, machine) {
     }),
   );
   writeFileSync(RESULTS, `${JSON.stringify(all, null, 2)}\n`);
-  mkdirSync(pathOf('../docs/'), { recursive: true });
+  mkdirSync(pathOf('../../docs/'), { recursive: true });
   writeFileSync(CHART, chartText(Object.values(all).flatMap(({ rows }) => rows)));
   writeFileSync(REPORT, reportText(all, machine));
 }

@@ -1,3 +1,4 @@
+import type { Ref } from 'nact';
 import { type ActorKind, FURTHER_READS_MAX, type RecordQuery } from '../../../actors/actor.js';
 import { backoffAfter } from '../../domain/backoff.js';
 import { isId } from '../../domain/ids.js';
@@ -24,6 +25,8 @@ import {
 } from '../store/store.js';
 import type { TurnNote } from '../tracing/turn_note.js';
 import { type BatchDecision, decideBatch, type Entity, furtherRequests, type Incoming, type Outcome } from './batch.js';
+import type { ActingEntity } from './entity_actors.js';
+import type { Answer, Waiting } from './mailbox.js';
 import type { RuntimeParts } from './parts.js';
 import { randomFraction } from './random.js';
 
@@ -35,20 +38,12 @@ const RESOLVE_PAUSE = { first_ms: 100, max_ms: 400 };
 const QUARANTINE_RETRY_MS = 30_000;
 /** Records that this entity wrote last, kept so that the next message need not read them again. */
 const RECORDS_KEPT_MAX = 64;
+const NOTHING_WAITS: readonly Waiting[] = [];
+const ALREADY: Answer = { outcome: 'already', reply: null, downstream: null };
+/** What is left of a message that was answered. */
+const ANSWERED = { message: null, scope: undefined, resolve: () => {}, answer: ALREADY };
 const NOTHING_DONE = { commit_ms: 0, event_ids: [] };
 export const MAILBOX_MAX = 1_000;
-
-/**
- * What the sender gets. `downstream` resolves when every outbox message of the decision, and those that they caused,
- * has been applied.
- */
-export type Answer = {
-  outcome: 'decided' | 'already' | 'threw' | 'refused';
-  reply: unknown;
-  downstream: Promise<void> | null;
-};
-
-type Waiting = Incoming & { resolve: (answer: Answer) => void; enqueued_at: number; answer: Answer | null };
 
 /** What is stored of an entity: schema version, state, marks. */
 type Snapshot = { k: number; s: unknown; m?: Record<string, number> };
@@ -85,15 +80,25 @@ export function isClosed(error: unknown): boolean {
   return isRefused(error) && error.refusal === CLOSED;
 }
 
+/** What is stored of the entity can't be used. */
+class Unusable extends Error {
+  override name = 'Unusable';
+}
+
 /** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
-export class Activation {
+export class Activation implements ActingEntity<Waiting> {
   readonly place: EntityLocation;
   readonly kind: ActorKind;
   /** Distinguishes it from others of this process, also from an earlier one of the same address. */
   readonly number: number;
   readonly #parts: RuntimeParts;
   #queue: Waiting[] = [];
+  /** Messages of the present turn. */
+  #batch: readonly Waiting[] = NOTHING_WAITS;
   #busy = false;
+  #actor: Ref<Waiting> | null = null;
+  /** Since when nothing was delivered to its actor, by the monotonic clock. */
+  #idle_since = 0;
   /** Reads that wait for storage to say whether memory is current. */
   #confirming = 0;
   #entity: Entity | null = null;
@@ -147,11 +152,57 @@ export class Activation {
   }
 
   #push({ message, source, scope }: Incoming, resolve: (answer: Answer) => void): void {
-    this.#queue.push({ message, source, scope, resolve, enqueued_at: performance.now(), answer: null });
-    if (!this.#busy) {
-      this.#busy = true;
-      this.#parts.turns.run(this);
+    const waiting = { entity: this, message, source, scope, resolve, enqueued_at: performance.now(), answer: null };
+    this.#queue.push(waiting);
+    if (this.#busy) return;
+    this.#busy = true;
+    this.#deliver(waiting);
+  }
+
+  /** Gives its actor the message at the head of the mailbox. */
+  #deliver(first: Waiting): void {
+    const { actors } = this.#parts;
+    if (!actors.isReached(performance.now() - this.#idle_since)) this.stop();
+    this.#actor ??= actors.spawn(this);
+    actors.deliver(this.#actor, first);
+  }
+
+  /** Stops its actor; the next message gets another. */
+  stop(): void {
+    if (this.#actor !== null) this.#parts.actors.stop(this.#actor);
+    this.#actor = null;
+  }
+
+  /** Its actor was idle for long. */
+  stopped(actor: Ref<Waiting>): void {
+    if (actor === this.#actor) this.#actor = null;
+  }
+
+  /** A turn rejected: it is taken out of service, and what waits is refused. */
+  crashed(error: unknown): void {
+    this.#quarantine(error instanceof Error ? error.message : String(error));
+    this.#answerAll(this.#batch, QUARANTINED);
+    this.#next();
+  }
+
+  #quarantine(reason: string): void {
+    const { metrics, log, now } = this.#parts;
+    this.#drop();
+    if (this.quarantined === null) metrics.quarantined.inc({ kind: this.kind.kind });
+    this.quarantined = { reason, since_ms: now() };
+    log.error({ kind: this.kind.kind, id: this.place.address.id, reason }, 'entity quarantined');
+  }
+
+  /** Starts the next turn, where something waits. */
+  #next(): void {
+    this.#batch = NOTHING_WAITS;
+    const [first] = this.#queue;
+    if (first !== undefined) {
+      this.#deliver(first);
+      return;
     }
+    this.#busy = false;
+    this.#idle_since = performance.now();
   }
 
   /**
@@ -209,10 +260,11 @@ export class Activation {
     this.#parts.metrics.quarantined.dec({ kind: this.kind.kind });
   }
 
-  /** Takes what waits, up to a batch, and answers it. */
-  async turn(): Promise<void> {
+  /** Takes the message that its actor was given and what waits behind it, up to a batch, and answers them. */
+  async receive(): Promise<void> {
     const began = performance.now();
     const batch = this.#queue.splice(0, this.kind.batch_max ?? BATCH_MAX);
+    this.#batch = batch;
     const { metrics } = this.#parts;
     const labels = { kind: this.kind.kind };
     metrics.mailbox_depth.observe(labels, batch.length + this.#queue.length);
@@ -230,8 +282,9 @@ export class Activation {
       const { number: entity, version } = this;
       this.#parts.recent.note({ entity, message, outcome: outcomeOf(answer), at: began, took_ms, version });
     }
-    if (this.#queue.length > 0) this.#parts.turns.run(this);
-    else this.#busy = false;
+    // nact keeps the last message of an actor; an idle entity would keep all that came with it.
+    if (oldest !== undefined && oldest.answer !== null) Object.assign(oldest, ANSWERED);
+    this.#next();
   }
 
   #noteCommit(began: number, { effects }: BatchDecision): void {
@@ -256,6 +309,7 @@ export class Activation {
     try {
       await this.#decide(batch);
     } catch (error) {
+      if (error instanceof Unusable) throw error;
       this.#drop();
       const left = batch.filter((waiting) => waiting.answer === null && !this.#queue.includes(waiting));
       if (error instanceof StoreUnavailable) {
@@ -463,7 +517,7 @@ export class Activation {
 
   /** Brings memory up to storage where it must be; a refusal says why the entity can't be used. */
   async #load(): Promise<Refusal | null> {
-    const { store, metrics, log } = this.#parts;
+    const { store, metrics } = this.#parts;
     if (this.quarantined !== null) {
       if (this.#parts.now() - this.quarantined.since_ms < QUARANTINE_RETRY_MS) return QUARANTINED;
       this.releaseQuarantine();
@@ -490,12 +544,7 @@ export class Activation {
         this.#drop();
         return NEWER;
       }
-      const reason = error instanceof Error ? error.message : String(error);
-      this.quarantined = { reason, since_ms: this.#parts.now() };
-      metrics.quarantined.inc({ kind: this.kind.kind });
-      log.error({ kind: this.kind.kind, id: this.place.address.id, reason }, 'entity quarantined');
-      this.#drop();
-      return QUARANTINED;
+      throw new Unusable(error instanceof Error ? error.message : String(error));
     }
     this.#seen_epoch = generation;
     return null;
@@ -561,7 +610,7 @@ export class Activation {
     this.#records = null;
   }
 
-  #answerAll(batch: Waiting[], refusal: Refusal): void {
+  #answerAll(batch: readonly Waiting[], refusal: Refusal): void {
     for (const waiting of batch) answer(waiting, refused(refusal));
   }
 
@@ -641,7 +690,6 @@ function snapshotOf(kind: ActorKind, entity: Entity): Snapshot {
   return { k: written, s: state, ...marked };
 }
 
-const ALREADY: Answer = { outcome: 'already', reply: null, downstream: null };
 /** The answer when the commit met a fence that no longer holds. */
 const FENCED: Record<Exclude<Fence['fence'], 'absent'>, Answer> = {
   epoch: refused(EPOCH_ENDED),

@@ -2,15 +2,16 @@ import type { Logger } from 'pino';
 import type { EntityLocation, Store } from '../store/store.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
 import type { StoredMessage } from './batch.js';
+import type { EntityActors } from './entity_actors.js';
+import type { Waiting } from './mailbox.js';
 import type { Metrics } from './metrics.js';
 import type { RecentMessages } from './recent_messages.js';
-import type { TurnActors } from './turn_actors.js';
 
 /** What an activation needs of its surroundings. */
 export type RuntimeParts = {
   store: Store;
-  /** Who runs turns. */
-  turns: TurnActors;
+  /** Who delivers messages to entities in memory. */
+  actors: EntityActors<Waiting>;
   metrics: Metrics;
   /** Where what happened is noted, for operators. */
   recent: RecentMessages;

@@ -4,15 +4,16 @@ import { partitionOf } from '../store/partitions.js';
 import type { EntityLocation, Fence } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
-import { Activation, type Answer, readSnapshot, refused, SHUT } from './activation.js';
+import { Activation, readSnapshot, refused, SHUT } from './activation.js';
 import { ActiveEntities } from './active_entities.js';
 import type { Incoming, StoredMessage } from './batch.js';
 import { Deadlines } from './deadlines.js';
+import { EntityActors } from './entity_actors.js';
+import type { Answer, Waiting } from './mailbox.js';
 import type { RuntimeParts } from './parts.js';
 import { randomBytes } from './random.js';
 import { RecentMessages, type RecentTurns } from './recent_messages.js';
 import { every } from './ticks.js';
-import { TurnActors } from './turn_actors.js';
 
 const ASK_DEADLINE_MS = 8_000;
 const DOWNSTREAM_MAX_MS = 2_000;
@@ -63,14 +64,14 @@ export type Asks = Pick<
 
 /**
  * All entities of this process: finds or wakes the one an address names, hands it messages, and puts idle ones to
- * rest. nact gives each its turn order; asking, saving and answering are ours (docs/architecture.md, "What nact does").
+ * rest. nact delivers messages to each; asking, saving and answering are ours (docs/architecture.md, "What nact does").
  */
 export class Runtime {
   readonly #kinds = new Map<string, ActorKind>();
   readonly #active = new ActiveEntities();
   readonly #parts: RuntimeParts;
   readonly #recent = new RecentMessages();
-  readonly #turns = new TurnActors();
+  readonly #actors = new EntityActors<Waiting>();
   readonly #deadlines: Deadlines;
   readonly #options: RuntimeOptions;
   readonly #stopTicking: () => void;
@@ -89,7 +90,7 @@ export class Runtime {
     this.#deadlines = new Deadlines(options.ask_deadline_ms ?? ASK_DEADLINE_MS);
     this.#parts = {
       store: options.store,
-      turns: this.#turns,
+      actors: this.#actors,
       metrics: options.metrics,
       recent: this.#recent,
       log: options.log,
@@ -234,11 +235,16 @@ export class Runtime {
         continue;
       }
       // Until its message is in, the one that is kept looks idle itself.
-      if (activation === kept || !activation.idle) continue;
-      this.#active.delete(activation);
-      this.#options.metrics.passivations.inc({ kind: activation.kind.kind });
-      this.#options.metrics.active.dec({ kind: activation.kind.kind });
+      if (activation !== kept && activation.idle) this.#rest(activation);
     }
+  }
+
+  #rest(activation: Activation): void {
+    const { metrics } = this.#options;
+    activation.stop();
+    this.#active.delete(activation);
+    metrics.passivations.inc({ kind: activation.kind.kind });
+    metrics.active.dec({ kind: activation.kind.kind });
   }
 
   /** Counts how often memory became doubtful. */
@@ -345,7 +351,9 @@ export class Runtime {
     const until = performance.now() + deadline_ms;
     while (this.#waiting > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
     this.#stopTicking();
-    this.#turns.stop();
+    // nact stops no child with its parent, and a child that is not stopped holds the process by its timer.
+    for (const activation of this.#active) activation.stop();
+    this.#actors.stopAll();
   }
 }
 

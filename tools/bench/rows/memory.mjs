@@ -43,11 +43,15 @@ function row(work, beside, bytes, goal) {
   };
 }
 
+/** After their actors have stopped: 10 s after the last message. */
+const ACTORS_STOP_MS = 12_000;
+
 async function actorBytes(spool) {
   await spool.program.ask('seed_accounts', { count: ACTORS, from: 0, domain: 'spool.example' });
   const ids = Array.from({ length: ACTORS }, (_, number) => seededAccountId(number));
   const before = await spool.program.ask('memory');
   await spool.program.ask('view_accounts', { ids });
+  await new Promise((resolve) => setTimeout(resolve, ACTORS_STOP_MS));
   const after = await spool.program.ask('memory');
   return (after.heap_bytes - before.heap_bytes) / ACTORS;
 }

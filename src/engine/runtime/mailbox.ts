@@ -1,0 +1,20 @@
+import type { Incoming } from './batch.js';
+import type { ActingEntity } from './entity_actors.js';
+
+/**
+ * What the sender gets. `downstream` resolves when every outbox message of the decision, and those that they caused,
+ * has been applied.
+ */
+export type Answer = {
+  outcome: 'decided' | 'already' | 'threw' | 'refused';
+  reply: unknown;
+  downstream: Promise<void> | null;
+};
+
+/** A message in the mailbox of an entity, until it has its answer. */
+export type Waiting = Incoming & {
+  entity: ActingEntity<Waiting>;
+  resolve: (answer: Answer) => void;
+  enqueued_at: number;
+  answer: Answer | null;
+};
