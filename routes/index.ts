@@ -1,4 +1,3 @@
-import type { Route } from '../src/edge/http/route.js';
 import { AUTH_ROUTES } from './api/app_sessions.js';
 import { CONNECTION_ROUTES } from './api/connections.js';
 import { CONTACT_ROUTES } from './api/contacts.js';
@@ -66,6 +65,7 @@ import { INVITATIONS_PAGE_ROUTES } from './pages/invitations.js';
 import { withReference } from './pages/reference.js';
 import { RESTORE_PAGE_ROUTES } from './pages/restore.js';
 import { START_PAGE_ROUTES } from './pages/start.js';
+import type { Route } from './rows.js';
 
 /** The whole API: what each listener serves. */
 export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> = withReference({

@@ -4,7 +4,7 @@ import { type Speaker, speakerName } from './transcript_state.js';
 /** Whom a turn shows: of what is known of its speaker, and of what people said of the turn itself. */
 
 export type Speakers = ReadonlyMap<number, Speaker>;
-export type Attribution = 'none' | 'detected' | 'recognized' | 'manual';
+type Attribution = 'none' | 'detected' | 'recognized' | 'manual';
 
 /** The speaker's name, after merges. */
 export function speakerShown(speakers: Speakers, { speaker }: PageTurn): string | null {

@@ -10,11 +10,9 @@ import { listItems } from '../../src/features/insights/insight_lists.js';
 import { InsightReading } from '../../src/features/insights/insight_reading.js';
 import { itemRevisions } from '../../src/features/insights/insight_revisions.js';
 import { type ConversationView, conversationShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
-import { laneOf } from '../../src/features/insights/pipeline_access.js';
-import { accountRoute, type Route } from '../rows.js';
+import { ownSource } from '../../src/features/recordings/sources.js';
+import { selectedPipeline, selectPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import type { Services } from '../services.js';
-import { ownSource } from './sources.js';
-import { lane } from './suggestions.js';
 
 /** What recordings were divided into. Rule K-008; docs/choices.md, "Insights". */
 
@@ -41,7 +39,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
       session_id: uuid.optional().describe('Only those of this recorder session.'),
       from: timestamp.optional().describe('Only those that were not over before this time.'),
       to: timestamp.optional().describe('Only those that began by then.'),
-      pipeline_id: lane,
+      pipeline_id: selectedPipeline,
     }),
     answer: pageShape(conversationShape),
     refusals: ['NOT_FOUND'],
@@ -157,16 +155,16 @@ type Asked = {
 /** Where a list looks, and what passes. */
 async function askedOf(services: Services, who: Principal, asked: Asked) {
   const { source_id, session_id } = asked;
-  const selected = await laneOf(services, who, asked.pipeline_id);
+  const selected = await selectPipeline(services, who, asked.pipeline_id);
   const libraries = await librariesOf(services, who, asked.workspace_id);
   if (source_id !== undefined) await ownSource(services, { account_id: who.account_id, id: source_id });
   const from_ms = asked.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(asked.from);
   const to_ms = asked.to === undefined ? Number.POSITIVE_INFINITY : Date.parse(asked.to);
   return {
-    libraries: selected.lane === null ? libraries : libraries.filter(({ account_id }) => account_id === who.account_id),
+    libraries: selected === null ? libraries : libraries.filter(({ account_id }) => account_id === who.account_id),
     narrow: true,
     passes({ item }: FoundItem<'conversation'>): boolean {
-      if (item.pipeline_id !== selected.lane) return false;
+      if (item.pipeline_id !== selected) return false;
       if (session_id !== undefined && item.session_id !== session_id) return false;
       if (source_id !== undefined && !item.parts.some((part) => part.source_id === source_id)) return false;
       return item.ended_at_ms >= from_ms && item.started_at_ms <= to_ms;

@@ -13,11 +13,9 @@ import { listItems } from '../../src/features/insights/insight_lists.js';
 import { InsightReading } from '../../src/features/insights/insight_reading.js';
 import { itemRevisions } from '../../src/features/insights/insight_revisions.js';
 import { type MemoryView, memoryShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
-import { defaultNumberOf, laneOf } from '../../src/features/insights/pipeline_access.js';
 import { stemsOfPerson } from '../../src/features/insights/stems_of_person.js';
-import { accountRoute, type Route } from '../rows.js';
+import { defaultNumberOf, selectedPipeline, selectPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import type { Services } from '../services.js';
-import { lane } from './suggestions.js';
 
 /** What is known of people from what they said. Rule K-007; docs/choices.md, "Insights". */
 
@@ -46,7 +44,7 @@ export const MEMORY_ROUTES: readonly Route[] = [
       contact_id: uuid.optional().describe('Only those about this contact.'),
       state: z.enum(['active', 'superseded']).optional().describe('Only those that stand so.'),
       workspace_id: uuid.optional().describe('Only those of recordings in this workspace, whoever recorded them.'),
-      pipeline_id: lane,
+      pipeline_id: selectedPipeline,
     }),
     answer: pageShape(memoryShape),
     refusals: ['NOT_FOUND'],
@@ -73,7 +71,6 @@ export const MEMORY_ROUTES: readonly Route[] = [
       const place = { library_id, account_id, workspace_id };
       const library = services.actors.library(library_id);
       const pipeline = await defaultNumberOf(services, account_id);
-      if (typeof pipeline !== 'number') throw new Refused(pipeline);
       const made = await library.create_memory({ ...body, stems, pipeline, account_id, workspace_id }, who.fences);
       return new InsightReading(services, who).memory({ place, ...made });
     },
@@ -184,17 +181,17 @@ type Asked = {
 /** Where a list looks, and what passes. */
 async function askedOf(services: Services, who: Principal, asked: Asked) {
   const { kind, contact_id, state, reading } = asked;
-  const selected = await laneOf(services, who, asked.pipeline_id);
+  const selected = await selectPipeline(services, who, asked.pipeline_id);
   const all = await librariesOf(services, who, asked.workspace_id);
   const contact = contact_id === undefined ? undefined : await reading.contact(who.account_id, contact_id);
   if (contact === null) throw new Refused(NO_CONTACT);
   // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
-  const is_own = selected.lane !== null || contact !== undefined;
+  const is_own = selected !== null || contact !== undefined;
   return {
     libraries: is_own ? all.filter(({ account_id }) => account_id === who.account_id) : all,
     narrow: [kind, contact_id, state, asked.pipeline_id].some((one) => one !== undefined),
     async passes({ place, item }: FoundItem<'memory'>): Promise<boolean> {
-      if (item.pipeline_id !== selected.lane) return false;
+      if (item.pipeline_id !== selected) return false;
       if (kind !== undefined && item.kind !== kind) return false;
       if (state !== undefined && item.state !== state) return false;
       if (contact === undefined) return true;

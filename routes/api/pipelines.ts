@@ -11,17 +11,16 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { orNull, type Refusal, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
 import { closedAs } from '../../src/engine/runtime/activation.js';
 import type { Fence } from '../../src/engine/store/store.js';
+import { runPipeline } from '../../src/features/insights/pipeline_runs.js';
+import { ownSource } from '../../src/features/recordings/sources.js';
+import { writableStream } from '../../src/features/recordings/stream_access.js';
 import {
   isDeveloper,
   NO_PIPELINE,
   ownPipeline,
   selectsPipelines,
-} from '../../src/features/insights/pipeline_access.js';
-import { runPipeline } from '../../src/features/insights/pipeline_runs.js';
-import { writableStream } from '../../src/features/recordings/stream_access.js';
-import { accountRoute, type Route } from '../rows.js';
+} from '../../src/features/transcripts/pipeline_access.js';
 import type { Services } from '../services.js';
-import { ownSource } from './sources.js';
 
 /** How an account's recordings are read. Rules K-012 and C-114; docs/choices.md, "Pipelines and profile". */
 

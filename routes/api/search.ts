@@ -9,8 +9,7 @@ import {
   search,
   searchHitShape,
 } from '../../src/features/search/search_calls.js';
-import { accountRoute, type Route } from '../rows.js';
-import { lane } from './suggestions.js';
+import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 
 /** Finding what was said. Rules K-015, C-103 and C-107; docs/choices.md, "Search and recall". */
 
@@ -64,7 +63,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
         .describe('1: also words that sound alike, of five letters and more.'),
       limit: listLimit,
       cursor: z.string().max(1_000).optional().describe('Where to continue: the cursor of the page before.'),
-      pipeline_id: lane,
+      pipeline_id: selectedPipeline,
     }),
     answer: pageShape(searchHitShape),
     refusals: ['NOT_FOUND'],
@@ -106,7 +105,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
         .max(100)
         .default('UTC')
         .describe('Whose calendar "yesterday" is of, such as Europe/Vienna.'),
-      pipeline_id: lane,
+      pipeline_id: selectedPipeline,
     }),
     example: { query: 'What did I promise Anna last week?', time_zone: 'Europe/Vienna' },
     answer: recallAnswerShape,

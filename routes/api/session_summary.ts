@@ -17,10 +17,8 @@ import {
   participantShape,
   suggestionShape,
 } from '../../src/features/insights/insight_shapes.js';
-import { laneOf } from '../../src/features/insights/pipeline_access.js';
-import { accountRoute, type Route } from '../rows.js';
+import { selectedPipeline, selectPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import type { Services } from '../services.js';
-import { lane } from './suggestions.js';
 
 /** What came of a meeting, for its host. Rule K-009; docs/choices.md, "Insights". */
 
@@ -51,7 +49,7 @@ export const SESSION_SUMMARY_ROUTES: readonly Route[] = [
     notes: `Of each list at most the newest ${LIMITS.session_items_max}. What people said is quoted for whoever may read turns.`,
     credential: 'account',
     permission: ['insights:read'],
-    query: z.object({ pipeline_id: lane }),
+    query: z.object({ pipeline_id: selectedPipeline }),
     answer: summaryShape,
     handler: ({ services, who, params, query }) =>
       sessionSummary(services, who, { session_id: params.id as string, pipeline_id: query.pipeline_id }),
@@ -67,14 +65,14 @@ export async function sessionSummary(
   const { account_id } = who;
   const session = await services.actors.deviceSession(session_id).view({ by: account_id });
   if (session.host_account_id !== account_id) throw new Refused(ONLY_HOST);
-  const selected = await laneOf(services, who, pipeline_id);
+  const selected = await selectPipeline(services, who, pipeline_id);
   const { workspace_id } = session;
   const place = { library_id: libraryId(account_id, workspace_id), account_id, workspace_id };
   const found = await services.actors.library(place.library_id).session_items({ session_id });
   const stream_ids = await streamsOf(services, session);
   const waits = await isAwaited(services, { library_id: place.library_id, stream_ids });
   const reading = new InsightReading(services, who);
-  const made = await viewsOf(reading, { place, found, lane: selected.lane });
+  const made = await viewsOf(reading, { place, found, lane: selected });
   const { conversations, memories, suggestions, participants } = made;
   const updated = [...conversations, ...memories, ...suggestions].map(({ updated_at }) => updated_at).sort();
   return {

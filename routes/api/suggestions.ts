@@ -25,9 +25,8 @@ import { listItems } from '../../src/features/insights/insight_lists.js';
 import { InsightReading } from '../../src/features/insights/insight_reading.js';
 import { itemRevisions } from '../../src/features/insights/insight_revisions.js';
 import { revisionShape, type SuggestionView, suggestionShape } from '../../src/features/insights/insight_shapes.js';
-import { laneOf } from '../../src/features/insights/pipeline_access.js';
 import { stemsOfPerson } from '../../src/features/insights/stems_of_person.js';
-import { accountRoute, type Route } from '../rows.js';
+import { selectedPipeline, selectPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import type { Services } from '../services.js';
 
 /** What recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
@@ -45,9 +44,6 @@ const suggestions = (min: number) =>
     .array(uuid)
     .min(min, `must be ${min} to ${LIMITS.group_members_max} suggestions`)
     .max(LIMITS.group_members_max, `must be ${min} to ${LIMITS.group_members_max} suggestions`);
-export const lane = uuid
-  .optional()
-  .describe('What another pipeline than the default one has made, for accounts with developer access.');
 
 const feedbackShape = z
   .strictObject({
@@ -76,7 +72,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
       session_id: uuid.optional().describe('Only those of this recorder session.'),
       contact_id: uuid.optional().describe('Only those that this contact is to do, or has asked for.'),
       due_before: timestamp.optional().describe('Only those that are due before this time.'),
-      pipeline_id: lane,
+      pipeline_id: selectedPipeline,
     }),
     answer: pageShape(suggestionShape),
     refusals: ['NOT_FOUND'],
@@ -339,7 +335,7 @@ type Asked = {
 /** Where a list looks, and what passes. */
 async function askedOf(services: Services, who: Principal, asked: Asked) {
   const { status, group_id, session_id, contact_id, reading } = asked;
-  const selected = await laneOf(services, who, asked.pipeline_id);
+  const selected = await selectPipeline(services, who, asked.pipeline_id);
   const all = await librariesOf(services, who, asked.workspace_id);
   const contact = contact_id === undefined ? undefined : await reading.contact(who.account_id, contact_id);
   if (contact === null) throw new Refused(NO_CONTACT);
@@ -348,7 +344,7 @@ async function askedOf(services: Services, who: Principal, asked: Asked) {
   const is_due = (due_at_ms: number | null) =>
     asked.due_before === undefined || (due_at_ms !== null && due_at_ms < before_ms);
   // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
-  const is_own = selected.lane !== null || contact !== undefined;
+  const is_own = selected !== null || contact !== undefined;
   return {
     libraries: all.filter(
       ({ library_id, account_id }) =>
@@ -358,7 +354,7 @@ async function askedOf(services: Services, who: Principal, asked: Asked) {
       (one) => one !== undefined,
     ),
     async passes({ place, item }: FoundItem<'suggestion'>): Promise<boolean> {
-      if (item.pipeline_id !== selected.lane) return false;
+      if (item.pipeline_id !== selected) return false;
       if (status !== undefined && item.status !== status) return false;
       if (group !== undefined && (group?.kind !== 'group' || item.group !== group.number)) return false;
       if (session_id !== undefined && item.session_id !== session_id) return false;

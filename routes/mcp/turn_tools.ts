@@ -6,11 +6,10 @@ import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
 import { SETS, type Tool } from '../../src/edge/mcp/tool.js';
 import { readableScene } from '../../src/features/transcripts/transcript_reading.js';
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
-import { TurnChanges } from '../../src/features/transcripts/turn_changes.js';
-import { turnsOfStream } from '../../src/features/transcripts/turn_lists.js';
+import { correctTurn } from '../../src/features/transcripts/turn_changes.js';
+import { checkScopes, listTurns, turnsOfStream } from '../../src/features/transcripts/turn_lists.js';
+import { speakerName } from '../../src/features/transcripts/turn_shape.js';
 import { listContacts } from '../api/contacts.js';
-import { judgeScopes, listTurns, speakerId } from '../api/turns.js';
-import { type Caller, tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, EXAMPLE_ID, from, paging, to, workspace_id } from './tool_arguments.js';
 import { contactOf, contactShape, speakerOf, turnOf, turnShape } from './views.js';
@@ -53,7 +52,7 @@ export const TURN_TOOLS: readonly Tool[] = [
         from_ms: position_ms.describe('With stream_id, in ms.'),
         to_ms: position_ms,
       })
-      .superRefine(judgeScopes),
+      .superRefine(checkScopes),
     example: { from: '2026-01-31T08:30:00Z', limit: 25 },
     output: listShape(turnShape),
     handler: ({ services, who }, input) =>
@@ -97,7 +96,7 @@ export const TURN_TOOLS: readonly Tool[] = [
       .strictObject({
         turn_id: uuid,
         contact_id: uuid.nullable().optional(),
-        speaker: speakerId.optional().describe('A speaker_label.'),
+        speaker: speakerName.optional().describe('A speaker_label.'),
       })
       .refine(({ contact_id, speaker }) => (contact_id === undefined) !== (speaker === undefined), {
         message: 'must have contact_id or speaker, and not both',
@@ -105,7 +104,7 @@ export const TURN_TOOLS: readonly Tool[] = [
     example: { turn_id: EXAMPLE_ID, speaker: 'S2' },
     output: turnShape,
     async handler({ services, who }, { turn_id, ...change }) {
-      const turn = await new TurnChanges(services, who).change(turn_id, change);
+      const turn = await correctTurn(services, who, turn_id, change);
       return turnOf(turn);
     },
   }),

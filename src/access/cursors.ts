@@ -6,6 +6,12 @@ const position = z.tuple([z.number(), z.string().max(100)]);
 
 export type Position = { order: number; member: string };
 
+/** Which page of a list is read: at most `limit` items after the cursor. */
+export type PageQuery = { limit: number; cursor?: Position | undefined };
+
+/** A page of a list; `cursor` continues after it, null on the last one. */
+export type Page<Item> = { items: Item[]; cursor: string | null };
+
 /** Of a position after which a list continues. */
 export function writeCursor({ order, member }: Position): string {
   return Buffer.from(JSON.stringify([order, member])).toString('base64url');

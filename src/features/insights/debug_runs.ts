@@ -5,10 +5,10 @@ import type { Transcript } from '../../../actors/transcripts/transcript_state.js
 import type { Principal } from '../../access/principal.js';
 import { laneId, libraryId, pipelineId } from '../../domain/ids.js';
 import { type Interval, subtract } from '../../domain/intervals.js';
-import { orNull, Refused } from '../../domain/refusals.js';
+import { orNull } from '../../domain/refusals.js';
 import type { FeatureServices as Services } from '../services.js';
+import { defaultNumberOf } from '../transcripts/pipeline_access.js';
 import type { Scene } from '../transcripts/transcript_pages.js';
-import { defaultNumberOf } from './pipeline_access.js';
 
 /** What is made of a recording, for those who look for a fault: no text is in it. Rule K-017. */
 
@@ -40,7 +40,6 @@ export async function debugRuns(
 ): Promise<DebugRun[]> {
   const { id: stream_id, account_id, workspace_id } = stream;
   const number = await defaultNumberOf({ actors }, account_id);
-  if (typeof number !== 'number') throw new Refused(number);
   const default_id = pipelineId(account_id, number);
   const now_ms = clock.now();
   const heard: DebugRun[] = [];

@@ -5,9 +5,9 @@ import { libraryId, partitionOfId, placeOfInsight } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { FeatureServices as Services } from '../services.js';
+import { selectsPipelines } from '../transcripts/pipeline_access.js';
 import { readableScene } from '../transcripts/transcript_reading.js';
 import { EvidenceReader } from './evidence_reader.js';
-import { selectsPipelines } from './pipeline_access.js';
 
 /**
  * Who may do what with a library's items: as with streams, those who belong to its workspace read them, and whose

@@ -11,7 +11,8 @@ import { kindTerm } from '../../domain/search/words.js';
 import type { FoundItem } from '../insights/insight_access.js';
 import type { FeatureServices as Services } from '../services.js';
 import type { Scene } from '../transcripts/transcript_pages.js';
-import { type FoundTurn, type TurnView, viewTurns } from '../transcripts/transcript_reading.js';
+import { type FoundTurn, viewTurns } from '../transcripts/transcript_reading.js';
+import type { TurnView } from '../transcripts/turn_shape.js';
 import type { TurnAt } from './hit_reading.js';
 import { type Passage, pagesOfPassage } from './passages.js';
 

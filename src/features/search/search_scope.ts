@@ -6,13 +6,12 @@ import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { librariesOf, wrongWorkspace } from '../insights/insight_access.js';
 import { InsightReading } from '../insights/insight_reading.js';
-import { isDeveloper, laneOf } from '../insights/pipeline_access.js';
-import type { FeatureServices as Services } from '../services.js';
+import { ownSource } from '../recordings/sources.js';
+import { isDeveloper, selectPipeline } from '../transcripts/pipeline_access.js';
 import type { SearchKind, SearchScope } from './evaluate.js';
 import type { HitFilters } from './hit_reading.js';
 
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
-const NO_SOURCE = refuse('NOT_FOUND', 'There is no such source.');
 const DEVELOPERS_ONLY = refuse(
   'FORBIDDEN',
   'Searching conversations and memories needs the permission debug:read and developer access.',
@@ -39,12 +38,10 @@ export async function openScope(services: Services, who: Principal, query: Scope
   const { kinds, source_id = null, session_id = null, contact_ids = null } = query;
   const may_all = who.permissions.includes('debug:read') && isDeveloper(who);
   if (!may_all && kinds.some((kind) => OF_DEVELOPERS.has(kind))) throw new Refused(DEVELOPERS_ONLY);
-  const selected = await laneOf(services, who, query.pipeline_id);
+  const lane = await selectPipeline(services, who, query.pipeline_id);
   const found = await searchedLibraries(services, who, query.workspace_id);
-  if (source_id !== null) await requireSource(services, who, source_id);
-
+  if (source_id !== null) await ownSource(services, { account_id: who.account_id, id: source_id });
   const contacts = contact_ids === null ? null : await contactsNow(services, who, contact_ids);
-  const { lane } = selected;
   // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
   const is_own = lane !== null || contacts !== null;
   const libraries = is_own ? found.filter(({ account_id }) => account_id === who.account_id) : found;
@@ -85,11 +82,6 @@ async function searchedLibraries(
     if (workspace_id === undefined || one === workspace_id) found.set(libraryId(account_id, one), account_id);
   if (found.size > LIMITS.libraries_searched_max) throw new Refused(TOO_MANY);
   return [...found].map(([library_id, of]) => ({ library_id, account_id: of }));
-}
-
-async function requireSource({ actors }: Services, { account_id }: Principal, id: string): Promise<void> {
-  const source = await actors.source(id).view();
-  if (source.status !== 'kept' || source.account_id !== account_id) throw new Refused(NO_SOURCE);
 }
 
 /** Whom those ids stand for today. */

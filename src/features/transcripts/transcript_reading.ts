@@ -1,49 +1,24 @@
 import type { Stream } from '../../../actors/recordings/stream_state.js';
-import {
-  type Attribution,
-  attributionOf,
-  contactOf,
-  speakerShown,
-} from '../../../actors/transcripts/transcript_attribution.js';
+import { attributionOf, contactOf, speakerShown } from '../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Word } from '../../../actors/transcripts/transcript_state.js';
 import type { Principal } from '../../access/principal.js';
-import { isLaneId, pipelineId, turnId } from '../../domain/ids.js';
+import { isLaneId, pipelineId, placeOfTurn, turnId } from '../../domain/ids.js';
 import { shared } from '../../domain/intervals.js';
-import { Refused, refuse } from '../../domain/refusals.js';
-import { laneOf, selectsPipelines } from '../insights/pipeline_access.js';
+import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { readableStream } from '../recordings/stream_access.js';
 import type { FeatureServices as Services } from '../services.js';
+import { selectPipeline, selectsPipelines } from './pipeline_access.js';
 import { type Contacts, namesOf, type OfPipeline, type Scene, sceneOf } from './transcript_pages.js';
+import type { TurnView } from './turn_shape.js';
 
 /**
  * Transcripts as they are read: who said a turn is looked up when it is shown, so that a speaker who gets a name has it
  * everywhere at once. What was recorded from a source that is deleted is not shown any more.
  */
 
+const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');
 const NO_TRANSCRIPT = refuse('NOT_FOUND', 'There is no such transcript.');
-
-export type TurnView = {
-  id: string;
-  stream_id: string;
-  source_id: string;
-  workspace_id: string;
-  start_ms: number;
-  end_ms: number;
-  started_at: string;
-  ended_at: string;
-  text: string;
-  language: string | null;
-  speaker: string | null;
-  contact_id: string | null;
-  speaker_name: string | null;
-  attribution: Attribution;
-  confidence: number | null;
-  audio: 'available' | 'expired' | 'none';
-  pipeline_id: string;
-  published_at: string;
-  words?: { text: string; start_ms: number; end_ms: number; confidence: number | null }[];
-};
 
 /** A turn with its page, and its words where they were asked for. */
 export type FoundTurn = { page: number; turn: PageTurn; words?: Word[] | null };
@@ -59,14 +34,17 @@ export async function readableScene(
   return sceneOf(services, stream, of);
 }
 
-/** The same of the pipeline that is asked for: the default one's, or what another one has heard itself. */
+/** Which transcript is read: the default pipeline's, or what the named one has heard itself. */
+export type TranscriptQuery = { stream_id: string; pipeline_id?: string | undefined };
+
+/** The transcript of the pipeline that is asked for, as far as the caller may read it. */
 export async function sceneAsked(
   services: Services,
   who: Principal,
-  { stream_id, pipeline_id }: { stream_id: string; pipeline_id: string | undefined },
+  { stream_id, pipeline_id }: TranscriptQuery,
 ): Promise<Scene> {
-  const selected = await laneOf(services, who, pipeline_id);
-  return readableScene(services, who, stream_id, { pipeline_id: selected.lane, or_default: selected.lane === null });
+  const selected = await selectPipeline(services, who, pipeline_id);
+  return readableScene(services, who, stream_id, { pipeline_id: selected, or_default: selected === null });
 }
 
 /** A turn's transcript, by whoever it is; other pipelines' are their account's, and for whoever may select those. */
@@ -80,6 +58,24 @@ export async function sceneOfTurn(
   const { lane, account_id } = transcript;
   if (lane === undefined || account_id !== who.account_id || !selectsPipelines(who)) throw new Refused(NO_TRANSCRIPT);
   return readableScene(services, who, lane.stream_id, { pipeline_id: lane.pipeline_id, or_default: false });
+}
+
+/** A turn, and with `words` each of its words. NOT_FOUND where the caller may not read its transcript. */
+export async function readTurn(
+  services: Services,
+  who: Principal,
+  { turn_id, words }: { turn_id: string; words: boolean },
+): Promise<TurnView> {
+  const place = placeOfTurn(turn_id);
+  if (place === null) throw new Refused(NO_TURN);
+  const { stream_id, page, serial } = place;
+  const scene = await orNull(sceneOfTurn(services, who, place), 'NOT_FOUND');
+  if (scene === null) throw new Refused(NO_TURN);
+  const found = await orNull(services.actors.transcript(stream_id).turn({ page, serial }), 'NOT_FOUND');
+  if (found === null) throw new Refused(NO_TURN);
+  const turns = [{ page, turn: found.turn, words: words ? found.words : null }];
+  const views = await viewTurns(services, who, { scene, turns });
+  return views[0] ?? throwRefusal(NO_TURN);
 }
 
 /** Turns of a stream as the caller sees them. */
@@ -106,9 +102,15 @@ function viewTurn(
   const at = (ms: number) => new Date(Date.parse(stream.captured_at) + ms).toISOString();
   return {
     id: turnId(id, { page, serial: turn.serial }),
-    ...{ stream_id: stream.id, source_id: stream.source_id, workspace_id: stream.workspace_id },
-    ...{ start_ms: turn.start_ms, end_ms: turn.end_ms, started_at: at(turn.start_ms), ended_at: at(turn.end_ms) },
-    ...{ text: turn.text, language: turn.language },
+    stream_id: stream.id,
+    source_id: stream.source_id,
+    workspace_id: stream.workspace_id,
+    start_ms: turn.start_ms,
+    end_ms: turn.end_ms,
+    started_at: at(turn.start_ms),
+    ended_at: at(turn.end_ms),
+    text: turn.text,
+    language: turn.language,
     speaker: speakerShown(speakers, turn),
     // Whoever shares a workspace reads names, and has no contacts of others.
     contact_id: stream.account_id === account_id ? (contact?.id ?? null) : null,

@@ -1,45 +1,74 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  type Attribution,
-  attributionOf,
-  contactOf,
-  speakerShown,
-} from '../../../actors/transcripts/transcript_attribution.js';
+import { z } from 'zod';
+import { attributionOf, contactOf, speakerShown } from '../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
+import { count, id } from '../../access/response_schemas.js';
 import { addInterval, type Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices as Services } from '../services.js';
 import { transcriberOf } from './engines/choose_engine.js';
 import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
+import { sceneAsked, type TranscriptQuery } from './transcript_reading.js';
 
-/** How far a stream's transcript has come, and who speaks in it. Intervals are ms of the timeline. */
-export type TranscriptSummary = {
-  stream_id: string;
-  revision: number;
-  languages: string[];
-  speakers: SpeakerView[];
-  covered: Interval[];
-  waiting: Interval[];
-  failed: { from_ms: number; to_ms: number; code: string }[];
-  expired: Interval[];
-  engine: string | null;
-};
+const interval = z.tuple([count, count]);
+const intervals = (meaning: string) => z.array(interval).describe(`${meaning}: from and to, in ms.`);
 
-export type SpeakerView = {
-  speaker: string;
-  contact_id: string | null;
-  name: string | null;
-  attribution: Attribution;
-  turns: number;
-  talk_ms: number;
-};
+/** How far a stream's transcript has come, and who speaks in it. */
+export const transcriptShape = z
+  .strictObject({
+    stream_id: id.describe('The stream.'),
+    revision: count.describe('Rises with every change; 0 while there is nothing.'),
+    languages: z.array(z.string()).describe('BCP 47 tags of what was said.'),
+    speakers: z
+      .array(
+        z.strictObject({
+          speaker: z.string().describe('Such as S1.'),
+          contact_id: id
+            .nullable()
+            .describe('Who it is; null where nobody knows, and to other members of the workspace.'),
+          name: z.string().nullable().describe("The contact's name."),
+          attribution: z
+            .enum(['none', 'detected', 'recognized', 'manual'])
+            .describe('detected: heard as one speaker; recognized: by the voice; manual: as a person said.'),
+          turns: count.describe('How many are of this speaker.'),
+          talk_ms: count.describe('How long the speaker talks in all.'),
+        }),
+      )
+      .describe('Who speaks, in the order in which they begin.'),
+    covered: intervals('What was transcribed'),
+    waiting: intervals('Audio that is to be transcribed'),
+    failed: z
+      .array(
+        z.strictObject({
+          from_ms: count.describe('Where it begins, in ms of the timeline.'),
+          to_ms: count.describe('Where it ends.'),
+          code: z.string().describe('Why, such as ENGINE_REFUSED.'),
+        }),
+      )
+      .describe('Audio that could not be transcribed, and why.'),
+    expired: intervals('What the workspace does not keep any longer'),
+    engine: z
+      .string()
+      .nullable()
+      .describe('What transcribes here: server, program or workers; null where nothing does.'),
+  })
+  .meta({ id: 'Transcript' });
 
-export async function summarize(
+export type TranscriptView = z.infer<typeof transcriptShape>;
+type SpeakerView = TranscriptView['speakers'][number];
+
+/** A stream's transcript as a whole: that of the default pipeline, or what another one has heard itself. */
+export async function readTranscript(
   services: Services,
-  { account_id }: Principal,
-  scene: Scene,
-): Promise<TranscriptSummary> {
+  who: Principal,
+  query: TranscriptQuery,
+): Promise<TranscriptView> {
+  const scene = await sceneAsked(services, who, query);
+  return summarize(services, who, scene);
+}
+
+async function summarize(services: Services, { account_id }: Principal, scene: Scene): Promise<TranscriptView> {
   const { stream, transcript, speakers } = scene;
   const languages = new Set<string>();
   const spoken = new Map<string, { turn: PageTurn; turns: number; talk_ms: number }>();
@@ -62,7 +91,9 @@ export async function summarize(
   );
   const is_owner = stream.account_id === account_id;
   return {
-    ...{ stream_id: stream.id, revision: transcript?.revision ?? 0, languages: [...languages].sort() },
+    stream_id: stream.id,
+    revision: transcript?.revision ?? 0,
+    languages: [...languages].sort(),
     speakers: [...spoken].map(([speaker, said]) => speakerView({ speaker, scene, contacts, is_owner }, said)),
     covered: transcript?.covered ?? [],
     waiting: transcript?.waiting.map(({ from_ms, to_ms }): Interval => [from_ms, to_ms]) ?? [],
@@ -93,7 +124,11 @@ function speakerView(
   const held = contactOf(scene.speakers, turn);
   const contact = held === null ? null : (contacts[held] ?? null);
   return {
-    ...{ speaker, contact_id: is_owner ? (contact?.id ?? null) : null, name: contact?.name ?? null },
-    ...{ attribution: attributionOf(scene.speakers, turn), turns, talk_ms },
+    speaker,
+    contact_id: is_owner ? (contact?.id ?? null) : null,
+    name: contact?.name ?? null,
+    attribution: attributionOf(scene.speakers, turn),
+    turns,
+    talk_ms,
   };
 }

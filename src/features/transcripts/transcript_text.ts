@@ -1,14 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import { contactOf, speakerShown } from '../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
+import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices as Services } from '../services.js';
 import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
+import { sceneAsked, type TranscriptQuery } from './transcript_reading.js';
 
 /** A transcript as one text: plain, or as subtitles (SubRip, WebVTT). */
 export const TEXT_FORMATS = ['txt', 'srt', 'vtt'] as const;
-export type TextFormat = (typeof TEXT_FORMATS)[number];
+type TextFormat = (typeof TEXT_FORMATS)[number];
 
 export const TEXT_TYPES: Record<TextFormat, string> = {
   txt: 'text/plain; charset=utf-8',
@@ -31,7 +33,18 @@ const LINES: Record<TextFormat, (line: Line) => string> = {
     `${clock(turn.start_ms, '.')} --> ${clock(endOf(turn), '.')}\n${name === null ? '' : `<v ${escaped(oneCue(name))}>`}${escaped(oneCue(turn.text))}\n\n`,
 };
 
-export async function transcriptText(services: Services, scene: Scene, format: TextFormat): Promise<string> {
+/** A stream's transcript as a file to save. CONFLICT where it is too long for one. */
+export async function readTranscriptText(
+  services: Services,
+  who: Principal,
+  { format, ...query }: TranscriptQuery & { format: TextFormat },
+): Promise<{ file_name: string; text: string }> {
+  const scene = await sceneAsked(services, who, query);
+  const text = await textOf(services, scene, format);
+  return { file_name: `${scene.stream.id}.${format}`, text };
+}
+
+async function textOf(services: Services, scene: Scene, format: TextFormat): Promise<string> {
   const { transcript, speakers } = scene;
   if ((transcript?.turns ?? 0) > LIMITS.transcript_text_turns_max) throw new Refused(TOO_LONG);
   const parts = [format === 'vtt' ? 'WEBVTT\n\n' : ''];

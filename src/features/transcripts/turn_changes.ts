@@ -1,5 +1,6 @@
 import { TRANSCRIPT_MEMBER } from '../../../actors/transcripts/announcing.js';
 import type { Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
+import { speakerNumber } from '../../../actors/transcripts/transcript_state.js';
 import type { Principal } from '../../access/principal.js';
 import { placeOfTurn } from '../../domain/ids.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
@@ -8,133 +9,157 @@ import type { Actors, EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices as Services } from '../services.js';
 import type { Scene } from './transcript_pages.js';
-import { readableScene, type TurnView, viewTurns } from './transcript_reading.js';
+import { readableScene, viewTurns } from './transcript_reading.js';
+import { readTranscript, type TranscriptView } from './transcript_summary.js';
+import type { TurnView } from './turn_shape.js';
 import { Voices } from './voices.js';
+
+/**
+ * What people correct in the transcripts of their recordings. The commit checks that the caller's credential, the stream and
+ * its source are still there. The answer is made of what was committed: a later run may already have replaced it.
+ */
 
 const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const NO_SPEAKER = refuse('NOT_FOUND', 'There is no such speaker in this stream.');
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may correct its transcript.');
 
-/**
- * What people correct in the transcripts of their recordings. All of it holds still when it commits, or is not done. What is
- * answered is what the commit made of it: a later run may have taken its place before it could be read again.
- */
-export class TurnChanges {
-  readonly #services: Services;
-  readonly #who: Principal;
+/** Says who said a turn: a contact, null for nobody, or another speaker of the stream. */
+export async function correctTurn(
+  services: Services,
+  who: Principal,
+  turn_id: string,
+  { contact_id, speaker }: { contact_id?: string | null | undefined; speaker?: number | undefined },
+): Promise<TurnView> {
+  const held = await contactToday(services, who, contact_id);
+  const { scene, reply } = await changeTurn(services, who, turn_id, (transcript, place, fences) => {
+    if (speaker !== undefined) return transcript.change_turn({ ...place, speaker }, fences);
+    return transcript.change_turn({ ...place, contact_id: held }, fences);
+  });
+  const views = await viewChanged(services, who, { scene, page: reply.page, turns: [reply.turn] });
+  return views[0] ?? throwRefusal(NO_TURN);
+}
 
-  constructor(services: Services, who: Principal) {
-    this.#services = services;
-    this.#who = who;
-  }
+/** Makes two turns of one, and gives both. */
+export async function splitTurn(
+  services: Services,
+  who: Principal,
+  turn_id: string,
+  { at_ms }: { at_ms: number },
+): Promise<TurnView[]> {
+  const { scene, reply } = await changeTurn(services, who, turn_id, (transcript, place, fences) =>
+    transcript.split_turn({ ...place, at_ms }, fences),
+  );
+  return viewChanged(services, who, { scene, ...reply });
+}
 
-  /** Says who said a turn. */
-  async change(
-    turn_id: string,
-    { contact_id, speaker }: { contact_id?: string | null | undefined; speaker?: number | undefined },
-  ): Promise<TurnView> {
-    const held = await this.#contact(contact_id);
-    const changed = await this.#onTurn(turn_id, (transcript, place, fences) => {
-      if (speaker !== undefined) return transcript.change_turn({ ...place, speaker }, fences);
-      return transcript.change_turn({ ...place, contact_id: held }, fences);
-    });
-    const { page, turn } = changed.reply;
-    const views = await this.#viewed(changed.scene, page, [turn]);
-    return views[0] ?? throwRefusal(NO_TURN);
-  }
+/** Deletes a turn, and withdraws what insights had of it. */
+export async function deleteTurn(services: Services, who: Principal, turn_id: string): Promise<void> {
+  const { scene } = await changeTurn(
+    services,
+    who,
+    turn_id,
+    (transcript, place, fences) => transcript.delete_turn(place, fences),
+    services.actors.downstream,
+  );
+  await services.speech_withdrawal.ofStream(scene.stream);
+}
 
-  /** Both turns that it makes of one. */
-  async split(turn_id: string, at_ms: number): Promise<TurnView[]> {
-    const split = await this.#onTurn(turn_id, (transcript, place, fences) =>
-      transcript.split_turn({ ...place, at_ms }, fences),
-    );
-    const { page, turns } = split.reply;
-    return this.#viewed(split.scene, page, turns);
-  }
+/** Says who a speaker is, in all turns of which nobody said something else. */
+export async function assignSpeaker(
+  services: Services,
+  who: Principal,
+  { stream_id, speaker: name, contact_id }: { stream_id: string; speaker: string; contact_id: string | null },
+): Promise<TranscriptView> {
+  const speaker = speakerNumber(name);
+  if (speaker === null) throw new Refused(NO_SPEAKER);
+  const scene = await ownScene(services, who, stream_id);
+  const { transcript } = scene;
+  if (transcript === null) throw new Refused(NO_SPEAKER);
+  const held = await contactToday(services, who, contact_id);
+  await askTranscript(services, who, scene, (actor, fences) =>
+    actor.assign_speaker({ speaker, contact_id: held }, fences),
+  );
+  const voices = new Voices(services.actors, services.clock.now);
+  await voices.name(transcript, { stream_id, speaker, contact_id: held });
+  return announced(services, who, stream_id);
+}
 
-  async delete(turn_id: string): Promise<unknown> {
-    const deleted = await this.#onTurn(
-      turn_id,
-      (transcript, place, fences) => transcript.delete_turn(place, fences),
-      this.#services.actors.downstream,
-    );
-    await this.#services.speech_withdrawal.ofStream(deleted.scene.stream);
-    return undefined;
-  }
+/** Gives all turns of a speaker to another one. */
+export async function mergeSpeakers(
+  services: Services,
+  who: Principal,
+  { stream_id, speaker: name, into }: { stream_id: string; speaker: string; into: number },
+): Promise<TranscriptView> {
+  const speaker = speakerNumber(name);
+  if (speaker === null) throw new Refused(NO_SPEAKER);
+  const scene = await ownScene(services, who, stream_id);
+  if (scene.transcript === null) throw new Refused(NO_SPEAKER);
+  await askTranscript(services, who, scene, (actor, fences) => actor.merge_speaker({ speaker, into }, fences));
+  return announced(services, who, stream_id);
+}
 
-  /** Says who a speaker is, in all turns of which nobody said something else. */
-  async assign(
-    stream_id: string,
-    { speaker, contact_id }: { speaker: number; contact_id: string | null },
-  ): Promise<unknown> {
-    const scene = await this.#own(stream_id);
-    const { transcript } = scene;
-    if (transcript === null) throw new Refused(NO_SPEAKER);
-    const held = await this.#contact(contact_id);
-    await this.#ask(scene, (actor, fences) => actor.assign_speaker({ speaker, contact_id: held }, fences));
-    await new Voices(this.#services.actors, this.#services.clock.now).name(transcript, {
-      ...{ stream_id, speaker, contact_id: held },
-    });
-    return this.#announced(stream_id);
-  }
+/** A contact as it is today, so that a turn never shows one that became a part of another. */
+async function contactToday(
+  { actors }: Services,
+  { account_id }: Principal,
+  contact_id: string | null | undefined,
+): Promise<string | null> {
+  if (contact_id == null) return null;
+  const resolved = await actors.contacts(account_id).resolve({ ids: [contact_id] });
+  return resolved.contacts[contact_id]?.id ?? throwRefusal(NO_CONTACT);
+}
 
-  async merge(stream_id: string, { speaker, into }: { speaker: number; into: number }): Promise<unknown> {
-    const scene = await this.#own(stream_id);
-    if (scene.transcript === null) throw new Refused(NO_SPEAKER);
-    await this.#ask(scene, (actor, fences) => actor.merge_speaker({ speaker, into }, fences));
-    return this.#announced(stream_id);
-  }
+async function changeTurn<Reply>(
+  services: Services,
+  who: Principal,
+  turn_id: string,
+  ask: (transcript: EntityOf<'transcript'>, place: { page: number; serial: number }, fences: Fence[]) => Promise<Reply>,
+  actors: Pick<Actors, 'transcript'> = services.actors,
+): Promise<{ scene: Scene; reply: Reply }> {
+  const found = placeOfTurn(turn_id);
+  if (found === null) throw new Refused(NO_TURN);
+  const { stream_id, ...place } = found;
+  const scene = await orNull(ownScene(services, who, stream_id), 'NOT_FOUND');
+  if (scene === null || scene.transcript === null) throw new Refused(NO_TURN);
+  const reply = await askTranscript(
+    services,
+    who,
+    scene,
+    (transcript, fences) => ask(transcript, place, fences),
+    actors,
+  );
+  return { scene, reply };
+}
 
-  /** A contact as it is today, so that a turn never shows one that became a part of another. */
-  async #contact(contact_id: string | null | undefined): Promise<string | null> {
-    if (contact_id == null) return null;
-    const resolved = await this.#services.actors.contacts(this.#who.account_id).resolve({ ids: [contact_id] });
-    return resolved.contacts[contact_id]?.id ?? throwRefusal(NO_CONTACT);
-  }
+function viewChanged(
+  services: Services,
+  who: Principal,
+  { scene, page, turns }: { scene: Scene; page: Page; turns: PageTurn[] },
+): Promise<TurnView[]> {
+  const found = turns.map((turn) => ({ page: page.number, turn, words: null }));
+  return viewTurns(services, who, { scene, turns: found });
+}
 
-  async #onTurn<Reply>(
-    turn_id: string,
-    ask: (
-      transcript: EntityOf<'transcript'>,
-      place: { page: number; serial: number },
-      fences: Fence[],
-    ) => Promise<Reply>,
-    actors: Pick<Actors, 'transcript'> = this.#services.actors,
-  ): Promise<{ scene: Scene; reply: Reply }> {
-    const found = placeOfTurn(turn_id);
-    if (found === null) throw new Refused(NO_TURN);
-    const { stream_id, ...place } = found;
-    const scene = await orNull(this.#own(stream_id), 'NOT_FOUND');
-    if (scene === null) throw new Refused(NO_TURN);
-    if (scene.transcript === null) throw new Refused(NO_TURN);
-    const reply = await this.#ask(scene, (transcript, fences) => ask(transcript, place, fences), actors);
-    return { scene, reply };
-  }
+async function ownScene(services: Services, who: Principal, stream_id: string): Promise<Scene> {
+  const scene = await readableScene(services, who, stream_id);
+  return scene.stream.account_id === who.account_id ? scene : throwRefusal(ONLY_OWNER);
+}
 
-  #viewed(scene: Scene, { number: page }: Page, turns: PageTurn[]): Promise<TurnView[]> {
-    const found = turns.map((turn) => ({ page, turn, words: null }));
-    return viewTurns(this.#services, this.#who, { scene, turns: found });
-  }
+/** No event comes after that of its source's deletion. */
+async function askTranscript<Reply>(
+  services: Services,
+  who: Principal,
+  { stream: { id, source_id } }: Scene,
+  ask: (transcript: EntityOf<'transcript'>, fences: Fence[]) => Promise<Reply>,
+  actors: Pick<Actors, 'transcript'> = services.actors,
+): Promise<Reply> {
+  const open = [source_id, id].map((held): Fence => ({ fence: 'open', id: held }));
+  return ask(actors.transcript(id), [...who.fences, ...open]).catch(closedAs(NO_TURN));
+}
 
-  async #own(stream_id: string): Promise<Scene> {
-    const scene = await readableScene(this.#services, this.#who, stream_id);
-    return scene.stream.account_id === this.#who.account_id ? scene : throwRefusal(ONLY_OWNER);
-  }
-
-  /** No event comes after that of its source's deletion. */
-  async #ask<Reply>(
-    { stream: { id, source_id } }: Scene,
-    ask: (transcript: EntityOf<'transcript'>, fences: Fence[]) => Promise<Reply>,
-    actors: Pick<Actors, 'transcript'> = this.#services.actors,
-  ): Promise<Reply> {
-    const open = [source_id, id].map((held): Fence => ({ fence: 'open', id: held }));
-    return ask(actors.transcript(id), [...this.#who.fences, ...open]).catch(closedAs(NO_TURN));
-  }
-
-  /** The change is seen; its events follow, most of them before the answer. */
-  async #announced(stream_id: string): Promise<null> {
-    await this.#services.announcements.offer(TRANSCRIPT_MEMBER + stream_id);
-    return null;
-  }
+/** The transcript with the change; its events follow, most of them before the answer. */
+async function announced(services: Services, who: Principal, stream_id: string): Promise<TranscriptView> {
+  await services.announcements.offer(TRANSCRIPT_MEMBER + stream_id);
+  return readTranscript(services, who, { stream_id });
 }

@@ -1,30 +1,61 @@
+import type { z } from 'zod';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
 import { type PageTurn, pageOf as pageAt } from '../../../actors/transcripts/transcript_page.js';
 import { TRANSCRIPTS, transcriptIndexOf } from '../../../actors/transcripts/transcript_state.js';
-import { otherCursor, type Position, writeCursor } from '../../access/cursors.js';
+import { otherCursor, type Page, type PageQuery, type Position, writeCursor } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { isId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
+import { ownSource } from '../recordings/sources.js';
 import type { FeatureServices as Services } from '../services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
 import { namesOf, pagesFrom, type Scene } from './transcript_pages.js';
-import { type FoundTurn, readableScene, sceneAsked, type TurnView, viewTurns } from './transcript_reading.js';
+import { type FoundTurn, readableScene, sceneAsked, viewTurns } from './transcript_reading.js';
+import type { TurnView } from './turn_shape.js';
 
 /** Lists of turns: of one stream in the order of its timeline, or of many, the newest first. */
 
 const STREAMS_STEP = 25;
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 
-export type TurnPage = { items: TurnView[]; cursor: string | null };
-type Paging = { limit: number; cursor?: Position | undefined };
+/** Of which a list of turns takes one at most. */
+const SCOPES = ['stream_id', 'source_id', 'workspace_id', 'contact_id'] as const;
+
+type Scopes = Partial<
+  Record<(typeof SCOPES)[number] | 'from_ms' | 'to_ms' | 'pipeline_id' | 'from' | 'to', string | number | undefined>
+>;
+
+/** Which filters of a list of turns go together. */
+export function checkScopes(query: Scopes, context: z.RefinementCtx): void {
+  const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+  const scopes = SCOPES.filter((name) => query[name] !== undefined);
+  if (scopes.length > 1) wrong(scopes[1] as string, `must not be combined with ${scopes[0]}`);
+  for (const name of ['from_ms', 'to_ms', 'pipeline_id'] as const)
+    if (query[name] !== undefined && query.stream_id === undefined) wrong(name, 'goes with stream_id only');
+  for (const name of ['from', 'to'] as const)
+    if (query[name] !== undefined && query.stream_id !== undefined)
+      wrong(name, 'does not go with stream_id; use from_ms and to_ms');
+}
+
+/** Turns of one stream in the order of its timeline, or of many with the newest first. */
+export async function listTurns(
+  services: Services,
+  who: Principal,
+  { stream_id, ...query }: Omit<TurnsOfStreamQuery, 'stream_id'> & TurnsQuery & { stream_id?: string | undefined },
+): Promise<Page<TurnView>> {
+  if (stream_id !== undefined) return turnsOfStream(services, who, { stream_id, ...query });
+  const { source_id } = query;
+  if (source_id !== undefined) await ownSource(services, { account_id: who.account_id, id: source_id });
+  return turnsOfMany(services, who, query);
+}
 
 /** Turns of a stream that are not over before `from_ms` and begin by `to_ms`. */
 export async function turnsOfStream(
   services: Services,
   who: Principal,
   { stream_id, pipeline_id, limit, cursor, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: TurnsOfStreamQuery,
-): Promise<TurnPage> {
+): Promise<Page<TurnView>> {
   const after = cursor === undefined ? null : readInside(cursor.order, cursor.member);
   if (cursor !== undefined && after === null) throw new Refused(otherCursor());
   const scene = await sceneAsked(services, who, { stream_id, pipeline_id });
@@ -53,7 +84,7 @@ export async function turnsOfStream(
   };
 }
 
-export type TurnsOfStreamQuery = Paging & {
+type TurnsOfStreamQuery = PageQuery & {
   stream_id: string;
   pipeline_id?: string | undefined;
   from_ms?: number | undefined;
@@ -61,7 +92,7 @@ export type TurnsOfStreamQuery = Paging & {
 };
 
 /** Where turns are looked for, and which pass. Times are ISO 8601. */
-export type TurnsQuery = Paging & {
+type TurnsQuery = PageQuery & {
   source_id?: string | undefined;
   workspace_id?: string | undefined;
   contact_id?: string | undefined;
@@ -77,7 +108,7 @@ type Place = { order: number; stream_id: string; inside: Inside };
  * Turns of many streams: the newest stream first, and in it the newest turn. Gives up, with its cursor, when it has
  * looked at much and found little.
  */
-export async function turnsOfMany(services: Services, who: Principal, query: TurnsQuery): Promise<TurnPage> {
+async function turnsOfMany(services: Services, who: Principal, query: TurnsQuery): Promise<Page<TurnView>> {
   const { limit, cursor } = query;
   const begin = cursor === undefined ? null : readPlace(cursor);
   if (cursor !== undefined && begin === null) throw new Refused(otherCursor());

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { speakerNumber } from '../../../actors/transcripts/transcript_state.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 
-/** What a turn looks like. */
+/** A turn, and the name of a speaker, in requests and answers. */
 
 const confidence = z
   .number()
@@ -49,3 +50,14 @@ export const turnShape = z
       .describe('Each word with its time, where that was asked for and is known.'),
   })
   .meta({ id: 'Turn' });
+
+export type TurnView = z.infer<typeof turnShape>;
+
+const SPEAKER_RULE = 'must be the name of a speaker, such as S1';
+
+/** A speaker's name in a request; its number from here on. */
+export const speakerName = z
+  .string(SPEAKER_RULE)
+  .refine((text) => speakerNumber(text) !== null, SPEAKER_RULE)
+  .transform((text) => speakerNumber(text) as number)
+  .meta({ pattern: '^S[1-9][0-9]{0,3}$' });

@@ -1,6 +1,7 @@
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Pipeline } from '../../../actors/insights/context_state.js';
 import type { Principal } from '../../access/principal.js';
+import { uuid } from '../../access/request_schemas.js';
 import { ownerOfPipeline } from '../../domain/ids.js';
 import { isEnabled } from '../../domain/permissions.js';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
@@ -40,16 +41,21 @@ export async function ownPipeline(
   return context.pipelines.find(({ number }) => number === place.number) ?? throwRefusal(NO_PIPELINE);
 }
 
-/** What was made by which pipeline is asked for: its id, or null for the default one. */
-export async function laneOf(
+/** `pipeline_id` in requests that read what pipelines made. */
+export const selectedPipeline = uuid
+  .optional()
+  .describe('What another pipeline than the default one has made, for accounts with developer access.');
+
+/** The pipeline whose output is read: its id, or null for the default one. */
+export async function selectPipeline(
   services: Services,
   who: Principal,
   pipeline_id: string | undefined,
-): Promise<{ lane: string | null }> {
-  if (pipeline_id === undefined) return { lane: null };
+): Promise<string | null> {
+  if (pipeline_id === undefined) return null;
   const pipeline = await ownPipeline(services, who, pipeline_id);
-  if (pipeline.default) return { lane: null };
-  return selectsPipelines(who) ? { lane: pipeline_id } : throwRefusal(DEFAULT_ONLY);
+  if (pipeline.default) return null;
+  return selectsPipelines(who) ? pipeline_id : throwRefusal(DEFAULT_ONLY);
 }
 
 /** The number of the pipeline that made what names none. */
