@@ -4,12 +4,13 @@ import { count, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
 import { SETS, type Tool } from '../../src/edge/mcp/tool.js';
+import { listContacts } from '../../src/features/transcripts/contacts.js';
 import { readableScene } from '../../src/features/transcripts/transcript_reading.js';
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
 import { correctTurn } from '../../src/features/transcripts/turn_changes.js';
 import { checkScopes, listTurns, turnsOfStream } from '../../src/features/transcripts/turn_lists.js';
 import { speakerName } from '../../src/features/transcripts/turn_shape.js';
-import { listContacts } from '../api/contacts.js';
+import { type Caller, tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, EXAMPLE_ID, from, paging, to, workspace_id } from './tool_arguments.js';
 import { contactOf, contactShape, speakerOf, turnOf, turnShape } from './views.js';
@@ -83,7 +84,7 @@ export const TURN_TOOLS: readonly Tool[] = [
     example: { query: 'Anna' },
     output: listShape(contactShape),
     handler: ({ services, who }, { query: q, ...input }) =>
-      listed(input.limit, (asked) => listContacts(services, who.account_id, { ...input, q, limit: asked }), contactOf),
+      listed(input.limit, (asked) => listContacts(services, who, { ...input, q, limit: asked }), contactOf),
   }),
 
   tool({

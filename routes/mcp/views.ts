@@ -7,14 +7,14 @@ import type {
   MemoryView,
   SuggestionView,
 } from '../../src/features/insights/insight_shapes.js';
+import type { ContactView } from '../../src/features/transcripts/contacts.js';
 import type { TurnView } from '../../src/features/transcripts/turn_shape.js';
-import type { ContactView } from '../api/contacts.js';
 import type { RecorderSessionView } from '../api/device_sessions.js';
 import type { DeviceView } from '../api/devices.js';
 import type { PipelineView } from '../api/pipelines.js';
 import type { SourceView } from '../api/sources.js';
 import type { StreamView } from '../api/streams.js';
-import type { Services, Services } from '../services.js';
+import type { Services, Services, Services } from '../services.js';
 
 /**
  * What tools give of resources: what an assistant needs to answer and to call the next tool. Ids carry the names that
