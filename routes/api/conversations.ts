@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { listCursor, type Position } from '../../src/access/cursors.js';
-import type { Principal } from '../../src/access/principal.js';
+import { listCursor } from '../../src/access/cursors.js';
 import { listLimit, timestamp, trimmedText, uuid } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { requireHost } from '../../src/features/insights/hosted_items.js';
-import { type FoundItem, librariesOf, readableItem, writableItem } from '../../src/features/insights/insight_access.js';
-import { listItems } from '../../src/features/insights/insight_lists.js';
-import { InsightReading } from '../../src/features/insights/insight_reading.js';
-import { itemRevisions } from '../../src/features/insights/insight_revisions.js';
-import { type ConversationView, conversationShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
-import { ownSource } from '../../src/features/recordings/sources.js';
-import { selectedPipeline, selectPipeline } from '../../src/features/transcripts/pipeline_access.js';
-import type { Services } from '../services.js';
+import {
+  deleteConversation,
+  listConversationRevisions,
+  listConversations,
+  readConversation,
+  renameConversation,
+} from '../../src/features/insights/conversations.js';
+import { conversationShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
+import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
+import { accountRoute, type Route } from '../rows.js';
 
 /** What recordings were divided into. Rule K-008; docs/choices.md, "Insights". */
 
@@ -56,11 +56,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     developer: true,
     answer: conversationShape,
     refusals: ['CONTENT_EXPIRED'],
-    async handler({ services, who, params }) {
-      const reading = new InsightReading(services, who);
-      const found = await readableConversation(services, who, params);
-      return reading.conversation(found);
-    },
+    handler: ({ services, who, params }) => readConversation(services, who, params.id as string),
   }),
 
   accountRoute({
@@ -74,13 +70,8 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(revisionShape(conversationShape)),
     refusals: ['CONTENT_EXPIRED'],
-    async handler({ services, who, params, query }) {
-      const reading = new InsightReading(services, who);
-      const found = await readableConversation(services, who, params);
-      return itemRevisions(services, { kind: 'conversation', found, reading, ...query }, (was) =>
-        reading.conversation(was),
-      );
-    },
+    handler: ({ services, who, params, query }) =>
+      listConversationRevisions(services, who, { id: params.id as string, ...query }),
   }),
 
   accountRoute({
@@ -95,14 +86,8 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     body: z.object({ title: trimmedText(LIMITS.conversation_title_chars_max).describe('What it was about.') }),
     answer: conversationShape,
     refusals: ['CONTENT_EXPIRED'],
-    async handler({ services, who, params, body: { title } }) {
-      const reading = new InsightReading(services, who);
-      const asked = { kind: 'conversation' as const, id: params.id as string };
-      const found = await writableItem(services, who, asked);
-      const { place, number } = found;
-      const edited = await services.actors.library(place.library_id).edit_conversation({ number, title }, who.fences);
-      return reading.conversation({ ...found, item: edited.item });
-    },
+    handler: ({ services, who, params, body }) =>
+      renameConversation(services, who, { id: params.id as string, ...body }),
   }),
 
   accountRoute({
@@ -116,62 +101,6 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     layer: LAYER,
     status: 204,
     refusals: ['CONTENT_EXPIRED'],
-    async handler({ services, who, params }) {
-      const asked = { kind: 'conversation' as const, id: params.id as string };
-      const found = await writableItem(services, who, asked);
-      await requireHost(services, who, found.item);
-      const { place, number } = found;
-      return services.actors.library(place.library_id).delete({ kind: 'conversation', number }, who.fences);
-    },
+    handler: ({ services, who, params }) => deleteConversation(services, who, params.id as string),
   }),
 ];
-
-/** A page of conversations, the newest change first. */
-export async function listConversations(
-  services: Services,
-  who: Principal,
-  { limit, cursor, ...query }: Asked & { limit: number; cursor?: Position | undefined },
-): Promise<{ items: ConversationView[]; cursor: string | null }> {
-  const reading = new InsightReading(services, who);
-  const asked = await askedOf(services, who, query);
-  const page = await listItems(services, { kind: 'conversation', limit, cursor, reading, ...asked });
-  const items: ConversationView[] = [];
-  for (const row of page.rows) {
-    const view = await reading.conversation(row);
-    items.push(view);
-  }
-  return { items, cursor: page.cursor };
-}
-
-type Asked = {
-  workspace_id?: string | undefined;
-  source_id?: string | undefined;
-  session_id?: string | undefined;
-  from?: string | undefined;
-  to?: string | undefined;
-  pipeline_id?: string | undefined;
-};
-
-/** Where a list looks, and what passes. */
-async function askedOf(services: Services, who: Principal, asked: Asked) {
-  const { source_id, session_id } = asked;
-  const selected = await selectPipeline(services, who, asked.pipeline_id);
-  const libraries = await librariesOf(services, who, asked.workspace_id);
-  if (source_id !== undefined) await ownSource(services, { account_id: who.account_id, id: source_id });
-  const from_ms = asked.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(asked.from);
-  const to_ms = asked.to === undefined ? Number.POSITIVE_INFINITY : Date.parse(asked.to);
-  return {
-    libraries: selected === null ? libraries : libraries.filter(({ account_id }) => account_id === who.account_id),
-    narrow: true,
-    passes({ item }: FoundItem<'conversation'>): boolean {
-      if (item.pipeline_id !== selected) return false;
-      if (session_id !== undefined && item.session_id !== session_id) return false;
-      if (source_id !== undefined && !item.parts.some((part) => part.source_id === source_id)) return false;
-      return item.ended_at_ms >= from_ms && item.started_at_ms <= to_ms;
-    },
-  };
-}
-
-function readableConversation(services: Services, who: Principal, { id = '' }: Record<string, string>) {
-  return readableItem(services, who, { kind: 'conversation', id });
-}

@@ -2,6 +2,7 @@ import { pipelineOf } from '../../../actors/insights/context_state.js';
 import type { Conversation, ItemKind, Memory, Span, Suggestion } from '../../../actors/insights/library_state.js';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
 import type { Principal } from '../../access/principal.js';
+import { momentOrNull } from '../../access/response_schemas.js';
 import { insightId, turnId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices as Services } from '../services.js';
@@ -52,11 +53,18 @@ export class InsightReading {
     return {
       id: insightId(library_id, 'suggestion', number),
       conversation_id: insightId(library_id, 'conversation', item.conversation),
-      ...{ kind, text, status, due_at: due_at_ms === null ? null : iso(due_at_ms), ...made },
+      kind,
+      text,
+      status,
+      due_at: momentOrNull(due_at_ms),
+      ...made,
       roles: { owner_contact_id: owner.id, requester_contact_id: requester.id },
       group_id: group === null ? null : insightId(library_id, 'group', group),
       review: review === null ? null : { verdict: review.verdict, note: review.note, at: iso(review.at_ms) },
-      ...{ feedback, evidence, state_version, made_by },
+      feedback,
+      evidence,
+      state_version,
+      made_by,
     };
   }
 
@@ -67,9 +75,15 @@ export class InsightReading {
     const { text, kind, state, superseded_by, origin } = item;
     return {
       id: insightId(place.library_id, 'memory', number),
-      ...{ ...made, text, kind, contact_id: about.id, state },
+      ...made,
+      text,
+      kind,
+      contact_id: about.id,
+      state,
       superseded_by: superseded_by === null ? null : insightId(place.library_id, 'memory', superseded_by),
-      ...{ origin, protected: item.protected, evidence },
+      origin,
+      protected: item.protected,
+      evidence,
     };
   }
 
@@ -79,8 +93,16 @@ export class InsightReading {
     const { parts, started_at_ms, ended_at_ms, title, summary, topics, language, made_by } = item;
     return {
       id: insightId(place.library_id, 'conversation', number),
-      ...{ ...made, parts, started_at: iso(started_at_ms), ended_at: iso(ended_at_ms), title, summary, topics },
-      ...{ participants, language, made_by },
+      ...made,
+      parts,
+      started_at: iso(started_at_ms),
+      ended_at: iso(ended_at_ms),
+      title,
+      summary,
+      topics,
+      participants,
+      language,
+      made_by,
     };
   }
 
@@ -104,10 +126,8 @@ export class InsightReading {
       const key = contact?.id ?? `${participant.stream_id} ${speaker}`;
       const before = found.get(key)?.talk_ms ?? 0;
       found.set(key, {
-        ...{
-          contact_id: is_owner ? (contact?.id ?? null) : null,
-          speaker_name: is_read ? (contact?.name ?? null) : null,
-        },
+        contact_id: is_owner ? (contact?.id ?? null) : null,
+        speaker_name: is_read ? (contact?.name ?? null) : null,
         talk_ms: before + participant.talk_ms,
       });
     }
@@ -122,8 +142,13 @@ export class InsightReading {
   #made(place: LibraryPlace, item: Conversation | Memory | Suggestion) {
     const { session_id, revision, protected_fields, created_at_ms, updated_at_ms } = item;
     return {
-      ...{ workspace_id: place.workspace_id, session_id, pipeline_id: pipelineOf(item, place) },
-      ...{ revision, protected_fields, created_at: iso(created_at_ms), updated_at: iso(updated_at_ms) },
+      workspace_id: place.workspace_id,
+      session_id,
+      pipeline_id: pipelineOf(item, place),
+      revision,
+      protected_fields,
+      created_at: iso(created_at_ms),
+      updated_at: iso(updated_at_ms),
     };
   }
 
@@ -149,7 +174,10 @@ export class InsightReading {
     const { stream_id, source_id, start_ms, end_ms } = span;
     const is_read = this.#readsTurns();
     return {
-      ...{ stream_id, source_id, start_ms, end_ms },
+      stream_id,
+      source_id,
+      start_ms,
+      end_ms,
       turn_ids: is_read
         ? turns.map(({ page, turn }) => turnId(scene?.id ?? stream_id, { page, serial: turn.serial }))
         : [],
@@ -157,6 +185,16 @@ export class InsightReading {
       state: turns.length > 0 ? 'available' : has_expired ? 'expired' : 'deleted',
     };
   }
+}
+
+/** Views of rows, made one after the other: those of one recording read its transcript's pages once. */
+export async function viewEach<Row, View>(rows: readonly Row[], viewOf: (row: Row) => Promise<View>): Promise<View[]> {
+  const views: View[] = [];
+  for (const row of rows) {
+    const view = await viewOf(row);
+    views.push(view);
+  }
+  return views;
 }
 
 function shortened(text: string): string {

@@ -1,31 +1,18 @@
 import type { ItemKind, Items } from '../../../actors/insights/library_state.js';
-import { type Position, pageOfAll } from '../../access/cursors.js';
+import { type Page, type PageQuery, pageOfAll } from '../../access/cursors.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices as Services } from '../services.js';
 import type { FoundItem } from './insight_access.js';
 import type { InsightReading } from './insight_reading.js';
-
-type RevisionView<View> = {
-  revision: number;
-  replaced_at: string;
-  replaced_by: 'pipeline' | 'person';
-  changed_fields: string[];
-  item: View;
-};
+import type { RevisionView } from './insight_shapes.js';
 
 /** What an item was before it changed, the newest first; of each only so many are kept that they are read at once. */
 export async function itemRevisions<Kind extends ItemKind, View>(
   { actors }: Services,
-  asked: {
-    kind: Kind;
-    found: FoundItem<Kind>;
-    reading: InsightReading;
-    limit: number;
-    cursor?: Position | undefined;
-  },
+  query: PageQuery & { kind: Kind; found: FoundItem<Kind>; reading: InsightReading },
   viewOf: (was: FoundItem<Kind>) => Promise<View>,
-): Promise<{ items: RevisionView<View>[]; cursor: string | null }> {
-  const { kind, found, reading, limit, cursor } = asked;
+): Promise<Page<RevisionView<View>>> {
+  const { kind, found, reading, limit, cursor } = query;
   const { place, number, is_forgotten = false } = found;
   if (is_forgotten) return { items: [], cursor: null };
   const range = { descending: true, limit: LIMITS.revisions_kept_max };

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import {
   MEMORY_KINDS,
+  RATINGS,
   SUGGESTION_KINDS,
   SUGGESTION_STATUSES,
   VERDICTS,
 } from '../../../actors/insights/library_state.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 
-/** What conversations, memories and suggestions look like. */
+/** What conversations, memories and suggestions look like, and what their fields may be. */
+
+export { MEMORY_KINDS, RATINGS, SUGGESTION_STATUSES, VERDICTS };
 
 const span = {
   stream_id: id.describe('The recording.'),
@@ -61,7 +64,9 @@ export const participantShape = z.strictObject({
 
 export const conversationShape = z
   .strictObject({
-    ...{ id, ...made, session_id },
+    id,
+    ...made,
+    session_id,
     parts: z.array(z.strictObject(span)).describe('Where it lies.'),
     started_at: moment.describe('When it began.'),
     ended_at: moment.describe('When it was over.'),
@@ -77,7 +82,9 @@ export const conversationShape = z
 
 export const memoryShape = z
   .strictObject({
-    ...{ id, ...made, session_id },
+    id,
+    ...made,
+    session_id,
     text: z.string().describe('What is known.'),
     kind: z.enum(MEMORY_KINDS).describe('Of which sort it is.'),
     contact_id: id.nullable().describe('About whom it is; null for nobody known, and to others.'),
@@ -92,7 +99,9 @@ export const memoryShape = z
 
 export const suggestionShape = z
   .strictObject({
-    ...{ id, ...made, session_id },
+    id,
+    ...made,
+    session_id,
     conversation_id: id.describe('The conversation that it came of.'),
     kind: z.enum(SUGGESTION_KINDS).describe('Of which sort it is.'),
     text: z.string().describe('What is to be done, or known; empty where people have deleted what was said.'),
@@ -129,6 +138,15 @@ export const suggestionShape = z
   })
   .meta({ id: 'Suggestion' });
 
+export const feedbackShape = z
+  .strictObject({
+    id: z.string().describe('Tells it from others of the suggestion; no route takes it.'),
+    rating: z.enum(RATINGS).describe('What the person thinks of it.'),
+    comment: z.string().nullable().describe('What the person wrote beside; null for nothing.'),
+    created_at: moment,
+  })
+  .meta({ id: 'Feedback' });
+
 /** What one of these was before a change. */
 export function revisionShape<Shape extends z.ZodType>(item: Shape) {
   return z.strictObject({
@@ -145,3 +163,5 @@ export type ParticipantView = z.infer<typeof participantShape>;
 export type ConversationView = z.infer<typeof conversationShape>;
 export type MemoryView = z.infer<typeof memoryShape>;
 export type SuggestionView = z.infer<typeof suggestionShape>;
+export type FeedbackView = z.infer<typeof feedbackShape>;
+export type RevisionView<View> = z.infer<ReturnType<typeof revisionShape<z.ZodType<View>>>>;

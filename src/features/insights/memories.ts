@@ -1,0 +1,120 @@
+import type { Memory } from '../../../actors/insights/library_state.js';
+import type { Page, PageQuery } from '../../access/cursors.js';
+import type { Principal } from '../../access/principal.js';
+import { libraryId } from '../../domain/ids.js';
+import { Refused, refuse } from '../../domain/refusals.js';
+import type { FeatureServices as Services } from '../services.js';
+import { defaultNumberOf, selectPipeline } from '../transcripts/pipeline_access.js';
+import { requireHost } from './hosted_items.js';
+import { type FoundItem, librariesOf, readableItem, writableItem } from './insight_access.js';
+import { listItems } from './insight_lists.js';
+import { InsightReading, viewEach } from './insight_reading.js';
+import { itemRevisions } from './insight_revisions.js';
+import type { MemoryView, RevisionView } from './insight_shapes.js';
+import { stemsOfPerson } from './stems_of_person.js';
+
+/** What is known of people from what they said. Rule K-007; docs/choices.md, "Insights". */
+
+const KIND = 'memory';
+const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
+
+/** `contact_id`: about whom. */
+export type MemoriesQuery = {
+  kind?: Memory['kind'] | undefined;
+  contact_id?: string | undefined;
+  state?: Memory['state'] | undefined;
+  workspace_id?: string | undefined;
+  pipeline_id?: string | undefined;
+};
+
+/** A page of memories, the newest change first. */
+export async function listMemories(
+  services: Services,
+  who: Principal,
+  { limit, cursor, ...query }: MemoriesQuery & PageQuery,
+): Promise<Page<MemoryView>> {
+  const reading = new InsightReading(services, who);
+  const filter = await filterOf(services, who, query, reading);
+  const page = await listItems(services, { kind: KIND, limit, cursor, reading, ...filter });
+  const items = await viewEach(page.rows, (row) => reading.memory(row));
+  return { items, cursor: page.cursor };
+}
+
+/** Makes a memory in the account's private workspace; no pipeline changes it. */
+export async function createMemory(
+  services: Services,
+  who: Principal,
+  { text, kind }: { text: string; kind: Memory['kind'] },
+): Promise<MemoryView> {
+  const stems = await stemsOfPerson(services, who, text);
+  const { account_id } = who;
+  const workspace_id = who.account.private_workspace.id;
+  const library_id = libraryId(account_id, workspace_id);
+  const pipeline = await defaultNumberOf(services, account_id);
+  const created = await services.actors
+    .library(library_id)
+    .create_memory({ text, kind, stems, pipeline, account_id, workspace_id }, who.fences);
+  const place = { library_id, account_id, workspace_id };
+  return new InsightReading(services, who).memory({ place, ...created });
+}
+
+/** A memory. */
+export async function readMemory(services: Services, who: Principal, id: string): Promise<MemoryView> {
+  const found = await readableItem(services, who, { kind: KIND, id });
+  return new InsightReading(services, who).memory(found);
+}
+
+/** What a memory was before it changed, the newest first. */
+export async function listMemoryRevisions(
+  services: Services,
+  who: Principal,
+  { id, ...page }: PageQuery & { id: string },
+): Promise<Page<RevisionView<MemoryView>>> {
+  const found = await readableItem(services, who, { kind: KIND, id });
+  const reading = new InsightReading(services, who);
+  return itemRevisions(services, { kind: KIND, found, reading, ...page }, (was) => reading.memory(was));
+}
+
+/** Changes a memory's text or kind; no pipeline changes it any more. */
+export async function editMemory(
+  services: Services,
+  who: Principal,
+  { id, text, kind }: { id: string; text?: string | undefined; kind?: Memory['kind'] | undefined },
+): Promise<MemoryView> {
+  const found = await writableItem(services, who, { kind: KIND, id });
+  const stems = await stemsOfPerson(services, who, text);
+  const { place, number } = found;
+  const library = services.actors.library(place.library_id);
+  const edited = await library.edit_memory({ number, text, kind, stems }, who.fences);
+  return new InsightReading(services, who).memory({ ...found, item: edited.item });
+}
+
+/** Deletes a memory; no later run brings it back. FORBIDDEN without `debug:write`, unless the account hosted its session. */
+export async function deleteMemory(services: Services, who: Principal, id: string): Promise<void> {
+  const { place, number, item } = await writableItem(services, who, { kind: KIND, id });
+  await requireHost(services, who, item);
+  await services.actors.library(place.library_id).delete({ kind: KIND, number }, who.fences);
+}
+
+/** Which libraries a list reads, and which of their memories pass. */
+async function filterOf(services: Services, who: Principal, query: MemoriesQuery, reading: InsightReading) {
+  const { kind, contact_id, state } = query;
+  const pipeline_id = await selectPipeline(services, who, query.pipeline_id);
+  const all = await librariesOf(services, who, query.workspace_id);
+  const contact = contact_id === undefined ? undefined : await reading.contact(who.account_id, contact_id);
+  if (contact === null) throw new Refused(NO_CONTACT);
+  // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
+  const is_own = pipeline_id !== null || contact !== undefined;
+  return {
+    libraries: is_own ? all.filter(({ account_id }) => account_id === who.account_id) : all,
+    narrow: [kind, contact_id, state, query.pipeline_id].some((one) => one !== undefined),
+    async passes({ place, item }: FoundItem<'memory'>): Promise<boolean> {
+      if (item.pipeline_id !== pipeline_id) return false;
+      if (kind !== undefined && item.kind !== kind) return false;
+      if (state !== undefined && item.state !== state) return false;
+      if (contact === undefined) return true;
+      const shown = item.contact_id === null ? null : await reading.contact(place.account_id, item.contact_id);
+      return shown?.id === contact.id;
+    },
+  };
+}
