@@ -29,6 +29,8 @@ export type RecallQuery = {
 };
 
 const KINDS: SearchKind[] = ['turn', 'suggestion'];
+
+/** Passages and suggestions that fit a question best. BAD_REQUEST where it has neither words nor a time. */
 export async function recall(services: Services, who: Principal, query: RecallQuery): Promise<RecallAnswer> {
   const { from, to, time_zone } = query;
   if (!isTimeZone(time_zone))
@@ -58,10 +60,15 @@ export async function recall(services: Services, who: Principal, query: RecallQu
   const { hits, weights } = evaluate(
     // Without words: what was said then.
     words.length === 0 ? { ...scope, kinds: new Set(['turn']) } : scope,
-    { ...{ words, match: 'any', exact: [], excluded: [], ...bounds }, said_by: named.said_by, about: question.about },
+    { words, match: 'any', exact: [], excluded: [], ...bounds, said_by: named.said_by, about: question.about },
   );
   const asked: Recalled = {
-    ...{ hits, weights, reading, question, words, named },
+    hits,
+    weights,
+    reading,
+    question,
+    words,
+    named,
     now_ms,
     context_turns: query.context_turns,
   };

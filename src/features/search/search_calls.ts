@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { languageOf, saidAt, searchedText } from '../../../actors/insights/library_block.js';
-import { otherCursor } from '../../access/cursors.js';
+import { otherCursor, type Page } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
@@ -19,10 +19,7 @@ import { digestOfQuery, readSearchCursor, writeSearchCursor } from './search_cur
 import { openScope, type ScopeQuery } from './search_scope.js';
 import { wrongQuery } from './wrong_query.js';
 
-/** Searching and recalling what was said and what was made of it, for routes and tools. Rule K-015; docs/choices.md, "Search and recall". */
-
-export { recall } from './recall_calls.js';
-export { recallAnswerShape } from './recall_shapes.js';
+/** Searches what was said and what was made of it. Rule K-015; docs/choices.md, "Search and recall". */
 
 export const SEARCH_KINDS = ['turn', 'suggestion', 'conversation', 'memory'] as const satisfies SearchKind[];
 
@@ -65,9 +62,9 @@ export const searchHitShape = z
   .meta({ id: 'SearchHit' });
 
 export type SearchHit = z.infer<typeof searchHitShape>;
-export type SearchPage = { items: SearchHit[]; cursor: string | null };
 
-export async function search(services: Services, who: Principal, query: SearchQuery): Promise<SearchPage> {
+/** A page of hits, as the query sorts them. BAD_REQUEST for a query without words, or a cursor of another one. */
+export async function search(services: Services, who: Principal, query: SearchQuery): Promise<Page<SearchHit>> {
   const { q, sort, fuzzy, limit, cursor, contact_id, from, to } = query;
   const parsed = parseQuery(q);
   if ('wrong' in parsed) throw new Refused(wrongQuery('q', parsed.wrong));
@@ -85,7 +82,8 @@ export async function search(services: Services, who: Principal, query: SearchQu
   const find = (begins: boolean) => {
     const words = parsed.words.map((word) => new QueryWord(word, { fuzzy, begins: begins && word === typed }));
     const found = evaluate(opened.scope, {
-      ...{ words, match: 'all' },
+      words,
+      match: 'all',
       excluded: parsed.excluded.flatMap((run) => (run.length === 1 ? run.map(wordTerm) : [])),
       exact: [...new Set(parsed.phrases.flat())].map((word) => parsed.words.indexOf(word)),
       from_ms: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
@@ -100,7 +98,8 @@ export async function search(services: Services, who: Principal, query: SearchQu
   const weights = position?.weights ?? now;
   const ranking = new Ranking(hits, {
     scoreOf: (hit) => hits.score(hit, weights),
-    ...{ sort, after: position?.rank ?? null },
+    sort,
+    after: position?.rank ?? null,
   });
   const reading = new HitReading(services, who, opened.filters);
   const shown = new ShownHits(services, who, { hits, reading, words, parsed });
@@ -161,8 +160,16 @@ class ShownHits {
     if (view === undefined) return null;
     const { stream_id, source_id, start_ms, started_at, contact_id, speaker_name } = view;
     return {
-      ...{ kind: 'turn', id: view.id, score, snippet: checked.snippet },
-      ...{ stream_id, source_id, start_ms, started_at, contact_id, speaker_name },
+      kind: 'turn',
+      id: view.id,
+      score,
+      snippet: checked.snippet,
+      stream_id,
+      source_id,
+      start_ms,
+      started_at,
+      contact_id,
+      speaker_name,
     };
   }
 
@@ -177,10 +184,16 @@ class ShownHits {
     const contact = is_own ? await this.#reading.insights.contact(place.account_id, held) : null;
     const [first] = 'parts' in item ? item.parts : item.evidence;
     return {
-      ...{ kind, id: idOfHit(this.#hits, hit), score, snippet: checked.snippet },
-      ...{ stream_id: first?.stream_id ?? null, source_id: first?.source_id ?? null },
-      ...{ start_ms: first?.start_ms ?? null, started_at: new Date(saidAt(kind, item)).toISOString() },
-      ...{ contact_id: contact?.id ?? null, speaker_name: contact?.name ?? null },
+      kind,
+      id: idOfHit(this.#hits, hit),
+      score,
+      snippet: checked.snippet,
+      stream_id: first?.stream_id ?? null,
+      source_id: first?.source_id ?? null,
+      start_ms: first?.start_ms ?? null,
+      started_at: new Date(saidAt(kind, item)).toISOString(),
+      contact_id: contact?.id ?? null,
+      speaker_name: contact?.name ?? null,
     };
   }
 

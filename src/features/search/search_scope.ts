@@ -51,7 +51,10 @@ export async function openScope(services: Services, who: Principal, query: Scope
   ]);
   return {
     scope: {
-      ...{ shelves, kinds: new Set(kinds), source_id, deleted_sources },
+      shelves,
+      kinds: new Set(kinds),
+      source_id,
+      deleted_sources,
       pipeline: lane === null ? 0 : (ownerOfPipeline(lane)?.number ?? 0),
     },
     filters: { lane, contact_ids: contacts, session_id },
