@@ -7,11 +7,11 @@ import type {
   MemoryView,
   SuggestionView,
 } from '../../src/features/insights/insight_shapes.js';
+import type { PipelineView } from '../../src/features/insights/pipelines.js';
 import type { ContactView } from '../../src/features/transcripts/contacts.js';
 import type { TurnView } from '../../src/features/transcripts/turn_shape.js';
 import type { RecorderSessionView } from '../api/device_sessions.js';
 import type { DeviceView } from '../api/devices.js';
-import type { PipelineView } from '../api/pipelines.js';
 import type { SourceView } from '../api/sources.js';
 import type { StreamView } from '../api/streams.js';
 import type { Services, Services, Services } from '../services.js';

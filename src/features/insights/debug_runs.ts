@@ -1,39 +1,75 @@
+import { z } from 'zod';
 import { pipelineOf } from '../../../actors/insights/context_state.js';
 import type { InsightJob, InsightRun } from '../../../actors/insights/library_state.js';
 import type { TranscriptRun } from '../../../actors/transcripts/transcript_runs.js';
 import type { Transcript } from '../../../actors/transcripts/transcript_state.js';
+import { type Page, type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
+import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { laneId, libraryId, pipelineId } from '../../domain/ids.js';
 import { type Interval, subtract } from '../../domain/intervals.js';
 import { orNull } from '../../domain/refusals.js';
 import type { FeatureServices as Services } from '../services.js';
 import { defaultNumberOf } from '../transcripts/pipeline_access.js';
 import type { Scene } from '../transcripts/transcript_pages.js';
+import { readableScene } from '../transcripts/transcript_reading.js';
 
 /** What is made of a recording, for those who look for a fault: no text is in it. Rule K-017. */
 
+export const RUN_KINDS = ['transcribe', 'insights'] as const;
+
+export const debugRunShape = z
+  .strictObject({
+    run_id: id.nullable().describe('What events call it; null while nobody has it.'),
+    kind: z
+      .enum(RUN_KINDS)
+      .describe('transcribe: audio becomes turns; insights: turns become conversations and what is in them.'),
+    pipeline_id: id.describe('Whose work it is.'),
+    from_ms: count.describe("Where its part of the recording begins, in ms of the stream's timeline."),
+    to_ms: count.describe('Where that ends.'),
+    status: z
+      .enum(['waiting', 'claimed', 'published', 'failed'])
+      .describe('claimed: a worker has it; failed: it is not tried any more.'),
+    tries: count.describe('How often a worker has had it.'),
+    engine: z.string().nullable().describe('What did it, where that was said.'),
+    queued_at: moment.describe('Since when it waits, or had waited.'),
+    published_at: moment.nullable().describe('When its result was published; null where there is none.'),
+    failure: z.string().nullable().describe('The code of why it failed.'),
+    dropped: z
+      .strictObject({
+        unsupported: count.describe('No turn bears it; of a transcription: the engine itself doubted it.'),
+        duplicate: count.describe('It was there already, or a person did not want it.'),
+        protected: count.describe('A person had said otherwise.'),
+      })
+      .describe('How much of its result was left out, and why.'),
+  })
+  .meta({ id: 'DebugRun' });
+
+type DebugRunView = z.infer<typeof debugRunShape>;
+
 /** `key`: by which a page finds where the one before ended. */
-export type DebugRun = {
+type DebugRun = Omit<DebugRunView, 'queued_at' | 'published_at'> & {
   key: string;
-  run_id: string | null;
-  kind: 'transcribe' | 'insights';
-  pipeline_id: string;
-  from_ms: number;
-  to_ms: number;
-  status: 'waiting' | 'claimed' | 'published' | 'failed';
-  tries: number;
-  engine: string | null;
   queued_at_ms: number;
   published_at_ms: number | null;
-  failure: string | null;
-  dropped: InsightRun['dropped'];
 };
 
 const NOTHING: InsightRun['dropped'] = { unsupported: 0, duplicate: 0, protected: 0 };
 const NOT_YET = { engine: null, published_at_ms: null, failure: null, dropped: NOTHING };
 
-/** What came last is first. */
-export async function debugRuns(
+/** A page of what workers made of a stream and what waits for them; what came last is first. */
+export async function listDebugRuns(
+  services: Services,
+  who: Principal,
+  { stream_id, limit, cursor }: PageQuery & { stream_id: string },
+): Promise<Page<DebugRunView>> {
+  const scene = await readableScene(services, who, stream_id);
+  const runs = await debugRuns(services, who, scene);
+  const page = pageOfAll(runs, { idOf: ({ key }) => key, limit, cursor });
+  return { items: page.rows.map(debugRunView), cursor: page.cursor };
+}
+
+async function debugRuns(
   { actors, clock }: Pick<Services, 'actors' | 'clock'>,
   who: Principal,
   { stream, transcript }: Scene,
@@ -115,8 +151,18 @@ function stillToTranscribe(
 function transcribed(run: TranscriptRun, pipeline_id: string): DebugRun {
   const { run_id, from_ms, to_ms, status, tries, engine, queued_at_ms, ended_at_ms, failure, dropped } = run;
   return {
-    ...{ key: run_id, run_id, kind: 'transcribe', pipeline_id, from_ms, to_ms, status, tries, engine, queued_at_ms },
-    ...{ published_at_ms: status === 'published' ? ended_at_ms : null, failure },
+    key: run_id,
+    run_id,
+    kind: 'transcribe',
+    pipeline_id,
+    from_ms,
+    to_ms,
+    status,
+    tries,
+    engine,
+    queued_at_ms,
+    published_at_ms: status === 'published' ? ended_at_ms : null,
+    failure,
     dropped: { ...NOTHING, unsupported: dropped },
   };
 }
@@ -129,18 +175,30 @@ function stillToThinkOf(
   const here = job.parts.filter((part) => part.stream_id === stream_id);
   const is_held = claim !== undefined && claim.until_ms > now_ms;
   return {
-    ...{ ...NOT_YET, key: `insights ${number}`, kind: 'insights' },
+    ...NOT_YET,
+    key: `insights ${number}`,
+    kind: 'insights',
     pipeline_id: pipeline_id ?? (is_held ? pipelineOf({ ...claim, pipeline_id }, owner) : default_id),
     from_ms: Math.min(...here.map(({ start_ms }) => start_ms)),
     to_ms: Math.max(...here.map(({ end_ms }) => end_ms)),
-    ...{ run_id: is_held ? claim.run_id : null, status: is_held ? 'claimed' : 'waiting', tries, queued_at_ms },
+    run_id: is_held ? claim.run_id : null,
+    status: is_held ? 'claimed' : 'waiting',
+    tries,
+    queued_at_ms,
   };
 }
 
 function thoughtOf(run: InsightRun, pipeline_id: string): DebugRun {
   const { ended_at_ms, pipeline: _, conversation, ...rest } = run;
   return {
-    ...{ ...rest, key: `${run.run_id} ${conversation}`, kind: 'insights', pipeline_id },
+    ...rest,
+    key: `${run.run_id} ${conversation}`,
+    kind: 'insights',
+    pipeline_id,
     published_at_ms: run.status === 'published' ? ended_at_ms : null,
   };
+}
+
+function debugRunView({ key: _, queued_at_ms, published_at_ms, ...run }: DebugRun): DebugRunView {
+  return { ...run, queued_at: new Date(queued_at_ms).toISOString(), published_at: momentOrNull(published_at_ms) };
 }

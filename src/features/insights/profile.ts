@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import type { KeptItem } from '../../../actors/insights/context.js';
+import type { Profile } from '../../../actors/insights/context_state.js';
+import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
+import type { Principal } from '../../access/principal.js';
+import { languageTag, trimmedLines, trimmedText, whole } from '../../access/request_schemas.js';
+import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
+import { partitionOfId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { randomId } from '../../engine/runtime/random.js';
+import type { FeatureServices as Services } from '../services.js';
+
+/** What an account says of itself, which pipelines are told. Rule K-013; docs/choices.md, "Pipelines and profile". */
+
+export const profileShape = z
+  .strictObject({
+    revision: count.describe('Rises with each change; 0 while nothing was saved.'),
+    about: z.string().nullable().describe('What the account says of its person; null for nothing.'),
+    languages: z.array(z.string()).describe('The languages that are spoken, as BCP 47 tags.'),
+    vocabulary: z.array(z.string()).describe('Words that recordings hear and nobody else knows how to spell.'),
+    updated_at: moment.nullable().describe('When this was saved; null while nothing was.'),
+  })
+  .meta({ id: 'Profile' });
+
+type ProfileView = z.infer<typeof profileShape>;
+
+export const contextItemShape = z
+  .strictObject({
+    id,
+    text: z.string().describe('What pipelines are told.'),
+    created_at: moment,
+    updated_at: moment.describe('When its text last changed.'),
+  })
+  .meta({ id: 'ContextItem' });
+
+type ContextItemView = z.infer<typeof contextItemShape>;
+
+/** A whole profile, as it is saved. */
+export const PROFILE_FIELDS = {
+  revision: whole({ min: 0 }).describe('The revision that was read.'),
+  about: trimmedLines(LIMITS.profile_about_chars_max)
+    .nullable()
+    .default(null)
+    .describe('What pipelines are to know of the person.'),
+  languages: z
+    .array(languageTag)
+    .max(LIMITS.profile_languages_max, `must be at most ${LIMITS.profile_languages_max} languages`)
+    .transform(distinct)
+    .default([])
+    .describe('BCP 47 tags. Where it is one alone, transcription is told that it hears this.'),
+  vocabulary: z
+    .array(trimmedText(LIMITS.vocabulary_term_chars_max))
+    .max(LIMITS.vocabulary_terms_max, `must be at most ${LIMITS.vocabulary_terms_max} words`)
+    .transform(distinct)
+    .default([])
+    .describe('Names and words that transcription is to spell like this.'),
+};
+
+/** The profile as it was last saved. */
+export async function readProfile({ actors }: Services, { account_id }: Principal): Promise<ProfileView> {
+  const found = await actors.context(account_id).view();
+  return profileView(found.profile);
+}
+
+/** Saves a whole profile. CONFLICT where `revision` is not the present one. */
+export async function saveProfile(
+  { actors }: Services,
+  { account_id, fences }: Principal,
+  profile: z.output<z.ZodObject<typeof PROFILE_FIELDS>>,
+): Promise<ProfileView> {
+  const saved = await actors.context(account_id).save_profile(profile, fences);
+  return profileView(saved);
+}
+
+/** Profiles that were saved, newest first, with the present one. */
+export async function listProfileRevisions(
+  { actors }: Services,
+  { account_id }: Principal,
+  { limit, cursor }: PageQuery,
+): Promise<Page<ProfileView>> {
+  const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
+  const range = { after, descending: true, limit: limit + 1 };
+  const found = await actors.context(account_id).profile_revisions({ range });
+  const rows = found.revisions.map(({ id: member, order, value }) => ({ member, order, value }));
+  const page = pageOf(rows, limit);
+  return { items: page.rows.map(({ value }) => profileView(value)), cursor: page.cursor };
+}
+
+/** What pipelines are told beside the profile, the oldest first. */
+export async function listContextItems(
+  { actors }: Services,
+  { account_id }: Principal,
+): Promise<{ version: number; items: ContextItemView[] }> {
+  const { version, items } = await actors.context(account_id).context_items();
+  return { version, items: items.map(contextItemView) };
+}
+
+/** Adds something that pipelines are to know. */
+export async function createContextItem(
+  { actors, clock }: Services,
+  { account_id, fences }: Principal,
+  text: string,
+): Promise<ContextItemView> {
+  const item_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+  const created = await actors.context(account_id).create_item({ item_id, text }, fences);
+  return contextItemView(created);
+}
+
+/** Changes the text of something that pipelines are told. */
+export async function editContextItem(
+  { actors }: Services,
+  { account_id, fences }: Principal,
+  { id: item_id, text }: { id: string; text: string },
+): Promise<ContextItemView> {
+  const edited = await actors.context(account_id).edit_item({ item_id, text }, fences);
+  return contextItemView(edited);
+}
+
+/** Deletes something that pipelines are told. */
+export async function deleteContextItem(
+  { actors }: Services,
+  { account_id, fences }: Principal,
+  item_id: string,
+): Promise<void> {
+  await actors.context(account_id).delete_item({ item_id }, fences);
+}
+
+function distinct(texts: string[]): string[] {
+  return [...new Set(texts)];
+}
+
+function profileView({ revision, about, languages, vocabulary, updated_at_ms }: Profile): ProfileView {
+  return { revision, about, languages, vocabulary, updated_at: momentOrNull(updated_at_ms) };
+}
+
+function contextItemView({ id, text, created_at_ms, updated_at_ms }: KeptItem): ContextItemView {
+  const [created_at, updated_at] = [new Date(created_at_ms).toISOString(), new Date(updated_at_ms).toISOString()];
+  return { id, text, created_at, updated_at };
+}
