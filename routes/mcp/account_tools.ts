@@ -11,7 +11,7 @@ import { eventType, listEvents } from '../api/events.js';
 import { tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, limit } from './tool_arguments.js';
-import { pipelineOf, pipelineShape } from './views.js';
+import { pipelineOf, toolPipelineShape } from './views.js';
 
 const whoShape = z.strictObject({
   account_id: id.describe('The account that it acts for.'),
@@ -90,7 +90,7 @@ export const ACCOUNT_TOOLS: readonly Tool[] = [
     permission: ['pipelines:read'],
     input: z.strictObject({ cursor }),
     example: {},
-    output: listShape(pipelineShape),
+    output: listShape(toolPipelineShape),
     handler: ({ services, who }, input) =>
       listed(LIMITS.list_limit_default, (limit) => listPipelines(services, who, { ...input, limit }), pipelineOf),
   }),

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { uuid } from '../../src/access/request_schemas.js';
-import { LIMITS } from '../../src/domain/limits.js';
-import { orNull, orRefused, Refused, refuse } from '../../src/domain/refusals.js';
+import { orNull, Refused, refuse } from '../../src/domain/refusals.js';
 import type { Tool } from '../../src/edge/mcp/tool.js';
 import { readSuggestion } from '../../src/features/insights/suggestions.js';
-import { readableScene, readTurn } from '../../src/features/transcripts/transcript_reading.js';
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
-import { turnsOfStream } from '../../src/features/transcripts/turn_lists.js';
-import type { TurnView } from '../../src/features/transcripts/turn_shape.js';
+import { readTurnInContext } from '../../src/features/transcripts/turn_lists.js';
 import { type Caller, tool } from '../rows.js';
 import { EXAMPLE_ID } from './tool_arguments.js';
-import { InsightViews, speakerOf, suggestionShape, turnOf, turnShape } from './views.js';
+import { InsightViews, speakerOf, toolSuggestionShape, toolTurnShape, turnOf } from './views.js';
 
 const NOTHING = refuse(
   'NOT_FOUND',
@@ -24,8 +21,8 @@ const documentShape = z.strictObject({
   text: z.string(),
   url: z.string(),
   metadata: z.union([
-    z.strictObject({ type: z.literal('turn'), ...turnShape.shape }),
-    z.strictObject({ type: z.literal('suggestion'), ...suggestionShape.shape }),
+    z.strictObject({ type: z.literal('turn'), ...toolTurnShape.shape }),
+    z.strictObject({ type: z.literal('suggestion'), ...toolSuggestionShape.shape }),
   ]),
 });
 
@@ -55,26 +52,12 @@ export const FETCH_TOOL: Tool = tool({
 });
 
 async function turnDocument({ services, who }: Caller, id: string): Promise<Document> {
-  const turn = await readTurn(services, who, { turn_id: id, words: false });
-  const { stream_id, pipeline_id } = turn;
-  const scene = await readableScene(services, who, stream_id);
-  const around = await turnsOfStream(services, who, {
-    stream_id,
-    pipeline_id,
-    limit: LIMITS.fetched_turns_max,
-    from_ms: Math.max(0, turn.start_ms - LIMITS.fetched_around_ms),
-    to_ms: turn.end_ms + LIMITS.fetched_around_ms,
-  }).catch(orRefused(null));
-  const turns: TurnView[] = around?.items ?? [turn];
-  const said = turns.some((one) => one.id === id) ? turns : [turn, ...turns];
+  const { turn, around, stream_title } = await readTurnInContext(services, who, id);
+  const title = [speakerOf(turn) ?? 'Somebody', turn.started_at, ...(stream_title === null ? [] : [stream_title])];
   return {
     id,
-    title: [
-      speakerOf(turn) ?? 'Somebody',
-      turn.started_at,
-      ...(scene.stream.title === null ? [] : [scene.stream.title]),
-    ].join(' · '),
-    text: said.map((one) => transcriptLine({ ...one, name: speakerOf(one) })).join('\n'),
+    title: title.join(' · '),
+    text: around.map((one) => transcriptLine({ ...one, name: speakerOf(one) })).join('\n'),
     url: `${services.addresses().base_url}/turns/${id}`,
     metadata: { type: 'turn', ...turnOf(turn) },
   };

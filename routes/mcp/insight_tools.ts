@@ -1,35 +1,42 @@
 import { z } from 'zod';
 import { otherCursor, writeCursor } from '../../src/access/cursors.js';
 import { timestamp, trimmedLines, uuid, whole } from '../../src/access/request_schemas.js';
-import { count, id, moment } from '../../src/access/response_schemas.js';
+import { id } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { Refused } from '../../src/domain/refusals.js';
 import { fittingCount } from '../../src/edge/mcp/fitting_page.js';
 import { ADDS, SETS, type Tool } from '../../src/edge/mcp/tool.js';
 import { listConversations } from '../../src/features/insights/conversations.js';
-import { MEMORY_KINDS, RATINGS, SUGGESTION_STATUSES } from '../../src/features/insights/insight_shapes.js';
+import {
+  feedbackShape,
+  MEMORY_KINDS,
+  RATINGS,
+  SUGGESTION_STATUSES,
+} from '../../src/features/insights/insight_shapes.js';
 import { listMemories } from '../../src/features/insights/memories.js';
-import { sessionSummary } from '../../src/features/insights/session_summary.js';
+import { sessionSummary, sessionSummaryShape } from '../../src/features/insights/session_summary.js';
 import { editSuggestion, giveFeedback, listSuggestions } from '../../src/features/insights/suggestions.js';
 import { listed, listShape } from './listing.js';
 import { cursor, EXAMPLE_ID, from, paging, to, workspace_id } from './tool_arguments.js';
-import { conversationShape, InsightViews, memoryShape, participantsOf, suggestionShape } from './views.js';
+import { InsightViews, participantsOf, toolConversationShape, toolMemoryShape, toolSuggestionShape } from './views.js';
 
+const { rating, comment, created_at } = feedbackShape.shape;
 const LAYER = 'insights.access' as const;
 const text = trimmedLines(LIMITS.insight_text_chars_max);
 const contact = uuid.nullable().optional();
 
 const summaryInput = z.strictObject({ session_id: uuid, cursor });
-const summaryShape = z.strictObject({
-  session_id: id,
-  state: z.string(),
-  started_at: moment.nullable(),
-  ended_at: moment.nullable(),
-  talk_ms: count,
-  participants: conversationShape.shape.participants,
-  conversations: z.array(conversationShape),
-  suggestions: z.array(suggestionShape),
-  memories: z.array(memoryShape),
+const summary = sessionSummaryShape.shape;
+const toolSummaryShape = z.strictObject({
+  session_id: summary.session_id,
+  state: summary.state,
+  started_at: summary.started_at,
+  ended_at: summary.ended_at,
+  talk_ms: summary.talk_ms,
+  participants: toolConversationShape.shape.participants,
+  conversations: z.array(toolConversationShape),
+  suggestions: z.array(toolSuggestionShape),
+  memories: z.array(toolMemoryShape),
   cursor: z.string().nullable(),
 });
 
@@ -50,7 +57,7 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
       workspace_id,
     }),
     example: { status: 'open', due_before: '2026-01-31T08:30:00Z' },
-    output: listShape(suggestionShape),
+    output: listShape(toolSuggestionShape),
     handler({ services, who }, input) {
       const views = new InsightViews(services);
       const list = (asked: number) => listSuggestions(services, who, { ...input, limit: asked });
@@ -74,7 +81,7 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
       requester_contact_id: contact,
     }),
     example: { suggestion_id: EXAMPLE_ID, state_version: 1, status: 'completed' },
-    output: suggestionShape,
+    output: toolSuggestionShape,
     async handler({ services, who }, { suggestion_id, owner_contact_id, requester_contact_id, ...edit }) {
       const roles = { owner_contact_id, requester_contact_id };
       const item = await editSuggestion(services, who, { id: suggestion_id, roles, ...edit });
@@ -90,16 +97,10 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
     does: ADDS,
     input: z.strictObject({ suggestion_id: uuid, rating: z.enum(RATINGS), comment: text.optional() }),
     example: { suggestion_id: EXAMPLE_ID, rating: 'helpful' },
-    output: z.strictObject({
-      suggestion_id: id,
-      rating: z.string(),
-      comment: z.string().nullable(),
-      created_at: moment,
-    }),
-    async handler({ services, who }, { suggestion_id, rating: rated, comment: said = null }) {
-      const given = await giveFeedback(services, who, { id: suggestion_id, rating: rated, comment: said });
-      const { rating, comment, created_at } = given;
-      return { suggestion_id, rating, comment, created_at };
+    output: z.strictObject({ suggestion_id: id, rating, comment, created_at }),
+    async handler({ services, who }, { suggestion_id, comment = null, ...feedback }) {
+      const { id: _, ...given } = await giveFeedback(services, who, { id: suggestion_id, comment, ...feedback });
+      return { suggestion_id, ...given };
     },
   }),
 
@@ -111,7 +112,7 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
     permission: ['insights:read'],
     input: summaryInput,
     example: { session_id: EXAMPLE_ID },
-    output: summaryShape,
+    output: toolSummaryShape,
     handler: getSessionSummary,
   }),
 
@@ -131,7 +132,7 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
       to,
     }),
     example: { from: '2026-01-31T08:30:00Z' },
-    output: listShape(conversationShape),
+    output: listShape(toolConversationShape),
     handler({ services, who }, input) {
       const views = new InsightViews(services);
       const list = (asked: number) => listConversations(services, who, { ...input, limit: asked });
@@ -154,7 +155,7 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
       workspace_id,
     }),
     example: { state: 'active' },
-    output: listShape(memoryShape),
+    output: listShape(toolMemoryShape),
     handler({ services, who }, input) {
       const views = new InsightViews(services);
       const list = (asked: number) => listMemories(services, who, { ...input, limit: asked });
@@ -167,7 +168,7 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
 async function getSessionSummary(
   { services, who }: Caller,
   { session_id, cursor }: z.output<typeof summaryInput>,
-): Promise<z.infer<typeof summaryShape>> {
+): Promise<z.infer<typeof toolSummaryShape>> {
   if (cursor !== undefined && (cursor.member !== session_id || cursor.order < 0)) throw new Refused(otherCursor());
   const found = await sessionSummary(services, who, { session_id });
   const views = new InsightViews(services);
@@ -180,7 +181,12 @@ async function getSessionSummary(
   const shown = new Set(all.slice(begin, end));
   const { state, started_at, ended_at, talk_ms, participants } = found;
   return {
-    ...{ session_id, state, started_at, ended_at, talk_ms, participants: participantsOf(participants) },
+    session_id,
+    state,
+    started_at,
+    ended_at,
+    talk_ms,
+    participants: participantsOf(participants),
     conversations: conversations.filter((item) => shown.has(item)),
     suggestions: suggestions.filter((item) => shown.has(item)),
     memories: memories.filter((item) => shown.has(item)),

@@ -67,7 +67,12 @@ export const SEARCH_TOOLS: readonly Tool[] = [
     async handler({ services, who }, query) {
       const found = await recall(services, who, { ...query, context_turns: LIMITS.recall_context_default });
       const passages = found.items.map(({ kind, started_at: at, stream_id, start_ms, end_ms, turns, suggestion }) => ({
-        ...{ kind, at, stream_id, start_ms, end_ms, suggestion_id: suggestion?.id ?? null },
+        kind,
+        at,
+        stream_id,
+        start_ms,
+        end_ms,
+        suggestion_id: suggestion?.id ?? null,
         turn_ids: turns.map((turn) => turn.id),
         text: [
           ...(suggestion === null ? [] : [`${suggestion.kind}, ${suggestion.status}: ${suggestion.text}`]),
@@ -106,8 +111,16 @@ export const SEARCH_TOOLS: readonly Tool[] = [
           const { id, started_at: at, stream_id, start_ms, speaker_name: speaker, contact_id } = hit;
           const title = `${hit.kind === 'turn' ? (speaker ?? 'Somebody') : hit.kind} · ${at}`;
           return {
-            ...{ id, title, url: `${base_url}${PATHS[hit.kind]}/${id}`, text: hit.snippet.text },
-            ...{ kind: hit.kind, at, stream_id, start_ms, speaker, contact_id },
+            id,
+            title,
+            url: `${base_url}${PATHS[hit.kind]}/${id}`,
+            text: hit.snippet.text,
+            kind: hit.kind,
+            at,
+            stream_id,
+            start_ms,
+            speaker,
+            contact_id,
           };
         });
         return { items, cursor: found.cursor };

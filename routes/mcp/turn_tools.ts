@@ -5,15 +5,15 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
 import { SETS, type Tool } from '../../src/edge/mcp/tool.js';
 import { listContacts } from '../../src/features/transcripts/contacts.js';
-import { readableScene } from '../../src/features/transcripts/transcript_reading.js';
+import { transcriptProgress } from '../../src/features/transcripts/transcript_summary.js';
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
 import { correctTurn } from '../../src/features/transcripts/turn_changes.js';
-import { checkScopes, listTurns, turnsOfStream } from '../../src/features/transcripts/turn_lists.js';
+import { checkScopes, listTurns } from '../../src/features/transcripts/turn_lists.js';
 import { speakerName } from '../../src/features/transcripts/turn_shape.js';
 import { type Caller, tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, EXAMPLE_ID, from, paging, to, workspace_id } from './tool_arguments.js';
-import { contactOf, contactShape, speakerOf, turnOf, turnShape } from './views.js';
+import { contactOf, speakerOf, toolContactShape, toolTurnShape, turnOf } from './views.js';
 
 const position_ms = whole({ min: 0 }).optional();
 
@@ -24,7 +24,7 @@ const transcriptInput = z.strictObject({
   cursor,
 });
 
-const transcriptShape = z.strictObject({
+const toolTranscriptShape = z.strictObject({
   stream_id: id,
   title: z.string().nullable(),
   captured_at: moment,
@@ -55,7 +55,7 @@ export const TURN_TOOLS: readonly Tool[] = [
       })
       .superRefine(checkScopes),
     example: { from: '2026-01-31T08:30:00Z', limit: 25 },
-    output: listShape(turnShape),
+    output: listShape(toolTurnShape),
     handler: ({ services, who }, input) =>
       listed(input.limit, (asked) => listTurns(services, who, { ...input, limit: asked }), turnOf),
   }),
@@ -68,7 +68,7 @@ export const TURN_TOOLS: readonly Tool[] = [
     permission: ['turns:read'],
     input: transcriptInput,
     example: { stream_id: EXAMPLE_ID, from_ms: 0, to_ms: 600_000 },
-    output: transcriptShape,
+    output: toolTranscriptShape,
     handler: getTranscript,
   }),
 
@@ -82,7 +82,7 @@ export const TURN_TOOLS: readonly Tool[] = [
       query: trimmedText(LIMITS.contact_name_chars_max).optional().describe('Part of the name.'),
     }),
     example: { query: 'Anna' },
-    output: listShape(contactShape),
+    output: listShape(toolContactShape),
     handler: ({ services, who }, { query: q, ...input }) =>
       listed(input.limit, (asked) => listContacts(services, who, { ...input, q, limit: asked }), contactOf),
   }),
@@ -103,7 +103,7 @@ export const TURN_TOOLS: readonly Tool[] = [
         message: 'must have contact_id or speaker, and not both',
       }),
     example: { turn_id: EXAMPLE_ID, speaker: 'S2' },
-    output: turnShape,
+    output: toolTurnShape,
     async handler({ services, who }, { turn_id, ...change }) {
       const turn = await correctTurn(services, who, turn_id, change);
       return turnOf(turn);
@@ -114,16 +114,11 @@ export const TURN_TOOLS: readonly Tool[] = [
 async function getTranscript(
   { services, who }: Caller,
   { stream_id, ...range }: z.output<typeof transcriptInput>,
-): Promise<z.infer<typeof transcriptShape>> {
-  const scene = await readableScene(services, who, stream_id);
+): Promise<z.infer<typeof toolTranscriptShape>> {
+  const { title, captured_at, waiting_ms } = await transcriptProgress(services, who, stream_id);
   const page = await fittingPage(LIMITS.transcript_lines_max, async (limit) => {
-    const found = await turnsOfStream(services, who, { stream_id, ...range, limit });
+    const found = await listTurns(services, who, { stream_id, ...range, limit });
     return { ...found, items: found.items.map((turn) => transcriptLine({ ...turn, name: speakerOf(turn) })) };
   });
-  const { stream, transcript } = scene;
-  return {
-    ...{ stream_id, title: stream.title, captured_at: stream.captured_at },
-    waiting_ms: transcript?.waiting.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0) ?? 0,
-    ...{ text: page.items.join('\n'), cursor: page.cursor },
-  };
+  return { stream_id, title, captured_at, waiting_ms, text: page.items.join('\n'), cursor: page.cursor };
 }

@@ -1,43 +1,56 @@
 import { z } from 'zod';
 import { count, id, moment } from '../../src/access/response_schemas.js';
-import { orRefused } from '../../src/domain/refusals.js';
-import type {
-  ConversationView,
-  EvidenceView,
-  MemoryView,
-  SuggestionView,
+import { timelineBegin } from '../../src/features/insights/evidence_reader.js';
+import {
+  type ConversationView,
+  conversationShape,
+  type EvidenceView,
+  evidenceShape,
+  type MemoryView,
+  memoryShape,
+  participantShape,
+  type SuggestionView,
+  suggestionShape,
 } from '../../src/features/insights/insight_shapes.js';
-import type { PipelineView } from '../../src/features/insights/pipelines.js';
-import type { ContactView } from '../../src/features/transcripts/contacts.js';
-import type { TurnView } from '../../src/features/transcripts/turn_shape.js';
+import { type PipelineView, pipelineShape } from '../../src/features/insights/pipelines.js';
+import { type ContactView, contactShape } from '../../src/features/transcripts/contacts.js';
+import { type TurnView, turnShape } from '../../src/features/transcripts/turn_shape.js';
 import type { RecorderSessionView } from '../api/device_sessions.js';
 import type { DeviceView } from '../api/devices.js';
 import type { SourceView } from '../api/sources.js';
 import type { StreamView } from '../api/streams.js';
-import type { Services, Services, Services } from '../services.js';
+import type { Services, Services, Services, Services } from '../services.js';
 
 /**
  * What tools give of resources: what an assistant needs to answer and to call the next tool. Ids carry the names that
  * arguments have, moments are ISO times beside ms of the timeline, speakers have their names.
  */
 
-export const turnShape = z.strictObject({
-  turn_id: id,
-  stream_id: id,
-  at: moment,
-  start_ms: count,
-  end_ms: count,
-  speaker: z.string().nullable(),
-  speaker_label: z.string().nullable(),
-  contact_id: id.nullable(),
-  text: z.string(),
+const turn = turnShape.shape;
+
+export const toolTurnShape = z.strictObject({
+  turn_id: turn.id,
+  stream_id: turn.stream_id,
+  at: turn.started_at,
+  start_ms: turn.start_ms,
+  end_ms: turn.end_ms,
+  speaker: turn.speaker_name,
+  speaker_label: turn.speaker,
+  contact_id: turn.contact_id,
+  text: turn.text,
 });
 
-export function turnOf(turn: TurnView): z.infer<typeof turnShape> {
+export function turnOf(turn: TurnView): z.infer<typeof toolTurnShape> {
   return {
-    ...{ turn_id: turn.id, stream_id: turn.stream_id, at: turn.started_at },
-    ...{ start_ms: turn.start_ms, end_ms: turn.end_ms, speaker: speakerOf(turn) },
-    ...{ speaker_label: turn.speaker, contact_id: turn.contact_id, text: turn.text },
+    turn_id: turn.id,
+    stream_id: turn.stream_id,
+    at: turn.started_at,
+    start_ms: turn.start_ms,
+    end_ms: turn.end_ms,
+    speaker: speakerOf(turn),
+    speaker_label: turn.speaker,
+    contact_id: turn.contact_id,
+    text: turn.text,
   };
 }
 
@@ -46,50 +59,63 @@ export function speakerOf({ speaker_name, speaker }: Pick<TurnView, 'speaker_nam
   return speaker_name ?? speaker;
 }
 
-const evidenceShape = z.strictObject({
-  stream_id: id,
+const evidence = evidenceShape.shape;
+const suggestion = suggestionShape.shape;
+const conversation = conversationShape.shape;
+const participant = participantShape.shape;
+const part = conversation.parts.element.shape;
+const memory = memoryShape.shape;
+
+const toolEvidenceShape = z.strictObject({
+  stream_id: evidence.stream_id,
   at: moment.nullable(),
-  start_ms: count,
-  end_ms: count,
-  turn_ids: z.array(id),
-  quote: z.string().nullable(),
-  state: z.string(),
+  start_ms: evidence.start_ms,
+  end_ms: evidence.end_ms,
+  turn_ids: evidence.turn_ids,
+  quote: evidence.quote,
+  state: evidence.state,
 });
 
-export const suggestionShape = z.strictObject({
-  suggestion_id: id,
-  kind: z.string(),
-  text: z.string(),
-  status: z.string(),
-  due_at: moment.nullable(),
-  owner_contact_id: id.nullable(),
-  requester_contact_id: id.nullable(),
-  session_id: id.nullable(),
-  state_version: count,
-  updated_at: moment,
-  evidence: z.array(evidenceShape),
+export const toolSuggestionShape = z.strictObject({
+  suggestion_id: suggestion.id,
+  kind: suggestion.kind,
+  text: suggestion.text,
+  status: suggestion.status,
+  due_at: suggestion.due_at,
+  owner_contact_id: suggestion.roles.shape.owner_contact_id,
+  requester_contact_id: suggestion.roles.shape.requester_contact_id,
+  session_id: suggestion.session_id,
+  state_version: suggestion.state_version,
+  updated_at: suggestion.updated_at,
+  evidence: z.array(toolEvidenceShape),
 });
 
-export const conversationShape = z.strictObject({
-  conversation_id: id,
-  title: z.string().nullable(),
-  summary: z.string().nullable(),
-  topics: z.array(z.string()),
-  started_at: moment,
-  ended_at: moment,
-  session_id: id.nullable(),
-  participants: z.array(z.strictObject({ speaker: z.string().nullable(), contact_id: id.nullable(), talk_ms: count })),
-  parts: z.array(z.strictObject({ stream_id: id, start_ms: count, end_ms: count })),
+export const toolConversationShape = z.strictObject({
+  conversation_id: conversation.id,
+  title: conversation.title,
+  summary: conversation.summary,
+  topics: conversation.topics,
+  started_at: conversation.started_at,
+  ended_at: conversation.ended_at,
+  session_id: conversation.session_id,
+  participants: z.array(
+    z.strictObject({
+      speaker: participant.speaker_name,
+      contact_id: participant.contact_id,
+      talk_ms: participant.talk_ms,
+    }),
+  ),
+  parts: z.array(z.strictObject({ stream_id: part.stream_id, start_ms: part.start_ms, end_ms: part.end_ms })),
 });
 
-export const memoryShape = z.strictObject({
-  memory_id: id,
-  kind: z.string(),
-  text: z.string(),
-  state: z.string(),
-  contact_id: id.nullable(),
-  updated_at: moment,
-  evidence: z.array(evidenceShape),
+export const toolMemoryShape = z.strictObject({
+  memory_id: memory.id,
+  kind: memory.kind,
+  text: memory.text,
+  state: memory.state,
+  contact_id: memory.contact_id,
+  updated_at: memory.updated_at,
+  evidence: z.array(toolEvidenceShape),
 });
 
 /** Of what rests on recordings: one request asks each recording once when its timeline begins. */
@@ -101,30 +127,44 @@ export class InsightViews {
     this.#services = services;
   }
 
-  async suggestion(item: SuggestionView): Promise<z.infer<typeof suggestionShape>> {
+  async suggestion(item: SuggestionView): Promise<z.infer<typeof toolSuggestionShape>> {
     const { kind, text, status, due_at, roles, session_id, state_version, updated_at } = item;
     return {
-      ...{ suggestion_id: item.id, kind, text, status, due_at, ...roles, session_id, state_version, updated_at },
+      suggestion_id: item.id,
+      kind,
+      text,
+      status,
+      due_at,
+      ...roles,
+      session_id,
+      state_version,
+      updated_at,
       evidence: await this.#evidence(item.evidence),
     };
   }
 
-  async memory(item: MemoryView): Promise<z.infer<typeof memoryShape>> {
+  async memory(item: MemoryView): Promise<z.infer<typeof toolMemoryShape>> {
     const { kind, text, state, contact_id, updated_at } = item;
     const evidence = await this.#evidence(item.evidence);
     return { memory_id: item.id, kind, text, state, contact_id, updated_at, evidence };
   }
 
-  conversation(item: ConversationView): z.infer<typeof conversationShape> {
+  conversation(item: ConversationView): z.infer<typeof toolConversationShape> {
     const { title, summary, topics, started_at, ended_at, session_id } = item;
     return {
-      ...{ conversation_id: item.id, title, summary, topics, started_at, ended_at, session_id },
+      conversation_id: item.id,
+      title,
+      summary,
+      topics,
+      started_at,
+      ended_at,
+      session_id,
       participants: participantsOf(item.participants),
       parts: item.parts.map(({ stream_id, start_ms, end_ms }) => ({ stream_id, start_ms, end_ms })),
     };
   }
 
-  async #evidence(spans: readonly EvidenceView[]): Promise<z.infer<typeof evidenceShape>[]> {
+  async #evidence(spans: readonly EvidenceView[]): Promise<z.infer<typeof toolEvidenceShape>[]> {
     return Promise.all(
       spans.map(async ({ stream_id, start_ms, end_ms, turn_ids, quote, state }) => {
         const begins_ms = await this.#beginOf(stream_id);
@@ -138,8 +178,7 @@ export class InsightViews {
   async #beginOf(stream_id: string): Promise<number | null> {
     const known = this.#begins_ms.get(stream_id);
     if (known !== undefined) return known;
-    const stream = await this.#services.actors.stream(stream_id).view().catch(orRefused(null));
-    const begins_ms = stream === null ? null : Date.parse(stream.captured_at);
+    const begins_ms = await timelineBegin(this.#services, stream_id);
     this.#begins_ms.set(stream_id, begins_ms);
     return begins_ms;
   }
@@ -149,15 +188,17 @@ export function participantsOf(participants: ConversationView['participants']) {
   return participants.map(({ speaker_name, contact_id, talk_ms }) => ({ speaker: speaker_name, contact_id, talk_ms }));
 }
 
-export const contactShape = z.strictObject({
-  contact_id: id,
-  name: z.string().nullable(),
-  is_self: z.boolean(),
-  merged_into: id.nullable(),
+const contact = contactShape.shape;
+
+export const toolContactShape = z.strictObject({
+  contact_id: contact.id,
+  name: contact.name,
+  is_self: contact.is_self,
+  merged_into: contact.merged_into,
 });
 
-export function contactOf({ id: contact_id, name, is_self, merged_into }: ContactView): z.infer<typeof contactShape> {
-  return { contact_id, name, is_self, merged_into };
+export function contactOf({ id, name, is_self, merged_into }: ContactView): z.infer<typeof toolContactShape> {
+  return { contact_id: id, name, is_self, merged_into };
 }
 
 export const streamShape = z.strictObject({
@@ -209,16 +250,18 @@ export function sessionOf(session: RecorderSessionView, account_id: string): z.i
   return { session_id, status, is_host, workspace_id, source_id, started_at, ended_at };
 }
 
-export const pipelineShape = z.strictObject({
-  pipeline_id: id,
-  name: z.string(),
-  default: z.boolean(),
-  archived: z.boolean(),
-  transcription: z.looseObject({ engine: z.string() }),
-  insights: z.looseObject({ engine: z.string() }).nullable(),
+const pipeline = pipelineShape.shape;
+
+export const toolPipelineShape = z.strictObject({
+  pipeline_id: pipeline.id,
+  name: pipeline.name,
+  default: pipeline.default,
+  archived: pipeline.archived,
+  transcription: pipeline.transcription,
+  insights: pipeline.insights,
 });
 
-export function pipelineOf(pipeline: PipelineView): z.infer<typeof pipelineShape> {
-  const { id: pipeline_id, name, archived, transcription, insights } = pipeline;
-  return { pipeline_id, name, default: pipeline.default, archived, transcription, insights };
+export function pipelineOf(of: PipelineView): z.infer<typeof toolPipelineShape> {
+  const { id: pipeline_id, name, archived, transcription, insights } = of;
+  return { pipeline_id, name, default: of.default, archived, transcription, insights };
 }

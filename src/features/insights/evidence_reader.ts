@@ -11,7 +11,8 @@ import { fits } from '../../../actors/transcripts/transcript_merge.js';
 import { type Page, type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
 import { type Interval, shared } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
-import { orNull } from '../../domain/refusals.js';
+import { orNull, orRefused } from '../../domain/refusals.js';
+import type { Actors } from '../../engine/runtime/actors.js';
 import { type OfPipeline, type Scene, somePages, type TranscriptReader } from '../transcripts/transcript_pages.js';
 import { cleanText } from './plain_words.js';
 
@@ -153,4 +154,13 @@ export class EvidenceReader {
 
 function timeOf({ start_ms, end_ms }: { start_ms: number; end_ms: number }): Interval {
   return [start_ms, Math.max(end_ms, start_ms + 1)];
+}
+
+/** When a recording's timeline begins, in ms; null for a recording that is gone. */
+export async function timelineBegin(
+  { actors }: { actors: Pick<Actors, 'stream'> },
+  stream_id: string,
+): Promise<number | null> {
+  const stream = await actors.stream(stream_id).view().catch(orRefused(null));
+  return stream === null ? null : Date.parse(stream.captured_at);
 }

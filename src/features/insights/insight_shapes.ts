@@ -35,7 +35,7 @@ const made_by = z
     'extractive: its texts are sentences that were said; model: a language model wrote them; external: a worker.',
   );
 
-const evidenceShape = z
+export const evidenceShape = z
   .strictObject({
     ...span,
     turn_ids: z.array(id).describe('The turns that are there now; none for whoever may not read turns.'),

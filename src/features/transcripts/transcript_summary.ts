@@ -9,7 +9,7 @@ import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices as Services } from '../services.js';
 import { transcriberOf } from './engines/choose_engine.js';
 import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
-import { sceneAsked, type TranscriptQuery } from './transcript_reading.js';
+import { readableScene, sceneAsked, type TranscriptQuery } from './transcript_reading.js';
 
 const interval = z.tuple([count, count]);
 const intervals = (meaning: string) => z.array(interval).describe(`${meaning}: from and to, in ms.`);
@@ -66,6 +66,17 @@ export async function readTranscript(
 ): Promise<TranscriptView> {
   const scene = await sceneAsked(services, who, query);
   return summarize(services, who, scene);
+}
+
+/** What recording a transcript is of, and how many ms of its audio are still to be transcribed. */
+export async function transcriptProgress(
+  services: Services,
+  who: Principal,
+  stream_id: string,
+): Promise<{ title: string | null; captured_at: string; waiting_ms: number }> {
+  const { stream, transcript } = await readableScene(services, who, stream_id);
+  const waiting_ms = transcript?.waiting.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0) ?? 0;
+  return { title: stream.title, captured_at: stream.captured_at, waiting_ms };
 }
 
 async function summarize(services: Services, { account_id }: Principal, scene: Scene): Promise<TranscriptView> {

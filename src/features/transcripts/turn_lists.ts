@@ -6,12 +6,12 @@ import { otherCursor, type Page, type PageQuery, type Position, writeCursor } fr
 import type { Principal } from '../../access/principal.js';
 import { isId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
+import { orNull, orRefused, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { ownSource } from '../recordings/sources.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices as Services, FeatureServices as Services } from '../services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
 import { namesOf, pagesFrom, type Scene } from './transcript_pages.js';
-import { type FoundTurn, readableScene, sceneAsked, viewTurns } from './transcript_reading.js';
+import { type FoundTurn, readableScene, readTurn, sceneAsked, viewTurns } from './transcript_reading.js';
 import type { TurnView } from './turn_shape.js';
 
 /** Lists of turns: of one stream in the order of its timeline, or of many, the newest first. */
@@ -50,8 +50,29 @@ export async function listTurns(
   return turnsOfMany(services, who, query);
 }
 
+/** A turn, what the same pipeline heard around it (the turn with it), and the recording's title. */
+export async function readTurnInContext(
+  services: Services,
+  who: Principal,
+  turn_id: string,
+): Promise<{ turn: TurnView; around: TurnView[]; stream_title: string | null }> {
+  const turn = await readTurn(services, who, { turn_id, words: false });
+  const { stream_id, pipeline_id, start_ms, end_ms } = turn;
+  const { stream } = await readableScene(services, who, stream_id);
+  const page = await turnsOfStream(services, who, {
+    stream_id,
+    pipeline_id,
+    limit: LIMITS.fetched_turns_max,
+    from_ms: Math.max(0, start_ms - LIMITS.fetched_around_ms),
+    to_ms: end_ms + LIMITS.fetched_around_ms,
+  }).catch(orRefused(null));
+  const turns = page?.items ?? [];
+  const around = turns.some(({ id }) => id === turn_id) ? turns : [turn, ...turns];
+  return { turn, around, stream_title: stream.title };
+}
+
 /** Turns of a stream that are not over before `from_ms` and begin by `to_ms`. */
-export async function turnsOfStream(
+async function turnsOfStream(
   services: Services,
   who: Principal,
   { stream_id, pipeline_id, limit, cursor, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: TurnsOfStreamQuery,
