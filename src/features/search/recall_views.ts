@@ -50,9 +50,15 @@ export class RecallViews {
     if (shown === null) return null;
     const { from, to, turns } = shown;
     return {
-      ...{ kind: 'passage', score, stream_id: scene.stream.id, start_ms: from.start_ms, end_ms: to.end_ms },
+      kind: 'passage',
+      score,
+      stream_id: scene.stream.id,
+      start_ms: from.start_ms,
+      end_ms: to.end_ms,
       started_at: new Date(Date.parse(scene.stream.captured_at) + from.start_ms).toISOString(),
-      ...{ suggestion: null, turns, matched: this.#inOrder(standing.flatMap(({ matched }) => matched)) },
+      suggestion: null,
+      turns,
+      matched: this.#inOrder(standing.flatMap(({ matched }) => matched)),
     };
   }
 
@@ -70,7 +76,10 @@ export class RecallViews {
     const { kind, text, status, due_at_ms } = item;
     const id = insightId(place.library_id, 'suggestion', number);
     return {
-      ...{ kind: 'suggestion', score, ...moment, started_at: new Date(saidAt('suggestion', item)).toISOString() },
+      kind: 'suggestion',
+      score,
+      ...moment,
+      started_at: new Date(saidAt('suggestion', item)).toISOString(),
       suggestion: { id, kind, text, status, due_at: momentOrNull(due_at_ms) },
       matched: this.#inOrder(matched),
     };

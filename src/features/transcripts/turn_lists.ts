@@ -123,7 +123,7 @@ type TurnsQuery = PageQuery & {
 
 /** Inside a stream: what begins before this turn; null for nothing any more. */
 type Inside = { start_ms: number; serial: number } | null;
-type Place = { order: number; stream_id: string; inside: Inside };
+type TurnPlace = { order: number; stream_id: string; inside: Inside };
 
 /**
  * Turns of many streams: the newest stream first, and in it the newest turn. Gives up, with its cursor, when it has
@@ -136,7 +136,7 @@ async function turnsOfMany(services: Services, who: Principal, query: TurnsQuery
   const contact = await contactAsked(services, who, query.contact_id);
   const items: TurnView[] = [];
   const tally = { pages: 0, streams: 0 };
-  let end: Place | null = null;
+  let end: TurnPlace | null = null;
   for await (const row of streamsOf(services, who, { ...query, contact_id: contact?.id }, begin)) {
     const place = { order: row.order, stream_id: row.member };
     const inside = begin?.stream_id === row.member ? begin.inside : undefined;
@@ -207,7 +207,7 @@ async function* streamsOf(
   services: Services,
   { account, account_id }: Principal,
   { source_id, workspace_id, contact_id }: TurnsQuery,
-  begin: Place | null,
+  begin: TurnPlace | null,
 ): AsyncGenerator<Position> {
   const shared = workspace_id !== undefined && workspace_id !== account.private_workspace.id ? workspace_id : null;
   if (begin !== null) yield { order: begin.order, member: begin.stream_id };
@@ -234,7 +234,7 @@ async function* streamsOf(
   }
 }
 
-function writePlace({ order, stream_id, inside }: Place): string {
+function writePlace({ order, stream_id, inside }: TurnPlace): string {
   return writeCursor({
     order,
     member: inside === null ? stream_id : `${stream_id}/${inside.start_ms}/${inside.serial}`,
@@ -242,7 +242,7 @@ function writePlace({ order, stream_id, inside }: Place): string {
 }
 
 /** Null for a cursor that this list has not written. */
-function readPlace({ order, member }: Position): Place | null {
+function readPlace({ order, member }: Position): TurnPlace | null {
   const [stream_id = '', start, serial, ...more] = member.split('/');
   if (!isId(stream_id) || !Number.isSafeInteger(order) || more.length > 0) return null;
   if (start === undefined) return { order, stream_id, inside: null };
