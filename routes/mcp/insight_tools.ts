@@ -16,6 +16,7 @@ import {
 import { listMemories } from '../../src/features/insights/memories.js';
 import { sessionSummary, sessionSummaryShape } from '../../src/features/insights/session_summary.js';
 import { editSuggestion, giveFeedback, listSuggestions } from '../../src/features/insights/suggestions.js';
+import { type Caller, tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, EXAMPLE_ID, from, paging, to, workspace_id } from './tool_arguments.js';
 import { InsightViews, participantsOf, toolConversationShape, toolMemoryShape, toolSuggestionShape } from './views.js';

@@ -19,7 +19,7 @@ import type { RecorderSessionView } from '../api/device_sessions.js';
 import type { DeviceView } from '../api/devices.js';
 import type { SourceView } from '../api/sources.js';
 import type { StreamView } from '../api/streams.js';
-import type { Services, Services, Services, Services } from '../services.js';
+import type { Services } from '../services.js';
 
 /**
  * What tools give of resources: what an assistant needs to answer and to call the next tool. Ids carry the names that

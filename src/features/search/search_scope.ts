@@ -7,6 +7,7 @@ import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { librariesOf, wrongWorkspace } from '../insights/insight_access.js';
 import { InsightReading } from '../insights/insight_reading.js';
 import { ownSource } from '../recordings/sources.js';
+import type { FeatureServices as Services } from '../services.js';
 import { isDeveloper, selectPipeline } from '../transcripts/pipeline_access.js';
 import type { SearchKind, SearchScope } from './evaluate.js';
 import type { HitFilters } from './hit_reading.js';

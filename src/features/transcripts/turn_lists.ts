@@ -8,7 +8,7 @@ import { isId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, orRefused, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { ownSource } from '../recordings/sources.js';
-import type { FeatureServices as Services, FeatureServices as Services } from '../services.js';
+import type { FeatureServices as Services } from '../services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
 import { namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 import { type FoundTurn, readableScene, readTurn, sceneAsked, viewTurns } from './transcript_reading.js';
