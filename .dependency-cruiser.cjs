@@ -60,7 +60,7 @@ module.exports = {
       from: {
         path: '^src/features/',
         pathNot:
-          '^src/features/(devices/device_binding|exports/(account_reader|export_views)|oauth/browser_sign_ins|recordings/(chunk_upload|joined_audio))\\.ts$',
+          '^src/features/(devices/(device_binding|joined_activity)|exports/account_reader|oauth/browser_sign_ins)\\.ts$',
       },
       to: { path: '^(src/(edge|host)|routes)/' },
     },

@@ -6,10 +6,10 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isEnabled } from '../../src/domain/permissions.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { sendBytes } from '../../src/edge/http/byte_download.js';
+import { savedAs, sendBytes } from '../../src/edge/http/byte_download.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import {
-  archiveDownload,
+  archiveContent,
   askerOf,
   exportShape,
   exportView,
@@ -84,8 +84,8 @@ export const EXPORT_ROUTES: readonly Route[] = [
       const found = await services.actors.exports(account_id).view({ export_id: params.id as string, by: BY });
       const layers = found.stage.status === 'ready' ? found.stage.layers : [];
       if (layers.some((layer) => !isEnabled(account.entitlements, layer))) throw new Refused(HIDDEN);
-      const download = archiveDownload(services, account_id, found);
-      return sendBytes({ request, reply }, download);
+      const archive = archiveContent(services, account_id, found);
+      return sendBytes({ request, reply }, archive, savedAs(archive.file_name));
     },
   }),
 

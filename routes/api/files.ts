@@ -7,7 +7,7 @@ import { count, id, moment, pageShape } from '../../src/access/response_schemas.
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
-import { BODY_UPLOAD_REFUSALS, takeBody } from '../../src/edge/http/body_upload.js';
+import { BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
 import { savedAs, sendBytes } from '../../src/edge/http/byte_download.js';
 import { fileKey } from '../../src/engine/blobs/blob_keys.js';
 import { randomId } from '../../src/engine/runtime/random.js';
@@ -131,7 +131,7 @@ export const FILE_ROUTES: readonly Route[] = [
         await ownFile(services, who, params);
         throw new Refused(CONTENT_MISSING);
       };
-      return sendBytes({ request, reply }, { size_bytes, etag, content_type, headers: savedAs(file.name), open });
+      return sendBytes({ request, reply }, { size_bytes, etag, content_type, open }, savedAs(file.name));
     },
   }),
 
@@ -180,7 +180,7 @@ async function upload({ services, who, params, request, reply }: Call<Principal,
   const { id: file_id, size_bytes, sha256: announced } = file;
   const key = fileKey(who.account_id, file_id);
   const is_known = file.status === 'stored';
-  await takeBody(services, { request, reply }, { key, size_bytes, sha256: announced, is_known });
+  await bodyOf(services, { request, reply })({ key, size_bytes, sha256: announced, is_known });
   if (is_known) return fileView(file);
   try {
     return fileView(await services.actors.files(who.account_id).stored({ file_id }, who.fences));

@@ -5,6 +5,7 @@ import { count, id, moment, no_cursor } from '../../src/access/response_schemas.
 import { streamOfChunk } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { orNull, refuse } from '../../src/domain/refusals.js';
+import { BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
 import { BOUND_REFUSALS, boundBy, type Recording, refuseAs } from '../../src/features/devices/device_binding.js';
 import {
   chunkFailure,
@@ -14,7 +15,6 @@ import {
   intentAnswer,
   intentForm,
   intentShape,
-  UPLOAD_REFUSALS,
   type Uploadable,
   uploadChunk,
   uploadShape,
@@ -70,10 +70,10 @@ export const CHUNK_ROUTES: readonly Route[] = [
     credential: 'device',
     raw: true,
     answer: uploadShape,
-    refusals: [...BOUND_REFUSALS, ...UPLOAD_REFUSALS],
+    refusals: [...BOUND_REFUSALS, 'UPLOAD_EXPIRED', ...BODY_UPLOAD_REFUSALS],
     async handler({ services, who, params, request, reply }) {
       const found = await deviceChunk(services, who, params.chunk_id as string);
-      const answer = await uploadChunk(services, found, { request, reply });
+      const answer = await uploadChunk(services, found, bodyOf(services, { request, reply }));
       services.device_activity.chunkUploaded(who.device_id, params.chunk_id as string);
       return answer;
     },

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { uuid } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { Tool } from '../../src/edge/mcp/tool.js';
+import { listSources } from '../../src/features/recordings/sources.js';
 import { READS_STREAMS } from '../../src/features/recordings/stream_access.js';
+import { listStreams } from '../../src/features/recordings/streams.js';
 import { listDeviceSessions, MANAGES_DEVICES } from '../api/device_sessions.js';
 import { listDevices } from '../api/devices.js';
-import { listSources } from '../api/sources.js';
-import { listStreams } from '../api/streams.js';
 import { tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, paging, workspace_id } from './tool_arguments.js';
@@ -52,7 +52,7 @@ export const RECORDING_TOOLS: readonly Tool[] = [
     example: {},
     output: listShape(sourceShape),
     handler: ({ services, who }, { cursor }) =>
-      listed(PAGE, (limit) => listSources(services, who.account_id, { cursor, limit }), sourceOf),
+      listed(PAGE, (limit) => listSources(services, who, { cursor, limit }), sourceOf),
   }),
 
   tool({

@@ -12,13 +12,13 @@ import {
   type SuggestionView,
   suggestionShape,
 } from '../../src/features/insights/insight_shapes.js';
-import { type PipelineView, pipelineShape } from '../../src/features/insights/pipelines.js';
-import { type ContactView, contactShape } from '../../src/features/transcripts/contacts.js';
-import { type TurnView, turnShape } from '../../src/features/transcripts/turn_shape.js';
+import type { SourceView } from '../../src/features/recordings/sources.js';
+import type { StreamView } from '../../src/features/recordings/streams.js';
+import type { TurnView } from '../../src/features/transcripts/transcript_reading.js';
+import type { ContactView } from '../api/contacts.js';
 import type { RecorderSessionView } from '../api/device_sessions.js';
 import type { DeviceView } from '../api/devices.js';
-import type { SourceView } from '../api/sources.js';
-import type { StreamView } from '../api/streams.js';
+import type { PipelineView } from '../api/pipelines.js';
 import type { Services } from '../services.js';
 
 /**

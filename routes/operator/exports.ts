@@ -5,10 +5,10 @@ import { isUnderWay } from '../../actors/accounts/exports.js';
 import { id, no_cursor } from '../../src/access/response_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
-import { sendBytes } from '../../src/edge/http/byte_download.js';
+import { savedAs, sendBytes } from '../../src/edge/http/byte_download.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
-import { archiveDownload, exportShape, exportView, exportWishes } from '../../src/features/exports/export_views.js';
+import { archiveContent, exportShape, exportView, exportWishes } from '../../src/features/exports/export_views.js';
 import { operatorRoute, type Route } from '../rows.js';
 import type { Services } from '../services.js';
 
@@ -80,7 +80,8 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     handler: ({ services, params, request, reply }) =>
       ofAccount(services, params, async ({ id: account_id }) => {
         const found = await services.actors.exports(account_id).view({ export_id: params.id as string, by: BY });
-        return sendBytes({ request, reply }, archiveDownload(services, account_id, found));
+        const archive = archiveContent(services, account_id, found);
+        return sendBytes({ request, reply }, archive, savedAs(archive.file_name));
       }),
   }),
 

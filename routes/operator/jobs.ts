@@ -233,7 +233,9 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_MISSING'],
     async handler({ services, params, request, reply }) {
       const window = await services.transcription.audioOf(params.job as string);
-      return sendBytes({ request, reply }, await joinedPart(services, window));
+      const audio = await joinedPart(services, window);
+      const headers = { 'X-Joined-Chunks': audio.chunks, 'X-Joined-Lost-Chunks': audio.lost_chunks };
+      return sendBytes({ request, reply }, audio, headers);
     },
   }),
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import type { AnnouncedBody, TakeBody, TakenBody } from '../../engine/blobs/blob_store.js';
+import type { Services } from '../../host/services.js';
 import { askForBody } from './body_arrival.js';
 
 /** Bodies whose size and hash were announced, and that go into the blob store as they come. */
@@ -20,22 +21,15 @@ export const BODY_UPLOAD_REFUSALS = [
   'CHECKSUM_MISMATCH',
 ] as const;
 
-export type AnnouncedBody = {
-  key: string;
-  size_bytes: number;
-  sha256: string;
-  /** It has come before: the same bytes again are welcome, other ones are not. */
-  is_known: boolean;
-};
-
 type Ends = { request: FastifyRequest; reply: FastifyReply };
 
-/** A body that is on disk. `parts` is all of it, where a small one came and still was in memory. */
-type TakenBody = { parts: Buffer[] | null };
+/** How a use case takes the body of this request. */
+export function bodyOf({ blobs }: Pick<Services, 'blobs'>, ends: Ends): TakeBody {
+  return (announced) => takeBody(blobs, ends, announced);
+}
 
-/** Takes a body, whose bytes are on disk when this resolves; refuses before it is read where that can be said. */
-export async function takeBody(
-  { blobs }: { blobs: BlobStore },
+async function takeBody(
+  blobs: Services['blobs'],
   { request, reply }: Ends,
   announced: AnnouncedBody,
 ): Promise<TakenBody> {

@@ -1,28 +1,20 @@
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refused, refuse } from '../../domain/refusals.js';
-import type { ByteRange } from '../../engine/blobs/blob_store.js';
+import type { ByteContent } from '../../engine/blobs/blob_store.js';
 import { readRange } from './byte_range.js';
 
 /** A client that takes no byte for so long (twice that, when the last write began before) is cut: it holds a file. */
 const UNREAD_MAX_MS = 10_000;
 const OUTSIDE = refuse('RANGE_NOT_SATISFIABLE', 'The Range lies outside the content.');
 
-/** Bytes to send. `etag`, without quotes, is another one whenever a byte is. `open` gives the bytes of a range, or of all. */
-export type Download = {
-  size_bytes: number;
-  etag: string;
-  content_type: string;
-  headers?: Record<string, string | number>;
-  open: (range: Required<ByteRange> | undefined) => Promise<Readable>;
-};
-
-/** Sends it, or the range of it that was asked for (RFC 9110, 14.2), as fast as the client reads. */
+/** Sends the content, or the range of it that was asked for (RFC 9110, 14.2), as fast as the client reads. */
 export async function sendBytes(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { size_bytes, etag, content_type, headers = {}, open }: Download,
+  content: ByteContent,
+  headers: Record<string, string | number> = {},
 ): Promise<FastifyReply> {
+  const { size_bytes, etag, content_type } = content;
   const tag = `"${etag}"`;
   const condition = request.headers['if-range'];
   // Whoever continues a file that has changed since gets the whole of it.
@@ -32,7 +24,7 @@ export async function sendBytes(
     reply.header('Content-Range', `bytes */${size_bytes}`);
     throw new Refused(OUTSIDE);
   }
-  const bytes = await open(range ?? undefined);
+  const bytes = await content.open(range ?? undefined);
   reply.hijack();
   const { raw } = reply;
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);

@@ -62,6 +62,33 @@ export interface BlobStore {
   close(): Promise<void>;
 }
 
+/** Bytes that are given out whole or in ranges. `etag`, without quotes, is another one whenever a byte is. */
+export interface ByteContent {
+  size_bytes: number;
+  etag: string;
+  content_type: string;
+  /** The bytes of a range, or all; must be read to their end or destroyed. */
+  open(range: Required<ByteRange> | undefined): Promise<Readable>;
+}
+
+/** A body whose size and hash were announced, and the key of its blob. */
+export interface AnnouncedBody {
+  key: string;
+  size_bytes: number;
+  /** 64 hex digits. */
+  sha256: string;
+  /** It has come before: the same bytes again are welcome and not stored, other ones are refused. */
+  is_known: boolean;
+}
+
+/** A body that is stored. `parts` is all of it, where a small one came and still was in memory. */
+export interface TakenBody {
+  parts: Buffer[] | null;
+}
+
+/** Stores the body of an upload, or rejects with a refusal: before it is read where that can be said. */
+export type TakeBody = (announced: AnnouncedBody) => Promise<TakenBody>;
+
 /** The store did not do what it was asked, and may later: the device keeps its copy. */
 export class BlobStoreUnavailable extends Error {
   override name = 'BlobStoreUnavailable';

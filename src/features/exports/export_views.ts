@@ -5,8 +5,8 @@ import type { Asker, Export, ExportStage } from '../../../actors/accounts/export
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { Refused, refuse } from '../../domain/refusals.js';
-import { type Download, savedAs } from '../../edge/http/byte_download.js';
 import { archiveKey } from '../../engine/blobs/blob_keys.js';
+import type { ByteContent } from '../../engine/blobs/blob_store.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices as Services } from '../services.js';
 
@@ -74,17 +74,20 @@ function epochOf(fence: Fence): Asker['epochs'] {
     : [];
 }
 
-/** An archive to send, or why there is none. */
-export function archiveDownload(
+/** The bytes of an archive, and as which it is saved. Refuses where there is none. */
+export function archiveContent(
   { blobs }: Pick<Services, 'blobs'>,
   account_id: string,
   { id: export_id, created_at_ms, stage }: Export,
-): Download {
+): ByteContent & { file_name: string } {
   if (stage.status === 'expired') throw new Refused(EXPIRED);
   if (stage.status !== 'ready') throw new Refused(NOT_READY);
-  const name = `spool-export-${new Date(created_at_ms).toISOString().slice(0, 10)}.zip`;
+  const file_name = `spool-export-${new Date(created_at_ms).toISOString().slice(0, 10)}.zip`;
   return {
-    ...{ size_bytes: stage.bytes, etag: stage.sha256, content_type: 'application/zip', headers: savedAs(name) },
+    size_bytes: stage.bytes,
+    etag: stage.sha256,
+    content_type: 'application/zip',
+    file_name,
     async open(range = { start: 0, end: stage.bytes - 1 }): Promise<Readable> {
       const parts = rangesOf(stage, range);
       const open = (at: PartRange) =>

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Chunk, type ChunkIntent, hasExpired } from '../../../actors/recordings/stream_state.js';
 import { mediaName, sha256, uuid, whole } from '../../access/request_schemas.js';
 import { count, id } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, Refused, refuse } from '../../domain/refusals.js';
-import { BODY_UPLOAD_REFUSALS, takeBody } from '../../edge/http/body_upload.js';
 import { audioKindOf } from '../../engine/audio/kinds.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
+import type { TakeBody } from '../../engine/blobs/blob_store.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices as Services } from '../services.js';
 
@@ -88,7 +87,7 @@ export const uploadShape = z
   })
   .meta({ id: 'Upload' });
 
-export const UPLOAD_REFUSALS = ['UPLOAD_EXPIRED', ...BODY_UPLOAD_REFUSALS] as const;
+export type UploadView = z.infer<typeof uploadShape>;
 
 type Range = Pick<ChunkIntent, 'source_start_ms' | 'source_end_ms'>;
 
@@ -139,15 +138,15 @@ export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number;
 export async function uploadChunk(
   services: Services,
   { chunk, stream, number, fences }: Uploadable,
-  ends: { request: FastifyRequest; reply: FastifyReply },
-): Promise<z.infer<typeof uploadShape>> {
+  takeBody: TakeBody,
+): Promise<UploadView> {
   const is_known = chunk.status === 'stored' || hasExpired(chunk);
   if (chunk.status === 'expired' && !is_known)
     throw new Refused(refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.'));
   const upload_started_at_ms = services.clock.now();
   const { size_bytes, sha256 } = chunk;
   const key = blobKey(stream.id, chunk.chunk_id);
-  const taken = await takeBody(services, ends, { key, size_bytes, sha256, is_known });
+  const taken = await takeBody({ key, size_bytes, sha256, is_known });
   if (is_known) return uploadView(chunk);
   services.metrics.uploads.inc();
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
@@ -162,13 +161,7 @@ export async function uploadChunk(
   return uploadView(stored);
 }
 
-function uploadView({
-  chunk_id,
-  source_chunk_ref,
-  status,
-  size_bytes,
-  sha256: hash,
-}: Chunk): z.infer<typeof uploadShape> {
+function uploadView({ chunk_id, source_chunk_ref, status, size_bytes, sha256: hash }: Chunk): UploadView {
   return { chunk_id, source_chunk_ref, status, size_bytes, sha256: hash };
 }
 

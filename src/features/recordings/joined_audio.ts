@@ -1,19 +1,20 @@
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { Chunk, Stream } from '../../../actors/recordings/stream_state.js';
+import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { Download } from '../../edge/http/byte_download.js';
 import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../../engine/audio/joined_file.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
-import type { ByteRange } from '../../engine/blobs/blob_store.js';
+import type { ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
 import type { FeatureServices as Services } from '../services.js';
 import { CONTENT_MISSING } from './lost_audio.js';
+import { readableStream } from './stream_access.js';
 
 /**
  * A whole stream as one file: its stored chunks, whole and one after the other, in the order of their start and then of
  * their sequence. Nothing is put in where audio is missing, and nothing taken out where chunks overlap: how much of
- * both there is stands in headers beside it. Other chunks, expired ones and those still to come, are passed over.
+ * both there is stands beside it. Other chunks, expired ones and those still to come, are passed over.
  */
 
 const LIST_STEP = 1_000;
@@ -38,21 +39,30 @@ const KEPT_WITH_LOSS_MS = 60_000;
 const known = new LRUCache<string, Joined>({ maxSize: CHUNKS_KEPT_MAX, sizeCalculation: ({ chunks }) => chunks });
 const under_way = new Map<string, Promise<Joined>>();
 
-export async function joinedAudio(services: Services, stream: Stream): Promise<Download> {
+/** Stored chunks as one file. `lost_chunks`: how many are not in it since the server has lost their bytes. */
+type JoinedContent = ByteContent & { chunks: number; lost_chunks: number };
+
+/** All audio of a stream that the caller may read, and how it covers the time from its beginning. */
+export async function joinedAudio(
+  services: Services,
+  who: Principal,
+  stream_id: string,
+): Promise<JoinedContent & { file_name: string; missing_ms: number; overlap_ms: number }> {
+  const stream = await readableStream(services, who, stream_id);
   const { id, stored_chunks, stored_bytes, expired_chunks = 0 } = stream;
   if (stored_chunks === 0 && expired_chunks > 0) throw new Refused(AUDIO_EXPIRED);
   const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;
   const joined = known.get(key) ?? (await joinOnce(services, { key, stream }));
   const { file, chunks, lost, missing_ms, overlap_ms } = joined;
   return {
-    ...{ size_bytes: file.size_bytes, etag: file.etag, content_type: file.content_type },
-    headers: {
-      'Content-Disposition': `attachment; filename="${stream.id}.${file.extension}"`,
-      'X-Joined-Chunks': chunks,
-      'X-Joined-Missing-Ms': missing_ms,
-      'X-Joined-Overlap-Ms': overlap_ms,
-      'X-Joined-Lost-Chunks': lost,
-    },
+    size_bytes: file.size_bytes,
+    etag: file.etag,
+    content_type: file.content_type,
+    file_name: `${id}.${file.extension}`,
+    chunks,
+    lost_chunks: lost,
+    missing_ms,
+    overlap_ms,
     // Bytes that were there before: the next request finds out which are.
     open: async (range) => bytesOf(file, range).once('error', () => known.delete(key)),
   };
@@ -62,14 +72,15 @@ export async function joinedAudio(services: Services, stream: Stream): Promise<D
 export async function joinedPart(
   { blobs }: Pick<Services, 'blobs'>,
   { stream_id, audio }: { stream_id: string; audio: readonly (Omit<StoredChunk, 'key'> & { chunk_id: string })[] },
-): Promise<Download> {
+): Promise<JoinedContent> {
   const chunks = audio.map((chunk): StoredChunk => ({ ...chunk, key: blobKey(stream_id, chunk.chunk_id) }));
   const file = await joinChunks(blobs, chunks);
   if ('why' in file)
     return file.lost === true ? throwRefusal(CONTENT_MISSING) : throwRefusal(refuse('CONFLICT', file.why));
   const { size_bytes, etag, content_type } = file;
-  const headers = { 'X-Joined-Chunks': file.chunks.length, 'X-Joined-Lost-Chunks': chunks.length - file.chunks.length };
-  return { size_bytes, etag, content_type, headers, open: async (range) => bytesOf(file, range) };
+  const joined = file.chunks.length;
+  const open = async (range: ByteRange | undefined) => bytesOf(file, range);
+  return { size_bytes, etag, content_type, chunks: joined, lost_chunks: chunks.length - joined, open };
 }
 
 function bytesOf(file: JoinedFile, range: ByteRange | undefined): Readable {

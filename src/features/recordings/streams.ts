@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { STREAMS, streamIndexOf } from '../../../actors/recordings/stream.js';
+import type { Stream } from '../../../actors/recordings/stream_state.js';
+import { type ListPage, type PageQuery, type Position, pageOf } from '../../access/cursors.js';
+import type { Principal } from '../../access/principal.js';
+import type { capturedAt } from '../../access/request_schemas.js';
+import { count, id, moment } from '../../access/response_schemas.js';
+import { partitionOfId } from '../../domain/ids.js';
+import { orNull } from '../../domain/refusals.js';
+import { isClosed } from '../../engine/runtime/activation.js';
+import { randomId } from '../../engine/runtime/random.js';
+import type { FeatureServices as Services } from '../services.js';
+import { askWorkspace } from '../workspaces/workspace_calls.js';
+import { ownSource } from './sources.js';
+import { askRecordingEvents, readableStream, type StreamChange, writableStream } from './stream_access.js';
+import { withTranscriptRevision } from './transcript_revision.js';
+
+/** Streams as accounts see them. Rule K-003; docs/choices.md, "Recordings". */
+
+export const streamShape = z
+  .strictObject({
+    id,
+    source_id: id.describe('Where it comes from.'),
+    workspace_id: id.describe('What it belongs to: whose members may read it.'),
+    title: z.string().nullable(),
+    captured_at: moment.describe('When its timeline begins.'),
+    clock_uncertainty_ms: count
+      .nullable()
+      .describe("How far off the recorder's clock may have been, in ms; null where an app recorded."),
+    transcript_revision: count.describe('Rises with every change of its transcript; 0 while there is none.'),
+    created_at: moment,
+    source_device_id: id.nullable().describe('The device that recorded it; null where an app did.'),
+    end_ms: count
+      .optional()
+      .describe('Where its timeline ends, in ms from its beginning; absent until that is recorded.'),
+    chunks: count.describe('Announced so far.'),
+    stored_chunks: count.describe('Of these, those whose bytes are here.'),
+    stored_bytes: count.describe('Bytes of those.'),
+  })
+  .meta({ id: 'Stream' });
+
+export type StreamView = z.infer<typeof streamShape>;
+
+/** Of one source or of one workspace, never both; of the account where neither is named. */
+export type StreamQuery = PageQuery & { source_id?: string | undefined; workspace_id?: string | undefined };
+
+/** A page of the streams of an account, of one of its sources, or of a workspace that it belongs to; newest first. */
+export async function listStreams(
+  services: Services,
+  who: Principal,
+  query: StreamQuery,
+): Promise<ListPage<StreamView>> {
+  const rows = await listedStreams(services, who, query);
+  const page = pageOf(rows, query.limit);
+  const streams = await Promise.all(
+    page.rows.map(({ member }) => orNull(viewStream(services, who, member), 'NOT_FOUND')),
+  );
+  return { items: streams.filter((stream) => stream !== null), cursor: page.cursor };
+}
+
+/** Each of these lists is kept in its order: none is filtered out of a larger one. */
+async function listedStreams(
+  services: Services,
+  { account, account_id }: Principal,
+  { limit, cursor: after, source_id, workspace_id }: StreamQuery,
+): Promise<Position[]> {
+  const run = { descending: true, limit: limit + 1 };
+  if (workspace_id !== undefined && workspace_id !== account.private_workspace.id) {
+    const behind = after === undefined ? undefined : { order: after.order, id: after.member };
+    const range = { ...run, after: behind };
+    const listed = await askWorkspace(services, workspace_id, (workspace) =>
+      workspace.list_streams({ by: account_id, range }),
+    );
+    return listed.streams.map(({ id, order }) => ({ member: id, order }));
+  }
+  const of = source_id ?? workspace_id;
+  const list = of === undefined ? STREAMS : streamIndexOf(of);
+  return services.store.list({ owner: account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
+}
+
+/** A stream that the caller may read. */
+export async function viewStream(services: Services, who: Principal, id: string): Promise<StreamView> {
+  const stream = await readableStream(services, who, id);
+  return streamView(services, stream);
+}
+
+type NewStream = { source_id: string; captured_at: z.infer<typeof capturedAt>; title: string | null };
+
+/** Registers a stream that an app records. Its source must be there, and still be when the stream is. */
+export async function registerStream(
+  services: Services,
+  { account, account_id, fences }: Principal,
+  { source_id, captured_at, title }: NewStream,
+): Promise<StreamView> {
+  await ownSource(services, { account_id, id: source_id });
+  const id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
+  const open = [...fences, { fence: 'open' as const, id: source_id }];
+  const workspace_id = account.private_workspace.id;
+  const registered = { account_id, workspace_id, source_id, recorder: null, title, end_ms: null, silent: false };
+  try {
+    const stream = await services.actors.stream(id).register({ ...registered, ...captured_at }, open);
+    return await streamView(services, stream);
+  } catch (error) {
+    if (isClosed(error)) await ownSource(services, { account_id, id: source_id }); // which now says that it is gone
+    throw error;
+  }
+}
+
+/** Gives a stream another title, or none. */
+export function retitleStream(
+  services: Services,
+  who: Principal,
+  { id, title }: { id: string; title: string | null },
+): Promise<StreamView> {
+  return changeStream(services, who, id, (stream, silence, fences) => stream.retitle({ title, ...silence }, fences));
+}
+
+/** Records where a stream ends. CONFLICT where it ended elsewhere. */
+export function endStream(
+  services: Services,
+  who: Principal,
+  { id, end_ms }: { id: string; end_ms: number },
+): Promise<StreamView> {
+  return changeStream(services, who, id, (stream, silence, fences) => stream.end({ end_ms, ...silence }, fences));
+}
+
+async function changeStream(services: Services, who: Principal, id: string, change: StreamChange): Promise<StreamView> {
+  const { source_id } = await writableStream(services, who, id);
+  const stream = await askRecordingEvents(services, { stream_id: id, source_id, fences: who.fences }, change);
+  return streamView(services, stream);
+}
+
+/** Deletes a recording and what insights had of it; its audio, transcript and signals are removed soon after. */
+export async function deleteStream(services: Services, who: Principal, id: string): Promise<void> {
+  const found = await writableStream(services, who, id);
+  const { id: stream_id, source_id, recorder } = found;
+  await askRecordingEvents(services, { stream_id, source_id, fences: who.fences }, (_, silence, fences) =>
+    services.actors.downstream.stream(stream_id).delete(silence, fences),
+  );
+  await services.speech_withdrawal.ofStream(found);
+  if (recorder !== null) services.device_activity.streamEnded(recorder.device_id, stream_id);
+}
+
+async function streamView(services: Services, changed: Stream): Promise<StreamView> {
+  const stream = await withTranscriptRevision(services, changed);
+  return {
+    id: stream.id,
+    source_id: stream.source_id,
+    workspace_id: stream.workspace_id,
+    title: stream.title,
+    captured_at: stream.captured_at,
+    clock_uncertainty_ms: stream.recorder?.clock_uncertainty_ms ?? null,
+    transcript_revision: stream.transcript_revision,
+    created_at: new Date(stream.created_at_ms).toISOString(),
+    source_device_id: stream.recorder?.device_id ?? null,
+    ...(stream.end_ms === null ? {} : { end_ms: stream.end_ms }),
+    chunks: stream.chunks,
+    stored_chunks: stream.stored_chunks,
+    stored_bytes: stream.stored_bytes,
+  };
+}
