@@ -1,45 +1,28 @@
 import { z } from 'zod';
-import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/recordings/stream_state.js';
 import { bindingEpoch, sourceStreamRef, uuid } from '../../src/access/request_schemas.js';
-import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
-import { streamOfChunk } from '../../src/domain/ids.js';
+import { no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { orNull, refuse } from '../../src/domain/refusals.js';
 import { BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
-import { BOUND_REFUSALS, boundBy, type Recording, refuseAs } from '../../src/features/devices/device_binding.js';
+import { BOUND_REFUSALS } from '../../src/features/devices/device_binding.js';
 import {
-  chunkFailure,
-  chunkStatus,
   INTENT_FIELDS,
-  intend,
   intentAnswer,
   intentForm,
   intentShape,
-  type Uploadable,
-  uploadChunk,
   uploadShape,
 } from '../../src/features/recordings/chunk_upload.js';
-import { requireWorkspace } from '../../src/features/recordings/standing_workspace.js';
+import {
+  announceDeviceChunk,
+  chunkStatusShape,
+  listDeviceChunks,
+  uploadDeviceChunk,
+  viewDeviceChunk,
+} from '../../src/features/recordings/device_chunks.js';
 import { deviceRoute, type Route } from '../rows.js';
-import type { Services } from '../services.js';
-import { deviceStream } from './streams.js';
 
-/** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Rules H-015 to H-024. */
-
-const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 const INTENT = intentForm({ ...INTENT_FIELDS, source_stream_ref: sourceStreamRef, binding_epoch: bindingEpoch });
 
-const chunkStatusShape = z
-  .strictObject({
-    chunk_id: id.describe('What it is called here.'),
-    source_chunk_ref: id.describe("The device's own name for it."),
-    sequence: count.describe('Its number in the stream.'),
-    status: chunkStatus,
-    stored_at: moment.nullable().describe('When its bytes were on disk; null until then.'),
-    failure: chunkFailure,
-  })
-  .meta({ id: 'ChunkStatus' });
-
+/** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Rules H-015 to H-024. */
 export const CHUNK_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',
@@ -50,14 +33,9 @@ export const CHUNK_ROUTES: readonly Route[] = [
     body: INTENT,
     answer: intentShape,
     refusals: [...BOUND_REFUSALS, 'NOT_FOUND', 'CONFLICT'],
-    async handler({ services, who, body }) {
-      const { source_stream_ref, binding_epoch: epoch, ...intent } = body;
-      const found = await deviceStream(services, who, { epoch, source_stream_ref });
-      const { stream_id, fences } = found;
-      const registered = await intend(services, { stream_id, fences, intent });
-      const { chunk_id, status } = registered.chunk;
-      if (status === 'awaiting_upload') services.device_activity.chunkAnnounced(who.device_id, chunk_id);
-      return intentAnswer(registered.chunk, `/device/chunks/${chunk_id}/content`);
+    async handler({ services, who, body: { source_stream_ref, binding_epoch: epoch, ...intent } }) {
+      const chunk = await announceDeviceChunk(services, who, { epoch, source_stream_ref, intent });
+      return intentAnswer(chunk, `/device/chunks/${chunk.chunk_id}/content`);
     },
   }),
 
@@ -71,12 +49,11 @@ export const CHUNK_ROUTES: readonly Route[] = [
     raw: true,
     answer: uploadShape,
     refusals: [...BOUND_REFUSALS, 'UPLOAD_EXPIRED', ...BODY_UPLOAD_REFUSALS],
-    async handler({ services, who, params, request, reply }) {
-      const found = await deviceChunk(services, who, params.chunk_id as string);
-      const answer = await uploadChunk(services, found, bodyOf(services, { request, reply }));
-      services.device_activity.chunkUploaded(who.device_id, params.chunk_id as string);
-      return answer;
-    },
+    handler: ({ services, who, params, request, reply }) =>
+      uploadDeviceChunk(services, who, {
+        chunk_id: params.chunk_id as string,
+        takeBody: bodyOf(services, { request, reply }),
+      }),
   }),
 
   deviceRoute({
@@ -87,10 +64,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
     priority: 'critical',
     answer: chunkStatusShape,
     refusals: BOUND_REFUSALS,
-    async handler({ services, who, params }) {
-      const found = await deviceChunk(services, who, params.chunk_id as string);
-      return chunkStatusView(services, found);
-    },
+    handler: ({ services, who, params }) => viewDeviceChunk(services, who, params.chunk_id as string),
   }),
 
   deviceRoute({
@@ -111,43 +85,9 @@ export const CHUNK_ROUTES: readonly Route[] = [
     }),
     answer: z.strictObject({ items: z.array(chunkStatusShape), cursor: no_cursor }),
     refusals: [...BOUND_REFUSALS, 'NOT_FOUND'],
-    async handler({ services, who, body }) {
-      const { binding_epoch: epoch, source_stream_ref, source_chunk_refs } = body;
-      const found = await deviceStream(services, who, { epoch, source_stream_ref });
-      const known = await services.actors.stream(found.stream_id).chunks_of_refs({ refs: source_chunk_refs });
-      // A reference that nobody registered has no item: the device asks for its intent again.
-      const numbers = source_chunk_refs.flatMap((ref) => known.numbers[ref] ?? []);
-      const chunks = await Promise.all(
-        numbers.map((number) => services.actors.stream(found.stream_id).chunk({ number })),
-      );
-      return { items: chunks.map((found) => chunkStatusView(services, found)), cursor: null };
+    async handler({ services, who, body: { binding_epoch: epoch, ...refs } }) {
+      const items = await listDeviceChunks(services, who, { epoch, ...refs });
+      return { items, cursor: null };
     },
   }),
 ];
-
-/** A chunk of this device's own, under a binding that has not ended; another device's does not exist for it. */
-async function deviceChunk(
-  services: Services,
-  who: Recording,
-  chunk_id: string,
-): Promise<Uploadable & { stream: Stream }> {
-  const home = streamOfChunk(chunk_id);
-  if (home === null) return refuseAs(services, who, NO_CHUNK);
-  const { stream_id, number } = home;
-  const found = await orNull(services.actors.stream(stream_id).chunk({ number }), 'NOT_FOUND');
-  if (found === null) return refuseAs(services, who, NO_CHUNK);
-  const { recorder } = found.stream;
-  if (recorder?.device_id !== who.device_id) return refuseAs(services, who, NO_CHUNK);
-  const bound = await boundBy(services, who, recorder.binding_epoch);
-  await requireWorkspace(services, found.stream.workspace_id);
-  return { fences: bound.fences, chunk: found.chunk, stream: found.stream, number };
-}
-
-type Found = { chunk: Chunk; stream: Stream };
-
-function chunkStatusView({ clock }: Services, { chunk, stream }: Found): z.infer<typeof chunkStatusShape> {
-  const { chunk_id, source_chunk_ref, sequence, stored_at_ms } = chunk;
-  const status = statusOf(chunk, stream, clock.now());
-  const stored_at = stored_at_ms === null ? null : new Date(stored_at_ms).toISOString();
-  return { chunk_id, source_chunk_ref, sequence, status, stored_at, failure: failureOf(chunk) };
-}

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { uuid } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { Tool } from '../../src/edge/mcp/tool.js';
+import { listDevices, MANAGES_DEVICES } from '../../src/features/devices/devices.js';
+import { listDeviceSessions } from '../../src/features/devices/recorder_sessions.js';
 import { listSources } from '../../src/features/recordings/sources.js';
 import { READS_STREAMS } from '../../src/features/recordings/stream_access.js';
 import { listStreams } from '../../src/features/recordings/streams.js';
-import { listDeviceSessions, MANAGES_DEVICES } from '../api/device_sessions.js';
-import { listDevices } from '../api/devices.js';
 import { tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, paging, workspace_id } from './tool_arguments.js';
@@ -64,7 +64,7 @@ export const RECORDING_TOOLS: readonly Tool[] = [
     example: {},
     output: listShape(deviceShape),
     handler: ({ services, who }, { cursor }) =>
-      listed(PAGE, (limit) => listDevices(services, who.account_id, { cursor, limit }), deviceOf),
+      listed(PAGE, (limit) => listDevices(services, who, { cursor, limit }), deviceOf),
   }),
 
   tool({

@@ -17,7 +17,7 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { isScanCursor, type ScannedPage } from '../../src/engine/store/entity_scan.js';
 import { accountNamed } from '../../src/features/accounts/account_of_email.js';
 import { type FoundDevice, findAccounts, findDevices } from '../../src/features/accounts/directory.js';
-import { listDevices } from '../api/devices.js';
+import { listDevices } from '../../src/features/devices/devices.js';
 import { operatorRoute, type Route } from '../rows.js';
 import type { Services } from '../services.js';
 
@@ -167,7 +167,7 @@ export const DIRECTORY_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND'],
     async handler({ services, params, query }) {
       const account = await accountNamed(services, params.account as string);
-      const page = await listDevices(services, account.id, query);
+      const page = await listDevices(services, { account_id: account.id }, query);
       const items = page.items.map(({ id: device_id, kind, bound_at, last_seen_at }) => ({
         ...{ device_id, kind, bound_at, last_seen_at },
       }));

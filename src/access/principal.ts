@@ -40,6 +40,9 @@ export type Principal = {
   fences: Fence[];
 };
 
+/** The device behind a request, as of this request, and the certificate that says so. */
+export type DeviceIdentity = { device_id: string; kind: 'personal' | 'shared'; fingerprint: string };
+
 const REMEMBERED_MAX = 50_000;
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This route needs an Authorization header with a bearer token.');
 const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revoked.');

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { REVOKED, SUPERSEDED } from '../../../actors/devices/device_certificates.js';
 import type { Authority } from '../../../certs/authority.js';
 import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../../certs/inspection.js';
+import type { DeviceIdentity } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, isRefused, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
@@ -28,9 +29,6 @@ export type DeviceIdentityDeps = {
   device_proxies: DeviceProxies;
   metrics: Metrics;
 };
-
-/** The device behind a request, as of this request, and the certificate that says so. */
-export type DeviceIdentity = { device_id: string; kind: 'personal' | 'shared'; fingerprint: string };
 
 const UNKNOWN = refuse('FORBIDDEN', 'This certificate was not issued to a device here.', {
   extra: { reason: 'unknown' },

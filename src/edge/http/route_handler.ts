@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../../access/principal.js';
+import type { DeviceIdentity, Principal } from '../../access/principal.js';
 import { isId } from '../../domain/ids.js';
 import { isRefused, type Refusal } from '../../domain/refusals.js';
 import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
-import type { DeviceIdentity } from '../admission/device_identity.js';
+import type { Services } from '../../host/services.js';
 import type { RequestAdmission } from '../admission/request_admission.js';
 import { authorize } from './authorization.js';
 import { awaitBody, refuseUnread } from './body_arrival.js';

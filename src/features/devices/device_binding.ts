@@ -1,10 +1,12 @@
+import { z } from 'zod';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { Binding } from '../../../actors/devices/binding.js';
 import type { SessionTerms } from '../../../actors/devices/device_session.js';
 import { UNBOUND } from '../../../actors/recordings/stream_refs.js';
-import { accountDeleted } from '../../access/principal.js';
+import { accountDeleted, type DeviceIdentity } from '../../access/principal.js';
+import { count, id, moment, serverNow } from '../../access/response_schemas.js';
+import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { DeviceIdentity } from '../../edge/admission/device_identity.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices as Services } from '../services.js';
@@ -27,28 +29,25 @@ export type Bound = {
   fences: Fence[];
 };
 
-/** Of a device's identity, what says whose epochs it may use. */
-export type Recording = Pick<DeviceIdentity, 'device_id' | 'kind'>;
-
 const BOUND_TO_NOBODY = refuse('DEVICE_UNBOUND', 'The device is bound to no account; it has to redeem a claim.');
 
 /** What the device is bound by, or was last and may still upload for. */
-export async function presentEpoch(
+async function presentEpoch(
   { actors }: Services,
-  { device_id: id }: Pick<Recording, 'device_id'>,
+  { device_id: id }: Pick<DeviceIdentity, 'device_id'>,
 ): Promise<string> {
   const device = await actors.device(id).view();
   return device.binding?.epoch ?? throwRefusal(BOUND_TO_NOBODY);
 }
 
 /** Throws a refusal, or that the device is bound to nobody where it is. */
-export async function refuseAs(services: Services, who: Recording, refusal: Refusal): Promise<never> {
+export async function refuseAs(services: Services, who: DeviceIdentity, refusal: Refusal): Promise<never> {
   await presentEpoch(services, who);
   throw new Refused(refusal);
 }
 
 /** For `catch`: a device whose binding has ended hears that it is bound to nobody where it is. */
-export function unboundAs(services: Services, who: Recording): (error: unknown) => Promise<never> {
+export function unboundAs(services: Services, who: DeviceIdentity): (error: unknown) => Promise<never> {
   return (error) => {
     if (isRefused(error, 'DEVICE_UNBOUND')) return refuseAs(services, who, error.refusal);
     throw error;
@@ -56,7 +55,7 @@ export function unboundAs(services: Services, who: Recording): (error: unknown) 
 }
 
 /** The binding of an epoch, if it is this device's and has not ended, and its account is there. */
-export async function boundBy(services: Services, who: Recording, epoch: string): Promise<Bound> {
+export async function boundBy(services: Services, who: DeviceIdentity, epoch: string): Promise<Bound> {
   const { device_id, kind } = who;
   const { actors } = services;
   const binder = kind === 'personal' ? actors.binding(epoch) : actors.deviceSession(epoch);
@@ -82,4 +81,64 @@ export async function openAccount({ actors }: Services, account_id: string): Pro
   if (account === null) throw new Refused(UNBOUND);
   const deleted = accountDeleted(account);
   return deleted === null ? account : throwRefusal(deleted);
+}
+
+export const bindingShape = z
+  .strictObject({
+    kind: z.enum(['owner', 'session']).describe('owner: until it is removed; session: as long as a recorder session.'),
+    binding_epoch: id.describe('What the device sends with all that it records under this binding.'),
+    owner_user_id: id.describe('The account that it records for.'),
+    source_device_id: id.describe('The device itself.'),
+    session: z
+      .strictObject({
+        id,
+        expires_at: moment.describe('When it ends by itself; its host may move that.'),
+        drain_until: moment.describe('Until then it may upload.'),
+      })
+      .nullable()
+      .describe('Of a shared recorder; null for a personal device.'),
+    server_time: serverNow,
+    limits: z
+      .strictObject({
+        chunk_bytes_max: count.describe('How large a chunk may be, in bytes.'),
+        open_intents_max: count.describe('How many announced chunks may wait for their upload at once.'),
+      })
+      .describe('What the device has to keep to.'),
+  })
+  .meta({ id: 'Binding' });
+
+export type BindingView = z.infer<typeof bindingShape>;
+
+/** What the device is bound by. */
+export async function viewPresentBinding(services: Services, who: DeviceIdentity): Promise<BindingView> {
+  const epoch = await presentEpoch(services, who);
+  return viewBinding(services, who, epoch);
+}
+
+/** The binding of an epoch, as its device is shown it. */
+export async function viewBinding(services: Services, who: DeviceIdentity, epoch: string): Promise<BindingView> {
+  const bound = await boundBy(services, who, epoch);
+  const { session } = bound;
+  return {
+    kind: session === null ? 'owner' : 'session',
+    binding_epoch: epoch,
+    owner_user_id: bound.terms.account_id,
+    source_device_id: who.device_id,
+    session: session && {
+      id: epoch,
+      expires_at: new Date(session.expires_at_ms).toISOString(),
+      drain_until: new Date(session.drain_until_ms).toISOString(),
+    },
+    server_time: new Date(services.clock.now()).toISOString(),
+    limits: { chunk_bytes_max: LIMITS.chunk_bytes_max, open_intents_max: LIMITS.open_intents_max },
+  };
+}
+
+/** Records that a bound device is there; gives the server's time. */
+export async function recordHeartbeat(services: Services, who: DeviceIdentity): Promise<{ server_time: string }> {
+  const { actors, clock } = services;
+  const epoch = await presentEpoch(services, who);
+  await boundBy(services, who, epoch);
+  await actors.device(who.device_id).seen();
+  return { server_time: new Date(clock.now()).toISOString() };
 }

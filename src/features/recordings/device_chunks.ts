@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import {
+  type Chunk,
+  type ChunkIntent,
+  failureOf,
+  type Stream,
+  statusOf,
+} from '../../../actors/recordings/stream_state.js';
+import type { DeviceIdentity } from '../../access/principal.js';
+import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
+import { streamOfChunk } from '../../domain/ids.js';
+import { orNull, refuse } from '../../domain/refusals.js';
+import type { TakeBody } from '../../engine/blobs/blob_store.js';
+import { boundBy, refuseAs } from '../devices/device_binding.js';
+import type { FeatureServices as Services } from '../services.js';
+import { chunkFailure, chunkStatus, intend, type Uploadable, type UploadView, uploadChunk } from './chunk_upload.js';
+import { type DeviceStreamRef, deviceStream } from './device_streams.js';
+import { requireWorkspace } from './standing_workspace.js';
+
+/** Chunks as their device sees them. Rules H-015 to H-024. */
+
+const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
+
+export const chunkStatusShape = z
+  .strictObject({
+    chunk_id: id.describe('What it is called here.'),
+    source_chunk_ref: id.describe("The device's own name for it."),
+    sequence: count.describe('Its number in the stream.'),
+    status: chunkStatus,
+    stored_at: moment.nullable().describe('When its bytes were on disk; null until then.'),
+    failure: chunkFailure,
+  })
+  .meta({ id: 'ChunkStatus' });
+
+type ChunkStatusView = z.infer<typeof chunkStatusShape>;
+
+/** Announces a chunk of a device's stream. The same announcement again gives the same chunk. */
+export async function announceDeviceChunk(
+  services: Services,
+  who: DeviceIdentity,
+  { intent, ...ref }: DeviceStreamRef & { intent: ChunkIntent },
+): Promise<Chunk> {
+  const { stream_id, fences } = await deviceStream(services, who, ref);
+  const { chunk } = await intend(services, { stream_id, fences, intent });
+  if (chunk.status === 'awaiting_upload') services.device_activity.chunkAnnounced(who.device_id, chunk.chunk_id);
+  return chunk;
+}
+
+/** Stores the bytes of a chunk that the device has announced. */
+export async function uploadDeviceChunk(
+  services: Services,
+  who: DeviceIdentity,
+  { chunk_id, takeBody }: { chunk_id: string; takeBody: TakeBody },
+): Promise<UploadView> {
+  const found = await deviceChunk(services, who, chunk_id);
+  const upload = await uploadChunk(services, found, takeBody);
+  services.device_activity.chunkUploaded(who.device_id, chunk_id);
+  return upload;
+}
+
+/** How a chunk of the device stands. */
+export async function viewDeviceChunk(
+  services: Services,
+  who: DeviceIdentity,
+  chunk_id: string,
+): Promise<ChunkStatusView> {
+  const found = await deviceChunk(services, who, chunk_id);
+  return chunkStatusView(services, found);
+}
+
+/** How chunks of a stream stand, by the device's own references. One that nobody has announced has no item. */
+export async function listDeviceChunks(
+  services: Services,
+  who: DeviceIdentity,
+  { source_chunk_refs, ...ref }: DeviceStreamRef & { source_chunk_refs: string[] },
+): Promise<ChunkStatusView[]> {
+  const { stream_id } = await deviceStream(services, who, ref);
+  const stream = services.actors.stream(stream_id);
+  const { numbers } = await stream.chunks_of_refs({ refs: source_chunk_refs });
+  const known = source_chunk_refs.flatMap((ref) => numbers[ref] ?? []);
+  const chunks = await Promise.all(known.map((number) => stream.chunk({ number })));
+  return chunks.map((found) => chunkStatusView(services, found));
+}
+
+/** A chunk of this device's own, under a binding that has not ended; another device's does not exist for it. */
+async function deviceChunk(
+  services: Services,
+  who: DeviceIdentity,
+  chunk_id: string,
+): Promise<Uploadable & { stream: Stream }> {
+  const home = streamOfChunk(chunk_id);
+  if (home === null) return refuseAs(services, who, NO_CHUNK);
+  const { stream_id, number } = home;
+  const found = await orNull(services.actors.stream(stream_id).chunk({ number }), 'NOT_FOUND');
+  if (found === null) return refuseAs(services, who, NO_CHUNK);
+  const { recorder } = found.stream;
+  if (recorder?.device_id !== who.device_id) return refuseAs(services, who, NO_CHUNK);
+  const bound = await boundBy(services, who, recorder.binding_epoch);
+  await requireWorkspace(services, found.stream.workspace_id);
+  return { fences: bound.fences, chunk: found.chunk, stream: found.stream, number };
+}
+
+function chunkStatusView({ clock }: Services, { chunk, stream }: { chunk: Chunk; stream: Stream }): ChunkStatusView {
+  const { chunk_id, source_chunk_ref, sequence, stored_at_ms } = chunk;
+  const status = statusOf(chunk, stream, clock.now());
+  return {
+    chunk_id,
+    source_chunk_ref,
+    sequence,
+    status,
+    stored_at: momentOrNull(stored_at_ms),
+    failure: failureOf(chunk),
+  };
+}
