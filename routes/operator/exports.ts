@@ -1,22 +1,19 @@
 import { z } from 'zod';
-import type { Account } from '../../actors/accounts/account_state.js';
-import { isOpen } from '../../actors/accounts/account_state.js';
-import { isUnderWay } from '../../actors/accounts/exports.js';
 import { id, no_cursor } from '../../src/access/response_schemas.js';
-import { partitionOfId } from '../../src/domain/ids.js';
-import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { savedAs, sendBytes } from '../../src/edge/http/byte_download.js';
-import { randomId } from '../../src/engine/runtime/random.js';
-import { accountNamed } from '../../src/features/accounts/account_of_email.js';
-import { archiveContent, exportShape, exportView, exportWishes } from '../../src/features/exports/export_views.js';
+import {
+  deleteExport,
+  exportArchive,
+  exportShape,
+  exportsUnderWay,
+  exportWishes,
+  requestExport,
+  staffExports,
+  viewExport,
+} from '../../src/features/exports/exports.js';
 import { operatorRoute, type Route } from '../rows.js';
-import type { Services } from '../services.js';
 
 /** Exports that staff ask for: they hold all layers, and the account does not see them. */
-
-const BY = 'staff';
-const CLOSED_ACCOUNT = refuse('CONFLICT', 'A deleted account is not exported.');
-
 export const STAFF_EXPORT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
@@ -46,14 +43,8 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     answer: exportShape,
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body }) {
-      const account = await accountNamed(services, params.account as string);
-      if (!isOpen(account)) throw new Refused(CLOSED_ACCOUNT);
-      const { id: account_id, lives } = account;
-      const export_id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
-      const asker = { epochs: [{ epoch: 'account' as const, value: lives.account }], credential: null };
-      const made = await services.actors.exports(account_id).request({ export_id, by: BY, ...body, asker });
-      services.exports.offer(account_id);
-      return exportView(made);
+      const scope = await staffExports(services, params.account as string);
+      return requestExport(services, scope, body);
     },
   }),
 
@@ -63,11 +54,10 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     summary: 'How an export that staff asked for stands.',
     credential: 'operator',
     answer: exportShape,
-    handler: ({ services, params }) =>
-      ofAccount(services, params, async ({ id: account_id }) => {
-        const found = await services.actors.exports(account_id).view({ export_id: params.id as string, by: BY });
-        return exportView(found);
-      }),
+    async handler({ services, params }) {
+      const scope = await staffExports(services, params.account as string);
+      return viewExport(services, scope, params.id as string);
+    },
   }),
 
   operatorRoute({
@@ -77,12 +67,11 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     credential: 'operator',
     answer: 'bytes',
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
-    handler: ({ services, params, request, reply }) =>
-      ofAccount(services, params, async ({ id: account_id }) => {
-        const found = await services.actors.exports(account_id).view({ export_id: params.id as string, by: BY });
-        const archive = archiveContent(services, account_id, found);
-        return sendBytes({ request, reply }, archive, savedAs(archive.file_name));
-      }),
+    async handler({ services, params, request, reply }) {
+      const scope = await staffExports(services, params.account as string);
+      const archive = await exportArchive(services, scope, params.id as string);
+      return sendBytes({ request, reply }, archive, savedAs(archive.file_name));
+    },
   }),
 
   operatorRoute({
@@ -91,33 +80,9 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     summary: 'Deletes an export that staff asked for.',
     credential: 'operator',
     status: 204,
-    handler: ({ services, params }) =>
-      ofAccount(services, params, async ({ id: account_id }) => {
-        await services.actors.exports(account_id).delete({ export_id: params.id as string, by: BY });
-        services.exports.offer(account_id);
-        return undefined;
-      }),
+    async handler({ services, params }) {
+      const scope = await staffExports(services, params.account as string);
+      return deleteExport(services, scope, params.id as string);
+    },
   }),
 ];
-
-async function ofAccount(
-  services: Services,
-  { account: named = '' }: Record<string, string>,
-  answer: (account: Account) => Promise<unknown>,
-): Promise<unknown> {
-  const account = await accountNamed(services, named);
-  return answer(account);
-}
-
-async function exportsUnderWay({ actors, exports }: Services) {
-  const found = await Promise.all(
-    (await exports.listDue()).map(async (account_id) => {
-      const lists = await Promise.all(
-        (['account', 'staff'] as const).map((by) => actors.exports(account_id).list({ by }).catch(orRefused(null))),
-      );
-      const all = lists.flatMap((list) => list?.exports ?? []);
-      return all.filter(isUnderWay).map((one) => ({ account_id, by: one.by, export: exportView(one) }));
-    }),
-  );
-  return found.flat();
-}

@@ -58,6 +58,12 @@ export function refuse(
   return { refused, message, ...more };
 }
 
+/** Of bytes that were stored once and are not there. */
+export const CONTENT_MISSING = refuse(
+  'CONTENT_MISSING',
+  'The server has lost these bytes. What is known of them stays as it is.',
+);
+
 /** How a refusal travels above the actors: thrown by a message or a check, rendered by the route, caught by a worker. */
 export class Refused extends Error {
   override name = 'Refused';

@@ -3,12 +3,11 @@ import { LRUCache } from 'lru-cache';
 import type { Chunk, Stream } from '../../../actors/recordings/stream_state.js';
 import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
-import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
+import { CONTENT_MISSING, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../../engine/audio/joined_file.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
 import type { FeatureServices as Services } from '../services.js';
-import { CONTENT_MISSING } from './lost_audio.js';
 import { readableStream } from './stream_access.js';
 
 /**

@@ -3,15 +3,10 @@ import type { Logger } from 'pino';
 import type { Chunk } from '../../../actors/recordings/stream_state.js';
 import { streamOfChunk } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { orRefused, type Refusal, refuse, throwRefusal } from '../../domain/refusals.js';
+import { CONTENT_MISSING, orRefused, type Refusal, throwRefusal } from '../../domain/refusals.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-
-export const CONTENT_MISSING = refuse(
-  'CONTENT_MISSING',
-  'The server has lost these bytes. What is known of them stays as it is.',
-);
 
 type LostAudioDeps = {
   actors: Actors;
