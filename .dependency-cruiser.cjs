@@ -59,7 +59,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/features/',
-        pathNot: '^src/features/(exports/account_reader|oauth/browser_sign_ins)\\.ts$',
+        pathNot: '^src/features/oauth/browser_sign_ins\\.ts$',
       },
       to: { path: '^(src/(edge|host)|routes)/' },
     },

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
+import type { z } from 'zod';
+import { listCursor } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
-import { isEnabled, type Layer } from '../../domain/permissions.js';
-import { isRefused, type Refusal } from '../../domain/refusals.js';
-import { JsonBytes } from '../../edge/http/responses.js';
-import type { Call, Route } from '../../edge/http/route.js';
+import { isEnabled, type Layer, type Permission } from '../../domain/permissions.js';
+import { isRefused, type RefusalCode } from '../../domain/refusals.js';
 import type { FeatureServices as Services } from '../services.js';
-import type { Item } from './export_resources.js';
+import type { Item, Resource } from './export_resources.js';
 
 /** Items of one page. */
 const PAGE_MAX = 100;
@@ -14,24 +14,35 @@ const REST_FACTOR = 1;
 const REST_MAX_MS = 200;
 
 /** What was to be read is not there any more. */
-const GONE: readonly Refusal['refused'][] = ['NOT_FOUND', 'CONTENT_EXPIRED'];
+const GONE: readonly RefusalCode[] = ['NOT_FOUND', 'CONTENT_EXPIRED'];
 
-type ParsedCall = Pick<Call<Services, Principal, never, unknown>, 'services' | 'who' | 'query' | 'params'>;
-type Asked = { path: string; who: Principal; id?: string | undefined };
+/** Of a row of the routes, what reading a resource by it needs. */
+type ReadableRow = {
+  method: string;
+  path: string;
+  permission?: readonly Permission[];
+  layer?: Layer;
+  query?: z.ZodType;
+  handler: (call: never) => Promise<unknown>;
+};
 
-/** Reads an account by the rows of the routes, so that what is read is what they answer. */
+/** `id`: of the item that a list belongs to. */
+type ReadQuery = { who: Principal; id?: string | undefined };
+type ItemPage = { items: readonly Item[]; cursor: string | null };
+
+/** Reads an account by the functions of its resources; a resource that has none yet by the row of its route. */
 export class AccountReader {
-  readonly #rows: ReadonlyMap<string, Route>;
+  readonly #rows: ReadonlyMap<string, ReadableRow>;
   readonly #services: () => Services;
 
-  constructor(rows: readonly Route[], services: () => Services) {
+  constructor(rows: readonly ReadableRow[], services: () => Services) {
     this.#rows = new Map(rows.flatMap((row) => (row.method === 'GET' ? [[row.path, row] as const] : [])));
     this.#services = services;
   }
 
-  /** Which layer must be on for a route that this caller may not call; null where nothing hinders it. */
-  missingLayer(path: string, { account, permissions }: Principal): Layer | 'rights' | null {
-    const { layer, permission = [] } = this.#rowOf(path);
+  /** Which layer must be on for a resource that this caller may not read; null where nothing hinders it. */
+  missingLayer(resource: Resource, { account, permissions }: Principal): Layer | 'rights' | null {
+    const { layer, permission = [] } = resource.permission === undefined ? this.#rowOf(resource) : resource;
     if (layer !== undefined && !isEnabled(account.entitlements, layer)) return layer;
     if (permission.length === 0 || permission.some((name) => permissions.includes(name))) return null;
     const [first = ''] = permission;
@@ -41,41 +52,54 @@ export class AccountReader {
   }
 
   /** All of a list, page by page. What is gone meanwhile has nothing. */
-  async *list(asked: Asked): AsyncGenerator<Item> {
+  async *list(resource: Resource, query: ReadQuery): AsyncGenerator<Item> {
     for (let cursor: string | null = null; ; ) {
       const began = performance.now();
-      const page = await this.#ask(asked, { limit: String(PAGE_MAX), ...(cursor === null ? {} : { cursor }) });
+      const page: ItemPage | null = await unlessGone(this.#page(resource, query, cursor));
       if (page === null) return;
-      yield* (page as { items: Item[] }).items;
-      cursor = (page as { cursor: string | null }).cursor;
+      yield* page.items;
+      cursor = page.cursor;
       if (cursor === null) return;
       await setTimeout(Math.min(REST_MAX_MS, (performance.now() - began) * REST_FACTOR));
     }
   }
 
   /** One document; null where there is none any more. */
-  one(asked: Asked): Promise<Item | null> {
-    return this.#ask(asked, {}) as Promise<Item | null>;
+  one(resource: Resource, query: ReadQuery): Promise<Item | null> {
+    return unlessGone(this.#askRow(resource, query, {}) as Promise<Item>);
   }
 
-  async #ask({ path, who, id }: Asked, given: Record<string, string>): Promise<object | null> {
-    const row = this.#rowOf(path);
+  #page(resource: Resource, query: ReadQuery, cursor: string | null): Promise<ItemPage> {
+    const { list } = resource;
+    if (list === undefined) {
+      const given = { limit: String(PAGE_MAX), ...(cursor === null ? {} : { cursor }) };
+      return this.#askRow(resource, query, given) as Promise<ItemPage>;
+    }
+    const { who, id = '' } = query;
+    return list(this.#services(), who, { id, limit: PAGE_MAX, cursor: listCursor.parse(cursor ?? undefined) });
+  }
+
+  async #askRow(resource: Resource, { who, id }: ReadQuery, given: Record<string, string>): Promise<unknown> {
+    const row = this.#rowOf(resource);
     const query = row.query === undefined ? undefined : row.query.parse(given);
     const params = id === undefined ? {} : { id };
-    // Lists look at nothing of a request but what was parsed of it.
-    const asked: ParsedCall = { services: this.#services(), who, query, params };
-    try {
-      const answer = await row.handler(asked as never);
-      return answer instanceof JsonBytes ? JSON.parse(Buffer.concat(answer.pieces).toString()) : (answer as object);
-    } catch (error) {
-      if (isRefused(error, ...GONE)) return null;
-      throw error;
-    }
+    // Handlers of lists look at nothing of a request but what was parsed of it.
+    return row.handler({ services: this.#services(), who, query, params } as never);
   }
 
-  #rowOf(path: string): Route {
+  #rowOf({ path }: Resource): ReadableRow {
     const row = this.#rows.get(path);
     if (row === undefined) throw new Error(`no route lists ${path}`);
     return row;
+  }
+}
+
+/** Null for what is not there any more. */
+async function unlessGone<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isRefused(error, ...GONE)) return null;
+    throw error;
   }
 }

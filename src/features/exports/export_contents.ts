@@ -19,7 +19,7 @@ const LINES_CHARS = 64 * 1024;
 type Listed = { path: string; bytes: number; sha256: string; records?: number };
 type LeftOut = { what: string; why: string };
 
-type Parts = {
+type ExportContentsDeps = {
   reader: AccountReader;
   blobs: BlobStore;
   now: () => number;
@@ -31,24 +31,24 @@ type Parts = {
 
 /** Fills an archive with all that an account has. */
 export class ExportContents {
-  readonly #parts: Parts;
+  readonly #deps: ExportContentsDeps;
   readonly #files: Listed[] = [];
   readonly #missing: string[] = [];
   readonly #left_out: LeftOut[] = [];
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ExportContentsDeps) {
+    this.#deps = deps;
   }
 
   async fill(archive: Archive): Promise<void> {
-    const { wanted, now } = this.#parts;
+    const { wanted, now } = this.#deps;
     const made_at = new Date(now()).toISOString();
     for (const resource of RESOURCES) await this.#addLines(archive, resource);
     if (wanted.audio) await this.#addAudio(archive);
     else this.#left_out.push({ what: 'audio/', why: 'It was not asked for.' });
     if (wanted.files) await this.#addFiles(archive);
     else this.#left_out.push({ what: 'files/', why: 'It was not asked for.' });
-    const { account_id } = this.#parts.readers.who;
+    const { account_id } = this.#deps.readers.who;
     const manifest = { format: FORMAT, account_id, made_at, files: this.#files, missing: this.#missing };
     const left_out = [
       ...this.#left_out,
@@ -69,31 +69,28 @@ export class ExportContents {
     let records = 0;
     const count = () => {
       records += 1;
-      this.#parts.onRecord();
+      this.#deps.onRecord();
     };
     const added = await archive.add({ path, from: linesOf(this.#items(resource), count), compress: true });
     this.#files.push({ path, records, ...added });
   }
 
-  #hinders({ path, of }: Resource): string | null {
-    const { reader, readers } = this.#parts;
-    const parent = RESOURCES.find(({ name }) => name === of?.name);
-    const missing = reader.missingLayer(path, readers.who) ?? (parent === undefined ? null : this.#layerOf(parent));
+  #hinders(resource: Resource): string | null {
+    const { reader, readers } = this.#deps;
+    const parent = RESOURCES.find(({ name }) => name === resource.of?.name);
+    const all = parent === undefined ? [resource] : [resource, parent];
+    const [missing = null] = all.flatMap((one) => reader.missingLayer(one, readers.who) ?? []);
     if (missing === null) return null;
     return missing === 'rights' ? 'The account has no right to it.' : `The layer ${missing} is switched off.`;
   }
 
-  #layerOf({ path }: Resource) {
-    return this.#parts.reader.missingLayer(path, this.#parts.readers.who);
-  }
-
   /** What goes into the lines of a resource, in its order. */
   async *#items(resource: Resource): AsyncGenerator<Item> {
-    const { reader, readers, now } = this.#parts;
-    const { path, single, of, moves, secret = [] } = resource;
+    const { reader, readers, now } = this.#deps;
+    const { single, of, moves, secret = [] } = resource;
     const who = resource.says_rights ? readers.plain : readers.who;
     const read = (id?: string) =>
-      single ? oneItem(() => reader.one({ path, who, id })) : reader.list({ path, who, id });
+      single ? oneItem(() => reader.one(resource, { who, id })) : reader.list(resource, { who, id });
     if (of === undefined) {
       for await (const item of moves ? settledList(read, now) : read()) yield without(item, secret);
       return;
@@ -108,7 +105,7 @@ export class ExportContents {
 
   /** The newest streams first, as far as one archive goes. */
   async #addAudio(archive: Archive): Promise<void> {
-    const { blobs, readers } = this.#parts;
+    const { blobs, readers } = this.#deps;
     if (!readers.who.permissions.includes('audio:read')) {
       this.#left_out.push({ what: 'audio/', why: 'The layer audio.access is switched off.' });
       return;
@@ -135,7 +132,7 @@ export class ExportContents {
   }
 
   async #addFiles(archive: Archive): Promise<void> {
-    const { blobs, readers } = this.#parts;
+    const { blobs, readers } = this.#deps;
     for await (const file of this.#items(resourceNamed('files'))) {
       const { id, name, status } = file as { id: string; name: string; status: string };
       if (status !== 'stored') continue;
@@ -154,7 +151,7 @@ export class ExportContents {
     // Audio is compressed already as a rule; of files nobody knows.
     const added = await archive.add({ path, from: blob.stream, compress: false });
     this.#files.push({ path, ...added });
-    this.#parts.onRecord();
+    this.#deps.onRecord();
   }
 }
 

@@ -1,8 +1,31 @@
+import type { ListPage, PageQuery } from '../../access/cursors.js';
+import type { Principal } from '../../access/principal.js';
+import type { Layer, Permission } from '../../domain/permissions.js';
+import { listFiles, READS_FILES } from '../accounts/files.js';
+import { listDevices, MANAGES_DEVICES } from '../devices/devices.js';
+import { listDeviceSessions } from '../devices/recorder_sessions.js';
+import { listChunks } from '../recordings/chunks.js';
+import { listSignals, READS_SIGNALS, type SignalView } from '../recordings/signals.js';
+import { listSources } from '../recordings/sources.js';
+import { READS_STREAMS } from '../recordings/stream_access.js';
+import { listStreams } from '../recordings/streams.js';
+import type { FeatureServices as Services } from '../services.js';
+
+export type Item = Readonly<Record<string, unknown>>;
+
+type ResourceQuery = PageQuery & { id: string };
+
 /** What an export holds of an account, each a file of JSON lines in the shapes of the route that lists it. */
 export type Resource = {
   name: string;
   /** The route; `:id` is that of an item of `of`. */
   path: string;
+  /** The account must have one of these. Where absent, the row of the route says so, and reads the resource. */
+  permission?: readonly Permission[];
+  /** Its layer, where no permission says that. */
+  layer?: Layer;
+  /** Reads a page of it; `id`: of the item of `of`. */
+  list?: (services: Services, who: Principal, query: ResourceQuery) => Promise<ListPage<Item>>;
   /** It is one document and no list. */
   single?: true;
   /** One list for each item of another resource. The item's id goes before what its lines have, under this name. */
@@ -15,11 +38,11 @@ export type Resource = {
   secret?: readonly string[];
 };
 
-export type Item = Readonly<Record<string, unknown>>;
-
 const has_revisions = ({ revision }: Item) => Number(revision) > 1;
 const has_feedback = ({ feedback }: Item) =>
   Object.values(feedback as Record<string, number>).some((given) => given > 0);
+
+const OF_STREAM = { name: 'streams', as: 'stream_id' };
 
 export const RESOURCES: readonly Resource[] = [
   { name: 'account', path: '/me', single: true, says_rights: true },
@@ -28,44 +51,64 @@ export const RESOURCES: readonly Resource[] = [
   { name: 'connections', path: '/me/connections' },
   { name: 'tokens', path: '/me/tokens' },
   { name: 'endpoints', path: '/endpoints' },
-  { name: 'devices', path: '/devices' },
-  { name: 'sessions', path: '/device-sessions', secret: ['join_code'] },
-  { name: 'sources', path: '/sources' },
-  { name: 'streams', path: '/audio/streams' },
-  { name: 'chunks', path: '/audio/streams/:id/chunks', of: { name: 'streams', as: 'stream_id' } },
-  { name: 'signals', path: '/audio/streams/:id/signals', of: { name: 'streams', as: 'stream_id' } },
+  { name: 'devices', path: '/devices', permission: MANAGES_DEVICES, list: listDevices },
   {
-    ...{ name: 'transcripts', path: '/audio/streams/:id/transcript', single: true },
-    of: { name: 'streams', as: 'stream_id' },
+    name: 'sessions',
+    path: '/device-sessions',
+    permission: MANAGES_DEVICES,
+    list: listDeviceSessions,
+    secret: ['join_code'],
   },
+  { name: 'sources', path: '/sources', permission: READS_STREAMS, list: listSources },
+  { name: 'streams', path: '/audio/streams', permission: READS_STREAMS, list: listStreams },
+  { name: 'chunks', path: '/audio/streams/:id/chunks', permission: READS_STREAMS, list: chunksOf, of: OF_STREAM },
+  { name: 'signals', path: '/audio/streams/:id/signals', permission: READS_SIGNALS, list: signalsOf, of: OF_STREAM },
+  { name: 'transcripts', path: '/audio/streams/:id/transcript', single: true, of: OF_STREAM },
   { name: 'turns', path: '/turns' },
   { name: 'contacts', path: '/contacts' },
   { name: 'conversations', path: '/conversations', moves: true },
   {
-    ...{ name: 'conversation_revisions', path: '/conversations/:id/revisions' },
+    name: 'conversation_revisions',
+    path: '/conversations/:id/revisions',
     of: { name: 'conversations', as: 'conversation_id', where: has_revisions },
   },
   { name: 'memories', path: '/memories', moves: true },
   {
-    ...{ name: 'memory_revisions', path: '/memories/:id/revisions' },
+    name: 'memory_revisions',
+    path: '/memories/:id/revisions',
     of: { name: 'memories', as: 'memory_id', where: has_revisions },
   },
   { name: 'suggestions', path: '/suggestions', moves: true },
   {
-    ...{ name: 'suggestion_revisions', path: '/suggestions/:id/revisions' },
+    name: 'suggestion_revisions',
+    path: '/suggestions/:id/revisions',
     of: { name: 'suggestions', as: 'suggestion_id', where: has_revisions },
   },
   {
-    ...{ name: 'suggestion_feedback', path: '/suggestions/:id/feedback' },
+    name: 'suggestion_feedback',
+    path: '/suggestions/:id/feedback',
     of: { name: 'suggestions', as: 'suggestion_id', where: has_feedback },
   },
   { name: 'profile', path: '/profile', single: true },
   { name: 'profile_revisions', path: '/profile/revisions' },
   { name: 'context_items', path: '/profile/context' },
   { name: 'pipelines', path: '/pipelines' },
-  { name: 'files', path: '/files' },
+  { name: 'files', path: '/files', permission: READS_FILES, list: listFiles },
   { name: 'events', path: '/events' },
 ];
+
+function chunksOf(services: Services, who: Principal, { id: stream_id, limit, cursor }: ResourceQuery) {
+  return listChunks(services, who, { stream_id, limit, cursor });
+}
+
+async function signalsOf(services: Services, who: Principal, { id: stream_id, limit, cursor }: ResourceQuery) {
+  const page = await listSignals(services, who, { stream_id, limit, cursor });
+  return { items: page.items.map(signalItem), cursor: page.cursor };
+}
+
+function signalItem({ payload_text, ...signal }: SignalView): Item {
+  return { ...signal, payload: payload_text === null ? null : JSON.parse(payload_text) };
+}
 
 /** What routes list and no export holds, and why. */
 export const LEFT_OUT: readonly { path: string; why: string }[] = [

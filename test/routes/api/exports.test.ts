@@ -205,6 +205,14 @@ t.test('K-014 each list of the API is in an export, or it is said why not', asyn
   t.same(missing, ['/audio/chunks/:id/content']); // which audio/ is
 });
 
+t.test('K-014 an export needs the permission and the layer of the route that lists the same', async (t) => {
+  for (const { path, permission, layer } of RESOURCES) {
+    if (permission === undefined) continue;
+    const row = ROUTES.public.find((one) => one.method === 'GET' && one.path === path);
+    t.same([permission, layer], [row?.permission, row?.layer], path);
+  }
+});
+
 t.test('K-014 who gets an export, and how many', async (t) => {
   const email = 'cat@x.test';
   const cat = await TestAccount.open(spool, email);
