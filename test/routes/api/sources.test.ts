@@ -143,6 +143,23 @@ t.test('sources, and the streams that apps record', async (t) => {
     );
   });
 
+  await t.test('K-001 a source deleted while its list is read is left out', async (t) => {
+    const [kept, deleted] = [await newSource('kept'), await newSource('deleted')];
+    const { store } = spool.server.services;
+    const list = store.list.bind(store);
+    store.list = async (...query) => {
+      store.list = list;
+      const rows = await list(...query);
+      await ann.ask('DELETE', `/sources/${deleted.id}`);
+      return rows;
+    };
+    const ids = await idsOf('/sources');
+    t.ok(ids.includes(kept.id));
+    t.notOk(ids.includes(deleted.id));
+    t.equal(store.list, list, 'it was deleted in between');
+    await ann.newEvents();
+  });
+
   await t.test('K-002 H-037 deleting a source is the last that is told of it', async (t) => {
     const { device, epoch } = await spool.boundDevice(ann.app);
     const { chunk_id } = await record(device, { epoch });
