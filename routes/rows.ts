@@ -1,5 +1,4 @@
-import type { Principal } from '../src/access/principal.js';
-import type { DeviceIdentity } from '../src/edge/admission/device_identity.js';
+import type { DeviceIdentity, Principal } from '../src/access/principal.js';
 import { type Call as CallOf, type Route, rowOf } from '../src/edge/http/route.js';
 import { type Caller as CallerOf, toolOf } from '../src/edge/mcp/tool.js';
 import type { OperatorCaller } from '../src/edge/operations/operator_session.js';

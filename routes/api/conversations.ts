@@ -3,17 +3,16 @@ import { listCursor } from '../../src/access/cursors.js';
 import { listLimit, timestamp, trimmedText, uuid } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { requireHost } from '../../src/features/insights/hosted_items.js';
-import { type FoundItem, librariesOf, readableItem, writableItem } from '../../src/features/insights/insight_access.js';
-import { listItems } from '../../src/features/insights/insight_lists.js';
-import { InsightReading } from '../../src/features/insights/insight_reading.js';
-import { itemRevisions } from '../../src/features/insights/insight_revisions.js';
-import { type ConversationView, conversationShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
-import { laneOf } from '../../src/features/insights/pipeline_access.js';
-import { ownSource } from '../../src/features/recordings/sources.js';
+import {
+  deleteConversation,
+  listConversationRevisions,
+  listConversations,
+  readConversation,
+  renameConversation,
+} from '../../src/features/insights/conversations.js';
+import { conversationShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
+import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import { accountRoute, type Route } from '../rows.js';
-import type { Services } from '../services.js';
-import { lane } from './suggestions.js';
 
 /** What recordings were divided into. Rule K-008; docs/choices.md, "Insights". */
 

@@ -4,16 +4,15 @@ import { languageTag, listLimit, trimmedLines, trimmedText, uuid, whole } from '
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import {
-  isDeveloper,
-  NO_PIPELINE,
-  ownPipeline,
-  selectsPipelines,
-} from '../../src/features/insights/pipeline_access.js';
-import { runPipeline } from '../../src/features/insights/pipeline_runs.js';
-import { ownSource } from '../../src/features/recordings/sources.js';
-import { writableStream } from '../../src/features/recordings/stream_access.js';
+  createPipeline,
+  editPipeline,
+  listPipelines,
+  PIPELINE_KINDS,
+  pipelineShape,
+  readPipeline,
+  requestRun,
+} from '../../src/features/insights/pipelines.js';
 import { accountRoute, type Route } from '../rows.js';
-import type { Services } from '../services.js';
 
 /** How an account's recordings are read. Rules K-012 and C-114; docs/choices.md, "Pipelines and profile". */
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { type ListPage, listCursor } from '../../src/access/cursors.js';
+import { listCursor, type Page } from '../../src/access/cursors.js';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -71,7 +71,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
 ];
 
 /** A page of signals as JSON, with payloads as they were sent; made a piece at a time. */
-async function jsonOf({ items, cursor }: ListPage<SignalView>): Promise<JsonBytes> {
+async function jsonOf({ items, cursor }: Page<SignalView>): Promise<JsonBytes> {
   const pieces: Buffer[] = [];
   let text = '{"items":[';
   for (const [index, { payload_text, ...signal }] of items.entries()) {

@@ -3,21 +3,12 @@ import { listCursor } from '../../src/access/cursors.js';
 import { listLimit, timestamp, uuid, whole } from '../../src/access/request_schemas.js';
 import { no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { orNull, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
-import { ownSource } from '../../src/features/recordings/sources.js';
-import { sceneOfTurn, type TurnView, viewTurns } from '../../src/features/transcripts/transcript_reading.js';
-import { TurnChanges } from '../../src/features/transcripts/turn_changes.js';
-import {
-  type TurnPage,
-  type TurnsOfStreamQuery,
-  type TurnsQuery,
-  turnsOfMany,
-  turnsOfStream,
-} from '../../src/features/transcripts/turn_lists.js';
-import { turnShape } from '../../src/features/transcripts/turn_shape.js';
+import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
+import { readTurn } from '../../src/features/transcripts/transcript_reading.js';
+import { correctTurn, deleteTurn, splitTurn } from '../../src/features/transcripts/turn_changes.js';
+import { checkScopes, listTurns } from '../../src/features/transcripts/turn_lists.js';
+import { speakerName, turnShape } from '../../src/features/transcripts/turn_shape.js';
 import { accountRoute, type Route } from '../rows.js';
-import type { Services } from '../services.js';
-import { lane } from './suggestions.js';
 
 /** What was said in recordings. Rules K-002, K-004 and K-005. */
 

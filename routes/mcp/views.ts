@@ -1,19 +1,24 @@
 import { z } from 'zod';
 import { count, id, moment } from '../../src/access/response_schemas.js';
-import { orRefused } from '../../src/domain/refusals.js';
 import type { DeviceView } from '../../src/features/devices/devices.js';
 import type { RecorderSessionView } from '../../src/features/devices/recorder_sessions.js';
-import type {
-  ConversationView,
-  EvidenceView,
-  MemoryView,
-  SuggestionView,
+import { timelineBegin } from '../../src/features/insights/evidence_reader.js';
+import {
+  type ConversationView,
+  conversationShape,
+  type EvidenceView,
+  evidenceShape,
+  type MemoryView,
+  memoryShape,
+  participantShape,
+  type SuggestionView,
+  suggestionShape,
 } from '../../src/features/insights/insight_shapes.js';
+import { type PipelineView, pipelineShape } from '../../src/features/insights/pipelines.js';
 import type { SourceView } from '../../src/features/recordings/sources.js';
 import type { StreamView } from '../../src/features/recordings/streams.js';
-import type { TurnView } from '../../src/features/transcripts/transcript_reading.js';
-import type { ContactView } from '../api/contacts.js';
-import type { PipelineView } from '../api/pipelines.js';
+import { type ContactView, contactShape } from '../../src/features/transcripts/contacts.js';
+import { type TurnView, turnShape } from '../../src/features/transcripts/turn_shape.js';
 import type { Services } from '../services.js';
 
 /**

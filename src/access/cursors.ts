@@ -10,7 +10,7 @@ export type Position = { order: number; member: string };
 export type PageQuery = { limit: number; cursor?: Position | undefined };
 
 /** A page of a list; `cursor` continues after it, null on the last one. */
-export type ListPage<Item> = { items: Item[]; cursor: string | null };
+export type Page<Item> = { items: Item[]; cursor: string | null };
 
 /** Of a position after which a list continues. */
 export function writeCursor({ order, member }: Position): string {

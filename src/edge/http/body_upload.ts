@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { AnnouncedBody, TakeBody, TakenBody } from '../../engine/blobs/blob_store.js';
-import type { Services } from '../../host/services.js';
+import type { AnnouncedBody, BlobStore, TakeBody, TakenBody } from '../../engine/blobs/blob_store.js';
 import { askForBody } from './body_arrival.js';
 
 /** Bodies whose size and hash were announced, and that go into the blob store as they come. */
@@ -24,15 +23,11 @@ export const BODY_UPLOAD_REFUSALS = [
 type Ends = { request: FastifyRequest; reply: FastifyReply };
 
 /** How a use case takes the body of this request. */
-export function bodyOf({ blobs }: Pick<Services, 'blobs'>, ends: Ends): TakeBody {
+export function bodyOf({ blobs }: { blobs: BlobStore }, ends: Ends): TakeBody {
   return (announced) => takeBody(blobs, ends, announced);
 }
 
-async function takeBody(
-  blobs: Services['blobs'],
-  { request, reply }: Ends,
-  announced: AnnouncedBody,
-): Promise<TakenBody> {
+async function takeBody(blobs: BlobStore, { request, reply }: Ends, announced: AnnouncedBody): Promise<TakenBody> {
   const { size_bytes, is_known } = announced;
   const { 'content-length': length, 'content-encoding': encoding } = request.headers;
   if (encoding !== undefined && encoding !== 'identity') {

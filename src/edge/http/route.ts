@@ -1,12 +1,11 @@
 import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { DeviceIdentity, Principal } from '../../access/principal.js';
+import type { Access } from '../../access/access.js';
 import type { OauthErrorCode } from '../../domain/oauth_errors.js';
 import type { Permission } from '../../domain/permissions.js';
 import type { RefusalCode } from '../../domain/refusals.js';
 import type { RateName } from '../../engine/limits/rate_limits.js';
-import type { Services } from '../../host/services.js';
 import type { Priority } from '../admission/overload.js';
 
 /** What a handler gets beside the parsed request. */

@@ -3,7 +3,6 @@ import type { DeviceIdentity, Principal } from '../../access/principal.js';
 import { isId } from '../../domain/ids.js';
 import { isRefused, type Refusal } from '../../domain/refusals.js';
 import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
-import type { Services } from '../../host/services.js';
 import type { RequestAdmission } from '../admission/request_admission.js';
 import { authorize } from './authorization.js';
 import { awaitBody, refuseUnread } from './body_arrival.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FileRecord } from '../../../actors/accounts/files.js';
-import { type ListPage, type PageQuery, pageOf } from '../../access/cursors.js';
+import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
@@ -68,7 +68,7 @@ export async function listFiles(
   { actors }: Services,
   { account_id }: Principal,
   { limit, cursor }: PageQuery,
-): Promise<ListPage<FileView>> {
+): Promise<Page<FileView>> {
   const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
   const found = await actors.files(account_id).list({ range: { after, descending: true, limit: limit + 1 } });
   const page = pageOf(

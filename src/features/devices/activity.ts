@@ -36,12 +36,22 @@ export type DeviceFilter = {
   limit: number;
 };
 
-/** What a process answers of the devices that it has seen. */
-export type DeviceReports = {
+/** What each process is asked of the devices that it has seen. */
+export type DeviceQueries = {
   /** Ids of devices that the filter holds for. */
   device_ids: { about: DeviceFilter; value: { since_ms: number; seen: number; seen_max: number; ids: string[] } };
   devices: { about: string[]; value: { since_ms: number; items: SeenDevice[] } };
 };
+
+export function deviceAnswers(activity: DeviceActivity): QueryAnswers<DeviceQueries> {
+  return {
+    device_ids(filter) {
+      const { since_ms, size: seen, seen_max } = activity;
+      return { since_ms, seen, seen_max, ids: activity.list(filter).map(({ device_id }) => device_id) };
+    },
+    devices: (ids) => ({ since_ms: activity.since_ms, items: ids.flatMap((id) => activity.find(id) ?? []) }),
+  };
+}
 
 /**
  * What each device did last, as far as this process has seen: a device that talks to another process is not known here.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ListPage, type PageQuery, pageOf } from '../../access/cursors.js';
+import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { deviceKind, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { orRefused } from '../../domain/refusals.js';
@@ -28,7 +28,7 @@ export async function listDevices(
   { actors }: Services,
   { account_id }: Pick<Principal, 'account_id'>,
   { limit, cursor }: PageQuery,
-): Promise<ListPage<DeviceView>> {
+): Promise<Page<DeviceView>> {
   const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
   const range = { after, descending: true, limit: limit + 1 };
   const listed = await actors.account(account_id).list_devices({ range });

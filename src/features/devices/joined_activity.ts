@@ -1,19 +1,14 @@
-import { type DeviceFilter, type DeviceReports, isRecording, type SeenDevice, silenceOf } from './activity.js';
+import type { ProcessQueries } from '../../engine/cluster/process_queries.js';
+import { type DeviceFilter, type DeviceQueries, isRecording, type SeenDevice, silenceOf } from './activity.js';
 
 export type JoinedDevice = SeenDevice & { silent_ms: number };
 
 /** Devices as all processes have seen them together; times are of whoever has watched for longest. */
 export type JoinedDevices = { since_ms: number; seen: number; seen_max: number; items: JoinedDevice[] };
 
-/** Asks all processes on this machine; gives the answers that came. */
-type AskProcesses = <Name extends keyof DeviceReports>(
-  name: Name,
-  about: DeviceReports[Name]['about'],
-) => Promise<DeviceReports[Name]['value'][]>;
-
 /** Asks for all that any process holds to be so, then holds what all know of each against the filter. */
 export async function joinedDevices(
-  processes: { askAll: AskProcesses },
+  processes: Pick<ProcessQueries<DeviceQueries>, 'askAll'>,
   filter: DeviceFilter,
   now_ms: number,
 ): Promise<JoinedDevices> {
@@ -32,7 +27,7 @@ export async function joinedDevices(
 
 /** One device as all processes have seen it. */
 export async function joinedDevice(
-  processes: { askAll: AskProcesses },
+  processes: Pick<ProcessQueries<DeviceQueries>, 'askAll'>,
   device_id: string,
   now_ms: number,
 ): Promise<{ since_ms: number; seen: JoinedDevice | null }> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEVICE_SESSIONS, type DeviceSession, endOf, recorderOf } from '../../../actors/devices/device_session.js';
-import { type ListPage, type PageQuery, pageOf } from '../../access/cursors.js';
+import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { DeviceIdentity, Principal } from '../../access/principal.js';
 import { id, moment, momentOrNull, sessionEndReason } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
@@ -120,7 +120,7 @@ export async function listDeviceSessions(
   services: Services,
   who: Principal,
   { limit, cursor }: PageQuery,
-): Promise<ListPage<RecorderSessionView>> {
+): Promise<Page<RecorderSessionView>> {
   const place = { owner: who.account_id, partition: partitionOfId(who.account_id) };
   const range = { after: cursor, descending: true, limit: limit + 1 };
   const page = pageOf(await services.store.list(place, DEVICE_SESSIONS, range), limit);

@@ -1,4 +1,4 @@
-import type { ListPage, PageQuery } from '../../access/cursors.js';
+import type { Page, PageQuery } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import type { Layer, Permission } from '../../domain/permissions.js';
 import { listFiles, READS_FILES } from '../accounts/files.js';
@@ -25,7 +25,7 @@ export type Resource = {
   /** Its layer, where no permission says that. */
   layer?: Layer;
   /** Reads a page of it; `id`: of the item of `of`. */
-  list?: (services: Services, who: Principal, query: ResourceQuery) => Promise<ListPage<Item>>;
+  list?: (services: Services, who: Principal, query: ResourceQuery) => Promise<Page<Item>>;
   /** It is one document and no list. */
   single?: true;
   /** One list for each item of another resource. The item's id goes before what its lines have, under this name. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Account, isOpen } from '../../../actors/accounts/account_state.js';
 import { isUnderWay } from '../../../actors/accounts/exports.js';
 import type { Asker, Export, ExportStage } from '../../../actors/accounts/exports_state.js';
-import { type ListPage, type PageQuery, pageOfAll } from '../../access/cursors.js';
+import { type Page, type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
@@ -107,7 +107,7 @@ export async function listExports(
   { actors }: Services,
   { account, by }: ExportScope,
   query: PageQuery,
-): Promise<ListPage<ExportView>> {
+): Promise<Page<ExportView>> {
   const found = await actors.exports(account.id).list({ by });
   const page = pageOfAll(found.exports, { limit: query.limit, cursor: query.cursor, idOf: ({ id }) => id });
   return { items: page.rows.map(exportView), cursor: page.cursor };

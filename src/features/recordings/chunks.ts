@@ -7,7 +7,7 @@ import {
   type Stream,
   statusOf,
 } from '../../../actors/recordings/stream_state.js';
-import { type ListPage, type PageQuery, pageOf } from '../../access/cursors.js';
+import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { Refused, refuse } from '../../domain/refusals.js';
@@ -48,7 +48,7 @@ export async function listChunks(
   services: Services,
   who: Principal,
   { stream_id, limit, cursor }: PageQuery & { stream_id: string },
-): Promise<ListPage<ChunkView>> {
+): Promise<Page<ChunkView>> {
   const stream = await readableStream(services, who, stream_id);
   const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
   const listed = await services.actors.stream(stream.id).list_chunks({ range: { after, limit: limit + 1 } });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ListedSignal, type PostedSignal, payloadKey } from '../../../actors/recordings/signals.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
-import { type ListPage, type PageQuery, type Position, pageOf, writeCursor } from '../../access/cursors.js';
+import { type Page, type PageQuery, type Position, pageOf, writeCursor } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
@@ -67,7 +67,7 @@ export async function listSignals(
   services: Services,
   who: Principal,
   { stream_id, ...query }: SignalQuery & { stream_id: string },
-): Promise<ListPage<SignalView>> {
+): Promise<Page<SignalView>> {
   const stream = await readableStream(services, who, stream_id);
   const { rows, cursor } = await pageOfSignals(services, stream.id, query);
   const items = await viewsOf(services, stream.id, { signals: rows, texts: new Map() });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type KeptSource, NO_SOURCE, SOURCES } from '../../../actors/recordings/source.js';
-import { type ListPage, type PageQuery, pageOf } from '../../access/cursors.js';
+import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
@@ -29,7 +29,7 @@ export async function listSources(
   services: Services,
   { account_id }: Pick<Principal, 'account_id'>,
   { limit, cursor }: PageQuery,
-): Promise<ListPage<SourceView>> {
+): Promise<Page<SourceView>> {
   const place = { owner: account_id, partition: partitionOfId(account_id) };
   const page = { after: cursor, descending: true, limit: limit + 1 };
   const { rows, cursor: next } = pageOf(await services.store.list(place, SOURCES, page), limit);

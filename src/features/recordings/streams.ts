@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { STREAMS, streamIndexOf } from '../../../actors/recordings/stream.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
-import { type ListPage, type PageQuery, type Position, pageOf } from '../../access/cursors.js';
+import { type Page, type PageQuery, type Position, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import type { capturedAt } from '../../access/request_schemas.js';
 import { count, id, moment } from '../../access/response_schemas.js';
@@ -45,11 +45,7 @@ export type StreamView = z.infer<typeof streamShape>;
 export type StreamQuery = PageQuery & { source_id?: string | undefined; workspace_id?: string | undefined };
 
 /** A page of the streams of an account, of one of its sources, or of a workspace that it belongs to; newest first. */
-export async function listStreams(
-  services: Services,
-  who: Principal,
-  query: StreamQuery,
-): Promise<ListPage<StreamView>> {
+export async function listStreams(services: Services, who: Principal, query: StreamQuery): Promise<Page<StreamView>> {
   const rows = await listedStreams(services, who, query);
   const page = pageOf(rows, query.limit);
   const streams = await Promise.all(
