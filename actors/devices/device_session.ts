@@ -103,7 +103,10 @@ export const deviceSession = defineActor<DeviceSession>()({
       const account_id = made.host_account_id;
       const message: ClaimMessage = {
         type: 'create_for_session',
-        ...{ account_id, binding_epoch: self, ...terms, expires_at_ms: until_ms },
+        account_id,
+        binding_epoch: self,
+        ...terms,
+        expires_at_ms: until_ms,
       };
       return {
         reply: next,

@@ -35,7 +35,10 @@ export function itemBlock<Kind extends ItemKind>(kind: Kind, item: Items[Kind]):
   const pipeline = item.pipeline_id === null ? 0 : (ownerOfPipeline(item.pipeline_id)?.number ?? 0);
   const stemmer = stemmerOf(language);
   const text = {
-    ...{ serial: 0, start_ms: 0, speaker: pipeline, stemmer },
+    serial: 0,
+    start_ms: 0,
+    speaker: pipeline,
+    stemmer,
     said: termsIn(searchedText(kind, item), stemmer),
     marks: kind === 'suggestion' ? [kindTerm((item as Suggestion).kind)] : [],
   };

@@ -66,10 +66,22 @@ export const editMessages = messagesOf<Library>()({
     writing.effects.push(...effects);
     const number = writing.give('memory');
     const item: Memory = {
-      ...{ pipeline_id: null, ...keptPipeline(pipeline), session_id: null, revision: 1 },
+      pipeline_id: null,
+      ...keptPipeline(pipeline),
+      session_id: null,
+      revision: 1,
       protected_fields: ['kind', 'text'],
-      ...{ created_at_ms: turn.now_ms, updated_at_ms: turn.now_ms, text, kind, contact_id: null },
-      ...{ state: 'active', superseded_by: null, origin: 'manual', protected: true, evidence: [], stems },
+      created_at_ms: turn.now_ms,
+      updated_at_ms: turn.now_ms,
+      text,
+      kind,
+      contact_id: null,
+      state: 'active',
+      superseded_by: null,
+      origin: 'manual',
+      protected: true,
+      evidence: [],
+      stems,
     };
     writing.create('memory', number, item);
     writing.event('memory.created', number, { revision: 1 });
@@ -161,7 +173,8 @@ export function conversationEvent(
   if (pipeline_id !== null) return;
   writing.event(type, number, {
     ...(run_id !== undefined && { run_id }),
-    ...{ revision, source_id: parts[0]?.source_id },
+    revision,
+    source_id: parts[0]?.source_id,
     ...(changed_fields !== undefined && { changed_fields }),
   });
 }

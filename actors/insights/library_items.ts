@@ -65,7 +65,10 @@ const NUMBERS = 2 ** 30;
 const LAST = '~';
 const NO_INSIGHTS: Insights = {
   given: { conversation: 0, memory: 0, suggestion: 0, group: 0 },
-  ...{ due_ms: null, oldest_ms: null, published: [], searchable: WORDS_VERSION },
+  due_ms: null,
+  oldest_ms: null,
+  published: [],
+  searchable: WORDS_VERSION,
 };
 
 export type Place = { account_id: string; workspace_id: string };

@@ -69,7 +69,8 @@ export const settlingMessages = messagesOf<Library>()({
   heard: {
     records: ({ stream_id, pipeline_id = null }: Heard) => [
       ...[false, true].map((again) => ({
-        ...{ collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id, again }) },
+        collection: 'unsettled',
+        id: unsettledKey({ stream_id, pipeline_id, again }),
       })),
       ...spansOf([{ stream_id }]),
       ...deletedSpeechOf(stream_id),

@@ -109,7 +109,9 @@ export function noteDeleted(writing: Writing, { of, id }: Pick<DeletedSpeech, 'o
   const count = (writing.record<DeletedSpeech>('deleted_speech', id)?.count ?? 0) + 1;
   writing.write('deleted_speech', id, { value: { of, id, count }, order: now_ms });
   writing.effects.push({
-    ...{ effect: 'add_to_index', ...WITHDRAWING_INDEX, member: LIBRARY_MEMBER + self },
+    effect: 'add_to_index',
+    ...WITHDRAWING_INDEX,
+    member: LIBRARY_MEMBER + self,
     order: now_ms,
   });
 }

@@ -204,7 +204,8 @@ export const signals = defineActor<Signals>()({
             effects: [
               ...['signals', 'payloads', 'batches'].map(
                 (collection): Effect => ({
-                  ...{ effect: 'delete_collection', collection },
+                  effect: 'delete_collection',
+                  collection,
                 }),
               ),
               { effect: 'cancel_reminder', name: 'sweep_staged' },

@@ -214,8 +214,15 @@ const EMPTY = {
 
 const FORGOTTEN: Omit<Stream, 'id' | 'account_id'> = {
   ...EMPTY,
-  ...{ status: 'going', deleted: true, workspace_id: '', source_id: '', recorder: null, captured_at: '', title: null },
-  ...{ created_at_ms: 0, end_ms: null },
+  status: 'going',
+  deleted: true,
+  workspace_id: '',
+  source_id: '',
+  recorder: null,
+  captured_at: '',
+  title: null,
+  created_at_ms: 0,
+  end_ms: null,
 };
 
 function isForgotten({ source_id }: Stream): boolean {
@@ -378,7 +385,8 @@ function removal({ id: stream_id, account_id }: Stream): Effect[] {
   return [
     { effect: 'close_fence', id: stream_id },
     {
-      ...{ effect: 'enqueue_job', job_id: `erase_stream:${stream_id}` },
+      effect: 'enqueue_job',
+      job_id: `erase_stream:${stream_id}`,
       job: { job: 'erase_stream', stream_id, account_id },
     },
   ];

@@ -60,8 +60,11 @@ export const voiceMessages = messagesOf<Contacts>()({
       const dropped = dropVoices(before.voices, evicted, turn);
       const counted = countVoices(dropped.voices, { workspace_id, by: 1 }, turn);
       const voice: Voice = {
-        ...{ workspace_id, contact_id: null, model },
-        ...{ created_at_ms: turn.now_ms, last_matched_at_ms: null },
+        workspace_id,
+        contact_id: null,
+        model,
+        created_at_ms: turn.now_ms,
+        last_matched_at_ms: null,
       };
       return {
         reply: { kept: true },

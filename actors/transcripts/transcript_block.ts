@@ -32,12 +32,15 @@ export function blockEffects(
     texts.length === 0
       ? { effect: 'delete_record', ...record }
       : {
-          ...{ effect: 'put_record', ...record },
+          effect: 'put_record',
+          ...record,
           value: encodeBlock({ begins_at_ms: captured_at_ms + begins_ms, source_id }, texts),
         },
     {
-      ...{ effect: 'mark_changed', owner: libraryId(account_id, workspace_id) },
-      ...{ index: SEARCH_INDEX, member: pageMember(self, id) },
+      effect: 'mark_changed',
+      owner: libraryId(account_id, workspace_id),
+      index: SEARCH_INDEX,
+      member: pageMember(self, id),
     },
   ];
 }

@@ -38,7 +38,10 @@ export const laneMessages = messagesOf<Transcript>()({
     ];
     const next: Transcript = {
       ...before,
-      ...{ end_ms: stream.end_ms, window_ms, longest_ms: Math.max(before.longest_ms, longest_ms), retry: null },
+      end_ms: stream.end_ms,
+      window_ms,
+      longest_ms: Math.max(before.longest_ms, longest_ms),
+      retry: null,
       waiting: inOrder(waiting),
       covered: subtract(before.covered, again),
       failed: before.failed.filter((one) => intervals.every((span) => clip(spanOf(one), span).length === 0)),

@@ -52,7 +52,12 @@ export function mergeRun(page: Page, words: PageWords, heard: HeardRun): Merged 
   correct(drafts, page.corrections);
 
   const merged: Merged = {
-    ...{ page, words: new Map(words), speakers, numbers, created: [], attributed: [] },
+    page,
+    words: new Map(words),
+    speakers,
+    numbers,
+    created: [],
+    attributed: [],
     tally: {
       turns: drafts.length,
       replaced: 0,

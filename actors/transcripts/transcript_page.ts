@@ -148,7 +148,9 @@ export function putPage(page: Page): Effect {
     return row;
   });
   const value: StoredPage = {
-    ...{ n: next_serial, r: runs.map(storedRun), t: rows },
+    n: next_serial,
+    r: runs.map(storedRun),
+    t: rows,
     ...(corrections.length === 0 ? {} : { c: corrections }),
     ...(expired.serials.length === 0 ? {} : { xs: expired.serials, xt: expired.spans }),
   };

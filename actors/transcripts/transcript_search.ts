@@ -37,6 +37,9 @@ export const searchedPages: RecordQuery[] = [
 export function notFoundAnyMore({ account_id, workspace_id }: Transcript, turn: Turn): Effect[] {
   const owner = libraryId(account_id, workspace_id);
   return turn.range('published').map(({ id }) => ({
-    ...{ effect: 'remove_from_index', owner, index: SEARCH_INDEX, member: pageMember(turn.self, id) },
+    effect: 'remove_from_index',
+    owner,
+    index: SEARCH_INDEX,
+    member: pageMember(turn.self, id),
   }));
 }

@@ -149,8 +149,12 @@ export const sweep = defineActor<Sweep>()({
         const { certain_ms, now_ms } = turn;
         const begun = state.begun + 1;
         const running: RunningSweep = {
-          ...{ sweep_id: String(begun), began_at_ms: now_ms, cutoffs: cutoffsOf(state.retention, certain_ms) },
-          ...{ counts: {}, waiting: 0, told_to: null },
+          sweep_id: String(begun),
+          began_at_ms: now_ms,
+          cutoffs: cutoffsOf(state.retention, certain_ms),
+          counts: {},
+          waiting: 0,
+          told_to: null,
         };
         return tellParts({ ...state, begun }, running, turn);
       },
@@ -236,7 +240,10 @@ function tellParts(state: Sweep, running: RunningSweep, turn: Turn): Done {
     told_to: is_all ? null : { order: last.order, id: last.id },
   };
   const more: Effect = {
-    ...{ effect: 'schedule_reminder', name: 'tell_more', at_ms: now_ms, message: { type: 'tell_more' } },
+    effect: 'schedule_reminder',
+    name: 'tell_more',
+    at_ms: now_ms,
+    message: { type: 'tell_more' },
   };
   const { next, effects = [], reply } = settled(self, { ...state, running: told });
   return {

@@ -89,7 +89,9 @@ export const listLimit = z
   )
   .transform((text) => (text === undefined ? LIMITS.list_limit_default : Number(text)))
   .meta({
-    ...{ type: 'integer', minimum: 1, maximum: LIMITS.list_limit_max },
+    type: 'integer',
+    minimum: 1,
+    maximum: LIMITS.list_limit_max,
     description: `How many items a page has at most; ${LIMITS.list_limit_default} when absent.`,
   });
 

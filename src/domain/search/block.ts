@@ -175,8 +175,10 @@ function roomFor(size: number): typeof room {
   if (room.terms.length < size) {
     const larger = size * 2;
     room = {
-      ...{ terms: new Uint32Array(larger), texts: new Uint16Array(larger) },
-      ...{ terms_aside: new Uint32Array(larger), texts_aside: new Uint16Array(larger) },
+      terms: new Uint32Array(larger),
+      texts: new Uint16Array(larger),
+      terms_aside: new Uint32Array(larger),
+      texts_aside: new Uint16Array(larger),
     };
   }
   return room;

@@ -47,8 +47,10 @@ export class RequestLog {
     const { method, headers } = request;
     const route = request.arrival?.url ?? 'none';
     return tracing.beginRequest(`${method} ${route}`, headers.traceparent as string | undefined, {
-      ...{ 'http.request.method': method, 'http.route': route },
-      ...{ 'spool.listener': this.#listener, 'spool.request_id': request.id },
+      'http.request.method': method,
+      'http.route': route,
+      'spool.listener': this.#listener,
+      'spool.request_id': request.id,
     });
   }
 }

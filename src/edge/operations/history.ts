@@ -214,8 +214,12 @@ class Ring {
       for (const name of SERIES_NAMES) series[name].push(shortened(SERIES[name]({ now, before }) ?? Number.NaN));
     }
     return {
-      ...{ every_ms: this.#every_ms, kept_ms: ROWS_MAX * this.#every_ms, at_ms, series },
-      ...{ since_ms: this.#marks[0]?.at_ms ?? 0, tallies: this.#tallies() },
+      every_ms: this.#every_ms,
+      kept_ms: ROWS_MAX * this.#every_ms,
+      at_ms,
+      series,
+      since_ms: this.#marks[0]?.at_ms ?? 0,
+      tallies: this.#tallies(),
     };
   }
 

@@ -25,7 +25,9 @@ export function joinHistories([first, ...others]: readonly [HistoryView, ...Hist
   const all = [first, ...others];
   const tallies = Object.fromEntries(TALLIED.map((name) => [name, addedUp(all.map((one) => one.tallies[name]))]));
   return {
-    ...{ ...first, series, tallies: tallies as HistoryView['tallies'] },
+    ...first,
+    series,
+    tallies: tallies as HistoryView['tallies'],
     since_ms: Math.min(...all.map(({ since_ms }) => since_ms)),
   };
 }
@@ -35,7 +37,9 @@ function addedUp(totals: readonly Total[]): Total {
   const { bounds } = totals.find((total) => total.bounds.length > 0) ?? { bounds: [] };
   const sumOf = (of: (total: Total) => number) => totals.reduce((sum, total) => sum + of(total), 0);
   return {
-    ...{ count: sumOf(({ count }) => count), sum: sumOf(({ sum }) => sum), bounds },
+    count: sumOf(({ count }) => count),
+    sum: sumOf(({ sum }) => sum),
+    bounds,
     buckets: bounds.map((_, at) => sumOf(({ buckets }) => buckets[at] ?? 0)),
   };
 }

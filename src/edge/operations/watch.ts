@@ -208,14 +208,12 @@ export class Watch {
     const { waiting, oldest_ms } = this.#parts.runtime.pressure();
     const loop_delay_ms = this.#parts.overload.takeLongestDelay();
     return {
-      ...{
-        waiting,
-        oldest_ms,
-        loop_delay_ms,
-        rss_bytes: residentBytes(),
-        heap_bytes: getHeapStatistics().used_heap_size,
-        storage_ms,
-      },
+      waiting,
+      oldest_ms,
+      loop_delay_ms,
+      rss_bytes: residentBytes(),
+      heap_bytes: getHeapStatistics().used_heap_size,
+      storage_ms,
       storage_bytes: storage_ms === null ? null : this.#storage_bytes,
       disk_free_bytes: this.#disk?.free_bytes ?? null,
       dead_letters: storage_ms === null ? null : this.#dead_letters,

@@ -13,7 +13,11 @@ const TYPES: Record<string, string> = {
 
 const name = z.string().regex(/^[\w.-]+\.(?:css|js)$/);
 const manifestForm = z.strictObject({
-  ...{ script: name, style: name, worker: name, operator_script: name, operator_style: name },
+  script: name,
+  style: name,
+  worker: name,
+  operator_script: name,
+  operator_style: name,
   files: z.array(name).min(1),
 });
 

@@ -80,7 +80,9 @@ export function referenceArea(document: ApiDocument, caller: Caller, id: string)
 /** What answers are made of. */
 export function referenceShapes(document: ApiDocument, caller: Caller): string {
   const shapes = Object.entries(document.components.schemas).map(([name, schema]) => ({
-    ...{ name, fields: fieldsOf(document, schema).map(folded), type: foldedType(typeOf(document, schema)) },
+    name,
+    fields: fieldsOf(document, schema).map(folded),
+    type: foldedType(typeOf(document, schema)),
   }));
   return renderTemplate('reference_shapes', {
     ...partsOf(document, caller, 'shapes'),
@@ -129,7 +131,10 @@ function partsOf(document: ApiDocument, caller: Caller, here: string | null) {
     document_path: caller === 'device' ? '/openapi/device.json' : '/openapi.json',
     shapes_path: `${base}/shapes`,
     areas: document.tags.map(({ name, description }) => ({
-      ...{ id: areaId(name), path: `${base}/${areaId(name)}`, name, introduction: description },
+      id: areaId(name),
+      path: `${base}/${areaId(name)}`,
+      name,
+      introduction: description,
       operations: all.flatMap(({ path, method, operation }) =>
         operation.tags[0] === name
           ? [{ id: operation.operationId, method: method.toUpperCase(), path, summary: operation.summary }]
@@ -175,7 +180,11 @@ function parametersOf({ parameters = [] }: Operation): Parameter[] {
 
 function parameterField(document: ApiDocument, { name, in: place, required, description, schema }: Parameter): Field {
   return folded({
-    ...{ name, place, type: typeOf(document, schema), is_required: required, description: description ?? null },
+    name,
+    place,
+    type: typeOf(document, schema),
+    is_required: required,
+    description: description ?? null,
   });
 }
 
@@ -196,7 +205,10 @@ function answerView(document: ApiDocument, status: string, { description, header
     shape,
     fields: fieldsOf(document, schema).map(folded),
     example: {
-      ...{ status, code: null, headers: headerNames(headers), body: example === undefined ? null : written(example) },
+      status,
+      code: null,
+      headers: headerNames(headers),
+      body: example === undefined ? null : written(example),
       words: type === undefined ? 'It has no body.' : `The body is ${type}.`,
     },
   };

@@ -106,7 +106,9 @@ async function joinWav(blobs: BlobStore, stored: readonly StoredChunk[]): Promis
     return { why: 'As a WAV the stream is larger than 4 GiB; fetch its chunks one by one.' };
   const header = wavHeader(fmt, sample_bytes);
   return file({
-    ...{ chunks, content_type: 'audio/wav', extension: 'wav' },
+    chunks,
+    content_type: 'audio/wav',
+    extension: 'wav',
     segments: [heldSegment(header), ...segments, heldSegment(pad)],
   });
 }

@@ -350,7 +350,10 @@ export class RedisStore implements Store {
         : this.#redis.xrangeBuffer(log, range.from, range.to, 'COUNT', range.limit),
     )) as unknown as [Buffer, Buffer[]][];
     return entries.map(([id, [, type = NO_BYTES, , body = NO_BYTES]]) => ({
-      ...{ id: id.toString(), account_id, type: type.toString(), body },
+      id: id.toString(),
+      account_id,
+      type: type.toString(),
+      body,
     }));
   }
 }

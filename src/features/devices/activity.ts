@@ -130,9 +130,16 @@ export class DeviceActivity {
     let seen = this.#devices.get(device_id);
     if (seen === undefined) {
       seen = {
-        ...{ device_id, kind: null, first_seen_at_ms: this.#now(), last_request_at_ms: null },
-        ...{ last_upload_at_ms: null, recording_since_ms: null, uploads: 0, last_refusal: null },
-        ...{ open_streams: [], awaited_chunks: [] },
+        device_id,
+        kind: null,
+        first_seen_at_ms: this.#now(),
+        last_request_at_ms: null,
+        last_upload_at_ms: null,
+        recording_since_ms: null,
+        uploads: 0,
+        last_refusal: null,
+        open_streams: [],
+        awaited_chunks: [],
       };
       this.#devices.set(device_id, seen);
     }

@@ -29,7 +29,11 @@ export const seenDeviceShape = z
 export function seenDeviceView(seen: SeenDevice & { silent_ms: number }) {
   const { device_id, kind, uploads, open_streams, awaited_chunks, last_refusal } = seen;
   return {
-    ...{ device_id, kind, uploads, open_streams, awaited_chunks: awaited_chunks.length },
+    device_id,
+    kind,
+    uploads,
+    open_streams,
+    awaited_chunks: awaited_chunks.length,
     silent_s: Math.round(seen.silent_ms / 1000),
     first_seen_at: momentOrNull(seen.first_seen_at_ms),
     last_request_at: momentOrNull(seen.last_request_at_ms),

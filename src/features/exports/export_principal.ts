@@ -30,7 +30,14 @@ export function layersOf({ who }: ExportReaders, { audio }: Pick<Export, 'audio'
 
 function principalOf(account: Account): Principal {
   return {
-    ...{ kind: 'app_session', credential_id: '', client: null, account_id: account.id, account },
-    ...{ permissions: permissionsOf(account.entitlements), recalls: false, verified_at_ms: null, fences: [] },
+    kind: 'app_session',
+    credential_id: '',
+    client: null,
+    account_id: account.id,
+    account,
+    permissions: permissionsOf(account.entitlements),
+    recalls: false,
+    verified_at_ms: null,
+    fences: [],
   };
 }

@@ -127,9 +127,11 @@ export function checkedInsights(raw: unknown, { input, keys, made_by }: Checking
     insights: {
       made_by,
       conversation: {
-        ...{ title: shown(title, input), summary: shown(summary, input) },
+        title: shown(title, input),
+        summary: shown(summary, input),
         topics: [...new Set(topics.map((topic) => shown(topic, input)))].filter((topic) => topic !== null),
-        ...{ participants: participantsOf(input), language },
+        participants: participantsOf(input),
+        language,
       },
       suggestions: suggestions.filter((op) => op !== null),
       memories: memories.filter((op) => op !== null),
@@ -185,12 +187,19 @@ function suggestionOp(raw: RawSuggestion, { input, stems }: Making): SuggestionO
   if (op === 'new') {
     if (plain === undefined) return null;
     return {
-      ...{ op, kind: kind as (typeof SUGGESTION_KINDS)[number], text: plain, stems: stems(plain) },
-      ...{ due_at_ms: due_at_ms ?? null, roles: rolesOf(input.people, raw), evidence: spans },
+      op,
+      kind: kind as (typeof SUGGESTION_KINDS)[number],
+      text: plain,
+      stems: stems(plain),
+      due_at_ms: due_at_ms ?? null,
+      roles: rolesOf(input.people, raw),
+      evidence: spans,
     };
   }
   return {
-    ...{ op, number: ref as number, evidence: spans },
+    op,
+    number: ref as number,
+    evidence: spans,
     ...(kind != null && { kind }),
     ...(plain !== undefined && { text: plain, stems: stems(plain) }),
     ...(due_at_ms !== undefined && { due_at_ms }),
@@ -213,13 +222,19 @@ function memoryOp(raw: RawMemory, { input, stems }: Making): MemoryOp | null {
     const own = stems(plain);
     const supersedes = known !== undefined && contradicts(own, stems(known.text)) ? known.ref : null;
     return {
-      ...{ op, kind: kind as (typeof MEMORY_KINDS)[number], text: plain, stems: own },
-      ...{ contact_id: contactCalled(input.people, raw.about), evidence: spans },
+      op,
+      kind: kind as (typeof MEMORY_KINDS)[number],
+      text: plain,
+      stems: own,
+      contact_id: contactCalled(input.people, raw.about),
+      evidence: spans,
       ...(supersedes !== null && { supersedes }),
     };
   }
   return {
-    ...{ op, number: ref as number, evidence: spans },
+    op,
+    number: ref as number,
+    evidence: spans,
     ...(kind != null && { kind }),
     ...(plain !== undefined && { text: plain, stems: stems(plain) }),
   };

@@ -154,7 +154,10 @@ async function stretchIn(
   }
   const waiting = [...(transcript?.waiting ?? []), ...(transcript?.window == null ? [] : [transcript.window])];
   return {
-    ...{ stream_id: stream.id, source_id: stream.source_id, captured_at_ms: Date.parse(stream.captured_at), turns },
+    stream_id: stream.id,
+    source_id: stream.source_id,
+    captured_at_ms: Date.parse(stream.captured_at),
+    turns,
     waiting: waiting.map((audio): [number, number] => [audio.from_ms, audio.to_ms]),
     came_to_ms: cameTo(scene),
   };

@@ -113,8 +113,11 @@ class Run<Kind extends ItemKind> {
     // One that is not there any more has nothing.
     const { items, last, looked } = (await orNull(asked, 'NOT_FOUND')) ?? { items: [], last: null, looked: 0 };
     this.#rows = items.map(({ number, order, item }) => ({
-      ...{ place: this.#place, number, item: item as Items[Kind] },
-      ...{ order, member: insightId(library_id, this.#kind, number) },
+      place: this.#place,
+      number,
+      item: item as Items[Kind],
+      order,
+      member: insightId(library_id, this.#kind, number),
     }));
     this.#after = last ?? undefined;
     this.#is_over = last === null || looked < this.#step;

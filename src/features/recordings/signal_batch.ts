@@ -173,7 +173,12 @@ function checked(stream_id: string, { fields, payload }: Item): { signal: Posted
   const is_empty = payload.canonical === '{}';
   return {
     signal: {
-      ...{ id: signalId(stream_id, digest(stream_id, ref)), ref, type, start_ms, end_ms, content },
+      id: signalId(stream_id, digest(stream_id, ref)),
+      ref,
+      type,
+      start_ms,
+      end_ms,
+      content,
       payload: is_empty ? null : payload.text,
       payload_bytes: is_empty ? 0 : Buffer.byteLength(payload.text),
     },

@@ -198,8 +198,14 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   const known = CLOCKS.get(timeZone);
   if (known !== undefined) return known;
   const made = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
   });
   CLOCKS.set(timeZone, made);
   return made;

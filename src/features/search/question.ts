@@ -16,10 +16,18 @@ export type Question = {
 
 /** Stems that stand for suggestions, in English. */
 const KINDS_OF_STEMS: Readonly<Record<string, readonly SuggestionKind[]>> = {
-  ...{ promis: ['task'], commit: ['task'], task: ['task'], todo: ['task'] },
-  ...{ action: ['task', 'follow_up'], follow: ['follow_up'], remind: ['reminder'] },
-  ...{ decid: ['decision'], decis: ['decision'], agre: ['decision'] },
-  ...{ ask: ['question'], question: ['question'] },
+  promis: ['task'],
+  commit: ['task'],
+  task: ['task'],
+  todo: ['task'],
+  action: ['task', 'follow_up'],
+  follow: ['follow_up'],
+  remind: ['reminder'],
+  decid: ['decision'],
+  decis: ['decision'],
+  agre: ['decision'],
+  ask: ['question'],
+  question: ['question'],
 };
 /** Words that stand for suggestions only before another. */
 const FOLLOWED_BY: Readonly<Record<string, string>> = { action: 'item', follow: 'up' };

@@ -34,7 +34,8 @@ export async function bestOf(who: Principal, recalled: Recalled): Promise<Candid
   const { hits, weights, words, context_turns, now_ms } = recalled;
   const ranking = new Ranking(hits, {
     scoreOf: (hit) => hits.score(hit, weights) * recency(now_ms - hits.started_ms(hit)),
-    ...{ sort: words.length === 0 ? 'recent' : 'relevance', after: null },
+    sort: words.length === 0 ? 'recent' : 'relevance',
+    after: null,
   });
   const best = ranking.take(LIMITS.recall_hits_max);
   const of_turns = best.filter((hit) => !('entry' in hits.place(hit)));

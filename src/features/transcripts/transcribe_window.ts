@@ -184,7 +184,10 @@ class WindowHearing {
       .map((part) => ({ ...part, to_ms: Math.min(part.to_ms, end_ms) }))
       .sort((a, b) => a.from_ms - b.from_ms);
     const result: TranscriptionResult = {
-      ...{ speaker_scope: 'window', mode: 'replace', turns, dropped: this.#dropped },
+      speaker_scope: 'window',
+      mode: 'replace',
+      turns,
+      dropped: this.#dropped,
       ...(!is_all && { consumed_to_ms: end_ms }),
       ...(failed.length > 0 && { failed }),
       ...(stopped_ms < work.to_ms && last !== undefined && { stopped: { code: last.code, rest_ms } }),

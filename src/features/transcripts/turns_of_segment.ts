@@ -130,7 +130,9 @@ function turnOf({ text, start_ms, end_ms, speaker, words }: Run, of_segment: num
   const mean = sure.length === 0 ? undefined : sure.reduce((sum, one) => sum + one, 0) / sure.length;
   const confidence = rounded(of_segment ?? mean);
   const turn = {
-    ...{ start_ms, end_ms: Math.max(start_ms, end_ms), text },
+    start_ms,
+    end_ms: Math.max(start_ms, end_ms),
+    text,
     ...(speaker !== null && { speaker }),
     ...(confidence !== undefined && { confidence }),
     ...(words.length > 0 && {

@@ -185,7 +185,11 @@ async function opusOf(blobs: BlobStore, { key, chunk, span }: Source): Promise<P
   }
   if (pages.length === 0) return null;
   return {
-    ...{ kind: 'ogg', joins: `ogg ${format}`, head, pages, span },
+    kind: 'ogg',
+    joins: `ogg ${format}`,
+    head,
+    pages,
+    span,
     body: Buffer.concat(pages.map(({ bytes }) => bytes)),
     part: {
       start_ms: Math.round(msAt(kept.first)),

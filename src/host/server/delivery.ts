@@ -89,13 +89,25 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
   const further = furtherEngines(settings.engines_file);
   const insights = openInsights(start, { ...parts, further: further.insights });
   const transcription = openTranscription(start, {
-    ...{ ...parts, turns, lost_audio, further: further.transcription },
+    ...parts,
+    turns,
+    lost_audio,
+    further: further.transcription,
     insights: insights.insights.made_by !== null,
   });
   const { awaited, transcribes, onTold } = transcription;
   const retention = new RetentionSweep({ store, actors, blobs, poll, members, metrics, log, now, awaited });
   const processing = new ChunkProcessing({
-    ...{ store, actors, blobs, poll, metrics, log, now, is_worker, transcribes, onTold },
+    store,
+    actors,
+    blobs,
+    poll,
+    metrics,
+    log,
+    now,
+    is_worker,
+    transcribes,
+    onTold,
   });
   const announcements = new Announcements({ store, actors, poll, log, now });
   const speech_withdrawal = new SpeechWithdrawal({ store, actors, runtime, poll, log, now });

@@ -61,8 +61,14 @@ export async function startRuntime(
   const trust_memory = settings.redis_url === null && supervised === null;
   const onTurn = turnWatch(log, tracing);
   const runtime = new Runtime({
-    ...{ store, metrics, log, now: clock.now, certain: clock.certain },
-    ...{ trust_memory, onTurn, kinds: ACTOR_KINDS },
+    store,
+    metrics,
+    log,
+    now: clock.now,
+    certain: clock.certain,
+    trust_memory,
+    onTurn,
+    kinds: ACTOR_KINDS,
   });
   shutdown.add(() => runtime.shutdown(DRAIN_MAX_MS));
   redis.on('ready', () => {

@@ -45,7 +45,9 @@ export function openTranscription(
   const backlog =
     transcribes === undefined ? null : new TranscriptionBacklog({ turns, actors, log, now, days, window_ms, offer });
   return {
-    ...{ jobs, transcriber, transcribes },
+    jobs,
+    transcriber,
+    transcribes,
     awaited: async (stream_id: string) => (transcribes === undefined ? null : jobs.awaited(stream_id)),
     onTold: offer,
     workers: [worker, backlog].filter((one) => one !== null),

@@ -172,8 +172,16 @@ export class Doors {
     if (leave === null) return void refuse();
     const number = ++this.#last;
     const connection: Connection = {
-      ...{ number, port, socket, leave, head: Buffer.alloc(0) },
-      ...{ partition: null, child: null, due_ms: 0, queue: null, stopReading: null },
+      number,
+      port,
+      socket,
+      leave,
+      head: Buffer.alloc(0),
+      partition: null,
+      child: null,
+      due_ms: 0,
+      queue: null,
+      stopReading: null,
     };
     socket.on('error', () => {}); // it is closed then
     this.#open.set(number, connection);

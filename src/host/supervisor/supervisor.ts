@@ -47,7 +47,9 @@ async function startParts(settings: Settings, log: Logger, shutdown: Shutdown): 
   const proxies = { public: settings.trusted_proxies, device: settings.device_proxies, operator: [] };
   const exempt = new Map(Object.entries(proxies).map(([port, networks]) => [port, new NetworkList(networks)]));
   const doors = new Doors({
-    ...{ log, limits, held_max: roomOf(descriptorLimit()) },
+    log,
+    limits,
+    held_max: roomOf(descriptorLimit()),
     children: { choose: (...asked) => children.choose(...asked) },
     isExempt: (port, address) => exempt.get(port)?.has(address) ?? false,
     counted: (refusals) => children.choose('public', null)?.send({ do: 'count', refusals }),
@@ -63,7 +65,10 @@ async function startParts(settings: Settings, log: Logger, shutdown: Shutdown): 
     if (report.says === 'told') questions.told(child, report);
   };
   const children = new Children({
-    ...{ count: settings.processes, log, lock: own?.held.lock ?? null, drain_ms: settings.drain_s * 1_000 },
+    count: settings.processes,
+    log,
+    lock: own?.held.lock ?? null,
+    drain_ms: settings.drain_s * 1_000,
     order: { processes: settings.processes, redis_socket: own?.child.socket_path ?? null, ports },
     events: {
       hears,
@@ -85,7 +90,9 @@ async function startParts(settings: Settings, log: Logger, shutdown: Shutdown): 
   await children.start();
   doors.serves();
   return {
-    ...{ ports, redis: own?.child ?? null, roll: () => children.roll() },
+    ports,
+    redis: own?.child ?? null,
+    roll: () => children.roll(),
     base_url: publicAddresses(settings, ports.public).base_url,
     pids: children.serving.map(({ pid }) => pid),
     close() {

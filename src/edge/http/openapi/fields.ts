@@ -36,7 +36,10 @@ function fieldRows(
   { name, schema, is_required }: { name: string; schema: Schema; is_required: boolean },
 ): Field[] {
   const row: Field = {
-    ...{ name, place: null, type: typeOf(document, schema), is_required },
+    name,
+    place: null,
+    type: typeOf(document, schema),
+    is_required,
     description: schema.description ?? null,
   };
   const inner = schema.type === 'array' ? (schema.items ?? {}) : (orNull(schema) ?? schema);

@@ -136,7 +136,9 @@ function queryParameters(query: z.ZodType | undefined, schemas: Schemas): Parame
   if (query === undefined) return [];
   const { properties = {}, required = [] } = schemas.ofRequest(query);
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: 'query', required: required.includes(name) },
+    name,
+    in: 'query',
+    required: required.includes(name),
     ...(description === undefined ? {} : { description }),
     schema,
   }));

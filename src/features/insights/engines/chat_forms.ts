@@ -9,7 +9,10 @@ import type { InsightInput, RawInsights } from '../insight_input.js';
  */
 
 const object = (properties: Record<string, object>) => ({
-  ...{ type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
 });
 const listOf = (items: object) => ({ type: 'array', items });
 const text = { type: 'string' };
@@ -17,8 +20,10 @@ const orNull = (type: string) => ({ type: [type, 'null'] });
 
 const SUMMARY = { title: orNull('string'), summary: orNull('string'), topics: listOf(text) };
 const itemOf = (own: Record<string, object>) => ({
-  ...{ op: { type: 'string', enum: ['new', 'revise', 'withdraw'] }, ref: orNull('integer') },
-  ...{ text: orNull('string'), ...own },
+  op: { type: 'string', enum: ['new', 'revise', 'withdraw'] },
+  ref: orNull('integer'),
+  text: orNull('string'),
+  ...own,
   evidence: listOf(object({ turn: { type: 'integer' }, quote: text })),
 });
 const kindOf = (kinds: readonly string[]) => ({ type: ['string', 'null'], enum: [...kinds, null] });
@@ -29,8 +34,10 @@ export const INSIGHTS_SCHEMA = object({
   suggestions: listOf(
     object(
       itemOf({
-        ...{ kind: kindOf(SUGGESTION_KINDS), due_at: orNull('string') },
-        ...{ owner: orNull('string'), requester: orNull('string') },
+        kind: kindOf(SUGGESTION_KINDS),
+        due_at: orNull('string'),
+        owner: orNull('string'),
+        requester: orNull('string'),
       }),
     ),
   ),
@@ -104,13 +111,19 @@ export function readInsights(said: unknown, { turns, suggestions, memories }: In
   return {
     conversation: readSummary(said.conversation ?? {}),
     suggestions: itemsOf(said.suggestions, {
-      ...{ kinds: SUGGESTION_KINDS, known: suggestions, max: LIMITS.suggestions_per_result_max },
+      kinds: SUGGESTION_KINDS,
+      known: suggestions,
+      max: LIMITS.suggestions_per_result_max,
     }).map(({ item, read }) => ({
       ...read,
-      ...{ due_at: momentIn(item.due_at), owner: labelIn(item.owner), requester: labelIn(item.requester) },
+      due_at: momentIn(item.due_at),
+      owner: labelIn(item.owner),
+      requester: labelIn(item.requester),
     })),
     memories: itemsOf(said.memories, {
-      ...{ kinds: MEMORY_KINDS, known: memories, max: LIMITS.memories_per_result_max },
+      kinds: MEMORY_KINDS,
+      known: memories,
+      max: LIMITS.memories_per_result_max,
     }).map(({ item, read }) => ({ ...read, about: labelIn(item.about) })),
   };
 }

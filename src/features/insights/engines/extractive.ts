@@ -132,15 +132,16 @@ function promisesIn({ turns, people, suggestion_kinds }: InsightInput): Said[] {
         continue;
       if (found.some(({ text }) => isSame(text, sentence))) continue;
       found.push({
-        ...{ op: 'new', kind, text: sentence, due_at: dueIn(sentence, turn) },
-        ...{
-          owner: ownerOf(
-            sentence,
-            turn,
-            people.map(({ label }) => label),
-          ),
-          requester: null,
-        },
+        op: 'new',
+        kind,
+        text: sentence,
+        due_at: dueIn(sentence, turn),
+        owner: ownerOf(
+          sentence,
+          turn,
+          people.map(({ label }) => label),
+        ),
+        requester: null,
         evidence: [{ turn: turn.number, quote: sentence }],
       });
     }

@@ -61,7 +61,10 @@ export class Command implements Engine {
     const deadline = AbortSignal.timeout(this.#options.answer_ms_max ?? LIMITS.engine_ms_max);
     if (signal.aborted) throw stopped();
     const child = spawn(program, args, {
-      ...{ cwd: folder, env: environment(folder), detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
+      cwd: folder,
+      env: environment(folder),
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
     const either = AbortSignal.any([signal, deadline]);
     const kill = () => killGroup(child);

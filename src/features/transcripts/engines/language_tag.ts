@@ -2,9 +2,22 @@
 
 /** Whisper's names that are not those of Unicode. */
 const OTHER_NAMES = {
-  ...{ bengali: 'bn', maori: 'mi', nynorsk: 'nn', myanmar: 'my', tagalog: 'tl', valencian: 'ca', flemish: 'nl' },
-  ...{ haitian: 'ht', letzeburgesch: 'lb', pushto: 'ps', panjabi: 'pa', moldavian: 'ro', moldovan: 'ro' },
-  ...{ sinhalese: 'si', castilian: 'es', mandarin: 'zh' },
+  bengali: 'bn',
+  maori: 'mi',
+  nynorsk: 'nn',
+  myanmar: 'my',
+  tagalog: 'tl',
+  valencian: 'ca',
+  flemish: 'nl',
+  haitian: 'ht',
+  letzeburgesch: 'lb',
+  pushto: 'ps',
+  panjabi: 'pa',
+  moldavian: 'ro',
+  moldovan: 'ro',
+  sinhalese: 'si',
+  castilian: 'es',
+  mandarin: 'zh',
 };
 const NAMES = new Map([...namesOfLanguages(), ...Object.entries(OTHER_NAMES)]);
 /** A language, then what tells more of it: script, region, variants, extensions. */

@@ -54,7 +54,8 @@ export class OpenAiCompatible implements Engine {
     const body = new FormData();
     const fields = {
       ...FORMS[form],
-      ...{ temperature: '0', ...(model !== null && { model }) },
+      temperature: '0',
+      ...(model !== null && { model }),
       // Models that tell speakers apart take no prompt.
       ...(prompt !== '' && form !== 'diarized' && { prompt }),
       // Most know languages, and not the regions of a tag.

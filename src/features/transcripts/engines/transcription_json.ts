@@ -27,15 +27,28 @@ const listOf = <T extends z.ZodType>(item: T) =>
 
 const word = z
   .object({
-    ...{ word: text, text, start: number, end: number, ...speakers },
-    ...{ probability: number, confidence: number, score: number },
+    word: text,
+    text,
+    start: number,
+    end: number,
+    ...speakers,
+    probability: number,
+    confidence: number,
+    score: number,
   })
   .refine(({ word, text }) => word !== undefined || text !== undefined)
   .transform(({ word, text = '', ...rest }) => ({ ...rest, text: word ?? text }));
 
 const segment = z.object({
-  ...{ text: z.string(), start: number, end: number, ...speakers, words: listOf(word) },
-  ...{ confidence: number, no_speech_prob: number, avg_logprob: number, compression_ratio: number },
+  text: z.string(),
+  start: number,
+  end: number,
+  ...speakers,
+  words: listOf(word),
+  confidence: number,
+  no_speech_prob: number,
+  avg_logprob: number,
+  compression_ratio: number,
 });
 
 const transcription = z.object({ text, language: text, segments: listOf(segment), words: listOf(word) });
@@ -76,9 +89,15 @@ export function readTranscription(json: string, length_s: number): Heard {
     const by_words = place.guessed && first !== undefined && last !== undefined;
     const { start_s, end_s, guessed } = by_words ? { ...first, end_s: last.end_s, guessed: false } : place;
     return {
-      ...{ text, start_s, end_s: Math.max(start_s, end_s), guessed },
-      ...{ no_speech_prob, avg_logprob, compression_ratio },
-      ...{ speaker: said.speaker ?? said.speaker_id, words: heard },
+      text,
+      start_s,
+      end_s: Math.max(start_s, end_s),
+      guessed,
+      no_speech_prob,
+      avg_logprob,
+      compression_ratio,
+      speaker: said.speaker ?? said.speaker_id,
+      words: heard,
       confidence: share(confidence ?? (avg_logprob === undefined ? undefined : Math.exp(avg_logprob))),
     };
   };
