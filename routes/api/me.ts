@@ -12,8 +12,8 @@ import { sealMail } from '../../src/engine/mail/sealed_mail.js';
 import { pollUntil } from '../../src/engine/runtime/poll_until.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import type { Fence } from '../../src/engine/store/store.js';
+import { listedWorkspaceShape, workspacesOf } from '../../src/features/accounts/account_workspaces.js';
 import { deletionMail } from '../../src/features/accounts/deletion_mail.js';
-import { listedWorkspaceShape, workspacesOf } from '../../src/features/workspaces/workspace_views.js';
 import { accountRoute, type Route } from '../rows.js';
 import type { Services } from '../services.js';
 

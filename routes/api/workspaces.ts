@@ -1,39 +1,33 @@
 import { z } from 'zod';
-import { invitationsAfter, type Member, type Workspace } from '../../actors/workspaces/workspace.js';
-import { listCursor, pageOfAll } from '../../src/access/cursors.js';
-import type { Principal } from '../../src/access/principal.js';
+import { listCursor } from '../../src/access/cursors.js';
 import { emailAddress, listLimit, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
-import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
-import { BUCKETS, type Bucket, GIVEN_ROLES, type GivenRole } from '../../src/domain/workspaces.js';
-import { sealMail } from '../../src/engine/mail/sealed_mail.js';
-import type { EntityOf } from '../../src/engine/runtime/actors.js';
-import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
-import { knownEmail } from '../../src/features/accounts/account_of_email.js';
-import { invitationMail } from '../../src/features/workspaces/invitation_mail.js';
-import { askWorkspace, createWorkspace } from '../../src/features/workspaces/workspace_calls.js';
+import { BUCKETS, type Bucket, GIVEN_ROLES } from '../../src/domain/workspaces.js';
+import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
+import { listedWorkspaceShape } from '../../src/features/accounts/account_workspaces.js';
+import {
+  invitationShape,
+  invite,
+  listSentInvitations,
+  withdrawInvitation,
+} from '../../src/features/workspaces/invitations.js';
+import { changeRole, listMembers, memberShape, removeMember } from '../../src/features/workspaces/members.js';
 import {
   BUCKET_WORDS,
-  invitationShape,
-  invitationView,
-  listedWorkspaceShape,
-  listedWorkspaceView,
-  memberShape,
-  memberView,
-  privateWorkspaceView,
-  sharedWorkspaceView,
+  changeWorkspace,
+  createWorkspace,
+  deleteWorkspace,
+  leaveWorkspace,
+  listWorkspaces,
+  readWorkspace,
+  transferWorkspace,
   workspaceShape,
-  workspacesOf,
-} from '../../src/features/workspaces/workspace_views.js';
+} from '../../src/features/workspaces/workspaces.js';
 import { accountRoute, type Route } from '../rows.js';
-import type { Services } from '../services.js';
-import { invitationsUrl } from './invitations.js';
 
 /** Workspaces, who belongs to them and who is invited. docs/rules.md, "Workspaces and retention". */
 
-const PRIVATE = refuse('CONFLICT', 'A private workspace belongs to its account alone; this is not possible with it.');
 const NOTHING = 'must name at least one of name and retention';
 
 const name = trimmedText(LIMITS.workspace_name_chars_max);
@@ -65,10 +59,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     permission: ['workspace:read'],
     query: paging,
     answer: pageShape(listedWorkspaceShape),
-    async handler({ who, query }) {
-      const page = pageOfAll(workspacesOf(who.account), { ...query, idOf: ({ id }) => id });
-      return { items: page.rows.map(listedWorkspaceView), cursor: page.cursor };
-    },
+    handler: async ({ who, query }) => listWorkspaces(who, query),
   }),
 
   accountRoute({
@@ -82,12 +73,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     body: z.object({ name }),
     answer: workspaceShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
-    async handler({ services, who, body }) {
-      const workspace_id = randomId({ partition: randomPartition(), now_ms: services.clock.now() });
-      const { account_id, fences } = who;
-      await createWorkspace(services, { account_id, workspace_id, name: body.name }, fences);
-      return viewShared(services, who, workspace_id);
-    },
+    handler: ({ services, who, body }) => createWorkspace(services, who, body),
   }),
 
   accountRoute({
@@ -97,10 +83,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: ['workspace:read'],
     answer: workspaceShape,
-    async handler({ services, who, params }) {
-      const id = params.id as string;
-      return isPrivate(who, id) ? privateWorkspaceView(who.account) : viewShared(services, who, id);
-    },
+    handler: ({ services, who, params }) => readWorkspace(services, who, params.id as string),
   }),
 
   accountRoute({
@@ -115,15 +98,8 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       .refine((body) => body.name !== undefined || body.retention !== undefined, NOTHING),
     answer: workspaceShape,
     refusals: ['CONFLICT'],
-    async handler({ services, who, params, body: change }) {
-      const id = params.id as string;
-      if (isPrivate(who, id)) {
-        const account = await services.actors.account(who.account_id).change_private_workspace({ change }, who.fences);
-        return privateWorkspaceView(account);
-      }
-      const changed = await askWorkspace(services, id, (workspace) => workspace.change({ by: who.account_id, change }));
-      return sharedWorkspaceView(id, changed, who.account_id);
-    },
+    handler: ({ services, who, params, body: change }) =>
+      changeWorkspace(services, who, { id: params.id as string, change }),
   }),
 
   accountRoute({
@@ -134,8 +110,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     permission: ['workspace:manage'],
     status: 204,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params }) =>
-      onShared(services, who, params, (workspace) => workspace.delete({ by: who.account_id })),
+    handler: ({ services, who, params }) => deleteWorkspace(services, who, params.id as string),
   }),
 
   accountRoute({
@@ -148,7 +123,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     body: z.object({ account_id: uuid.describe('The member who becomes the owner.') }),
     refusals: ['CONFLICT'],
     handler: ({ services, who, params, body: { account_id } }) =>
-      onShared(services, who, params, (workspace) => workspace.transfer({ by: who.account_id, account_id })),
+      transferWorkspace(services, who, { id: params.id as string, account_id }),
   }),
 
   accountRoute({
@@ -159,8 +134,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     permission: ['workspace:read'],
     status: 204,
     refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
-    handler: ({ services, who, params }) =>
-      onShared(services, who, params, (workspace) => workspace.leave({ by: who.account_id })),
+    handler: ({ services, who, params }) => leaveWorkspace(services, who, params.id as string),
   }),
 
   accountRoute({
@@ -172,12 +146,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     query: paging,
     answer: pageShape(memberShape),
     refusals: ['CONFLICT'],
-    async handler({ services, who, params, query }) {
-      const members = await membersOf(services, who, params.id as string);
-      const page = pageOfAll(members, { ...query, idOf: ({ account_id }) => account_id });
-      const items = await Promise.all(page.rows.map((member) => viewMember(services, member)));
-      return items.find(isRefusal) ?? { items, cursor: page.cursor };
-    },
+    handler: ({ services, who, params, query }) => listMembers(services, who, { ...query, id: params.id as string }),
   }),
 
   accountRoute({
@@ -190,13 +159,8 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     body: z.object({ role }),
     answer: memberShape,
     refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
-    async handler({ services, who, params, body }) {
-      const account_id = params.account_id as string;
-      const member = await onShared(services, who, params, (workspace) =>
-        workspace.change_role({ by: who.account_id, account_id, role: body.role }),
-      );
-      return viewMember(services, member);
-    },
+    handler: ({ services, who, params, body: { role } }) =>
+      changeRole(services, who, { id: params.id as string, account_id: params.account_id as string, role }),
   }),
 
   accountRoute({
@@ -209,9 +173,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     status: 204,
     refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
     handler: ({ services, who, params }) =>
-      onShared(services, who, params, (workspace) =>
-        workspace.remove({ by: who.account_id, account_id: params.account_id as string }),
-      ),
+      removeMember(services, who, { id: params.id as string, account_id: params.account_id as string }),
   }),
 
   accountRoute({
@@ -223,14 +185,8 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     query: paging,
     answer: pageShape(invitationShape),
     refusals: ['CONFLICT'],
-    async handler({ services, who, params, query }) {
-      const id = params.id as string;
-      if (isPrivate(who, id)) return { items: [], cursor: null };
-      const found = await askWorkspace(services, id, (workspace) => workspace.view_invitations({ by: who.account_id }));
-      const page = pageOfAll(found.invitations, { ...query, idOf: (invitation) => invitation.id });
-      const workspace = { id, name: found.name };
-      return { items: page.rows.map((invitation) => invitationView(invitation, workspace)), cursor: page.cursor };
-    },
+    handler: ({ services, who, params, query }) =>
+      listSentInvitations(services, who, { ...query, id: params.id as string }),
   }),
 
   accountRoute({
@@ -244,9 +200,9 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     body: z.object({ email: emailAddress.describe('Whom to invite, with or without an account.'), role }),
     answer: invitationShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
-    async handler({ services, who, params, body: { email: typed, role } }) {
-      const email = await knownEmail(services, typed);
-      return invite(services, who, { id: params.id as string, email, role });
+    handler({ services, who, params, body: { email, role } }) {
+      const invitations_url = services.addresses().base_url + ACCOUNT_PAGES.invitations.path;
+      return invite(services, who, { id: params.id as string, email, role, invitations_url });
     },
   }),
 
@@ -260,85 +216,6 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     status: 204,
     refusals: ['CONFLICT'],
     handler: ({ services, who, params }) =>
-      onShared(services, who, params, (workspace) =>
-        workspace.withdraw({ by: who.account_id, invitation_id: params.invitation_id as string }),
-      ),
+      withdrawInvitation(services, who, { id: params.id as string, invitation_id: params.invitation_id as string }),
   }),
 ];
-
-function isPrivate({ account }: Principal, workspace_id: string): boolean {
-  return account.private_workspace.id === workspace_id;
-}
-
-/** What is possible with shared workspaces alone. */
-async function onShared<Reply>(
-  services: Services,
-  who: Principal,
-  { id = '' }: Record<string, string>,
-  ask: (workspace: EntityOf<'workspace'>) => Promise<Reply>,
-): Promise<Reply> {
-  return isPrivate(who, id) ? throwRefusal(PRIVATE) : askWorkspace(services, id, ask);
-}
-
-async function viewShared(services: Services, { account_id }: Principal, id: string): Promise<unknown> {
-  const found = await askWorkspace(services, id, (workspace) => workspace.view({ by: account_id }));
-  return sharedWorkspaceView(id, found, account_id);
-}
-
-async function membersOf(services: Services, who: Principal, id: string): Promise<Member[]> {
-  const { id: account_id, email, created_at_ms } = who.account;
-  if (isPrivate(who, id)) return [{ account_id, email, role: 'owner', joined_at_ms: created_at_ms }];
-  const found = await askWorkspace(services, id, (workspace) => workspace.view({ by: account_id }));
-  return found.members;
-}
-
-async function viewMember({ actors }: Services, member: Member) {
-  const account = await actors.account(member.account_id).view();
-  return memberView(member, account.name);
-}
-
-async function invite(
-  services: Services,
-  who: Principal,
-  { id, email, role: given }: { id: string; email: string; role: GivenRole },
-): Promise<unknown> {
-  if (isPrivate(who, id)) throw new Refused(PRIVATE);
-  const { account, account_id } = who;
-  const by = account_id;
-  const found = await askWorkspace(services, id, (workspace) => workspace.view_invitations({ by }));
-  await takeInvitation(services, { by, email, workspace: found });
-  const { clock, keys, mails } = services;
-  const drawn = (partition: number) => randomId({ partition, now_ms: clock.now() });
-  const invitations_url = invitationsUrl(services);
-  const mail = invitationMail({
-    to: email,
-    workspace_name: found.name,
-    invited_by: account,
-    role: given,
-    invitations_url,
-  });
-  const invitation = await askWorkspace(services, id, (workspace) =>
-    workspace.invite({
-      by,
-      invitation_id: drawn(partitionOfId(id)),
-      email,
-      role: given,
-      mail: { mail_id: drawn(0), sealed: sealMail(keys, mail) },
-    }),
-  );
-  void mails.sendDue(partitionOfId(id)); // the answer does not wait for it
-  return invitationView(invitation, { id, name: found.name });
-}
-
-/** Counts an invitation for who sends it and who gets it, unless the workspace would refuse it. */
-async function takeInvitation(
-  { actors, clock, settings }: Services,
-  { by, email, workspace }: { by: string; email: string; workspace: Workspace },
-): Promise<void> {
-  const after = invitationsAfter(workspace, email, clock.now());
-  if (isRefusal(after)) throw new Refused(after);
-  if (!settings.rate_limits) return;
-  // The sender first: who has no invitation left can't use up those of others.
-  await actors.account(by).take_invitation({});
-  await actors.email(email).take_invitation({});
-}

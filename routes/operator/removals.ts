@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
-import { ownerOfPrivateWorkspace } from '../../src/domain/ids.js';
-import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
-import { accountNamed } from '../../src/features/accounts/account_of_email.js';
-import { askWorkspace } from '../../src/features/workspaces/workspace_calls.js';
+import { deleteWorkspaceForStaff } from '../../src/features/workspaces/workspaces.js';
 import { operatorRoute, type Route } from '../rows.js';
-import type { Services } from '../services.js';
 
 const erasureShape = z.strictObject({
   account_id: id.describe('Whose data goes.'),
@@ -32,16 +28,6 @@ export const REMOVAL_ROUTES: readonly Route[] = [
     credential: 'operator',
     status: 204,
     refusals: ['CONFLICT'],
-    handler: async ({ services, params }) => deleteWorkspace(services, params.id as string),
+    handler: async ({ services, params }) => deleteWorkspaceForStaff(services, params.id as string),
   }),
 ];
-
-async function deleteWorkspace(services: Services, id: string): Promise<unknown> {
-  const owner = ownerOfPrivateWorkspace(id);
-  if (owner !== null) {
-    const account = await accountNamed(services, owner.account_id).catch(orRefused(null));
-    if (account?.private_workspace.id === id)
-      throw new Refused(refuse('CONFLICT', 'A private workspace goes with its account alone.'));
-  }
-  return askWorkspace(services, id, (workspace) => workspace.staff_delete());
-}

@@ -4,16 +4,20 @@ import { listCursor } from '../../src/access/cursors.js';
 import { isId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isEnabled } from '../../src/domain/permissions.js';
-import { orNull, type Refusal } from '../../src/domain/refusals.js';
+import { orNull } from '../../src/domain/refusals.js';
 import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
-import { type InvitationOutcome, type InvitationRow, sendPage } from '../../src/edge/pages/page.js';
+import { type InvitationOutcome, sendPage } from '../../src/edge/pages/page.js';
 import { utcText } from '../../src/features/accounts/deletion_mail.js';
 import { leave } from '../../src/features/oauth/redirect.js';
-import { acceptInvitation, hasJoined } from '../../src/features/workspaces/workspace_calls.js';
-import { addressedTo, declineInvitation, listInvitations } from '../api/invitations.js';
+import {
+  acceptInvitation,
+  declineInvitation,
+  listInvitations,
+  sendersOf,
+} from '../../src/features/workspaces/invitations.js';
+import { hasJoined } from '../../src/features/workspaces/workspace_calls.js';
 import { openRoute, type Route } from '../rows.js';
-import type { Services } from '../services.js';
 import { holderForm, press, type Visit, visit } from './visit.js';
 
 /** The page that mails with invitations lead to. */
@@ -55,13 +59,19 @@ async function show(visit: Visit, { cursor, joined, done }: z.output<typeof quer
   }
   const { email } = account;
   const listed = await listInvitations(services, { email, limit: LIMITS.list_limit_default, cursor });
-  const rows = await rowsOf(services, listed.items);
+  const senders = await sendersOf(services, listed.items);
   return sendPage(reply, {
     page: 'invitations',
     holder,
     outcome: outcomeOf(account, { joined, done }),
     sharing: isEnabled(account.entitlements, 'workspace.sharing'),
-    rows,
+    rows: listed.items.map(({ id, workspace, role, invited_by, created_at }) => ({
+      id,
+      workspace,
+      role,
+      invited_by: senders.get(invited_by) ?? null,
+      invited_on: utcText(Date.parse(created_at)),
+    })),
     older: listed.cursor === null ? null : `${path}?cursor=${listed.cursor}`,
     newest: cursor === undefined ? null : path,
   });
@@ -77,53 +87,25 @@ function outcomeOf(
   return done === undefined ? null : { is: done };
 }
 
-type Listed = Exclude<Awaited<ReturnType<typeof listInvitations>>, Refusal>['items'];
-
-/** With who invited, as their accounts are named now; a deleted account has no name. */
-async function rowsOf(services: Services, items: Listed): Promise<InvitationRow[]> {
-  const ids = [...new Set(items.map(({ invited_by }) => invited_by))];
-  const accounts = await Promise.all(ids.map((id) => orNull(services.actors.account(id).view(), 'UNAUTHORIZED')));
-  const named = new Map<string, InvitationRow['invited_by']>();
-  for (const [index, account] of accounts.entries()) {
-    const is_there = account !== null && isOpen(account);
-    named.set(ids[index] as string, is_there ? { email: account.email, name: account.name } : null);
-  }
-  return items.map(({ id, workspace, role, invited_by, created_at }) => ({
-    id,
-    workspace,
-    role,
-    invited_by: named.get(invited_by) ?? null,
-    invited_on: utcText(Date.parse(created_at)),
-  }));
-}
-
 async function accept(visit: Visit, form: Form): Promise<Answer> {
-  const { services, reply, account, fences } = visit;
+  const { services, reply, account } = visit;
   // The page says that the account is deleted, or that it can't share.
   if (!isOpen(account) || !isEnabled(account.entitlements, 'workspace.sharing')) return leave(reply, path);
-  const found = await findInvitation(visit, form);
-  if (found === null) return answered(visit, form, 'gone');
-  const { id: account_id, email } = account;
-  const accepted = await orNull(acceptInvitation(services, { account_id, email, ...found }, fences), 'NOT_FOUND');
+  const { invitation_id = '' } = form;
+  if (!isId(invitation_id)) return answered(visit, form, 'gone');
+  const accepted = await orNull(acceptInvitation(services, visit, invitation_id), 'NOT_FOUND');
   if (accepted === null) return answered(visit, form, 'gone');
-  return leave(reply, `${path}?joined=${found.workspace_id}`);
+  return leave(reply, `${path}?joined=${accepted.workspace_id}`);
 }
 
 async function decline(visit: Visit, form: Form): Promise<Answer> {
   const { services, reply, account } = visit;
   if (!isOpen(account)) return leave(reply, path);
-  const found = await findInvitation(visit, form);
-  if (found === null) return answered(visit, form, 'declined');
-  const { invitation_id } = found;
+  const { invitation_id = '' } = form;
+  if (!isId(invitation_id)) return answered(visit, form, 'declined');
   const declined = await orNull(declineInvitation(services, { email: account.email, invitation_id }), 'NOT_FOUND');
   if (declined === null) return answered(visit, form, 'declined');
   return leave(reply, `${path}?done=declined`);
-}
-
-/** Null when it is not there any more. */
-async function findInvitation({ services, account }: Visit, { invitation_id = '' }: Form) {
-  if (!isId(invitation_id)) return null;
-  return orNull(addressedTo(services, { email: account.email, invitation_id }), 'NOT_FOUND');
 }
 
 /** The page after a button that came too late: a press before it may have joined, else it is as `otherwise` says. */

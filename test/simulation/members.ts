@@ -48,7 +48,7 @@ export const MEMBER_OPERATIONS = [
   ...['restore erased', 'add_token', 'revoke_token', 'sign_out_everywhere'],
 ];
 
-/** People who share workspaces: they do what src/features/workspaces/workspace_calls.ts and routes/api/me.ts do, and know what those answer. */
+/** People who share workspaces: they do what src/features/workspaces and src/features/accounts do, and know what those answer. */
 export class Members {
   readonly #parts: Parts;
   readonly #emails: string[];
