@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Account } from '../../actors/accounts/account_state.js';
 import { orNull, unreachable } from '../../src/domain/refusals.js';
 import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { type RestoreView, sendPage } from '../../src/edge/pages/page.js';
+import { restoreAccount } from '../../src/features/accounts/account.js';
 import { utcText } from '../../src/features/accounts/deletion_mail.js';
 import { leave } from '../../src/features/oauth/redirect.js';
 import { openRoute, type Route } from '../rows.js';
@@ -13,6 +13,8 @@ import { holderForm, press, type Visit, visit } from './visit.js';
 
 const { path } = ACCOUNT_PAGES.restore;
 const HOUR_MS = 60 * 60_000;
+
+type Phase = Visit['account']['phase'];
 
 /** What a button has done, as the page's address says it. */
 type Done = 'restored' | 'begun';
@@ -50,20 +52,21 @@ export const RESTORE_PAGE_ROUTES: readonly Route[] = [
 ];
 
 /** A button does what its page said, and pressed again shows what it did; on anything else the page says how it is. */
-const MEANT_FOR: Record<Done, readonly Account['phase']['status'][]> = {
+const MEANT_FOR: Record<Done, readonly Phase['status'][]> = {
   restored: ['deleted', 'active'],
   begun: ['erased', 'active'],
 };
 
-async function restore({ services, reply, account, fences }: Visit, done: Done): Promise<Answer> {
+async function restore(visit: Visit, done: Done): Promise<Answer> {
+  const { services, reply, account, fences } = visit;
   if (!MEANT_FOR[done].includes(account.phase.status)) return leave(reply, path);
-  const restored = services.actors.downstream.account(account.id).restore({}, fences);
+  const restored = restoreAccount(services, { account_id: account.id, fences });
   const is_open = (await orNull(restored, 'ACCOUNT_DELETION_IN_PROGRESS')) !== null;
   return leave(reply, is_open ? `${path}?done=${done}` : path);
 }
 
 export function restoreView(
-  { phase }: Pick<Account, 'phase'>,
+  { phase }: { phase: Phase },
   { now_ms, done }: { now_ms: number; done: Done | undefined },
 ): RestoreView {
   switch (phase.status) {

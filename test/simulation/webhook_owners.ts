@@ -29,7 +29,7 @@ export const WEBHOOK_OPERATIONS = [
   ...['add_endpoint', 'event', 'active', 'paused', 'disabled', 'remove_endpoint', 'delete account', 'restore'],
 ];
 
-/** People with webhook endpoints: they do what routes/api/endpoints.ts and routes/api/me.ts do. */
+/** People with webhook endpoints: they do what src/features/webhooks/endpoints.ts and src/features/accounts/account.ts do. */
 export class WebhookOwners {
   readonly #parts: Asker;
   readonly #emails: string[];

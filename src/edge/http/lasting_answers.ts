@@ -1,9 +1,9 @@
 /** The texts of answers that last, each made when it is first sent. */
 const texts = new WeakMap<object, string | null>();
 
-/** An answer that its maker gives again for as long as it says the same: it is written as JSON once. Never changed. */
+/** An answer whose maker gives the same object again for as long as it says the same: it is written as JSON once. Never changed. */
 export function lasting<Answer extends object>(answer: Answer): Readonly<Answer> {
-  texts.set(answer, null);
+  if (!texts.has(answer)) texts.set(answer, null);
   return Object.freeze(answer);
 }
 

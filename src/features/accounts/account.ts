@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import type { Account } from '../../../actors/accounts/account_state.js';
+import type { Principal } from '../../access/principal.js';
+import { id, permission } from '../../access/response_schemas.js';
+import { partitionOfId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { ENTITLEMENT_DEFAULTS, type Permission, permissionsOf } from '../../domain/permissions.js';
+import { Refused, refuse } from '../../domain/refusals.js';
+import { sealMail } from '../../engine/mail/sealed_mail.js';
+import { pollUntil } from '../../engine/runtime/poll_until.js';
+import { randomId } from '../../engine/runtime/random.js';
+import type { Fence } from '../../engine/store/store.js';
+import type { FeatureServices as Services } from '../services.js';
+import { listedWorkspaceShape, workspacesOf } from './account_workspaces.js';
+import { deletionMail } from './deletion_mail.js';
+
+/** The signed-in account. docs/rules.md, "Accounts". */
+
+const NOT_RECENT = refuse(
+  'REAUTHENTICATION_REQUIRED',
+  `Deleting the account needs a code entered within the last ${LIMITS.recent_sign_in_ms / 60_000} minutes; sign in again.`,
+);
+const STILL_LEAVING = refuse(
+  'UNAVAILABLE',
+  'A shared workspace has not answered yet; the account is deleted or kept within seconds. Look again.',
+  { retry_after_s: 5 },
+);
+
+export const accountShape = z
+  .strictObject({
+    id,
+    email: z.string(),
+    name: z.string().nullable().describe('What the person is called; null until it is set.'),
+    developer_enabled: z.boolean().describe('Whether the account has developer access.'),
+    permissions: z
+      .array(permission)
+      .describe('What the calling credential may use: of what the account holds, what its scopes allow.'),
+    sharing_enabled: z.boolean().describe('Whether the account may share workspaces.'),
+    agent_enabled: z.boolean().describe('Whether the account has the experimental agent.'),
+    workspaces: z
+      .array(listedWorkspaceShape.omit({ created_at: true }))
+      .describe('The private workspace first, then the others by name.'),
+  })
+  .meta({ id: 'Account' });
+
+type AccountView = z.infer<typeof accountShape>;
+
+/** The caller's account; the same object again for as long as it says the same. */
+export function readAccount(who: Principal): AccountView {
+  return accountView(who.account, who);
+}
+
+export async function renameAccount(
+  { actors }: Services,
+  who: Principal,
+  { name }: { name: string | null },
+): Promise<AccountView> {
+  const account = await actors.account(who.account_id).rename({ name }, who.fences);
+  return accountView(account, who);
+}
+
+/**
+ * Deletes the account when every shared workspace can do without it, and waits until that is decided. A code must have
+ * been entered for the credential within the last `LIMITS.recent_sign_in_ms`.
+ */
+export async function deleteAccount(services: Services, who: Principal): Promise<void> {
+  const { clock, keys, mails, actors } = services;
+  const { verified_at_ms, account_id, account, fences } = who;
+  const is_recent = verified_at_ms !== null && clock.now() <= verified_at_ms + LIMITS.recent_sign_in_ms;
+  if (!is_recent) throw new Refused(NOT_RECENT);
+  const erase_at_ms = clock.now() + LIMITS.erase_after_ms;
+  const { restore_url } = services.addresses();
+  const mail = {
+    mail_id: randomId({ partition: 0, now_ms: clock.now() }),
+    sealed: sealMail(keys, deletionMail({ to: account.email, erase_at_ms, restore_url })),
+  };
+  await actors.downstream.account(account_id).delete({ mail }, fences);
+  await pollUntil(async () => {
+    const found = await actors.account(account_id).deletion_outcome();
+    return found.outcome === 'leaving' ? null : found;
+  }, STILL_LEAVING);
+  void mails.sendDue(partitionOfId(account_id)); // the answer does not wait for it
+}
+
+/** Restores a deleted account; changes nothing of any other. ACCOUNT_DELETION_IN_PROGRESS while its data is erased. */
+export function restoreAccount({ actors }: Services, { account_id, fences }: { account_id: string; fences: Fence[] }) {
+  return actors.downstream.account(account_id).restore({}, fences);
+}
+
+/** What was last shown of each state of an account, and for which permissions. */
+const shown = new WeakMap<Account, { permissions: readonly Permission[]; view: AccountView }>();
+
+/** Permissions are those that the calling credential can use. */
+function accountView(account: Account, { permissions }: Principal): AccountView {
+  const before = shown.get(account);
+  if (before?.permissions === permissions) return before.view;
+  const view = viewOf(account, permissions);
+  shown.set(account, { permissions, view });
+  return view;
+}
+
+function viewOf(account: Account, usable: readonly Permission[]): AccountView {
+  const { email, name, entitlements } = account;
+  const enabled = { ...ENTITLEMENT_DEFAULTS, ...entitlements };
+  return {
+    id: account.id,
+    email,
+    name,
+    developer_enabled: enabled['developer.tools'],
+    permissions: permissionsOf(entitlements).filter((permission) => usable.includes(permission)),
+    sharing_enabled: enabled['workspace.sharing'],
+    agent_enabled: enabled['agent.experimental'],
+    workspaces: workspacesOf(account).map(({ created_at: _, ...workspace }) => workspace),
+  };
+}
