@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { eventShape } from '../../src/access/events.js';
-import { trimmedLines } from '../../src/access/request_schemas.js';
+import { eventTypeName, trimmedLines } from '../../src/access/request_schemas.js';
 import { id, permission } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
 import { ENDS, type Tool } from '../../src/edge/mcp/tool.js';
-import { listPipelines } from '../../src/features/insights/pipelines.js';
-import { PROFILE_FIELDS, profileShape, readProfile, saveProfile } from '../../src/features/insights/profile.js';
-import { eventType, listEvents } from '../api/events.js';
+import { listEvents } from '../../src/features/webhooks/events.js';
+import { listPipelines } from '../api/pipelines.js';
+import { PROFILE_FIELDS, profileShape, readProfile, saveProfile } from '../api/profile.js';
 import { tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, limit } from './tool_arguments.js';
@@ -46,14 +46,14 @@ export const ACCOUNT_TOOLS: readonly Tool[] = [
     permission: ['turns:read'],
     input: z.strictObject({
       limit,
-      type: eventType.describe('Such as stream.created.').optional(),
+      type: eventTypeName.describe('Such as stream.created.').optional(),
       after: z.string().describe('"0", "latest" or a cursor.').optional(),
       cursor: z.string().optional(),
     }),
     example: { limit: 25, type: 'stream.created' },
     output: listShape(eventShape),
     handler: ({ services, who }, input) =>
-      fittingPage(input.limit, (asked) => listEvents(services, who.account_id, { ...input, limit: asked })),
+      fittingPage(input.limit, (asked) => listEvents(services, who, { ...input, limit: asked })),
   }),
 
   tool({

@@ -3,20 +3,23 @@ import { uuid } from '../../src/access/request_schemas.js';
 import { id } from '../../src/access/response_schemas.js';
 import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
 import { ENDS, SENDS_OUT, type Tool } from '../../src/edge/mcp/tool.js';
-import { attemptedDeliveryShape, deliveryShape, endpointShape } from '../../src/features/webhooks/endpoint_views.js';
+import {
+  attemptedDeliveryShape,
+  deliveryShape,
+  listDeliveries,
+  readDelivery,
+} from '../../src/features/webhooks/deliveries.js';
 import {
   createdEndpointShape,
   createEndpoint,
+  endpointShape,
   endpointStatus,
   endpointTopics,
   endpointUrl,
   listEndpoints,
-  MANAGES_ENDPOINTS,
-  oneDelivery,
-  pageOfDeliveries,
   removeEndpoint,
   setEndpointStatus,
-} from '../api/endpoints.js';
+} from '../../src/features/webhooks/endpoints.js';
 import { tool } from '../rows.js';
 import { listShape } from './listing.js';
 import { EXAMPLE_ID, limit } from './tool_arguments.js';
@@ -27,7 +30,7 @@ export const ENDPOINT_TOOLS: readonly Tool[] = [
     name: 'list_endpoints',
     title: 'List webhook endpoints',
     description: 'Where events of the account are delivered to, newest first, with how each stands.',
-    permission: MANAGES_ENDPOINTS,
+    permission: ['endpoints:manage'],
     input: z.strictObject({ limit, cursor: uuid.describe('The cursor of the page before.').optional() }),
     example: { limit: 25 },
     output: listShape(endpointShape),
@@ -39,7 +42,7 @@ export const ENDPOINT_TOOLS: readonly Tool[] = [
     title: 'Create a webhook endpoint',
     description:
       'Delivers events of the account to an https URL from now on. The answer holds the signing secret, which is shown only this once.',
-    permission: MANAGES_ENDPOINTS,
+    permission: ['endpoints:manage'],
     does: SENDS_OUT,
     input: z.strictObject({
       url: endpointUrl.describe('Where to deliver, https.'),
@@ -54,7 +57,7 @@ export const ENDPOINT_TOOLS: readonly Tool[] = [
     title: 'Pause, disable or activate a webhook endpoint',
     description:
       'paused keeps what is outstanding and delivers nothing; disabled cancels what is outstanding; active delivers events from then on.',
-    permission: MANAGES_ENDPOINTS,
+    permission: ['endpoints:manage'],
     does: ENDS,
     input: z.strictObject({ endpoint_id: uuid, status: endpointStatus }),
     example: { endpoint_id: EXAMPLE_ID, status: 'paused' },
@@ -66,7 +69,7 @@ export const ENDPOINT_TOOLS: readonly Tool[] = [
     name: 'delete_endpoint',
     title: 'Delete a webhook endpoint',
     description: 'Removes the endpoint, its secret and the history of its deliveries. Events stay listed.',
-    permission: MANAGES_ENDPOINTS,
+    permission: ['endpoints:manage'],
     does: ENDS,
     input: z.strictObject({ endpoint_id: uuid }),
     example: { endpoint_id: EXAMPLE_ID },
@@ -83,7 +86,7 @@ export const ENDPOINT_TOOLS: readonly Tool[] = [
     name: 'list_deliveries',
     title: 'List deliveries of a webhook endpoint',
     description: 'What was, or will be, delivered to an endpoint, newest first.',
-    permission: MANAGES_ENDPOINTS,
+    permission: ['endpoints:manage'],
     input: z.strictObject({
       endpoint_id: uuid,
       limit,
@@ -92,17 +95,17 @@ export const ENDPOINT_TOOLS: readonly Tool[] = [
     example: { endpoint_id: EXAMPLE_ID, limit: 25 },
     output: listShape(deliveryShape),
     handler: ({ services, who }, { endpoint_id, ...page }) =>
-      fittingPage(page.limit, (asked) => pageOfDeliveries(services, who, { id: endpoint_id, ...page, limit: asked })),
+      fittingPage(page.limit, (asked) => listDeliveries(services, who, { id: endpoint_id, ...page, limit: asked })),
   }),
   tool({
     name: 'get_delivery',
     title: 'Get a delivery',
     description: 'One delivery with the event sent and what came of each attempt.',
-    permission: MANAGES_ENDPOINTS,
+    permission: ['endpoints:manage'],
     input: z.strictObject({ endpoint_id: uuid, delivery_id: uuid }),
     example: { endpoint_id: EXAMPLE_ID, delivery_id: EXAMPLE_ID },
     output: attemptedDeliveryShape,
     handler: ({ services, who }, { endpoint_id, delivery_id }) =>
-      oneDelivery(services, who, { id: endpoint_id, delivery_id }),
+      readDelivery(services, who, { id: endpoint_id, delivery_id }),
   }),
 ];

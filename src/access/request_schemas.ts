@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EVENT_TYPE_FORM } from '../domain/event_types.js';
 import { isId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { readEmail } from './typed_email.js';
@@ -173,6 +174,9 @@ export const mediaType = z
   .string(MEDIA_TYPE)
   .refine((text) => text.length <= LIMITS.media_type_chars_max && MEDIA_TYPE_FORM.test(text), MEDIA_TYPE)
   .meta({ minLength: 3, maxLength: LIMITS.media_type_chars_max });
+
+/** A filter by the type of events. */
+export const eventTypeName = z.string().regex(EVENT_TYPE_FORM, 'must be the name of an event type');
 
 /** An email address; `knownEmail` says under which spelling its mailbox is known. */
 export const emailAddress = z

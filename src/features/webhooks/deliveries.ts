@@ -4,23 +4,20 @@ import { type Attempt, DELIVERY_STATUSES, eventMs, type FoundDelivery } from '..
 import type { Found } from '../../../actors/webhooks/endpoint.js';
 import { type Endpoint, standingOf } from '../../../actors/webhooks/endpoint_state.js';
 import { type EventView, eventShape, eventView } from '../../access/events.js';
+import type { Principal } from '../../access/principal.js';
 import { count, eventType, id, moment, momentOrNull } from '../../access/response_schemas.js';
-import { deliveryId, partitionOfId } from '../../domain/ids.js';
-import { ENDPOINT_STATUSES } from '../../domain/webhooks.js';
+import { deliveryId, endpointOfDelivery, partitionOfId } from '../../domain/ids.js';
+import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices as Services } from '../services.js';
+import { checkEndpoint, type OlderQuery } from './endpoints.js';
 
-export const endpointShape = z
-  .strictObject({
-    id,
-    status: z.enum(ENDPOINT_STATUSES).describe('paused: what is outstanding waits. disabled: it is cancelled.'),
-    topics: z.array(eventType).describe('The event types that it gets; all when empty.'),
-    url: z.string().describe('Where events are posted to.'),
-    failure_count: count.describe('Deliveries in a row that failed; ten disable it.'),
-    last_success_at: moment.nullable().describe('When a delivery last succeeded; null while none has.'),
-    disabled_reason: z.string().nullable().describe('Null unless failures have disabled it.'),
-    created_at: moment,
-  })
-  .meta({ id: 'Endpoint' });
+/** What was delivered to an endpoint, or will be. */
+
+const NO_DELIVERY = refuse('NOT_FOUND', 'There is no such delivery.');
+const CURSOR_RULE = 'must be a cursor that this list returned';
+const OTHER_CURSOR = refuse('BAD_REQUEST', `cursor: ${CURSOR_RULE}.`, {
+  details: [{ path: 'cursor', message: CURSOR_RULE }],
+});
 
 export const deliveryShape = z
   .strictObject({
@@ -57,17 +54,7 @@ export const attemptedDeliveryShape = z
   .meta({ id: 'AttemptedDelivery' });
 
 type DeliveryView = z.infer<typeof deliveryShape>;
-
-/** The Endpoint of the interface; the secret is never in it. */
-export function endpointView(id: string, endpoint: Endpoint): z.infer<typeof endpointShape> {
-  const { url, topics, standing, failure_count, last_success_at_ms, created_at_ms } = endpoint;
-  return {
-    ...{ id, status: standing.status, topics, url, failure_count },
-    last_success_at: momentOrNull(last_success_at_ms),
-    disabled_reason: standing.status === 'disabled' ? standing.reason : null,
-    created_at: new Date(created_at_ms).toISOString(),
-  };
-}
+type AttemptedDeliveryView = z.infer<typeof attemptedDeliveryShape>;
 
 type Reader = {
   services: Pick<Services, 'store' | 'clock' | 'actors'>;
@@ -77,30 +64,47 @@ type Reader = {
   account_epoch: number;
 };
 
-/** Deliveries of an endpoint before a number, the newest first. */
+/** A page of an endpoint's deliveries, the newest first; the cursor is the id of the last one. */
 export async function listDeliveries(
-  reader: Reader,
-  { before, limit }: { before: number | undefined; limit: number },
-): Promise<(DeliveryView & { sequence: number })[]> {
-  const entries = await reader.services.store.listDeliveryQueue(placeOf(reader), { before, limit });
+  services: Services,
+  who: Principal,
+  { id, limit, cursor: after }: OlderQuery & { id: string },
+): Promise<{ items: DeliveryView[]; cursor: string | null }> {
+  checkEndpoint(who, id);
+  const position = after === undefined ? null : endpointOfDelivery(after);
+  if (after !== undefined && position?.endpoint_id !== id) throw new Refused(OTHER_CURSOR);
+  const reader = readerOf(services, who, id);
+  const before = position?.sequence;
+  const entries = await services.store.listDeliveryQueue(placeOf(reader), { before, limit: limit + 1 });
   const answer = await find(reader, entries);
-  return Promise.all(
-    answer.found.map(async (one) => {
-      const { event, attempts: _, ...listed } = await deliveryOf(reader, answer.endpoint, one);
-      return { ...listed, sequence: one.entry.sequence };
-    }),
-  );
+  const page = await Promise.all(answer.found.slice(0, limit).map((one) => deliveryOf(reader, answer.endpoint, one)));
+  const items = page.map(({ event: _, attempts: __, ...listed }) => listed);
+  return { items, cursor: answer.found.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
 
-/** One delivery with the event sent and every attempt; null when there is none of that number. */
-export async function readDelivery(reader: Reader, sequence: number) {
-  const [newest] = await reader.services.store.listDeliveryQueue(placeOf(reader), { before: sequence + 1, limit: 1 });
+/** One delivery with the event sent and every attempt. */
+export async function readDelivery(
+  services: Services,
+  who: Principal,
+  { id, delivery_id }: { id: string; delivery_id: string },
+): Promise<AttemptedDeliveryView> {
+  checkEndpoint(who, id);
+  const named = endpointOfDelivery(delivery_id);
+  if (named?.endpoint_id !== id) throw new Refused(NO_DELIVERY);
+  const { sequence } = named;
+  const reader = readerOf(services, who, id);
+  const [newest] = await services.store.listDeliveryQueue(placeOf(reader), { before: sequence + 1, limit: 1 });
   // What came of attempts is kept for longer than the deliveries are listed.
   const listed = newest?.sequence === sequence ? newest : null;
   const answer = await find(reader, [listed ?? { ...NOT_LISTED, sequence }]);
   const [one] = answer.found;
   const entry = listed ?? one?.ended ?? null;
-  return one === undefined || entry === null ? null : deliveryOf(reader, answer.endpoint, { ...one, entry });
+  if (one === undefined || entry === null) throw new Refused(NO_DELIVERY);
+  return deliveryOf(reader, answer.endpoint, { ...one, entry });
+}
+
+function readerOf(services: Services, { account_id, account }: Principal, endpoint_id: string): Reader {
+  return { services, endpoint_id, account_id, account_epoch: account.lives.account };
 }
 
 const NOT_LISTED: Omit<QueuedDelivery, 'sequence'> = { log_id: '0-0', life: 0, generation: 0, type: 'account.updated' };
@@ -109,11 +113,7 @@ function find({ services: { actors }, endpoint_id }: Reader, entries: QueuedDeli
   return actors.endpoint(endpoint_id).find({ entries });
 }
 
-async function deliveryOf(
-  reader: Reader,
-  endpoint: Endpoint,
-  found: FoundDelivery,
-): Promise<z.infer<typeof attemptedDeliveryShape>> {
+async function deliveryOf(reader: Reader, endpoint: Endpoint, found: FoundDelivery): Promise<AttemptedDeliveryView> {
   const { entry } = found;
   const { endpoint_id, account_epoch, services } = reader;
   const { status, attempts, next_attempt_at_ms } = standingOf(endpoint, found, {
@@ -149,7 +149,10 @@ function attemptView({
 }: Attempt): z.infer<typeof attemptShape> {
   return {
     attempted_at: new Date(attempted_at_ms).toISOString(),
-    ...{ status_code, status_text: reason, error, duration_ms },
+    status_code,
+    status_text: reason,
+    error,
+    duration_ms,
   };
 }
 
