@@ -14,10 +14,8 @@ import type { EndpointQueries } from '../src/features/webhooks/endpoint_activity
 export type Services = FeatureServices &
   EdgeServices & {
     settings: {
-      captcha_secret: string | null;
       captcha_script_url: string | null;
       captcha_site_key: string | null;
-      captcha_url: string | null;
       captcha_widget_class: string;
       data_dir: string;
       smtp_url: string | null;

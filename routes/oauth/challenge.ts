@@ -5,12 +5,12 @@ import { emailAddress } from '../../src/access/request_schemas.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
-import { orNull, Refused } from '../../src/domain/refusals.js';
-import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
+import { orNull } from '../../src/domain/refusals.js';
 import type { Answer } from '../../src/edge/http/route.js';
 import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/engine/secrets/tokens.js';
 import { knownEmail } from '../../src/features/accounts/account_of_email.js';
+import { passesCaptcha } from '../../src/features/accounts/captcha.js';
 import { authorizationRequest } from '../../src/features/oauth/authorization_request.js';
 import { accountBehind, newCode, triedCode } from '../../src/features/oauth/sign_in_code.js';
 import { type Call, openRoute, type Route } from '../rows.js';
@@ -92,9 +92,8 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
   }
   const typed = emailAddress.safeParse(body.email);
   if (!typed.success) return oauthError('invalid_request', 'email must be an email address.');
-  const captcha = await checkCaptcha(settings, { token: body.captcha_token, network: request.ip });
-  if (captcha === 'away') throw new Refused(CAPTCHA_AWAY);
-  if (captcha === 'failed') return CAPTCHA_FAILED;
+  const passed = await passesCaptcha(settings, { token: body.captcha_token, ip: request.ip });
+  if (!passed) return CAPTCHA_FAILED;
 
   const email = await knownEmail(services, typed.data);
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });

@@ -7,7 +7,6 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { oauthError } from '../../src/domain/oauth_errors.js';
 import { Refused, refuse, throwRefusal } from '../../src/domain/refusals.js';
-import { CAPTCHA_AWAY, checkCaptcha } from '../../src/edge/http/captcha.js';
 import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { captchaWidget } from '../../src/edge/pages/captcha_widget.js';
@@ -16,6 +15,7 @@ import type { EntityOf } from '../../src/engine/runtime/actors.js';
 import { randomId } from '../../src/engine/runtime/random.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/engine/secrets/tokens.js';
 import { accountIdOf, knownEmail } from '../../src/features/accounts/account_of_email.js';
+import { passesCaptcha } from '../../src/features/accounts/captcha.js';
 import {
   browserSessionOf,
   endBrowserSession,
@@ -134,9 +134,8 @@ async function sendCode(visit: Visit, body: Form): Promise<Answer> {
   if (limited !== null) throw new Refused(limited);
   const token =
     body.captcha_token ?? body['cf-turnstile-response'] ?? body['h-captcha-response'] ?? body['g-recaptcha-response'];
-  const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
-  if (captcha === 'away') throw new Refused(CAPTCHA_AWAY);
-  if (captcha === 'failed') return emailProblem(visit, body, 'Please show first that you are a person.');
+  const passed = await passesCaptcha(services.settings, { token, ip: request.ip });
+  if (!passed) return emailProblem(visit, body, 'Please show first that you are a person.');
   const email = await knownEmail(services, typed.data);
   return mailCode(visit, email);
 }

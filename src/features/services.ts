@@ -82,6 +82,8 @@ export type FeatureServices = AccessDeps & {
   search_shelves: SearchShelves;
   settings: TranscriberSettings & {
     brand_names: readonly string[];
+    captcha_secret: string | null;
+    captcha_url: string | null;
     device_cert_days: number;
     legacy_base_url: string | null;
     rate_limits: boolean;
