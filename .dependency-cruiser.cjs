@@ -59,7 +59,8 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/features/',
-        pathNot: '^src/features/oauth/browser_sign_ins\\.ts$',
+        pathNot:
+          '^src/features/(devices/device_binding|exports/(account_reader|export_views)|recordings/(chunk_upload|joined_audio))\\.ts$',
       },
       to: { path: '^(src/(edge|host)|routes)/' },
     },

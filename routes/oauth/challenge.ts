@@ -97,7 +97,7 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
 
   const email = await knownEmail(services, typed.data);
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
-  const code = await newCode(services, request, { sign_in_id: id, email });
+  const code = await newCode(services, request.ip, { sign_in_id: id, email });
   const { challenge, ...request_of_grant } = asked;
   const opened = await actors.authSession(id).open({
     session: {
@@ -133,7 +133,7 @@ async function finish({ services, request, body }: NativeCall): Promise<Answer> 
   const { email, request: of_grant } = session;
   if ((await clients.find(of_grant.client_id)) === null) return NOT_NATIVE;
 
-  const tried = await triedCode(services, request, { sign_in_id: parsed.id, email, code: body.otp });
+  const tried = await triedCode(services, request.ip, { sign_in_id: parsed.id, email, code: body.otp });
   const judged = await actors.authSession(parsed.id).try_code({ tried, client_id: body.client_id ?? null });
   if (isOauthError(judged)) {
     const { error, error_description: text } = judged;
@@ -151,7 +151,7 @@ async function complete(
   { id, email }: { id: string; email: string },
 ): Promise<Answer> {
   const { actors, keys, clock } = services;
-  const account = await accountBehind(services, request, email);
+  const account = await accountBehind(services, request.ip, email);
   const grant_id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
   const own = randomSeed(keys);
   const born = { account: account.lives.account, grants: account.lives.grants };

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { oauthError } from '../../src/domain/oauth_errors.js';
-import { readQuery } from '../../src/engine/wire/form.js';
-import { endBrowserSession } from '../../src/features/oauth/browser_sessions.js';
-import { clearSessionCookie } from '../../src/features/oauth/cookies.js';
-import { leave } from '../../src/features/oauth/redirect.js';
+import { isOauthError } from '../../src/domain/oauth_errors.js';
+import { clearSessionCookie, sessionCookie } from '../../src/edge/pages/browser_cookies.js';
+import { leave } from '../../src/edge/pages/redirect.js';
+import { endSessionAndReturn } from '../../src/features/oauth/end_session.js';
 import { openRoute, type Route } from '../rows.js';
 
 const endSessionQuery = z.object({
@@ -24,33 +23,11 @@ export const END_SESSION_ROUTES: readonly Route[] = [
     answer: 'redirect',
     reads: { query: endSessionQuery },
     async handler({ services, request, reply }) {
-      const parameters = readQuery(request.url);
-      const { client_id, post_logout_redirect_uri: address, state } = parameters?.values ?? {};
-      if (client_id === undefined || address === undefined || parameters?.repeated.length !== 0) {
-        return oauthError('invalid_request', 'client_id and post_logout_redirect_uri must each be given once.');
-      }
-      const client = await services.clients.find(client_id);
-      if (client === null) return oauthError('invalid_request', 'This app is not known here.');
-      const origin = webOrigin(address);
-      if (origin === null || !client.redirect_uris.some((registered) => webOrigin(registered) === origin)) {
-        return oauthError('invalid_request', 'The app may not return to this address.');
-      }
-      await endBrowserSession(services, request);
+      const session_cookie = sessionCookie(services, request);
+      const ended = await endSessionAndReturn(services, { url: request.url, session_cookie });
+      if (isOauthError(ended)) return ended;
       clearSessionCookie(services, reply);
-      if (state === undefined) return leave(reply, address);
-      const back = new URL(address);
-      back.searchParams.set('state', state);
-      return leave(reply, back.href);
+      return leave(reply, ended.return_to);
     },
   }),
 ];
-
-/**
- * The origin of a web address; null for anything else, since all other schemes share the origin `null`. The address goes
- * into a header as it is: visible ASCII alone, and no backslash, which browsers read as a slash.
- */
-function webOrigin(address: string): string | null {
-  if (!/^https?:\/\/[!-[\]-~]+$/i.test(address) || !URL.canParse(address)) return null;
-  const { origin, username, password } = new URL(address);
-  return username === '' && password === '' ? origin : null;
-}

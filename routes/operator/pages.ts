@@ -11,8 +11,8 @@ import {
 import { OPERATOR_ENTRIES, OPERATOR_FILES } from '../../src/edge/pages/app_files.js';
 import { ASSETS } from '../../src/edge/pages/assets.js';
 import { renderTemplate } from '../../src/edge/pages/page.js';
+import { leave } from '../../src/edge/pages/redirect.js';
 import { networkOf } from '../../src/engine/limits/rate_limits.js';
-import { leave } from '../../src/features/oauth/redirect.js';
 import { appFileRoutes } from '../pages/app_files.js';
 import { openRoute, type Route } from '../rows.js';
 import type { Services } from '../services.js';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { type Account, isOpen } from '../../actors/accounts/account_state.js';
 import { listCursor } from '../../src/access/cursors.js';
 import { isId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -8,8 +7,8 @@ import { orNull } from '../../src/domain/refusals.js';
 import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { type InvitationOutcome, sendPage } from '../../src/edge/pages/page.js';
+import { leave } from '../../src/edge/pages/redirect.js';
 import { utcText } from '../../src/features/accounts/deletion_mail.js';
-import { leave } from '../../src/features/oauth/redirect.js';
 import {
   acceptInvitation,
   declineInvitation,
@@ -53,8 +52,8 @@ export const INVITATIONS_PAGE_ROUTES: readonly Route[] = [
 ];
 
 async function show(visit: Visit, { cursor, joined, done }: z.output<typeof query>): Promise<Answer> {
-  const { services, reply, account, holder } = visit;
-  if (!isOpen(account)) {
+  const { services, reply, account, is_open, holder } = visit;
+  if (!is_open) {
     return sendPage(reply, { page: 'invitations_wait', holder, restore_url: services.addresses().restore_url });
   }
   const { email } = account;
@@ -79,7 +78,7 @@ async function show(visit: Visit, { cursor, joined, done }: z.output<typeof quer
 
 /** A workspace is named only to who belongs to it, whatever the address says. */
 function outcomeOf(
-  account: Account,
+  account: Visit['account'],
   { joined, done }: { joined: string | undefined; done: 'declined' | 'gone' | undefined },
 ): InvitationOutcome | null {
   const membership = account.memberships.find(({ workspace_id }) => workspace_id === joined);
@@ -88,9 +87,9 @@ function outcomeOf(
 }
 
 async function accept(visit: Visit, form: Form): Promise<Answer> {
-  const { services, reply, account } = visit;
+  const { services, reply, account, is_open } = visit;
   // The page says that the account is deleted, or that it can't share.
-  if (!isOpen(account) || !isEnabled(account.entitlements, 'workspace.sharing')) return leave(reply, path);
+  if (!is_open || !isEnabled(account.entitlements, 'workspace.sharing')) return leave(reply, path);
   const { invitation_id = '' } = form;
   if (!isId(invitation_id)) return answered(visit, form, 'gone');
   const accepted = await orNull(acceptInvitation(services, visit, invitation_id), 'NOT_FOUND');
@@ -99,8 +98,8 @@ async function accept(visit: Visit, form: Form): Promise<Answer> {
 }
 
 async function decline(visit: Visit, form: Form): Promise<Answer> {
-  const { services, reply, account } = visit;
-  if (!isOpen(account)) return leave(reply, path);
+  const { services, reply, account, is_open } = visit;
+  if (!is_open) return leave(reply, path);
   const { invitation_id = '' } = form;
   if (!isId(invitation_id)) return answered(visit, form, 'declined');
   const declined = await orNull(declineInvitation(services, { email: account.email, invitation_id }), 'NOT_FOUND');

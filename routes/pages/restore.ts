@@ -3,9 +3,9 @@ import { orNull, unreachable } from '../../src/domain/refusals.js';
 import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { type RestoreView, sendPage } from '../../src/edge/pages/page.js';
+import { leave } from '../../src/edge/pages/redirect.js';
 import { restoreAccount } from '../../src/features/accounts/account.js';
 import { utcText } from '../../src/features/accounts/deletion_mail.js';
-import { leave } from '../../src/features/oauth/redirect.js';
 import { openRoute, type Route } from '../rows.js';
 import { holderForm, press, type Visit, visit } from './visit.js';
 

@@ -7,13 +7,22 @@ export const ACCOUNT_PAGES: Record<
     path: string;
     /** What a sign-in there continues to, in words that stand behind "to continue to" and "back to". */
     leads_to: string;
-    /** Whether an address that no account is behind gets one by signing in here. */
-    makes_accounts: boolean;
   }
 > = {
-  restore: { path: '/restore', leads_to: 'restoring your account', makes_accounts: false },
-  invitations: { path: '/invitations', leads_to: 'your invitations', makes_accounts: true },
+  restore: { path: '/restore', leads_to: 'restoring your account' },
+  invitations: { path: '/invitations', leads_to: 'your invitations' },
 };
+
+/** Where the pages of a sign-in lie, by what it leads to: an address says for which of our pages it is. */
+export const SIGN_IN_PATHS: Record<'client' | AccountPage, string> = {
+  client: '/oauth/sign-in',
+  restore: `${ACCOUNT_PAGES.restore.path}/sign-in`,
+  invitations: `${ACCOUNT_PAGES.invitations.path}/sign-in`,
+};
+
+export function signInPath(goal: { to: 'client' } | { to: 'page'; page: AccountPage }, id: string): string {
+  return `${SIGN_IN_PATHS[goal.to === 'client' ? 'client' : goal.page]}/${id}`;
+}
 
 /** The page that an address belongs to: its own, or one of its sign-in's. */
 export function accountPageAt(url: string): AccountPage | null {

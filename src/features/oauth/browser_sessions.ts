@@ -1,55 +1,65 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Account } from '../../../actors/accounts/account_state.js';
+import { type Account, isOpen } from '../../../actors/accounts/account_state.js';
 import { type BrowserSession, browserSessionEndMs } from '../../../actors/oauth/browser_session.js';
-import { orNull, orRefused } from '../../domain/refusals.js';
+import { orNull, orRefused, Refused, refuse } from '../../domain/refusals.js';
 import { deriveToken, isGenuine, parseToken } from '../../engine/secrets/tokens.js';
+import type { Fence } from '../../engine/store/store.js';
 import { accountOf } from '../accounts/account_of_email.js';
 import type { FeatureServices as Services } from '../services.js';
-import { sessionCookie, setSessionCookie } from './cookies.js';
+
+const OTHER_FORM = refuse('FORBIDDEN', 'This page was opened under another sign-in. Nothing was changed.');
 
 const OPENS_MAX_MS = 2_000;
 const OPENS_LOOK_MS = 20;
 
 /** A live browser session, by its cookie. */
-export type LiveBrowserSession = { id: string; session: BrowserSession; account: Account };
+export type LiveBrowserSession = {
+  id: string;
+  session: BrowserSession;
+  account: Account;
+  /** Whether the account is not deleted. */
+  is_open: boolean;
+  /** Fences every commit by the credential epochs that were seen. */
+  fences: Fence[];
+};
 
-/** The session of this browser; null when there is none, or it has ended. */
-export async function browserSessionOf(
-  services: Services,
-  request: FastifyRequest,
-): Promise<LiveBrowserSession | null> {
+/** The cookie of a browser session. */
+export type SessionCookie = { value: string; max_age_s: number };
+
+/** The session behind a cookie; null when there is none, or it has ended. */
+export async function browserSessionOf(services: Services, cookie: string | null): Promise<LiveBrowserSession | null> {
   const { keys, actors } = services;
-  const cookie = sessionCookie(services, request);
   const parsed = cookie === null ? null : parseToken('browser_session', cookie);
   if (parsed === null) return null;
   const session = await orNull(actors.browserSession(parsed.id).view(), 'UNAUTHORIZED');
   if (session === null) return null;
   if (!isGenuine(keys, 'browser_session', parsed, session)) return null;
   const account = await accountOf(services, session.account_id);
-  return session.born.grants === account.lives.grants ? { id: parsed.id, session, account } : null;
+  if (session.born.grants !== account.lives.grants) return null;
+  return {
+    id: parsed.id,
+    session,
+    account,
+    is_open: isOpen(account),
+    fences: [
+      { fence: 'epoch', account_id: account.id, epoch: 'account', value: account.lives.account },
+      { fence: 'epoch', account_id: account.id, epoch: 'grants', value: session.born.grants },
+    ],
+  };
 }
 
-/** Counts as use, which makes it last longer; the cookie follows. */
-export async function extendBrowserSession(
-  services: Services,
-  reply: FastifyReply,
-  { id }: { id: string },
-): Promise<void> {
+/** Counts as use, which makes the session last longer; the cookie follows. Null for one that has ended. */
+export async function extendBrowserSession(services: Services, id: string): Promise<SessionCookie | null> {
   const session = await orNull(services.actors.browserSession(id).use(), 'UNAUTHORIZED');
-  if (session === null) return;
-  const { seed, key_id } = session;
-  const lasts_ms = browserSessionEndMs(session) - services.clock.now();
-  showBrowserSession(services, reply, { id, seed, key_id, lasts_ms });
+  return session === null ? null : cookieOf(services, id, session);
 }
 
-/** Gives the browser its session's cookie, for as long as the session lasts. */
-export function showBrowserSession(
-  services: Services,
-  reply: FastifyReply,
-  { lasts_ms, ...session }: { id: string; seed: Uint8Array; key_id: string; lasts_ms: number },
-): void {
-  const value = deriveToken(services.keys, 'browser_session', { ...session, counter: 0 });
-  setSessionCookie(services, reply, { value, max_age_s: Math.floor(lasts_ms / 1000) });
+/** The session's cookie, for as long as the session lasts. */
+export function cookieOf({ clock, keys }: Services, id: string, session: BrowserSession): SessionCookie {
+  const { seed, key_id } = session;
+  return {
+    value: deriveToken(keys, 'browser_session', { id, seed, key_id, counter: 0 }),
+    max_age_s: Math.floor((browserSessionEndMs(session) - clock.now()) / 1000),
+  };
 }
 
 /**
@@ -66,13 +76,26 @@ export async function sessionOpens({ actors }: Services, id: string): Promise<Br
   return null;
 }
 
-/** Ends the session of this browser, if it has one other than `but`; an unknown cookie is nothing to end. */
+/** Ends the session behind a cookie, unless it is `but`; an unknown cookie is nothing to end. */
 export async function endBrowserSession(
   services: Services,
-  request: FastifyRequest,
+  cookie: string | null,
   { but = null }: { but?: string | null } = {},
 ): Promise<void> {
-  const live = await browserSessionOf(services, request);
+  const live = await browserSessionOf(services, cookie);
   if (live === null || live.id === but) return;
   await services.actors.browserSession(live.id).end();
+}
+
+/** What forms of pages for account holders send, so that no other site's form is taken for one of them. */
+export function accountFormToken({ keys }: Services, { id, session }: LiveBrowserSession): string {
+  return deriveToken(keys, 'account_form', { ...session, id, counter: 0 });
+}
+
+/** FORBIDDEN unless the form's token is that of the session. */
+export function checkAccountForm({ keys }: Services, { id, session }: LiveBrowserSession, form_token: string): void {
+  const token = parseToken('account_form', form_token);
+  if (token === null || token.id !== id || !isGenuine(keys, 'account_form', token, session)) {
+    throw new Refused(OTHER_FORM);
+  }
 }

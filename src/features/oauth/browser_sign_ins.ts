@@ -1,38 +1,253 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AccountPage, Goal } from '../../../actors/oauth/browser_sign_in.js';
-import { Refused } from '../../domain/refusals.js';
-import type { Answer } from '../../edge/http/route.js';
-import { ACCOUNT_PAGES } from '../../edge/pages/account_pages.js';
-import { randomId, randomPartition } from '../../engine/runtime/random.js';
-import { randomSeed } from '../../engine/secrets/tokens.js';
+import type { AccountPage, BrowserSignIn, Goal, NewGrantSeed } from '../../../actors/oauth/browser_sign_in.js';
+import type { TypedEmail } from '../../access/typed_email.js';
+import { partitionOfId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { type OauthError, oauthError } from '../../domain/oauth_errors.js';
+import { Refused, refuse } from '../../domain/refusals.js';
+import type { EntityOf } from '../../engine/runtime/actors.js';
+import { randomBytes, randomId, randomPartition } from '../../engine/runtime/random.js';
+import { isKeptHash, keptHash } from '../../engine/secrets/kept_hash.js';
+import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
+import { accountIdOf, knownEmail } from '../accounts/account_of_email.js';
+import { passesCaptcha } from '../accounts/captcha.js';
 import type { FeatureServices as Services } from '../services.js';
-import { tieToBrowser } from './cookies.js';
-import { leave } from './redirect.js';
+import { browserSessionOf, cookieOf, endBrowserSession, type SessionCookie, sessionOpens } from './browser_sessions.js';
+import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
-/** Where the pages of a sign-in lie, by what it leads to: an address says for which of our pages it is. */
-export const SIGN_IN_PATHS: Record<'client' | AccountPage, string> = {
-  client: '/oauth/sign-in',
-  restore: `${ACCOUNT_PAGES.restore.path}/sign-in`,
-  invitations: `${ACCOUNT_PAGES.invitations.path}/sign-in`,
-};
+/** A sign-in in the browser, from /oauth/authorize or a page for account holders to where it leads. */
 
-export function signInPath(goal: Goal, id: string): string {
-  return `${SIGN_IN_PATHS[goal.to === 'client' ? 'client' : goal.page]}/${id}`;
+const OTHER_BROWSER = refuse('FORBIDDEN', 'This sign-in was begun in another browser, or cookies are switched off.');
+const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
+const CLIENT_GONE = refuse('FORBIDDEN', 'The app that began this sign-in may not sign people in any more.');
+const OTHER_FORM = refuse('FORBIDDEN', 'This form does not belong to this sign-in.');
+const DENIED = oauthError('access_denied', 'The person did not allow it.');
+
+/** Where an address that no account is behind gets one by signing in. */
+const MAKES_ACCOUNTS: readonly AccountPage[] = ['invitations'];
+
+const BROWSER_BYTES = 16;
+const BROWSER_FORM = /^[A-Za-z0-9_-]{22}$/;
+const BROWSER_PURPOSE = 'sign-in browser';
+
+/** A sign-in, in a request of the browser that began it. */
+export type OpenSignIn = { id: string; sign_in: BrowserSignIn };
+
+/** Where an answer to an authorization request goes. */
+export type ReturnAddress = { redirect_uri: string; state: string | null };
+
+/**
+ * Begins a sign-in that is tied to the browser of this cookie. `signed_in`: a session that it may continue with.
+ * `browser_cookie` of the answer is the one that the browser must get; null where it has it.
+ */
+export async function beginSignIn(
+  { actors, clock, keys, rates }: Services,
+  asked: {
+    goal: Goal;
+    signed_in: { session_id: string; email: string } | null;
+    ip: string;
+    browser_cookie: string | null;
+  },
+): Promise<{ id: string; browser_cookie: string | null }> {
+  const { goal, signed_in, ip, browser_cookie: known } = asked;
+  // Each is kept for an hour, whoever asks for it.
+  const limited = await rates.refusalOf('sign_ins_begun', ip);
+  if (limited !== null) throw new Refused(limited);
+  const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
+  const is_known = known !== null && BROWSER_FORM.test(known);
+  const value = is_known ? known : Buffer.from(randomBytes(BROWSER_BYTES)).toString('base64url');
+  const browser = keptHash(keys, BROWSER_PURPOSE, id, value);
+  await actors.browserSignIn(id).open({ sign_in: { goal, browser, ...randomSeed(keys) }, signed_in });
+  return { id, browser_cookie: is_known ? null : value };
 }
 
-/** Begins a sign-in in this browser and leads to its first page. `signed_in`: a session that it may continue with. */
-export async function beginSignIn(
+/** The sign-in of an address; `leads_to` is what the address says that it leads to. */
+export async function readSignIn(
+  { actors, clients, keys }: Services,
+  id: string,
+  { browser_cookie, leads_to }: { browser_cookie: string | null; leads_to: 'client' | AccountPage },
+): Promise<OpenSignIn> {
+  const sign_in = await actors.browserSignIn(id).view();
+  const { goal, browser } = sign_in;
+  if (!isKeptHash(keys, browser, BROWSER_PURPOSE, id, browser_cookie ?? '')) throw new Refused(OTHER_BROWSER);
+  if (leads_to !== (goal.to === 'client' ? 'client' : goal.page)) throw new Refused(GONE);
+  // Nobody is led to an app that staff have stopped meanwhile.
+  if (goal.to === 'client' && (await clients.find(goal.request.client_id)) === null) throw new Refused(CLIENT_GONE);
+  return { id, sign_in };
+}
+
+/** What forms of the sign-in send, so that no other site's form is taken for one of them. */
+export function signInFormToken({ keys }: Services, { id, sign_in }: OpenSignIn): string {
+  return deriveToken(keys, 'sign_in_form', { ...sign_in, id, counter: 0 });
+}
+
+/** FORBIDDEN unless the form's token is that of the sign-in. */
+export function checkSignInForm({ keys }: Services, { id, sign_in }: OpenSignIn, form_token: string): void {
+  const token = parseToken('sign_in_form', form_token);
+  if (token === null || token.id !== id || !isGenuine(keys, 'sign_in_form', token, sign_in)) {
+    throw new Refused(OTHER_FORM);
+  }
+}
+
+/** Mails a code to an address; null where the CAPTCHA was not passed. */
+export async function sendCode(
   services: Services,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  goal: Goal,
-  signed_in: { session_id: string; email: string } | null,
-): Promise<Answer> {
-  // Each is kept for an hour, whoever asks for it.
-  const limited = await services.rates.refusalOf('sign_ins_begun', request.ip);
+  open: OpenSignIn,
+  { captcha_token: token, ip, ...to }: { email: TypedEmail; captcha_token: string | undefined; ip: string },
+): Promise<OpenSignIn | null> {
+  // Before the CAPTCHA's provider is asked: what fails there counts, too.
+  const limited = await services.rates.refusalOf('codes_sent', ip);
   if (limited !== null) throw new Refused(limited);
-  const { actors, keys, clock } = services;
-  const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
-  const browser = tieToBrowser(services, { request, reply }, id);
-  await actors.browserSignIn(id).open({ sign_in: { goal, browser, ...randomSeed(keys) }, signed_in });
-  return leave(reply, signInPath(goal, id));
+  if (!(await passesCaptcha(services.settings, { token, ip }))) return null;
+  return mailCode(services, open, { email: await knownEmail(services, to.email), ip });
+}
+
+/** Mails another code, where the sign-in waits for one. */
+export async function resendCode(services: Services, open: OpenSignIn, { ip }: { ip: string }): Promise<OpenSignIn> {
+  const { step } = open.sign_in;
+  if (step.at !== 'code') return open;
+  const limited = await services.rates.refusalOf('codes_sent', ip);
+  if (limited !== null) throw new Refused(limited);
+  return mailCode(services, open, { email: step.email, ip });
+}
+
+async function mailCode(
+  services: Services,
+  { id }: OpenSignIn,
+  { email, ip }: { email: string; ip: string },
+): Promise<OpenSignIn> {
+  const code = await newCode(services, ip, { sign_in_id: id, email });
+  const sign_in = await entityOf(services, id).send_code({ email, code });
+  void services.mails.sendDue(partitionOfId(id)); // the page does not wait for it
+  return { id, sign_in };
+}
+
+/** A sign-in after a code was typed: what is wrong with the code, and the cookie of the session that the browser must get. */
+type SignInAfterCode = OpenSignIn & { problem: 'digits' | 'wrong' | null; session_cookie: SessionCookie | null };
+
+/** Judges a code. After a right one the person is signed in, in this browser too. */
+export async function tryCode(
+  services: Services,
+  open: OpenSignIn,
+  { code, ...by }: { code: string; ip: string; session_cookie: string | null },
+): Promise<SignInAfterCode> {
+  const { id, sign_in } = open;
+  const { step } = sign_in;
+  if (step.at !== 'code' && step.at !== 'verified') return signedIn(services, open, by.session_cookie);
+  if (!/^\d{6}$/.test(code)) return { ...open, problem: 'digits', session_cookie: null };
+  const limited = await services.rates.refusalOf('codes_checked', by.ip);
+  if (limited !== null) throw new Refused(limited);
+  const tried = await triedCode(services, by.ip, { sign_in_id: id, email: step.email, code });
+  const judged = await entityOf(services, id).try_code({ tried });
+  const now = { id, sign_in: judged };
+  if (judged.step.at === 'verified') return enter(services, now, { ...by, email: judged.step.email });
+  if (judged.step.at === 'code') return { ...now, problem: 'wrong', session_cookie: null };
+  return signedIn(services, now, by.session_cookie);
+}
+
+/** After a right code: the account, a new browser session whatever cookie came, and then on. */
+async function enter(
+  services: Services,
+  { id, sign_in: { goal } }: OpenSignIn,
+  { email, ip, session_cookie }: { email: string; ip: string; session_cookie: string | null },
+): Promise<SignInAfterCode> {
+  if (goal.to === 'page' && !MAKES_ACCOUNTS.includes(goal.page) && (await accountIdOf(services, email)) === null) {
+    const sign_in = await entityOf(services, id).no_account({ email });
+    return { id, sign_in, problem: null, session_cookie: null };
+  }
+  const account = await accountBehind(services, ip, email);
+  const born = { account: account.lives.account, grants: account.lives.grants };
+  const entered = await entityOf(services, id).enter({
+    email,
+    account: { account_id: account.id, born },
+    session: {
+      // With the account, whose erasure must find it.
+      id: randomId({ partition: partitionOfId(account.id), now_ms: services.clock.now() }),
+      ...randomSeed(services.keys),
+    },
+    grant: newGrantSeed(services, account.id),
+  });
+  if (entered.session !== null) await endBrowserSession(services, session_cookie, { but: entered.session.id });
+  return signedIn(services, { id, sign_in: entered }, session_cookie);
+}
+
+/**
+ * After a code was entered: whichever of several presses is answered last, the browser has the session's cookie. A form
+ * that is sent again does not bring back a session that has ended, nor one before the browser's present one.
+ */
+async function signedIn(services: Services, open: OpenSignIn, cookie: string | null): Promise<SignInAfterCode> {
+  const { step, session } = open.sign_in;
+  if (session === null || (step.at !== 'consent' && !isFresh(services, open))) {
+    return { ...open, problem: null, session_cookie: null };
+  }
+  const live = await browserSessionOf(services, cookie);
+  const opened = live?.id === session.id ? live.session : await sessionOpens(services, session.id);
+  const is_latest = opened !== null && (live?.session.verified_at_ms ?? 0) <= opened.verified_at_ms;
+  return { ...open, problem: null, session_cookie: is_latest ? cookieOf(services, session.id, opened) : null };
+}
+
+/** Continues as the account of the browser's session; it counts from the session's own code. */
+export async function continueAs(
+  services: Services,
+  open: OpenSignIn,
+  session_cookie: string | null,
+): Promise<OpenSignIn> {
+  const { id, sign_in } = open;
+  const { step } = sign_in;
+  if (step.at !== 'accounts') return open;
+  const live = await browserSessionOf(services, session_cookie);
+  if (live === null || live.id !== step.session_id) return otherEmail(services, open); // it has ended meanwhile
+  const { session, account } = live;
+  const born = { account: account.lives.account, grants: session.born.grants };
+  const owner = { account_id: account.id, born, verified_at_ms: session.verified_at_ms };
+  return { id, sign_in: await entityOf(services, id).continue({ owner, grant: newGrantSeed(services, account.id) }) };
+}
+
+export async function otherEmail(services: Services, { id }: OpenSignIn): Promise<OpenSignIn> {
+  return { id, sign_in: await entityOf(services, id).other_email() };
+}
+
+/** Allows the client what it asks for. */
+export async function approve(services: Services, open: OpenSignIn): Promise<OpenSignIn> {
+  const { id, sign_in } = open;
+  const { step } = sign_in;
+  if (step.at !== 'consent') return open;
+  const grant = newGrantSeed(services, step.owner.account_id);
+  return { id, sign_in: await entityOf(services, id).approve({ grant }) };
+}
+
+export async function deny(services: Services, { id }: OpenSignIn): Promise<OpenSignIn> {
+  return { id, sign_in: await entityOf(services, id).deny() };
+}
+
+/** Where a sign-in leads after a form: to the page of its step, to the page that it is for, or back to the client. */
+type NextOfSignIn =
+  | { to: 'step' }
+  | { to: 'page'; page: AccountPage }
+  | { to: 'client'; back: ReturnAddress; answer: { code: string } | OauthError };
+
+export function nextOf(services: Services, open: OpenSignIn): NextOfSignIn {
+  const { step, goal } = open.sign_in;
+  if (step.at !== 'done') return { to: 'step' };
+  if (goal.to === 'page') return { to: 'page', page: goal.page };
+  // All is said on the page.
+  if (!isFresh(services, open) || 'entered' in step.answer) return { to: 'step' };
+  const back = { redirect_uri: goal.request.code.redirect_uri, state: goal.state };
+  if ('denied' in step.answer) return { to: 'client', back, answer: DENIED };
+  const { grant_id, ...seed } = step.answer.granted;
+  const code = deriveToken(services.keys, 'authorization_code', { ...seed, id: grant_id, counter: 0 });
+  return { to: 'client', back, answer: { code } };
+}
+
+/** Later than a double click the code may be used up: sending it again could only look like theft. */
+function isFresh({ clock }: Services, { sign_in: { step } }: OpenSignIn): boolean {
+  return step.at === 'done' && clock.now() < step.at_ms + LIMITS.oauth_code_replay_harmless_ms;
+}
+
+function newGrantSeed({ keys, clock }: Services, account_id: string): NewGrantSeed {
+  const grant_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+  return { grant_id, ...randomSeed(keys) };
+}
+
+function entityOf({ actors }: Services, id: string): EntityOf<'browserSignIn'> {
+  return actors.downstream.browserSignIn(id);
 }

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { CodeToSend, TriedCode } from '../../../actors/oauth/emailed_code.js';
 import { Refused, refuse } from '../../domain/refusals.js';
@@ -18,11 +17,11 @@ type SignIn = { sign_in_id: string; email: string };
 /** A code for this sign-in; null when the address has had its share. */
 export async function newCode(
   { mail, actors, keys, clock, settings }: Services,
-  request: FastifyRequest,
+  ip: string,
   { sign_in_id, email }: SignIn,
 ): Promise<CodeToSend> {
   if (!mail.healthy()) throw new Refused(MAIL_AWAY);
-  const taken = await actors.email(email).take_send({ network: networkOf(request.ip), budgeted: settings.rate_limits });
+  const taken = await actors.email(email).take_send({ network: networkOf(ip), budgeted: settings.rate_limits });
   if (!taken.sent) return null;
   const code = randomCode();
   const { key_id, mac } = keys.keyedHash('sign-in code', sign_in_id, email, code);
@@ -37,10 +36,10 @@ export async function newCode(
 /** What a person typed, ready to be judged. */
 export async function triedCode(
   { actors, keys }: Services,
-  request: FastifyRequest,
+  ip: string,
   { sign_in_id, email, code }: SignIn & { code: string },
 ): Promise<TriedCode> {
-  const network = networkOf(request.ip);
+  const network = networkOf(ip);
   const answer = await actors.email(email).may_try({ network });
   const hashes: Record<string, string> = {};
   for (const key_id of keys.keyIds()) {
@@ -51,10 +50,10 @@ export async function triedCode(
 }
 
 /** The account behind an email that somebody has shown a code for; made when there is none. */
-export async function accountBehind(services: Services, request: FastifyRequest, email: string): Promise<Account> {
+export async function accountBehind(services: Services, ip: string, email: string): Promise<Account> {
   const { actors } = services;
   const entered = await actors.downstream
     .email(email)
-    .enter({ network: networkOf(request.ip), email, account: newAccountId(services) });
+    .enter({ network: networkOf(ip), email, account: newAccountId(services) });
   return accountOf(services, entered.account_id);
 }

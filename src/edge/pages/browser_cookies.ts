@@ -1,9 +1,9 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { issuerUrl } from '../../access/issuer.js';
-import { randomBytes } from '../../engine/runtime/random.js';
-import { isKeptHash, keptHash } from '../../engine/secrets/kept_hash.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { AccessDeps } from '../../access/principal.js';
+
+type Services = Pick<AccessDeps, 'addresses'>;
 
 /**
  * The two cookies of our pages. Where we are served over https they are bound to this very host and never leave it
@@ -12,51 +12,31 @@ import type { FeatureServices as Services } from '../services.js';
 const NAMES = { session: 'spool_session', browser: 'spool_browser' } as const;
 type CookieName = keyof typeof NAMES;
 
-const BROWSER_BYTES = 16;
-const BROWSER_FORM = /^[A-Za-z0-9_-]{22}$/;
-const BROWSER_PURPOSE = 'sign-in browser';
-
 /** The value of the browser session's cookie, as it came. */
 export function sessionCookie(services: Services, request: FastifyRequest): string | null {
   return read(services, request, 'session');
 }
 
+/** Gives the browser its session's cookie; null gives none. */
 export function setSessionCookie(
   services: Services,
   reply: FastifyReply,
-  { value, max_age_s }: { value: string; max_age_s: number },
+  cookie: { value: string; max_age_s: number } | null,
 ): void {
-  write(services, reply, { name: 'session', value, max_age_s });
+  if (cookie !== null) write(services, reply, { name: 'session', ...cookie });
 }
 
 export function clearSessionCookie(services: Services, reply: FastifyReply): void {
   write(services, reply, { name: 'session', value: '', max_age_s: 0 });
 }
 
-/**
- * Ties a sign-in that begins to this browser, by a cookie that all its tabs share and that is made when there is none.
- * Gives what is to be kept of it.
- */
-export function tieToBrowser(
-  services: Services,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  sign_in_id: string,
-): string {
-  const known = read(services, request, 'browser');
-  const is_known = known !== null && BROWSER_FORM.test(known);
-  const value = is_known ? known : Buffer.from(randomBytes(BROWSER_BYTES)).toString('base64url');
-  if (!is_known) write(services, reply, { name: 'browser', value });
-  return keptHash(services.keys, BROWSER_PURPOSE, sign_in_id, value);
+/** The value of the cookie that all tabs of a browser share, as it came. */
+export function browserCookie(services: Services, request: FastifyRequest): string | null {
+  return read(services, request, 'browser');
 }
 
-/** Whether the request comes from the browser that the sign-in was tied to. */
-export function isTiedBrowser(
-  services: Services,
-  request: FastifyRequest,
-  { sign_in_id, kept }: { sign_in_id: string; kept: string },
-): boolean {
-  const value = read(services, request, 'browser') ?? '';
-  return isKeptHash(services.keys, kept, BROWSER_PURPOSE, sign_in_id, value);
+export function setBrowserCookie(services: Services, reply: FastifyReply, value: string): void {
+  write(services, reply, { name: 'browser', value });
 }
 
 function read(services: Services, { headers }: FastifyRequest, name: CookieName): string | null {
