@@ -30,12 +30,13 @@ import { CLAIM_ROUTES } from './device/claims.js';
 import { DEVICE_SESSION_END_ROUTES } from './device/session.js';
 import { DEVICE_STREAM_ROUTES } from './device/streams.js';
 import { MCP_ROUTES } from './mcp/messages.js';
+import { MCP_LATER_SCOPES, MCP_SCOPES } from './mcp/tools.js';
 import { AUTHORIZE_ROUTES } from './oauth/authorize.js';
 import { CHALLENGE_ROUTES } from './oauth/challenge.js';
 import { END_SESSION_ROUTES } from './oauth/end_session.js';
 import { INTROSPECT_ROUTES } from './oauth/introspect.js';
-import { METADATA_ROUTES } from './oauth/metadata.js';
-import { REGISTRATION_ROUTES } from './oauth/register.js';
+import { metadataRoutes } from './oauth/metadata.js';
+import { registrationRoutes } from './oauth/register.js';
 import { SIGN_IN_ROUTES } from './oauth/sign_in.js';
 import { TOKEN_ROUTES } from './oauth/token.js';
 import { STAFF_ACCOUNT_ROUTES } from './operator/accounts.js';
@@ -96,8 +97,8 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...FILE_ROUTES,
     ...EXPORT_ROUTES,
     ...DEBUG_ROUTES,
-    ...METADATA_ROUTES,
-    ...REGISTRATION_ROUTES,
+    ...metadataRoutes(MCP_SCOPES),
+    ...registrationRoutes({ first: MCP_SCOPES, later: MCP_LATER_SCOPES }),
     ...AUTHORIZE_ROUTES,
     ...SIGN_IN_ROUTES,
     ...TOKEN_ROUTES,

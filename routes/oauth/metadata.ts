@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { issuerOf, issuerUrl, RESOURCE_METADATA_PATH } from '../../src/access/issuer.js';
 import { AUTH_METHODS } from '../../src/access/oauth_client.js';
 import { audienceUrl, MCP_PATH, MCP_PATH_WITH_SLASH } from '../../src/domain/audiences.js';
+import type { Permission } from '../../src/domain/permissions.js';
 import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
-import { MCP_SCOPES } from '../mcp/tools.js';
 import { type Call, openRoute, type Route } from '../rows.js';
 
 /**
@@ -73,7 +73,8 @@ const keySetShape = z.strictObject({
     .describe('Those that sign, soon will, or have signed tokens that still live (RFC 7517).'),
 });
 
-export const METADATA_ROUTES: readonly Route[] = [
+/** `mcp_scopes`: what clients of the MCP server ask for at first. */
+export const metadataRoutes = (mcp_scopes: readonly Permission[]): readonly Route[] => [
   metadata({
     path: '/.well-known/oauth-authorization-server',
     summary: 'What the authorization server offers, and where (RFC 8414).',
@@ -115,8 +116,10 @@ export const METADATA_ROUTES: readonly Route[] = [
       resource_name: NAME,
     }),
   }),
-  mcpMetadata(RESOURCE_METADATA_PATH + MCP_PATH, { summary: 'Where tokens for the MCP server come from (RFC 9728).' }),
-  mcpMetadata(RESOURCE_METADATA_PATH + MCP_PATH_WITH_SLASH, {}),
+  mcpMetadata(RESOURCE_METADATA_PATH + MCP_PATH, mcp_scopes, {
+    summary: 'Where tokens for the MCP server come from (RFC 9728).',
+  }),
+  mcpMetadata(RESOURCE_METADATA_PATH + MCP_PATH_WITH_SLASH, mcp_scopes, {}),
 
   metadata({
     path: JWKS_PATH,
@@ -126,7 +129,7 @@ export const METADATA_ROUTES: readonly Route[] = [
   }),
 ];
 
-function mcpMetadata(path: string, reference: Pick<Route, 'summary'>): Route {
+function mcpMetadata(path: string, scopes: readonly Permission[], reference: Pick<Route, 'summary'>): Route {
   return metadata({
     path,
     ...reference,
@@ -134,7 +137,7 @@ function mcpMetadata(path: string, reference: Pick<Route, 'summary'>): Route {
     write: async (iss) => ({
       resource: audienceUrl(iss, 'mcp'),
       ...protectedBy(iss),
-      scopes_supported: [...MCP_SCOPES],
+      scopes_supported: [...scopes],
       resource_name: `${NAME} MCP`,
     }),
   });

@@ -7,7 +7,8 @@ import { isRequestable, isWithin, scopeList } from '../../domain/scopes.js';
 /** What browser and native sign-in ask for alike. `name` is the installation's, or the client's. */
 export type AuthorizationRequest = { scopes: string[]; audience: Audience; challenge: string; name: string };
 
-type Given = Partial<
+/** Parameters of such a request, as they came. */
+export type AuthorizationParameters = Partial<
   Record<
     'response_type' | 'code_challenge' | 'code_challenge_method' | 'resource' | 'scope' | 'installation_label',
     string | undefined
@@ -20,7 +21,7 @@ const CHALLENGE_FORM = /^[A-Za-z0-9_-]{43}$/;
 /** What a client asks for, or the first thing that is wrong with it. */
 export function authorizationRequest(
   client: Client,
-  given: Given,
+  given: AuthorizationParameters,
   issuer_url: string,
 ): AuthorizationRequest | OauthError {
   const { response_type, code_challenge, code_challenge_method, resource, scope, installation_label } = given;

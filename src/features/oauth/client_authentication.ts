@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import type { Client } from '../../access/oauth_client.js';
 import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { decode } from '../../engine/wire/form.js';
@@ -26,13 +25,12 @@ const NOT_FOR_IT = oauthError('invalid_client', 'This is for confidential first-
 
 type Credentials = { client_id: string; secret: string | null; in_body: boolean };
 
-/** The client, authenticated as it was registered to be. Throws StoreUnavailable. */
+/** The client, authenticated as it was registered to be. `header` is the Authorization header. Throws StoreUnavailable. */
 export async function authenticateClient(
   { clients }: Pick<Services, 'clients'>,
-  request: FastifyRequest,
+  header: string | undefined,
   body: { client_id?: string | undefined; client_secret?: string | undefined },
 ): Promise<Client | OauthError> {
-  const header = request.headers.authorization;
   const known = header === undefined || body.client_secret !== undefined ? null : clients.provenBy(header);
   if (known !== null && (body.client_id === undefined || body.client_id === known.client_id)) {
     const client = await clients.authenticateProven(known);
@@ -48,10 +46,10 @@ export async function authenticateClient(
 /** As `authenticateClient`, for what only our own servers may ask: confidential first-party clients, by HTTP Basic. */
 export async function authenticateOwnServer(
   services: Pick<Services, 'clients'>,
-  request: FastifyRequest,
+  header: string | undefined,
   body: { client_id?: string | undefined; client_secret?: string | undefined },
 ): Promise<Client | OauthError> {
-  const client = await authenticateClient(services, request, body);
+  const client = await authenticateClient(services, header, body);
   if (isOauthError(client)) return client;
   const is_own_server = client.party === 'first' && client.token_endpoint_auth_method === 'client_secret_basic';
   return is_own_server ? client : NOT_FOR_IT;

@@ -6,7 +6,7 @@ export function countingScopes(names: readonly string[]): string[] {
 }
 
 /** What a resource names in its challenge, and what it may name later, when more is needed. */
-type ResourceScopes = { first: readonly string[]; later: readonly string[] };
+export type ResourceScopes = { first: readonly string[]; later: readonly string[] };
 
 const NONE: ResourceScopes = { first: [], later: [] };
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyRequest } from 'fastify';
 import t from 'tap';
 import { LIMITS } from '../../../../src/domain/limits.js';
 import { isOauthError, OAUTH_ERRORS } from '../../../../src/domain/oauth_errors.js';
@@ -37,8 +36,7 @@ t.test('which client a request comes from', async (t) => {
 
   /** The client's id, or the error's code. */
   async function ask(authorization: string | undefined, body: Body = {}, authenticate = authenticateClient) {
-    const request = { headers: authorization === undefined ? {} : { authorization } } as FastifyRequest;
-    const answer = await authenticate(services, request, body);
+    const answer = await authenticate(services, authorization, body);
     return isOauthError(answer) ? answer.error : answer.client_id;
   }
   const agent = (secret = secrets['svc-agent']) => basic('svc-agent', secret);
@@ -162,8 +160,7 @@ t.test('which client a request comes from', async (t) => {
     t.equal(await ask(agent(second)), 'invalid_client');
     await spool.close();
     await spool.open();
-    const request = { headers: { authorization: agent(last) } } as FastifyRequest;
-    t.match(await authenticateClient(spool.server.services, request, {}), { client_id: 'svc-agent' }, 'also later');
+    t.match(await authenticateClient(spool.server.services, agent(last), {}), { client_id: 'svc-agent' }, 'also later');
     await t.rejects(rotate('svc-web'), /409 CONFLICT/);
   });
 
@@ -199,11 +196,9 @@ t.test('trouble in storage is no verdict on a client', async (t) => {
     keys,
     clock,
   });
-  const request = { headers: { authorization: basic('svc-agent', 'wrong') } } as FastifyRequest;
-  await t.rejects(authenticateClient({ clients: away }, request, {}), AWAY, 'its state');
+  await t.rejects(authenticateClient({ clients: away }, basic('svc-agent', 'wrong'), {}), AWAY, 'its state');
   const third = { client_id: '01a1fc1f-3906-7ef9-8d69-69000000004d' };
-  const nobody = { headers: {} } as FastifyRequest;
-  await t.rejects(authenticateClient({ clients: away }, nobody, third), StoreUnavailable, 'its registration');
+  await t.rejects(authenticateClient({ clients: away }, undefined, third), StoreUnavailable, 'its registration');
   await t.rejects(away.find('svc-agent'), AWAY);
 });
 

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { type AccessTokenHolder, accessTokenHolder, accountDeleted } from '../../access/principal.js';
+import { id } from '../../access/response_schemas.js';
+import { isEnabled } from '../../domain/permissions.js';
+import { orNull } from '../../domain/refusals.js';
+import type { FeatureServices as Services } from '../services.js';
+
+const AGENT = 'svc-agent';
+
+export const introspectionShape = z.union([
+  z
+    .strictObject({
+      active: z.literal(true).describe('It may be used now.'),
+      token_type: z.literal('Bearer').describe('How it is shown.'),
+      client_id: z.string().describe('Whom it was issued to.'),
+      sub: id.describe('The account.'),
+      username: z.string().describe("The account's email."),
+      scope: z.string().describe('The permissions that it gives now, with spaces between them.'),
+      agent_enabled: z.boolean().optional().describe("For tokens of the agent's client alone."),
+    })
+    .meta({ id: 'ActiveToken' }),
+  z.strictObject({ active: z.literal(false).describe('It is worth nothing; the reason is not given.') }),
+]);
+
+type IntrospectionView = z.infer<typeof introspectionShape>;
+
+const INACTIVE: IntrospectionView = { active: false };
+/** What was said of each that stands behind a token, which is another object once anything of it changed. */
+const said = new WeakMap<AccessTokenHolder, IntrospectionView>();
+
+/** What an access token is worth now (RFC 7662); the same object again for as long as it says the same. */
+export async function introspect(services: Services, token: string): Promise<IntrospectionView> {
+  const holder = await orNull(holderAtAny(services, token), 'UNAUTHORIZED');
+  // Only what is known to be over is inactive: a problem on our side says nothing about a token.
+  if (holder === null) return INACTIVE;
+  const answer = said.get(holder) ?? introspectionView(holder);
+  said.set(holder, answer);
+  return answer;
+}
+
+/** Our own servers ask at one address about tokens of both. */
+async function holderAtAny(services: Services, token: string): Promise<AccessTokenHolder> {
+  const holder = accessTokenHolder(services, token, 'base');
+  if (services.addresses().legacy_base_url === null) return holder;
+  return (await orNull(holder, 'UNAUTHORIZED')) ?? accessTokenHolder(services, token, 'legacy');
+}
+
+function introspectionView({ account, claims, permissions }: AccessTokenHolder): IntrospectionView {
+  // Nobody may act for it but to sign out and to restore it, and that is asked for here.
+  if (accountDeleted(account) !== null) return { active: false };
+  return {
+    active: true,
+    token_type: 'Bearer',
+    client_id: claims.client_id,
+    sub: account.id,
+    username: account.email,
+    scope: permissions.join(' '),
+    ...(claims.client_id === AGENT ? { agent_enabled: isEnabled(account.entitlements, 'agent.experimental') } : {}),
+  };
+}
