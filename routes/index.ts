@@ -61,6 +61,7 @@ import { REMOVAL_ROUTES } from './operator/removals.js';
 import { STAFF_STREAM_ROUTES } from './operator/streams.js';
 import { TEST_CLOCK_ROUTES } from './operator/test_clock.js';
 import { APP_ROUTES } from './pages/app.js';
+import { APP_FILE_ROUTES, OPERATOR_FILE_ROUTES } from './pages/app_files.js';
 import { ASSET_ROUTES } from './pages/assets.js';
 import { INVITATIONS_PAGE_ROUTES } from './pages/invitations.js';
 import { withReference } from './pages/reference.js';
@@ -109,6 +110,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...INVITATIONS_PAGE_ROUTES,
     ...START_PAGE_ROUTES,
     ...APP_ROUTES,
+    ...APP_FILE_ROUTES,
     ...ASSET_ROUTES,
     ...MCP_ROUTES,
   ],
@@ -141,6 +143,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...DIRECTORY_ROUTES,
     ...SEEN_ENDPOINT_ROUTES,
     ...OPERATOR_PAGE_ROUTES,
+    ...OPERATOR_FILE_ROUTES,
     ...ASSET_ROUTES,
   ],
 });

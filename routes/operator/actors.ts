@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Address } from '../../actors/actor.js';
 import { listLimit, whole } from '../../src/access/request_schemas.js';
 import { count, serverNow } from '../../src/access/response_schemas.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
@@ -127,7 +126,9 @@ export const ACTOR_ROUTES: readonly Route[] = [
 ];
 
 /** An entity in a list: its id where that may be seen, and how it is called. */
-function named<Row extends Address>(row: Row): Omit<Row, 'id'> & { id: string | null; name: string } {
+function named<Row extends { kind: string; id: string }>(
+  row: Row,
+): Omit<Row, 'id'> & { id: string | null; name: string } {
   const name = shownName(row);
   return { ...row, id: name === row.id ? row.id : null, name };
 }

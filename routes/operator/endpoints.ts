@@ -1,27 +1,13 @@
 import { z } from 'zod';
-import { TROUBLES, type Trouble } from '../../actors/webhooks/endpoint_state.js';
 import { listLimit } from '../../src/access/request_schemas.js';
-import { count, id, moment, no_cursor, serverNow } from '../../src/access/response_schemas.js';
-import { orRefused } from '../../src/domain/refusals.js';
-import { accountNamed } from '../../src/features/accounts/account_of_email.js';
-import { newestOfEach } from '../../src/features/webhooks/endpoint_activity.js';
 import { endpointForStaff, endpointForStaffShape } from '../../src/features/webhooks/endpoint_for_staff.js';
-import { troubledEndpointShape, troubledViews } from '../../src/features/webhooks/troubled_endpoint.js';
+import {
+  accountEndpointsShape,
+  endpointsForStaffShape,
+  listEndpointsForStaff,
+  listEndpointsOfAccount,
+} from '../../src/features/webhooks/endpoints_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
-
-/** The rows of `/ops/endpoints`, by what is the matter. */
-const TROUBLE_WORDS: Record<Trouble, string> = {
-  circuit_open: 'Those that failed repeatedly, so that only probes are sent.',
-  failing: 'Those whose last request was not accepted.',
-  disabled: 'Those that too many failures disabled.',
-  stopped: 'Those that their owners paused or disabled.',
-};
-
-const troubledShape = z.strictObject(
-  Object.fromEntries(
-    TROUBLES.map((trouble) => [trouble, z.array(troubledEndpointShape).describe(TROUBLE_WORDS[trouble])]),
-  ) as Record<Trouble, z.ZodArray<typeof troubledEndpointShape>>,
-);
 
 /** Endpoints: which are due, failing or disabled, and why one gets nothing. Hosts alone: an address may hold a secret. */
 export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
@@ -30,69 +16,20 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
     path: '/ops/endpoints',
     summary: 'Endpoints that are due, and those that get nothing or do not accept what they get, the last ones first.',
     notes: 'As it is stored, whichever process posted to them; the last requests are those of this machine.',
-    answer: troubledShape.extend({
-      now: serverNow,
-      watched_since: moment.describe('Since when the processes on this machine know of requests.'),
-      in_flight: count.describe('Requests that are under way.'),
-      due: z
-        .array(
-          z.strictObject({
-            endpoint_id: id.describe('The endpoint.'),
-            due_since: moment.describe('Since when something is due for it.'),
-            due_s: count.describe('The same in seconds.'),
-          }),
-        )
-        .describe('Of each partition the one for which something has been due for longest; the longest first.'),
-    }),
+    answer: endpointsForStaffShape,
     credential: 'operator',
     query: z.object({ limit: listLimit }),
-    async handler({ services, query: { limit } }) {
-      const { clock, deliveries, processes } = services;
-      const troubled = await deliveries.troubled();
-      const ids = TROUBLES.flatMap((trouble) =>
-        troubled[trouble].slice(0, limit).map(({ endpoint_id }) => endpoint_id),
-      );
-      const told = await processes.askAll('endpoints', ids);
-      const seen = newestOfEach(told.flatMap(({ items }) => items));
-      const lists = await Promise.all(
-        TROUBLES.map(async (trouble) => {
-          const listed = troubled[trouble].slice(0, limit);
-          return [trouble, await troubledViews(services, { trouble, listed, seen })] as const;
-        }),
-      );
-      const now_ms = clock.now();
-      return {
-        now: new Date(now_ms).toISOString(),
-        watched_since: new Date(Math.min(...told.map(({ since_ms }) => since_ms))).toISOString(),
-        in_flight: told.reduce((sum, { in_flight }) => sum + in_flight, 0),
-        due: deliveries.due.slice(0, limit).map(({ endpoint_id, since_ms }) => ({
-          endpoint_id,
-          due_since: new Date(since_ms).toISOString(),
-          due_s: Math.max(0, Math.round((now_ms - since_ms) / 1000)),
-        })),
-        ...Object.fromEntries(lists),
-      };
-    },
+    handler: ({ services, query }) => listEndpointsForStaff(services, query),
   }),
 
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts/:account/endpoints',
     summary: 'The endpoints of an account, and why each gets what it gets.',
-    answer: z.strictObject({
-      account_id: id.describe('Whose they are.'),
-      items: z.array(endpointForStaffShape),
-      cursor: no_cursor,
-    }),
+    answer: accountEndpointsShape,
     refusals: ['NOT_FOUND'],
     credential: 'operator',
-    async handler({ services, params }) {
-      const account = await accountNamed(services, params.account as string);
-      const views = await Promise.all(
-        account.endpoints.map((id) => endpointForStaff(services, id).catch(orRefused(null))),
-      );
-      return { account_id: account.id, items: views.filter((one) => one !== null), cursor: null };
-    },
+    handler: ({ services, params }) => listEndpointsOfAccount(services, params.account as string),
   }),
 
   operatorRoute({
@@ -101,6 +38,6 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
     summary: 'Why an endpoint gets what it gets, and its last deliveries.',
     answer: endpointForStaffShape,
     credential: 'operator',
-    handler: async ({ services, params }) => endpointForStaff(services, params.endpoint_id as string),
+    handler: ({ services, params }) => endpointForStaff(services, params.endpoint_id as string),
   }),
 ];

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { no_cursor } from '../../src/access/response_schemas.js';
-import { Refused, refuse } from '../../src/domain/refusals.js';
-import { outboxFolder } from '../../src/engine/mail/outbox_folder.js';
-import { listOutbox } from '../../src/engine/mail/outbox_mailer.js';
+import { listWrittenMails } from '../../src/edge/operations/written_mails.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 const mailShape = z.strictObject({
@@ -24,10 +22,9 @@ export const MAIL_ROUTES: readonly Route[] = [
     query: z.object({ limit: listLimit }),
     answer: z.strictObject({ items: z.array(mailShape), cursor: no_cursor }),
     refusals: ['NOT_FOUND'],
-    async handler({ services: { settings }, query: { limit } }) {
-      if (settings.smtp_url !== null)
-        throw new Refused(refuse('NOT_FOUND', 'Mails are sent over SMTP; nothing is kept here.'));
-      return { items: await listOutbox(outboxFolder(settings), { limit }), cursor: null };
-    },
+    handler: async ({ services: { settings }, query }) => ({
+      items: await listWrittenMails(settings, query),
+      cursor: null,
+    }),
   }),
 ];

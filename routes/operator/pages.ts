@@ -3,17 +3,16 @@ import { z } from 'zod';
 import { Refused, refuse } from '../../src/domain/refusals.js';
 import {
   clearOperatorCookie,
+  countSignInTry,
   isOperatorToken,
   isOwnPage,
   isSignedIn,
   setOperatorCookie,
 } from '../../src/edge/operations/operator_session.js';
-import { OPERATOR_ENTRIES, OPERATOR_FILES } from '../../src/edge/pages/app_files.js';
+import { OPERATOR_ENTRIES } from '../../src/edge/pages/app_files.js';
 import { ASSETS } from '../../src/edge/pages/assets.js';
 import { renderTemplate } from '../../src/edge/pages/page.js';
 import { leave } from '../../src/edge/pages/redirect.js';
-import { networkOf } from '../../src/engine/limits/rate_limits.js';
-import { appFileRoutes } from '../pages/app_files.js';
 import { openRoute, type Route } from '../rows.js';
 import type { Services } from '../services.js';
 
@@ -88,8 +87,6 @@ export const OPERATOR_PAGE_ROUTES: readonly Route[] = [
       return leave(reply, SIGN_IN);
     },
   }),
-
-  ...appFileRoutes(OPERATOR_FILES),
 ];
 
 async function signIn(
@@ -103,7 +100,7 @@ async function signIn(
     setOperatorCookie(services, request, reply);
     return leave(reply, to);
   }
-  const wait_s = await services.operator_tries.take('operator_sign_ins', networkOf(request.ip));
+  const wait_s = await countSignInTry(services, request);
   if (wait_s !== null) {
     reply.code(429).header('Retry-After', String(wait_s));
     return sendSignIn(reply, { to, problem: `Too many tries. Wait ${wait_s} seconds, then try again.` });

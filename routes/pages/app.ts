@@ -1,8 +1,7 @@
-import { APP_ENTRIES, APP_FILES, APP_WORKER } from '../../src/edge/pages/app_files.js';
+import { APP_ENTRIES, APP_WORKER, sendAppFile } from '../../src/edge/pages/app_files.js';
 import { ASSETS } from '../../src/edge/pages/assets.js';
 import { renderTemplate } from '../../src/edge/pages/page.js';
 import { openRoute, type Route } from '../rows.js';
-import { appFileRoutes, sendAppFile } from './app_files.js';
 
 /**
  * The account's own pages: one document for all addresses under /app, which a script fills from the public API. The
@@ -58,6 +57,4 @@ export const APP_ROUTES: readonly Route[] = [
       return sendAppFile({ request, reply }, APP_WORKER, 'no-store');
     },
   }),
-
-  ...appFileRoutes(APP_FILES),
 ];

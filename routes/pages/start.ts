@@ -1,6 +1,4 @@
-import { keptPage, sendKept, sendKeptPage } from '../../src/edge/pages/kept_page.js';
-import { startPage, startText } from '../../src/edge/pages/start_page.js';
-import { wantsPage } from '../../src/engine/wire/media_types.js';
+import { sendStart } from '../../src/edge/pages/start_page.js';
 import { openRoute, type Route } from '../rows.js';
 
 /** Where somebody arrives who types the service's address: a page in a browser, the same addresses as text otherwise. */
@@ -10,13 +8,7 @@ export const START_PAGE_ROUTES: readonly Route[] = [
     path: '/',
     credential: 'none',
     dialect: 'page',
-    async handler({ services, request, reply }) {
-      reply.header('Vary', 'Accept');
-      const base_url = services.addresses().base_url;
-      const development = services.development();
-      if (wantsPage(request.headers.accept))
-        return sendKeptPage({ request, reply }, keptPage(startPage(base_url, development)));
-      return sendKept({ request, reply }, keptPage(startText(base_url, development)), 'text/plain; charset=utf-8');
-    },
+    handler: async ({ services, request, reply }) =>
+      sendStart({ request, reply }, services.addresses().base_url, services.development()),
   }),
 ];

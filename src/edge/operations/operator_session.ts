@@ -85,6 +85,14 @@ function bearerOf(
   throw new Refused(NO_TOKEN);
 }
 
+/** Counts a wrong token at the operators' page; seconds to wait after too many of a network, else null. */
+export async function countSignInTry(
+  { operator_tries }: OperatorSessionDeps,
+  { ip }: FastifyRequest,
+): Promise<number | null> {
+  return operator_tries.take('operator_sign_ins', networkOf(ip));
+}
+
 /** Whether the cookie is good. */
 export function isSignedIn(
   { clock, ops_token }: Pick<OperatorSessionDeps, 'clock' | 'ops_token'>,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 /** What the build has made of app/, read when the server starts. tools/setup/app_bundle.mjs says how it is made. */
@@ -61,4 +62,24 @@ function readFile(file: string): AppFile {
     br: read('.br'),
     gzip: read('.gz'),
   };
+}
+
+/** Sends a file as it was compressed, where the client takes that. */
+export function sendAppFile(
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { type, plain, br, gzip }: AppFile,
+  caching: string,
+): FastifyReply {
+  reply.header('Cache-Control', caching).header('Vary', 'Origin, Accept-Encoding').type(type);
+  const accepted = encodingsOf(request.headers['accept-encoding']);
+  if (accepted.has('br')) return reply.header('Content-Encoding', 'br').send(br);
+  if (accepted.has('gzip')) return reply.header('Content-Encoding', 'gzip').send(gzip);
+  return reply.send(plain);
+}
+
+/** Those that a client takes; one that is refused by `q=0` is none. */
+function encodingsOf(header: string | string[] | undefined): Set<string> {
+  const given = (Array.isArray(header) ? header.join() : (header ?? '')).toLowerCase().split(',');
+  const rows = given.map((one) => one.trim().split(/\s*;\s*/));
+  return new Set(rows.filter(([, q]) => q === undefined || Number(q.slice(2)) > 0).map(([name = '']) => name));
 }

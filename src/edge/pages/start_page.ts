@@ -1,14 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MCP_PATH } from '../../domain/audiences.js';
+import { wantsPage } from '../../engine/wire/media_types.js';
 import { ASSETS, REFERENCE_ASSETS } from './assets.js';
 import { GUIDES } from './guide_names.js';
+import { keptPage, sendKept, sendKeptPage } from './kept_page.js';
 import { renderTemplate } from './page.js';
 import { guidePath } from './page_parts.js';
 
 /** Addresses that are named only to whoever runs the server on this machine. */
 type Development = { operators_url: string; inbox_url: string | null } | null;
 
+/** Sends the start page to a browser, and the same addresses as text to anything else. */
+export function sendStart(
+  ends: { request: FastifyRequest; reply: FastifyReply },
+  base_url: string,
+  development: Development,
+): FastifyReply {
+  ends.reply.header('Vary', 'Accept');
+  if (wantsPage(ends.request.headers.accept)) return sendKeptPage(ends, keptPage(startPage(base_url, development)));
+  return sendKept(ends, keptPage(startText(base_url, development)), 'text/plain; charset=utf-8');
+}
+
 /** The start page as HTML. */
-export function startPage(base_url: string, development: Development): string {
+function startPage(base_url: string, development: Development): string {
   return renderTemplate('start', {
     title: 'Welcome · Spool',
     stylesheets: [ASSETS.basics.path, ASSETS.stylesheet.path],
@@ -21,7 +35,7 @@ export function startPage(base_url: string, development: Development): string {
 }
 
 /** The addresses of the start page as lines of text: what each is, and where. */
-export function startText(base_url: string, development: Development): string {
+function startText(base_url: string, development: Development): string {
   const rows: [string, string][] = [
     ['app', `${base_url}/app`],
     ['MCP', base_url + MCP_PATH],

@@ -1,19 +1,44 @@
 import type { InsightRun } from '../../../actors/insights/library_state.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { libraryId } from '../../domain/ids.js';
-import { Refused, refuse } from '../../domain/refusals.js';
+import { isRefused, Refused, refuse } from '../../domain/refusals.js';
+import { isClosed } from '../../engine/runtime/activation.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices as Services } from '../services.js';
 
 export const NOBODY_LOOKS = refuse('CONFLICT', 'Nobody looks into conversations here (INSIGHTS=off).');
 
-type Part = { from_ms: number; to_ms: number; only_failed: boolean };
+type StreamPart = { from_ms: number; to_ms: number; only_failed: boolean };
+
+const NO_TRANSCRIPT = refuse('NOT_FOUND', 'There is no transcript of this stream.');
+
+export const REPROCESSED_KINDS = ['transcribe', 'insights'] as const;
+
+/** Has a part of a recording transcribed again, or its conversations looked into again. NOT_FOUND without a transcript. */
+export async function reprocessStream(
+  services: Services,
+  stream_id: string,
+  { kinds, ...part }: StreamPart & { kinds: readonly (typeof REPROCESSED_KINDS)[number][] },
+): Promise<void> {
+  const { actors, transcription } = services;
+  try {
+    const stream = await actors.stream(stream_id).view();
+    await actors.transcript(stream.id).view();
+    if (kinds.includes('insights')) await lookAgain(services, stream, part);
+    if (kinds.includes('transcribe')) {
+      await actors.transcript(stream.id).reprocess(part);
+      transcription.due.offer(stream.id);
+    }
+  } catch (error) {
+    throw isRefused(error, 'NOT_FOUND') || isClosed(error) ? new Refused(NO_TRANSCRIPT) : error;
+  }
+}
 
 /** Has conversations of a recording looked into again by the default pipeline, or those that could not be, by theirs. */
-export async function lookAgain(
+async function lookAgain(
   { actors, insights }: Pick<Services, 'actors' | 'insights'>,
   { id: stream_id, account_id, workspace_id, source_id, end_ms, stored_until_ms }: Stream,
-  { from_ms, to_ms, only_failed }: Part,
+  { from_ms, to_ms, only_failed }: StreamPart,
 ): Promise<void> {
   // It would wait for ever.
   if (insights.made_by === null) {

@@ -3,6 +3,7 @@ import tls from 'node:tls';
 import t from 'tap';
 import { ROUTES } from '../../../routes/index.js';
 import { OPERATOR_PAGE_ROUTES } from '../../../routes/operator/pages.js';
+import { OPERATOR_FILE_ROUTES } from '../../../routes/pages/app_files.js';
 import { ASSET_ROUTES } from '../../../routes/pages/assets.js';
 import { ASSETS } from '../../../src/edge/pages/assets.js';
 import { networkOf } from '../../../src/engine/limits/rate_limits.js';
@@ -306,7 +307,7 @@ t.test('J-015 an IPv6 network is its /64, an IPv4 address itself', async (t) => 
 
 t.test('H-001 every route of the device listener asks for a device', async (t) => {
   // Pages lead to their own sign-in; they hold nothing, and what fills them asks for the operator.
-  const pages = [...OPERATOR_PAGE_ROUTES, ...ASSET_ROUTES].map(({ path }) => path);
+  const pages = [...OPERATOR_PAGE_ROUTES, ...OPERATOR_FILE_ROUTES, ...ASSET_ROUTES].map(({ path }) => path);
   for (const { path, credential } of ROUTES.device) t.equal(credential, 'device', path);
   for (const { path, credential } of ROUTES.public) t.not(credential, 'operator', path);
   for (const { method, path, credential } of ROUTES.operator) {
