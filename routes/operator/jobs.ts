@@ -1,31 +1,27 @@
-import { createHash } from 'node:crypto';
-import pMap from 'p-map';
 import { z } from 'zod';
-import type { InsightTally } from '../../actors/insights/library_state.js';
-import type { PublicationTally } from '../../actors/transcripts/transcript_state.js';
+import { claim, leaseField, leaseShape } from '../../src/access/job_schemas.js';
 import { failureCode, languageTag, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
-import { count, id, moment, no_cursor } from '../../src/access/response_schemas.js';
+import { count, no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { BlobStoreUnavailable } from '../../src/engine/blobs/blob_store.js';
-import { isInsightJob } from '../../src/features/insights/insight_jobs.js';
-import { joinedPart } from '../../src/features/recordings/joined_audio.js';
+import { insightResult, insightsPublished, insightWorkShape } from '../../src/features/insights/insight_work.js';
+import {
+  claimJobs,
+  downloadJobAudio,
+  failJob,
+  prolongJob,
+  publishJob,
+  WORKER_JOB_KINDS,
+} from '../../src/features/insights/worker_jobs.js';
 import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
-import type { TranscriptionResult, WindowWork } from '../../src/features/transcripts/transcription.js';
+import { windowWorkShape } from '../../src/features/transcripts/window_work.js';
 import { operatorRoute, type Route } from '../rows.js';
-import type { Services } from '../services.js';
-import { claim, leaseField, progressRow, SECOND_MS } from './claims.js';
-import { insightResult, insightsPublished, insightWorkShape, insightWorkView } from './insight_jobs.js';
 
 /**
  * Jobs for workers of your own: windows of recordings to transcribe, and conversations to look into. docs/transcription.md,
  * "Workers of your own"; docs/architecture.md, "Jobs".
  */
 
-/** Windows of one claim whose chunks are looked into at a time. */
-const JOINED_AT_ONCE = 4;
-const KINDS = ['transcribe', 'insights'] as const;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const WELL_FORMED = 'must be well-formed text without control characters';
 
@@ -43,67 +39,6 @@ const text = (max: number) =>
     .refine((value) => value.trim() !== '', 'must not be empty');
 const label = text(LIMITS.speaker_label_chars_max);
 const language = languageTag.optional();
-
-const workShape = z
-  .strictObject({
-    job: z.string().describe('What is to be done.'),
-    kind: z.literal('transcribe').describe('What the worker is to do.'),
-    claim: z.string().describe('Goes with what the worker says of it.'),
-    run_id: id.describe('By which events tell what came of it.'),
-    lease_until: moment.describe('Until then nobody else gets it.'),
-    tries: count.describe('How often it was handed out.'),
-    account_id: id.describe('Whose recording it is.'),
-    stream_id: id.describe('The recording.'),
-    from_ms: count.describe("Where the window begins, in ms on the stream's timeline."),
-    to_ms: count.describe('Where it ends.'),
-    final: z.boolean().describe('Nothing follows: all of it must be consumed.'),
-    audio: z
-      .array(
-        z.strictObject({
-          chunk_id: id.describe('The chunk.'),
-          start_ms: count.describe('Where the chunk begins on the timeline, maybe before the window.'),
-          end_ms: count.describe('Where it ends, maybe behind the window.'),
-          codec: z.string().describe('As its recorder said.'),
-          container: z.string().describe('As its recorder said.'),
-          sample_rate_hz: count.optional().describe('Of raw samples.'),
-          channels: count.optional().describe('Of raw samples.'),
-          size_bytes: count.describe('How large it is.'),
-          sha256: z.string().describe('Of its bytes, in hex.'),
-          content_path: z.string().describe('Where to GET the audio.'),
-        }),
-      )
-      .describe('Stored chunks that reach into the window, in the order of the timeline.'),
-    joined_path: z
-      .string()
-      .nullable()
-      .describe("Where to GET all of them as one file while the claim holds; null where they can't be one."),
-    pipeline: z
-      .strictObject({
-        id: id.describe('The pipeline.'),
-        engine: z.string().describe('The name of the engine that it wants.'),
-        diarize: z.boolean().describe('Whether it wants speakers told apart.'),
-      })
-      .describe('What it is transcribed by.'),
-    language: z.string().nullable().describe('A BCP 47 tag, where it is known.'),
-    vocabulary: z.array(z.string()).describe('Words that the account wants spelt so.'),
-    previous_text: z.string().nullable().describe('What was said last before it.'),
-    known_speakers: z
-      .array(
-        z.strictObject({
-          speaker: z.string().describe('A label that a result may use.'),
-          voice: z
-            .strictObject({
-              id: id.describe('What matches names.'),
-              model: z.string().describe('What made the embedding.'),
-              embedding: z.string().describe('Base64.'),
-            })
-            .nullable()
-            .describe('What it is known by; null for a label alone.'),
-        }),
-      )
-      .describe('Who was heard in the recording, and voices that may be.'),
-  })
-  .meta({ id: 'TranscriptionWork' });
 
 const word = z.tuple([text(LIMITS.word_chars_max), time, time, share.nullable()]);
 
@@ -185,9 +120,6 @@ const resultForm = z
   .describe('What was said in the window.');
 
 const insightForm = z.strictObject({ claim, ...insightResult }).describe('What follows from the conversation.');
-const OTHER_KIND = refuse('BAD_REQUEST', 'The job is of another kind.', {
-  details: [{ path: 'kind', message: 'must be that of the job' }],
-});
 
 export const STAFF_JOB_ROUTES: readonly Route[] = [
   operatorRoute({
@@ -198,27 +130,17 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     worker_too: true,
     body: z.object({
       kinds: z
-        .array(z.enum(KINDS))
+        .array(z.enum(WORKER_JOB_KINDS))
         .min(1)
-        .max(KINDS.length)
+        .max(WORKER_JOB_KINDS.length)
         .default(['transcribe'])
         .describe('What the worker can do; transcribe when absent.'),
       limit: whole({ min: 1, max: LIMITS.windows_claimed_max }).default(1).describe('How many at most; 1 when absent.'),
       lease_s,
     }),
-    answer: z.strictObject({ items: z.array(z.union([workShape, insightWorkShape])), cursor: no_cursor }),
+    answer: z.strictObject({ items: z.array(z.union([windowWorkShape, insightWorkShape])), cursor: no_cursor }),
     example: { kinds: ['transcribe'], limit: 4, lease_s: 60 },
-    async handler({ services, body }) {
-      const lease_ms = body.lease_s * SECOND_MS;
-      const wants = (kind: (typeof KINDS)[number]) => body.kinds.includes(kind);
-      const windows = wants('transcribe') ? await services.transcription.claim({ limit: body.limit, lease_ms }) : [];
-      const limit = body.limit - windows.length;
-      const { jobs, made_by } = services.insights;
-      const is_asked = wants('insights') && limit > 0 && made_by !== null;
-      const conversations = is_asked ? await jobs.claim({ limit, lease_ms }) : [];
-      const shown = await pMap(windows, (work) => workView(services, work), { concurrency: JOINED_AT_ONCE });
-      return { items: [...shown, ...conversations.map(insightWorkView)], cursor: null };
-    },
+    handler: async ({ services, body }) => ({ items: await claimJobs(services, body), cursor: null }),
   }),
 
   operatorRoute({
@@ -231,21 +153,20 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     worker_too: true,
     answer: 'audio',
     refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_MISSING'],
-    async handler({ services, params, request, reply }) {
-      const window = await services.transcription.audioOf(params.job as string);
-      const audio = await joinedPart(services, window);
-      const headers = { 'X-Joined-Chunks': audio.chunks, 'X-Joined-Lost-Chunks': audio.lost_chunks };
-      return sendBytes({ request, reply }, audio, headers);
-    },
+    handler: async ({ services, params, request, reply }) =>
+      sendBytes({ request, reply }, await downloadJobAudio(services, params.job as string)),
   }),
 
-  progressRow({
+  operatorRoute({
+    method: 'POST',
     path: '/ops/jobs/:job/progress',
     summary: 'Says that a worker is still at it.',
+    credential: 'operator',
     worker_too: true,
     refusals: ['NOT_FOUND', 'CONFLICT'],
-    lease_s,
-    prolong: (services, { job = '' }, { claim, lease_ms }) => jobsOf(services, job).jobs.prolong(job, claim, lease_ms),
+    body: z.object({ claim, lease_s }),
+    answer: leaseShape,
+    handler: ({ services, params, body }) => prolongJob(services, { job: params.job as string, ...body }),
   }),
 
   operatorRoute({
@@ -272,20 +193,9 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
         .describe('What came of it.'),
     }),
     refusals: ['NOT_FOUND', 'CONFLICT', 'GONE'],
-    async handler({ services, params, body }) {
-      const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
-      const job = params.job as string;
-      if (isInsightJob(job) !== (body.kind === 'insights')) throw new Refused(OTHER_KIND);
-      const { ended } = jobsOf(services, job);
-      try {
-        const published = await publish(services, job, { body, digest });
-        ended.inc({ worker: 'operator_port', status: 'published' });
-        return { published };
-      } catch (error) {
-        if (isRefused(error)) ended.inc({ worker: 'operator_port', status: 'refused' });
-        throw error;
-      }
-    },
+    handler: async ({ services, params, body }) => ({
+      published: await publishJob(services, params.job as string, body),
+    }),
   }),
 
   operatorRoute({
@@ -305,67 +215,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
       tries: count.describe('How often it was handed out.'),
     }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
-    async handler({ services, params, body: { claim: held, code, retry } }) {
-      const job = params.job as string;
-      const { jobs, ended } = jobsOf(services, job);
-      const failed = await jobs.failed(job, { claim: held, code, retry, engine: null });
-      ended.inc({ worker: 'operator_port', status: 'failed' });
-      return failed;
-    },
+    handler: ({ services, params, body: { claim, code, retry } }) =>
+      failJob(services, params.job as string, { claim, code, retry }),
   }),
 ];
-
-/** The jobs of a job's kind, and what counts how they end. */
-function jobsOf({ insights, transcription, metrics }: Services, job: string) {
-  return isInsightJob(job)
-    ? { jobs: insights.jobs, ended: metrics.insight_jobs }
-    : { jobs: transcription, ended: metrics.windows };
-}
-
-/** Not now is no reason to hand out no window: its chunks can be fetched one by one. */
-async function canBeJoined(services: Services, window: WindowWork): Promise<boolean> {
-  try {
-    await joinedPart(services, window);
-    return true;
-  } catch (error) {
-    if (error instanceof BlobStoreUnavailable || isRefused(error)) return false;
-    throw error;
-  }
-}
-
-function publish(
-  { insights, transcription }: Services,
-  job: string,
-  { body: { claim, ...said }, digest }: { body: z.infer<typeof insightForm | typeof resultForm>; digest: string },
-): Promise<InsightTally | PublicationTally> {
-  if (said.kind === 'insights') {
-    const { kind: _, ...raw } = said;
-    return insights.jobs.publish(job, { claim, digest, raw, made_by: 'external', engine: null });
-  }
-  const { kind: _, ...heard } = said;
-  return transcription.publish(job, { claim, digest, result: withLanguage(heard) });
-}
-
-/** A turn without a language of its own has that of the result. */
-function withLanguage({ language: all, turns, ...rest }: Omit<TranscriptionResult, 'dropped'>): TranscriptionResult {
-  return { ...rest, turns: turns.map((turn) => ({ ...turn, language: turn.language ?? all })) };
-}
-
-async function workView(services: Services, work: WindowWork): Promise<z.infer<typeof workShape>> {
-  const { lease_until_ms, audio, known_speakers, pipeline_id, engine, diarize, ...rest } = work;
-  return {
-    ...rest,
-    joined_path: (await canBeJoined(services, work)) ? `/ops/jobs/${work.job}/audio` : null,
-    kind: 'transcribe',
-    pipeline: { id: pipeline_id, engine, diarize },
-    lease_until: new Date(lease_until_ms).toISOString(),
-    audio: audio.map(({ sequence: _, ...chunk }) => ({
-      ...chunk,
-      content_path: `/ops/chunks/${chunk.chunk_id}/content`,
-    })),
-    known_speakers: known_speakers.map(({ speaker, voice }) => ({
-      speaker,
-      voice: voice === null ? null : { ...voice, embedding: Buffer.from(voice.embedding).toString('base64') },
-    })),
-  };
-}

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../actors/insights/library_state.js';
-import { count, id, moment } from '../../src/access/response_schemas.js';
-import { RAW_INSIGHTS } from '../../src/features/insights/checked_insights.js';
-import type { InsightWork } from '../../src/features/insights/insight_jobs.js';
+import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../../actors/insights/library_state.js';
+import { count, id, moment } from '../../access/response_schemas.js';
+import { RAW_INSIGHTS } from './checked_insights.js';
+import type { InsightWork } from './insight_jobs.js';
 
 /** The forms of a conversation as a job, and of its result. */
 
@@ -87,6 +87,8 @@ export const insightWorkShape = z
 
 /** `claim` is added by the route. */
 export const insightResult = { kind: z.literal('insights').describe('What it is the result of.'), ...RAW_INSIGHTS };
+
+export type InsightResult = z.output<z.ZodObject<typeof insightResult>>;
 
 export const insightsPublished = z.strictObject({
   suggestions: count.describe('Suggestions that it made or changed.'),
