@@ -12,8 +12,8 @@ import {
   provisionedDevicesShape,
   scanCursor,
 } from '../../src/features/accounts/directory_for_staff.js';
+import { listDevices } from '../../src/features/devices/devices.js';
 import { listedStreamShape, listStreamsForStaff } from '../../src/features/recordings/streams_for_staff.js';
-import { listDevices } from '../api/devices.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** Accounts and devices as staff look for them, and what belongs to an account. */

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { no_cursor } from '../../src/access/response_schemas.js';
-import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { exportShape, exportWishes } from '../../src/features/exports/export_views.js';
+import { id, no_cursor } from '../../src/access/response_schemas.js';
+import { savedAs, sendBytes } from '../../src/edge/http/byte_download.js';
 import {
-  deleteStaffExport,
-  downloadStaffExport,
-  exportUnderWayShape,
-  listExportsUnderWay,
-  readStaffExport,
-  requestStaffExport,
-} from '../../src/features/exports/exports_for_staff.js';
+  deleteExport,
+  exportArchive,
+  exportShape,
+  exportsUnderWay,
+  exportWishes,
+  requestExport,
+  staffExports,
+  viewExport,
+} from '../../src/features/exports/exports.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** Exports that staff ask for: they hold all layers, and the account does not see them. */
-
 export const STAFF_EXPORT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
@@ -21,10 +21,16 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     summary: 'Exports that are under way, whoever asked for them.',
     credential: 'operator',
     answer: z.strictObject({
-      items: z.array(exportUnderWayShape),
+      items: z.array(
+        z.strictObject({
+          account_id: id.describe('Whose data it is.'),
+          by: z.enum(['account', 'staff']).describe('Who asked for it.'),
+          export: exportShape,
+        }),
+      ),
       cursor: no_cursor,
     }),
-    handler: async ({ services }) => ({ items: await listExportsUnderWay(services), cursor: null }),
+    handler: async ({ services }) => ({ items: await exportsUnderWay(services), cursor: null }),
   }),
 
   operatorRoute({
@@ -36,7 +42,10 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     body: exportWishes,
     answer: exportShape,
     refusals: ['NOT_FOUND', 'CONFLICT'],
-    handler: ({ services, params, body }) => requestStaffExport(services, params.account as string, body),
+    async handler({ services, params, body }) {
+      const scope = await staffExports(services, params.account as string);
+      return requestExport(services, scope, body);
+    },
   }),
 
   operatorRoute({
@@ -45,7 +54,10 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     summary: 'How an export that staff asked for stands.',
     credential: 'operator',
     answer: exportShape,
-    handler: ({ services, params }) => readStaffExport(services, exportOf(params)),
+    async handler({ services, params }) {
+      const scope = await staffExports(services, params.account as string);
+      return viewExport(services, scope, params.id as string);
+    },
   }),
 
   operatorRoute({
@@ -55,8 +67,11 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     credential: 'operator',
     answer: 'bytes',
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
-    handler: async ({ services, params, request, reply }) =>
-      sendBytes({ request, reply }, await downloadStaffExport(services, exportOf(params))),
+    async handler({ services, params, request, reply }) {
+      const scope = await staffExports(services, params.account as string);
+      const archive = await exportArchive(services, scope, params.id as string);
+      return sendBytes({ request, reply }, archive, savedAs(archive.file_name));
+    },
   }),
 
   operatorRoute({
@@ -65,10 +80,9 @@ export const STAFF_EXPORT_ROUTES: readonly Route[] = [
     summary: 'Deletes an export that staff asked for.',
     credential: 'operator',
     status: 204,
-    handler: ({ services, params }) => deleteStaffExport(services, exportOf(params)),
+    async handler({ services, params }) {
+      const scope = await staffExports(services, params.account as string);
+      return deleteExport(services, scope, params.id as string);
+    },
   }),
 ];
-
-function exportOf({ account = '', id = '' }: Record<string, string>): { account: string; id: string } {
-  return { account, id };
-}

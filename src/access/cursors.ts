@@ -6,8 +6,11 @@ const position = z.tuple([z.number(), z.string().max(100)]);
 
 export type Position = { order: number; member: string };
 
-/** What a list is asked for: at most `limit` rows, after the position of a cursor. */
-export type CursorQuery = { limit: number; cursor?: Position | undefined };
+/** Which page of a list is read: at most `limit` items after the cursor. */
+export type PageQuery = { limit: number; cursor?: Position | undefined };
+
+/** A page of a list; `cursor` continues after it, null on the last one. */
+export type Page<Item> = { items: Item[]; cursor: string | null };
 
 /** Of a position after which a list continues. */
 export function writeCursor({ order, member }: Position): string {
@@ -54,7 +57,7 @@ export function pageOf<Row extends Position>(rows: Row[], limit: number): { rows
 /** A page of rows that are all at hand, in their order; it continues after the cursor's row, or after that row's former place. */
 export function pageOfAll<Row>(
   rows: readonly Row[],
-  { idOf, limit, cursor }: CursorQuery & { idOf: (row: Row) => string },
+  { idOf, limit, cursor }: PageQuery & { idOf: (row: Row) => string },
 ): { rows: Row[]; cursor: string | null } {
   const found = cursor === undefined ? -1 : rows.findIndex((row) => idOf(row) === cursor.member);
   const start = cursor === undefined ? 0 : found < 0 ? Math.max(0, cursor.order) : found + 1;

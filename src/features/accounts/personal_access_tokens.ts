@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isLiving } from '../../../actors/accounts/account_tokens.js';
 import type { PersonalAccessToken } from '../../../actors/accounts/personal_access_token.js';
-import { type CursorQuery, pageOfAll } from '../../access/cursors.js';
+import { type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment, momentOrNull, permission } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
@@ -61,7 +61,7 @@ export async function createToken(
 export async function listTokens(
   { actors, clock }: Services,
   who: Principal,
-  query: CursorQuery,
+  query: PageQuery,
 ): Promise<{ items: TokenView[]; cursor: string | null }> {
   const living = who.account.tokens.filter((token) => isLiving(token, clock.now())).toReversed();
   const page = pageOfAll(living, { ...query, idOf: ({ id }) => id });

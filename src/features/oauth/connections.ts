@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CursorQuery } from '../../access/cursors.js';
+import type { PageQuery } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';
 import { Refused, refuse } from '../../domain/refusals.js';
@@ -30,7 +30,7 @@ type ConnectionView = z.infer<typeof connectionShape>;
 export async function listConnections(
   services: Services,
   who: Principal,
-  query: CursorQuery,
+  query: PageQuery,
 ): Promise<{ items: ConnectionView[]; cursor: string | null }> {
   const { rows, cursor } = await listGrants(services, who.account, query);
   return { items: rows.map((row) => connectionView(row, who)), cursor };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import { type Grant, grantIndex, isLive } from '../../../actors/oauth/grant.js';
-import { type CursorQuery, type Position, pageOf } from '../../access/cursors.js';
+import { type PageQuery, type Position, pageOf } from '../../access/cursors.js';
 import { id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
@@ -32,7 +32,7 @@ export type GrantRow = Position & { grant: Grant };
 export async function listGrants(
   { actors, store }: Services,
   { id: account_id, lives }: Account,
-  { limit, cursor }: CursorQuery,
+  { limit, cursor }: PageQuery,
 ): Promise<{ rows: GrantRow[]; cursor: string | null }> {
   const place = { owner: account_id, partition: partitionOfId(account_id) };
   const rows: GrantRow[] = [];
@@ -56,7 +56,7 @@ export async function listGrants(
 export async function listGrantsForStaff(
   services: Services,
   named: string,
-  query: CursorQuery,
+  query: PageQuery,
 ): Promise<{ account_id: string; items: GrantView[]; cursor: string | null }> {
   const account = await accountNamed(services, named);
   const { rows, cursor } = await listGrants(services, account, query);

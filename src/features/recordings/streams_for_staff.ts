@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { STREAMS } from '../../../actors/recordings/stream.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
-import { type CursorQuery, pageOf } from '../../access/cursors.js';
+import { type PageQuery, pageOf } from '../../access/cursors.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { accountNamed } from '../accounts/account_of_email.js';
@@ -26,7 +26,7 @@ type ListedStreamView = z.infer<typeof listedStreamShape>;
 export async function listStreamsForStaff(
   services: Services,
   named: string,
-  { limit, cursor: after }: CursorQuery,
+  { limit, cursor: after }: PageQuery,
 ): Promise<{ account_id: string; items: ListedStreamView[]; cursor: string | null }> {
   const { runtime, store } = services;
   const { id: account_id } = await accountNamed(services, named);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Account, isOpen } from '../../../actors/accounts/account_state.js';
 import type { ListedInvitation } from '../../../actors/accounts/email.js';
 import { HELD, type Invitation, invitationsAfter, type Workspace } from '../../../actors/workspaces/workspace.js';
-import { type CursorQuery, type Position, pageOf, pageOfAll } from '../../access/cursors.js';
+import { type PageQuery, type Position, pageOf, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';
 import type { TypedEmail } from '../../access/typed_email.js';
@@ -39,7 +39,7 @@ type InvitationPage = { items: InvitationView[]; cursor: string | null };
 export async function listSentInvitations(
   services: Services,
   who: Principal,
-  { id, ...query }: CursorQuery & { id: string },
+  { id, ...query }: PageQuery & { id: string },
 ): Promise<InvitationPage> {
   if (isPrivateOf(who, id)) return { items: [], cursor: null };
   const found = await askWorkspace(services, id, (workspace) => workspace.view_invitations({ by: who.account_id }));
@@ -106,7 +106,7 @@ async function takeInvitation(
 /** A page of the invitations to an address, newest first, as their workspaces have them now. */
 export async function listInvitations(
   { actors }: Services,
-  { email, limit, cursor }: CursorQuery & { email: string },
+  { email, limit, cursor }: PageQuery & { email: string },
 ): Promise<InvitationPage> {
   const rows: (Position & { view: InvitationView })[] = [];
   let after = cursor;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Member } from '../../../actors/workspaces/workspace.js';
-import { type CursorQuery, pageOfAll } from '../../access/cursors.js';
+import { type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';
 import { GIVEN_ROLES, type GivenRole } from '../../domain/workspaces.js';
@@ -25,7 +25,7 @@ type MemberView = z.infer<typeof memberShape>;
 export async function listMembers(
   services: Services,
   who: Principal,
-  { id, ...query }: CursorQuery & { id: string },
+  { id, ...query }: PageQuery & { id: string },
 ): Promise<{ items: MemberView[]; cursor: string | null }> {
   const members = await membersOf(services, who, id);
   const page = pageOfAll(members, { ...query, idOf: ({ account_id }) => account_id });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { Workspace } from '../../../actors/workspaces/workspace.js';
-import { type CursorQuery, pageOfAll } from '../../access/cursors.js';
+import { type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { count } from '../../access/response_schemas.js';
 import { ownerOfPrivateWorkspace } from '../../domain/ids.js';
@@ -45,7 +45,7 @@ export const workspaceShape = z
 type WorkspaceView = z.infer<typeof workspaceShape>;
 
 /** A page of the workspaces that the account belongs to. */
-export function listWorkspaces({ account }: Principal, query: CursorQuery) {
+export function listWorkspaces({ account }: Principal, query: PageQuery) {
   const page = pageOfAll(workspacesOf(account), { ...query, idOf: ({ id }) => id });
   return { items: page.rows, cursor: page.cursor };
 }

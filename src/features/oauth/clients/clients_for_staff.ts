@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CLIENT_INDEX, type ClientState } from '../../../../actors/oauth/client.js';
-import { type CursorQuery, type Position, pageOf } from '../../../access/cursors.js';
+import { type PageQuery, type Position, pageOf } from '../../../access/cursors.js';
 import { AUTH_METHODS } from '../../../access/oauth_client.js';
 import { moment } from '../../../access/response_schemas.js';
 import { PARTITIONS } from '../../../domain/ids.js';
@@ -40,7 +40,7 @@ type ClientView = z.infer<typeof clientShape>;
 /** A page of all clients: our own first, then the newest. */
 export async function listClients(
   services: Services,
-  { limit, cursor: after }: CursorQuery,
+  { limit, cursor: after }: PageQuery,
 ): Promise<{ items: ClientView[]; cursor: string | null }> {
   const positions = await positionsOf(services, { after, limit: limit + 1 });
   const { rows, cursor } = pageOf(positions, limit);
