@@ -6,7 +6,7 @@ import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
 /**
  * A sign-in by emailed code through /auth. Tokens are derived from the server key, this session, a counter and `seed`
- * (docs/architecture.md, "Refresh tokens"): what is kept here is worth nothing without the key.
+ * (docs/areas.md, "Refresh tokens"): what is kept here is worth nothing without the key.
  */
 export type AppSession = NewAppSession & {
   created_at_ms: number;

@@ -7,9 +7,9 @@ import type { StoredResult } from '../job.js';
 
 /**
  * What an account has in one workspace; its id follows from both (`libraryId`), and it lies with the account. Of a
- * retention sweep it is the account's part: it counts what the sweep removes there (docs/architecture.md, "The retention
+ * retention sweep it is the account's part: it counts what the sweep removes there (docs/areas.md, "The retention
  * sweep"). And it holds what is made of turns: conversations, memories, suggestions, and the jobs that make them
- * (docs/architecture.md, "Insights").
+ * (docs/areas.md, "Insights").
  *
  * Records. Ids are numbers in fixed width (`insightKey`) unless it is said otherwise; an `entry` is such a number behind
  * the first letter of its kind.

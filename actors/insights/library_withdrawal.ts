@@ -6,7 +6,7 @@ import type { Conversation, DeletedSpeech, ItemKind, Items, Library, Memory, Sug
 import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawing.js';
 
 /**
- * Withdraws items whose speech people have deleted (docs/architecture.md, "Deleted speech"). An item that a person accepted
+ * Withdraws items whose speech people have deleted (docs/areas.md, "Deleted speech"). An item that a person accepted
  * or edited is that person's own and stays.
  */
 

@@ -10,7 +10,7 @@ import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 /**
  * What an account has allowed one installation of a client: first an authorization code, then, once that was
  * exchanged, refresh tokens one after the other. Code and tokens are derived from the server key, this grant, a counter
- * and `seed` (docs/architecture.md, "Refresh tokens"): what is kept here is worth nothing without the key.
+ * and `seed` (docs/areas.md, "Refresh tokens"): what is kept here is worth nothing without the key.
  */
 export type Grant = NewGrant & { created_at_ms: number; stage: CodeStage | LiveStage };
 

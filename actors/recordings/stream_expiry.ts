@@ -8,7 +8,7 @@ import { type Chunk, chunkKey, keptStream, putChunk, type Stream } from './strea
 
 /**
  * How a stream's audio expires. Each stored chunk stands in the collection `kept`, by number, in the order in which their
- * uploads began, and the stream on its account's due list at the first of them. docs/architecture.md, "The retention
+ * uploads began, and the stream on its account's due list at the first of them. docs/areas.md, "The retention
  * sweep".
  */
 const KEPT = 'kept';

@@ -57,7 +57,7 @@ const BUSY = refuse('TOO_MANY_REQUESTS', 'Turns are still being told of earlier 
 /** Somebody merged it between looking and deleting. */
 const CHANGED = refuse('UNAVAILABLE', 'The contact changes at this moment; try again.', { retry_after_s: 1 });
 
-/** Rule K-006; docs/architecture.md, "Contacts and voices". */
+/** Rule K-006; docs/areas.md, "Contacts and voices". */
 export const contacts = defineActor<Contacts>()({
   kind: 'contacts',
   home: 'id',

@@ -4,7 +4,7 @@ import type { Correction, Page, PageTurn, PageWords, Run } from './transcript_pa
 import type { PublicationTally, PublishedTurn, Word } from './transcript_state.js';
 
 /**
- * How the result of a run and what people have corrected become one page (docs/architecture.md, "Transcripts"). Pure,
+ * How the result of a run and what people have corrected become one page (docs/areas.md, "Transcripts"). Pure,
  * and the same whichever of both came first. A correction holds for its span: for the turn that has just that span, or
  * else for each turn that shares half of the shorter of both with it.
  */

@@ -9,7 +9,7 @@ import { type Attempt, type Claim, type DeliveryStatus, deadlineMs, eventMs, typ
  * A delivery lies in one of four places: still in the queue behind `taken`; among `claims`, while somebody posts it; in
  * the collection of its batch, while it waits to be tried again; in `ended`. A batch holds the deliveries made under one
  * generation of the endpoint and one epoch of the account: when either is raised, whatever has not ended is cancelled
- * where it lies. docs/rules.md, "Webhook endpoints and deliveries"; docs/architecture.md, "Webhook delivery".
+ * where it lies. docs/rules.md, "Webhook endpoints and deliveries"; docs/areas.md, "Webhook delivery".
  */
 export type Endpoint = NewEndpoint & {
   standing: Standing;

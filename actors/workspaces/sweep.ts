@@ -16,7 +16,7 @@ import type { LibraryMessage, LibraryNews } from '../insights/library.js';
 
 /**
  * The hourly sweep of a workspace; its id is the workspace's. It begins a sweep, has the library of each account that has
- * recorded there do its part, and records what they removed. docs/architecture.md, "The retention sweep".
+ * recorded there do its part, and records what they removed. docs/areas.md, "The retention sweep".
  */
 export type Sweep = {
   /** As the workspace's settings have told it last. */

@@ -46,7 +46,7 @@ export const LIMITS = {
   erase_after_ms: 7 * DAY_MS, // rule D-020: after the deletion
   leaving_max_ms: 10 * SECOND_MS, // ours: so long a deletion waits for shared workspaces to answer
   hold_asks_after_ms: 30 * SECOND_MS, // docs/choices.md, "Deletion and erasure": a workspace that holds still asks for the outcome
-  mail_retried_ms: DAY_MS, // docs/architecture.md, "Workers": other mails than codes
+  mail_retried_ms: DAY_MS, // docs/areas.md, "Workers": other mails than codes
 
   workspace_name_chars_max: 80, // ours
   workspaces_per_account_max: 100, // ours: shared ones
@@ -88,7 +88,7 @@ export const LIMITS = {
   delivery_attempts_max: 8, // rule F-029
   delivery_life_ms: DAY_MS, // rule F-029: from the event on
   delivery_timeout_ms: 10 * SECOND_MS, // rule F-031: all of a request
-  delivery_lease_ms: 30 * SECOND_MS, // docs/architecture.md, "Webhook delivery"
+  delivery_lease_ms: 30 * SECOND_MS, // docs/areas.md, "Webhook delivery"
   delivery_backoff_ms: 10 * SECOND_MS, // ours: after the first attempt; four times as long after each further one
   delivery_backoff_factor: 4,
   delivery_backoff_jitter: 0.4, // ours: so much shorter or longer, which leaves room for all eight within the 24 hours
@@ -247,7 +247,7 @@ export const LIMITS = {
   voice_model_chars_max: 100, // ours
   voices_told_max: 100, // ours: of contacts, and as many of nobody yet, with one window
   voices_expired_per_commit_max: 128, // ours: of contacts, and as many of nobody yet
-  announcing_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers": from the last step on
+  announcing_lease_ms: MINUTE_MS, // docs/areas.md, "Workers": from the last step on
 
   libraries_listed_max: 64, // docs/choices.md, "Insights": of an account, in one list
   libraries_searched_max: 512, // docs/choices.md, "Search and recall": in one search
@@ -269,16 +269,16 @@ export const LIMITS = {
   context_items_max: 200, // docs/choices.md, "Pipelines and profile"
   context_text_chars_max: 500, // docs/choices.md, "Pipelines and profile"
 
-  settle_ms: 10 * SECOND_MS, // docs/architecture.md, "Insights": after the last turn, before conversations are looked for
-  correction_quiet_ms: 10 * MINUTE_MS, // docs/architecture.md, "Insights": after the last correction
-  insights_again_ms: HOUR_MS, // docs/architecture.md, "Insights": a corrected conversation is looked into so often
+  settle_ms: 10 * SECOND_MS, // docs/areas.md, "Insights": after the last turn, before conversations are looked for
+  correction_quiet_ms: 10 * MINUTE_MS, // docs/areas.md, "Insights": after the last correction
+  insights_again_ms: HOUR_MS, // docs/areas.md, "Insights": a corrected conversation is looked into so often
   changed_spans_max: 16, // ours: corrected parts of one recording; beyond it the nearest become one
   unsettled_due_max: 8, // ours: recordings told to a worker at once
   insights_waiting_max: 300, // ours: recordings and jobs of one library that are looked through
   expired_spans_told_max: 100, // ours: of one recording, of what retention removed; beyond it the nearest become one
   found_conversations_max: 300, // ours: of one look through a recording
-  insight_job_tries_max: 5, // docs/architecture.md, "Insights"
-  insight_job_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/architecture.md, "Insights": after each try
+  insight_job_tries_max: 5, // docs/areas.md, "Insights"
+  insight_job_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/areas.md, "Insights": after each try
   insight_lease_ms: 5 * MINUTE_MS, // ours: of a claim that names no time
   insight_text_chars_max: 500, // docs/choices.md, "Insights": of a memory, a suggestion, a note, a comment
   conversation_title_chars_max: 200, // ours: as a stream's title
@@ -315,7 +315,7 @@ export const LIMITS = {
   export_known_ms: 30 * DAY_MS, // docs/choices.md, "Files and exports": from the request on
   exports_known_max: 150, // ours: of one account, those of staff too; the account's own are 93 at most
   export_tries_max: 5, // ours: so many workers may be lost before it counts as failed
-  export_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers"
+  export_lease_ms: MINUTE_MS, // docs/areas.md, "Workers"
   export_part_bytes: 8 * 1024 * 1024, // ours: of an archive, held in memory before it is stored
   export_audio_files_max: 100_000, // docs/choices.md, "Files and exports": chunks of one archive
   export_audio_bytes_max: 100 * 1024 * 1024 * 1024, // docs/choices.md, "Files and exports"

@@ -1,7 +1,7 @@
 import { BUCKETS, type Bucket, type Retention } from './workspaces.js';
 
 /**
- * How what a workspace does not keep is found and counted (docs/architecture.md, "The retention sweep"). Times are
+ * How what a workspace does not keep is found and counted (docs/areas.md, "The retention sweep"). Times are
  * milliseconds since 1970.
  */
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 /*
  * What comments and texts cite is there. `node tools/checks/citations.mjs [ROOT]`: a line for each fault; exit code 1 if
  * there is one. There are two forms: `docs/architecture.md, "The commit"` for a heading, and `rule H-009` for a rule of
- * docs/rules.md. Titles and data of tests name rules by their id alone.
+ * docs/rules.md. Titles and data of tests name rules by their id alone. Files that documents name in backticks are there.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
@@ -21,6 +21,9 @@ const FILE = new RegExp(String.raw`\bdocs/[\w-]+\.md((?:(?:,|${GAP}and)${GAP}"[^
 const BROKEN_LINE = /\s*\n\s*(?:\*|\/\/|--|#)?\s*/g;
 const RULE_ID = /\b(?:[A-K]-\d{3}|X-\d{2})\b/g;
 const CITED_RULES = /\b[Rr]ules?\s(?:[*/\s]*(?:,|and|or|to)?[*/\s]*\b(?:[A-K]-\d{3}|X-\d{2})\b)+/g;
+
+/** A file or a folder of the repository, as documents name it. */
+const NAMED_FILE = new RegExp(String.raw`\`((?:${FOLDERS.join('|')})/(?:[\w./-]+\.\w+|[\w./-]*/))\``, 'g');
 
 /** Forms that name documents which this repository does not hold. */
 const REFUSED = [
@@ -65,6 +68,11 @@ function checkText(path, text) {
         const heading = quoted.replaceAll(BROKEN_LINE, ' ');
         if (!headingsOf(file).has(heading)) fault(index, `${file} has no heading "${heading}"`);
       }
+  }
+  if (/^docs\/|^README\.md$/.test(path)) {
+    for (const { 1: named, index } of text.matchAll(NAMED_FILE)) {
+      if (!existsSync(join(root, named))) fault(index, `there is no ${named}`);
+    }
   }
   for (const { 0: id, index } of text.matchAll(RULE_ID)) {
     if (!rules.has(id)) fault(index, `docs/rules.md has no rule ${id}`);

@@ -1,6 +1,6 @@
 /**
  * Server keys: what keyed hashes and sealed values rest on. A copy of Redis without them is worth nothing
- * (docs/architecture.md, "Refresh tokens"). One file a key, numbered; the highest number is current, the older stay
+ * (docs/areas.md, "Refresh tokens"). One file a key, numbered; the highest number is current, the older stay
  * readable. A key beside which a file `….introduced` lies is read but not written with yet: processes that run must
  * know it before any writes.
  */

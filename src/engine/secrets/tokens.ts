@@ -5,7 +5,7 @@ import { equalBytes, type ServerKeys } from './server_keys.js';
 
 /**
  * Tokens that lead to their entity: prefix, then base64url of the entity's id, a counter and a MAC. The MAC is derived
- * from the server key and the entity's seed, so nothing that could be shown to us rests anywhere (docs/architecture.md,
+ * from the server key and the entity's seed, so nothing that could be shown to us rests anywhere (docs/areas.md,
  * "Refresh tokens").
  */
 const PREFIXES = {

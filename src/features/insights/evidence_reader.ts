@@ -32,7 +32,7 @@ type ReadScene = (stream_id: string, of: OfPipeline) => Promise<Scene>;
 
 /**
  * Reads what items rest on, and whether people have deleted it. Retention takes quotations only; who deletes takes what was
- * made of the words as well (docs/architecture.md, "Deleted speech"). Each page of a transcript is read once.
+ * made of the words as well (docs/areas.md, "Deleted speech"). Each page of a transcript is read once.
  */
 export class EvidenceReader {
   readonly #reader: TranscriptReader;

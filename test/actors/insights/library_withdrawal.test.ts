@@ -2,7 +2,7 @@ import t from 'tap';
 import type { DeletedSpeech, Revision } from '../../../actors/insights/library_state.js';
 import { found, PlayedLibrary, STREAM, suggest } from '../../fixtures/library.js';
 
-/** What becomes of items whose speech people delete. docs/architecture.md, "Deleted speech". */
+/** What becomes of items whose speech people delete. docs/areas.md, "Deleted speech". */
 
 const SENTENCE = 'I will call Zoe';
 

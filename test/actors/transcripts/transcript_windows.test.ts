@@ -8,7 +8,7 @@ import type { Interval } from '../../../src/domain/intervals.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { Played, START_MS } from '../../fixtures/deciding.js';
 
-/** How audio becomes windows for workers. Rule K-004; docs/architecture.md, "Transcripts". */
+/** How audio becomes windows for workers. Rule K-004; docs/areas.md, "Transcripts". */
 
 const ID = makeId({ partition: 7, now_ms: START_MS, random: new Uint8Array(5) });
 const WINDOW_MS = 60_000;

@@ -53,6 +53,15 @@ t.test('what leads nowhere is named with its file and line', async (t) => {
   ]);
 });
 
+t.test('files and folders that documents name are there', async (t) => {
+  const texts = { 'src/a.ts': '', 'docs/more.md': 'Open `src/a.ts` in `src/`; `tools/list` is a method.\n' };
+  t.same(faultsOf(t, texts), []);
+  t.same(faultsOf(t, { 'docs/more.md': '# More\n\nOpen `src/b.ts`, then `actors/c/`.\n' }), [
+    'docs/more.md:3: there is no src/b.ts',
+    'docs/more.md:3: there is no actors/c/',
+  ]);
+});
+
 t.test('documents that the repository does not hold are not cited', async (t) => {
   for (const text of [
     'Interface: "Errors".',
