@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { emailAddress } from '../../src/access/request_schemas.js';
+import { durationInWords } from '../../src/domain/limit_text.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import {
   codeSentShape,
   endSession,
@@ -35,7 +37,7 @@ export const AUTH_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/auth/verify-otp',
     summary: 'Signs in with an emailed code.',
-    notes: 'A code counts once. Codes that were tried too often, or are older than ten minutes, count no more.',
+    notes: `A code counts once. Codes that were tried too often, or are older than ${durationInWords(LIMITS.code_life_ms)}, count no more.`,
     credential: 'none',
     rate: 'codes_checked',
     body: z.object({

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { listCursor } from '../../src/access/cursors.js';
 import { listLimit, timestamp, uuid } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
+import { countInWords, durationInWords } from '../../src/domain/limit_text.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { MANAGES_DEVICES } from '../../src/features/devices/devices.js';
 import {
   endHostedSession,
@@ -15,24 +17,32 @@ import {
 } from '../../src/features/devices/recorder_sessions.js';
 import { accountRoute, type Route } from '../rows.js';
 
+const sessionEnd = timestamp.describe(
+  `When it ends by itself, at most ${durationInWords(LIMITS.session_ahead_ms_max)} ahead.`,
+);
+
 /** Recorder sessions as accounts see them: one hosts, others take part. Rules H-033 to H-036. */
 export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/device-sessions',
     summary: 'Opens a recorder session, which the caller hosts.',
-    notes: 'It waits ten minutes for a shared recorder to redeem the claim. `expires_at` lies at most 24 hours ahead.',
+    notes: `It waits ${durationInWords(LIMITS.session_wait_ms)} for a shared recorder to redeem the claim. \`expires_at\` lies at most ${durationInWords(LIMITS.session_ahead_ms_max)} ahead.`,
     credential: 'account',
     permission: MANAGES_DEVICES,
     rate: 'claims',
     status: 201,
     body: z.object({
-      expires_at: timestamp.describe('When it ends by itself, at most 24 hours ahead.'),
+      expires_at: sessionEnd,
       workspace_id: uuid.optional().describe('What its recordings belong to; the private workspace when absent.'),
     }),
     answer: z.strictObject({
       session: recorderSessionShape,
-      claim: z.string().describe('What a shared recorder redeems, once and within ten minutes; shown this once.'),
+      claim: z
+        .string()
+        .describe(
+          `What a shared recorder redeems, once and within ${durationInWords(LIMITS.session_wait_ms)}; shown this once.`,
+        ),
     }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     handler: ({ services, who, body }) => hostSession(services, who, body),
@@ -63,7 +73,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/device-sessions/:id/join',
     summary: 'Joins a recorder session with its join code.',
-    notes: 'At most ten tries an hour. Whoever belongs to it already is answered all the same.',
+    notes: `At most ${countInWords(LIMITS.join_tries_max)} tries in ${durationInWords(LIMITS.join_tries_window_ms)}. Whoever belongs to it already is answered all the same.`,
     credential: 'account',
     permission: MANAGES_DEVICES,
     body: z.object({
@@ -95,7 +105,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     summary: 'Lets a recorder session end later.',
     credential: 'account',
     permission: MANAGES_DEVICES,
-    body: z.object({ expires_at: timestamp.describe('When it ends by itself, at most 24 hours ahead.') }),
+    body: z.object({ expires_at: sessionEnd }),
     answer: recorderSessionShape,
     refusals: ['CONFLICT'],
     handler: ({ services, who, params, body }) =>
@@ -106,7 +116,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/device-sessions/:id/end',
     summary: 'Ends a recorder session.',
-    notes: 'Its recorder may still upload for 15 minutes what it has recorded.',
+    notes: `Its recorder may still upload for ${durationInWords(LIMITS.session_drain_ms)} what it has recorded.`,
     credential: 'account',
     permission: MANAGES_DEVICES,
     answer: recorderSessionShape,

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { eventShape } from '../../src/access/events.js';
 import { eventTypeName, listLimit } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
+import { durationInWords } from '../../src/domain/limit_text.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { listEvents } from '../../src/features/webhooks/events.js';
 import { accountRoute, type Route } from '../rows.js';
 
@@ -11,8 +13,7 @@ export const EVENT_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/events',
     summary: 'What happened in the account.',
-    notes:
-      'Without `after` the newest events come first, and `cursor` leads to older ones. With `after` events come oldest first from there on, for polling: the answer always has a cursor to go on with. Events are kept for 30 days.',
+    notes: `Without \`after\` the newest events come first, and \`cursor\` leads to older ones. With \`after\` events come oldest first from there on, for polling: the answer always has a cursor to go on with. Events are kept for ${durationInWords(LIMITS.event_kept_ms)}.`,
     credential: 'account',
     permission: ['turns:read'],
     query: z.object({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { listCursor } from '../../src/access/cursors.js';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
+import { durationInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { savedAs, sendBytes } from '../../src/edge/http/byte_download.js';
 import {
@@ -25,7 +26,7 @@ export const EXPORT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/me/exports',
     summary: "Asks for an archive of all of the account's data.",
-    notes: `It is made in the background and kept for seven days. One is made at a time (409), and ${LIMITS.exports_per_day_max} a day (429). It ends with whoever asked for it: signing out stops it.`,
+    notes: `It is made in the background and kept for ${durationInWords(LIMITS.export_kept_ms)}. One is made at a time (409), and ${LIMITS.exports_per_day_max} a day (429). It ends with whoever asked for it: signing out stops it.`,
     ...OWN,
     status: 201,
     body: exportWishes,
@@ -38,7 +39,7 @@ export const EXPORT_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/me/exports',
     summary: 'Exports of the account, newest first.',
-    notes: 'Each is known for 30 days.',
+    notes: `Each is known for ${durationInWords(LIMITS.export_known_ms)}.`,
     ...OWN,
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(exportShape),
@@ -58,7 +59,7 @@ export const EXPORT_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/me/exports/:id/content',
     summary: 'The archive, to be saved.',
-    notes: 'A ZIP; `manifest.json` in it says what is in it. After seven days 410.',
+    notes: `A ZIP; \`manifest.json\` in it says what is in it. After ${durationInWords(LIMITS.export_kept_ms)} 410.`,
     ...OWN,
     answer: 'bytes',
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { trimmedText } from '../../src/access/request_schemas.js';
+import { durationInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { lasting } from '../../src/edge/http/lasting_answers.js';
 import {
@@ -42,8 +43,7 @@ export const ME_ROUTES: readonly Route[] = [
     method: 'DELETE',
     path: '/me',
     summary: 'Deletes the account.',
-    notes:
-      'It takes effect at once, and for seven days everything can be restored. A code must have been entered for this credential within the last ten minutes.',
+    notes: `It takes effect at once, and for ${durationInWords(LIMITS.erase_after_ms)} everything can be restored. A code must have been entered for this credential within the last ${durationInWords(LIMITS.recent_sign_in_ms)}.`,
     credential: 'app',
     permission: ['account:manage'],
     status: 204,

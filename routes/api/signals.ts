@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { listCursor, type Page } from '../../src/access/cursors.js';
-import { listLimit } from '../../src/access/request_schemas.js';
+import { listLimit, timeInQuery } from '../../src/access/request_schemas.js';
 import { no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { JsonBytes } from '../../src/edge/http/responses.js';
@@ -18,14 +18,6 @@ import { accountRoute, type Route } from '../rows.js';
 
 /** Encoded before others get their turn; four megabytes at once would hold up everybody for 50 ms. */
 const CHARS_AT_ONCE = 128 * 1024;
-
-/** A time in a query. */
-const time = z
-  .string()
-  .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), 'must be a whole number from 0')
-  .transform(Number)
-  .meta({ type: 'integer', minimum: 0 })
-  .optional();
 
 /** Signals on a stream's timeline. docs/rules.md, "Stream signals". */
 export const SIGNAL_ROUTES: readonly Route[] = [
@@ -59,8 +51,8 @@ export const SIGNAL_ROUTES: readonly Route[] = [
       limit: listLimit,
       cursor: listCursor,
       type: signalType.optional().describe('Only signals of this type.'),
-      from_ms: time.describe("Only signals that are not over before this, in ms on the stream's timeline."),
-      to_ms: time.describe('Only signals that begin by then, in ms.'),
+      from_ms: timeInQuery.describe("Only signals that are not over before this, in ms on the stream's timeline."),
+      to_ms: timeInQuery.describe('Only signals that begin by then, in ms.'),
     }),
     answer: pageShape(signalShape),
     async handler({ services, who, params, query }) {

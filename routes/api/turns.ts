@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listCursor } from '../../src/access/cursors.js';
-import { listLimit, timestamp, uuid, whole } from '../../src/access/request_schemas.js';
+import { listLimit, timeInQuery, timestamp, uuid, whole } from '../../src/access/request_schemas.js';
 import { no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
@@ -11,13 +11,6 @@ import { speakerName, turnShape } from '../../src/features/transcripts/turn_shap
 import { accountRoute, type Route } from '../rows.js';
 
 /** What was said in recordings. Rules K-002, K-004 and K-005. */
-
-const timeInQuery = z
-  .string()
-  .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), 'must be a whole number from 0')
-  .transform(Number)
-  .meta({ type: 'integer', minimum: 0 })
-  .optional();
 
 const listQuery = z
   .object({

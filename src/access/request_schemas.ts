@@ -79,13 +79,25 @@ function isTimestamp(text: string): boolean {
   return Date.parse(text) <= YEAR_9999_END_MS && date.toISOString().startsWith(text.slice(0, 19));
 }
 
-/** `limit` of a list, 1 to 100, 25 when absent; out of range is refused. */
+/** Whether the text of a query is a whole number within bounds; it has no more digits than the largest. */
+function isWholeText(text: string, { min, max = SAFE }: { min: number; max?: number }): boolean {
+  return /^\d+$/.test(text) && text.length <= String(max).length && Number(text) >= min && Number(text) <= max;
+}
+
+/** A time in a query, in ms of a timeline. */
+export const timeInQuery = z
+  .string()
+  .refine((text) => isWholeText(text, { min: 0 }), 'must be a whole number from 0')
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 0 })
+  .optional();
+
+/** `limit` of a list; one that is out of range is refused. */
 export const listLimit = z
   .string()
   .optional()
   .refine(
-    (text) =>
-      text === undefined || (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= LIMITS.list_limit_max),
+    (text) => text === undefined || isWholeText(text, { min: 1, max: LIMITS.list_limit_max }),
     `must be a whole number from 1 to ${LIMITS.list_limit_max}`,
   )
   .transform((text) => (text === undefined ? LIMITS.list_limit_default : Number(text)))

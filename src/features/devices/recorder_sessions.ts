@@ -4,6 +4,7 @@ import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { DeviceIdentity, Principal } from '../../access/principal.js';
 import { id, moment, momentOrNull, sessionEndReason } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
+import { durationInWords } from '../../domain/limit_text.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
@@ -154,7 +155,7 @@ function readSession({ actors }: Services, who: Principal, id: string): Promise<
 function scheduledEnd(expires_at: string, now_ms: number): number {
   const expires_at_ms = Date.parse(expires_at);
   if (expires_at_ms > now_ms && expires_at_ms <= now_ms + LIMITS.session_ahead_ms_max) return expires_at_ms;
-  const message = 'must lie in the next 24 hours';
+  const message = `must lie in the next ${durationInWords(LIMITS.session_ahead_ms_max)}`;
   throw new Refused(refuse('BAD_REQUEST', `expires_at ${message}.`, { details: [{ path: 'expires_at', message }] }));
 }
 

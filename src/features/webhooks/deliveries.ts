@@ -7,6 +7,8 @@ import { type EventView, eventShape, eventView } from '../../access/events.js';
 import type { Principal } from '../../access/principal.js';
 import { count, eventType, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { deliveryId, endpointOfDelivery, partitionOfId } from '../../domain/ids.js';
+import { durationInWords } from '../../domain/limit_text.js';
+import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices as Services } from '../services.js';
 import { checkEndpoint, type OlderQuery } from './endpoints.js';
@@ -34,7 +36,10 @@ export const deliveryShape = z
 const attemptShape = z.strictObject({
   attempted_at: moment.describe('When the request was begun.'),
   status_code: z.int().nullable().describe("The answer's HTTP status; null where none came."),
-  status_text: z.string().nullable().describe('The text beside that status, 64 characters at most.'),
+  status_text: z
+    .string()
+    .nullable()
+    .describe(`The text beside that status, ${LIMITS.attempt_reason_chars_max} characters at most.`),
   error: z.string().nullable().describe('What went wrong where no answer came, such as timeout, dns or tls.'),
   duration_ms: z
     .number()
@@ -49,7 +54,9 @@ export const attemptedDeliveryShape = z
     event: eventShape.nullable().describe('As it was sent; null once it is no longer kept.'),
     attempts: z
       .array(attemptShape)
-      .describe('Every request that was sent for it, the first one first; kept for 90 days.'),
+      .describe(
+        `Every request that was sent for it, the first one first; kept for ${durationInWords(LIMITS.attempt_kept_ms)}.`,
+      ),
   })
   .meta({ id: 'AttemptedDelivery' });
 

@@ -1,3 +1,5 @@
+import { durationInWords } from '../../domain/limit_text.js';
+import { LIMITS } from '../../domain/limits.js';
 import type { Mail } from '../../engine/mail/mailer.js';
 
 /** Tells that an endpoint was disabled because its deliveries kept failing. */
@@ -14,7 +16,7 @@ export function endpointDisabledMail(of: { to: string; host: string; endpoint_id
       `Endpoint: ${endpoint_id}`,
       '',
       'Its recent deliveries say what went wrong. When it works again, set it active: events from then on are delivered.',
-      'What it has missed can be read from the account events of the last 30 days.',
+      `What it has missed can be read from the account events of the last ${durationInWords(LIMITS.event_kept_ms)}.`,
       '',
     ].join('\n'),
   };

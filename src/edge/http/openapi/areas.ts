@@ -1,3 +1,5 @@
+import { countInWords, durationInWords, sizeInWords } from '../../../domain/limit_text.js';
+import { LIMITS } from '../../../domain/limits.js';
 /** What the reference is divided into. A path belongs to the first area that has it, or whole segments of its start. */
 export type Area = { name: string; introduction: string; prefixes: readonly string[] };
 
@@ -15,8 +17,7 @@ const AREAS: readonly Area[] = [
   },
   {
     name: 'Export',
-    introduction:
-      "All of an account's data as one ZIP archive, made in the background and kept for seven days. For our own apps alone.",
+    introduction: `All of an account's data as one ZIP archive, made in the background and kept for ${durationInWords(LIMITS.export_kept_ms)}. For our own apps alone.`,
     prefixes: ['/me/exports'],
   },
   {
@@ -27,8 +28,7 @@ const AREAS: readonly Area[] = [
   },
   {
     name: 'Account',
-    introduction:
-      'The signed-in account and the apps that are connected to it. A deleted account can be restored for seven days; until then only signing out and restoring are possible.',
+    introduction: `The signed-in account and the apps that are connected to it. A deleted account can be restored for ${durationInWords(LIMITS.erase_after_ms)}; until then only signing out and restoring are possible.`,
     prefixes: ['/me'],
   },
   {
@@ -81,8 +81,7 @@ const AREAS: readonly Area[] = [
   },
   {
     name: 'Files',
-    introduction:
-      'What people keep here beside recordings: up to 1,000 files and 1 GiB of an account, for itself alone. They are only ever given out to be saved.',
+    introduction: `What people keep here beside recordings: up to ${countInWords(LIMITS.files_per_account_max)} files and ${sizeInWords(LIMITS.file_bytes_per_account_max)} of an account, for itself alone. They are only ever given out to be saved.`,
     prefixes: ['/files'],
   },
   {

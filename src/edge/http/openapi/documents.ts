@@ -1,5 +1,7 @@
 import { eventShape } from '../../../access/events.js';
 import { EVENT_TYPES, isDelivered } from '../../../domain/event_types.js';
+import { sizeInWords } from '../../../domain/limit_text.js';
+import { LIMITS } from '../../../domain/limits.js';
 import { PERMISSIONS } from '../../../domain/permissions.js';
 import type { Route } from '../route.js';
 import { areasOf } from './areas.js';
@@ -36,13 +38,13 @@ const INFO: Record<Listener, ApiDocument['info']> = {
     title: 'Spool',
     version: VERSION,
     summary: 'Accounts that capture audio: the API of apps.',
-    description: `${ENVELOPE} Bodies are JSON of at most 64 KiB where nothing else is said. OAuth routes have no envelope.`,
+    description: `${ENVELOPE} Bodies are JSON of at most ${sizeInWords(LIMITS.json_body_bytes_max)} where nothing else is said. OAuth routes have no envelope.`,
   },
   device: {
     title: 'Spool devices',
     version: VERSION,
     summary: 'What recording devices call, over mutual TLS.',
-    description: `${ENVELOPE} Bodies are JSON or CBOR (RFC 8949) of at most 16 KiB; \`Accept\` chooses how the answer comes, JSON when absent. CBOR may give a UUID as its 16 bytes and a SHA-256 as its 32.`,
+    description: `${ENVELOPE} Bodies are JSON or CBOR (RFC 8949) of at most ${sizeInWords(LIMITS.device_body_bytes_max)}; \`Accept\` chooses how the answer comes, JSON when absent. CBOR may give a UUID as its 16 bytes and a SHA-256 as its 32.`,
   },
   operator: {
     title: 'Spool operator port',

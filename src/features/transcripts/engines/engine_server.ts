@@ -1,4 +1,5 @@
 import { Agent, buildConnector, type Dispatcher, errors, type FormData } from 'undici';
+import { sizeInWords } from '../../../domain/limit_text.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { skippingInterim } from '../../../engine/wire/interim_answers.js';
 import { EngineFailed } from './engine.js';
@@ -135,7 +136,10 @@ async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
   for await (const piece of body as AsyncIterable<Buffer>) {
     bytes += piece.length;
     if (bytes > LIMITS.engine_answer_bytes_max)
-      throw new EngineFailed('ENGINE_ANSWER_TOO_LARGE', 'The answer is larger than 4 MiB.');
+      throw new EngineFailed(
+        'ENGINE_ANSWER_TOO_LARGE',
+        `The answer is larger than ${sizeInWords(LIMITS.engine_answer_bytes_max)}.`,
+      );
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString();
