@@ -1,43 +1,60 @@
 import type { EventType } from '../../../kits/typescript/src/api.js';
 import { CheckField } from '../../parts/field.js';
 
-/** Event types by what they are about. Those that endpoints never get are left out. */
-const TOPICS: readonly (readonly [about: string, types: readonly EventType[]])[] = [
-  ['Recordings', ['stream.created', 'stream.updated', 'stream.deleted']],
-  ['Transcripts', ['turn.created', 'turn.updated', 'turn.deleted', 'run.published']],
-  [
-    'Insights',
-    [
-      'conversation.created',
-      'conversation.updated',
-      'conversation.deleted',
-      'memory.created',
-      'memory.updated',
-      'memory.deleted',
-      'suggestion.created',
-      'suggestion.updated',
-      'suggestion.deleted',
-    ],
-  ],
-  ['Contacts', ['contact.created', 'contact.updated', 'contact.deleted']],
-  ['Sources', ['source.created', 'source.updated', 'source.deleted']],
-  [
-    'Recorder sessions',
-    [
-      'device_session.started',
-      'device_session.joined',
-      'device_session.left',
-      'device_session.updated',
-      'device_session.ended',
-    ],
-  ],
-  ['Workspaces', ['workspace.updated', 'workspace.retention_applied', 'workspace.deleted']],
-  [
-    'Account',
-    ['account.updated', 'account.restored', 'personal_access_token.created', 'personal_access_token.revoked'],
-  ],
-  ['Processing', ['suggestion_profile.updated', 'memory_context.updated', 'pipeline.created', 'pipeline.updated']],
-];
+/** What each event type is about; null for those that endpoints never get. */
+const TOPIC_OF: Record<EventType, string | null> = {
+  'stream.created': 'Recordings',
+  'stream.updated': 'Recordings',
+  'stream.deleted': 'Recordings',
+  'turn.created': 'Transcripts',
+  'turn.updated': 'Transcripts',
+  'turn.deleted': 'Transcripts',
+  'run.published': 'Transcripts',
+  'conversation.created': 'Insights',
+  'conversation.updated': 'Insights',
+  'conversation.deleted': 'Insights',
+  'memory.created': 'Insights',
+  'memory.updated': 'Insights',
+  'memory.deleted': 'Insights',
+  'suggestion.created': 'Insights',
+  'suggestion.updated': 'Insights',
+  'suggestion.deleted': 'Insights',
+  'contact.created': 'Contacts',
+  'contact.updated': 'Contacts',
+  'contact.deleted': 'Contacts',
+  'source.created': 'Sources',
+  'source.updated': 'Sources',
+  'source.deleted': 'Sources',
+  'device_session.started': 'Recorder sessions',
+  'device_session.joined': 'Recorder sessions',
+  'device_session.left': 'Recorder sessions',
+  'device_session.updated': 'Recorder sessions',
+  'device_session.ended': 'Recorder sessions',
+  'workspace.updated': 'Workspaces',
+  'workspace.retention_applied': 'Workspaces',
+  'workspace.deleted': 'Workspaces',
+  'account.updated': 'Account',
+  'account.restored': 'Account',
+  'personal_access_token.created': 'Account',
+  'personal_access_token.revoked': 'Account',
+  'suggestion_profile.updated': 'Processing',
+  'memory_context.updated': 'Processing',
+  'pipeline.created': 'Processing',
+  'pipeline.updated': 'Processing',
+  'account.created': null,
+  'account.deleted': null,
+};
+
+/** Event types by their topic, in the order of the table. */
+const TOPICS: ReadonlyMap<string, readonly EventType[]> = topics();
+
+function topics(): Map<string, EventType[]> {
+  const by_topic = new Map<string, EventType[]>();
+  for (const [type, topic] of Object.entries(TOPIC_OF) as [EventType, string | null][]) {
+    if (topic !== null) by_topic.set(topic, [...(by_topic.get(topic) ?? []), type]);
+  }
+  return by_topic;
+}
 
 /** Of what an endpoint is told. */
 export function Topics({
@@ -53,7 +70,7 @@ export function Topics({
     onChosen(on ? [...chosen, type] : chosen.filter((one) => one !== type));
   return (
     <>
-      {TOPICS.map(([about, types]) => (
+      {[...TOPICS].map(([about, types]) => (
         <fieldset key={about}>
           <legend>{about}</legend>
           <div class="options">
