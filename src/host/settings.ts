@@ -4,7 +4,12 @@ import { z } from 'zod';
 import { readS3Location } from '../engine/blobs/s3_location.js';
 import { usableCores } from '../engine/process/cores.js';
 import { REDIS_URL_RULE, readRedisLocation } from '../engine/store/redis_location.js';
-import { AUDIO_WORD, commandWords } from '../features/transcripts/engines/command_words.js';
+import { commandWords } from '../features/transcripts/engines/command_words.js';
+import {
+  COMMAND_MEANING,
+  COMMAND_RULE,
+  isTranscriptionCommand,
+} from '../features/transcripts/engines/known_programs.js';
 
 /** How much of a wrong value an error message may show. */
 type Shown = 'value' | 'address' | 'nothing';
@@ -117,10 +122,7 @@ const command = z.string().transform((value, context) => {
   };
   const words = commandWords(value);
   if (words === null) return wrong('must not leave a quote or a backslash open');
-  if (words.length === 1 && words[0] === 'pocketsphinx') return words;
-  const [, ...args] = words;
-  if (args.some((word) => word.includes(AUDIO_WORD))) return words;
-  return wrong(`must be pocketsphinx, or a program and its arguments, one of which holds ${AUDIO_WORD}`);
+  return isTranscriptionCommand(words) ? words : wrong(COMMAND_RULE);
 });
 
 const flagText = text('must be 0 or 1', (value) => value === '0' || value === '1').transform((value) => value === '1');
@@ -358,7 +360,7 @@ const variables = {
   }),
   TRANSCRIBE_COMMAND: row(orNull(command), {
     default_text: 'none',
-    meaning: 'pocketsphinx, or a program of this machine that makes text of the file {audio}',
+    meaning: COMMAND_MEANING,
     shown: 'nothing',
   }),
   TRANSCRIBE_WINDOW_S: row(wholeNumber({ min: 5, max: 600 }).default(60), {

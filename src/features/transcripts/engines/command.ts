@@ -2,26 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sizeInWords } from '../../../domain/limit_text.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { toMono16 } from '../../../engine/audio/samples.js';
 import { pcm16Format, writeWav } from '../../../engine/audio/wav.js';
 import { lengthOf, type WindowFile } from '../window_audio.js';
 import { AUDIO_WORD } from './command_words.js';
 import { type Asked, type Engine, EngineFailed, type Heard } from './engine.js';
-import { POCKETSPHINX, readPocketsphinx } from './pocketsphinx.js';
+import { KNOWN_PROGRAMS, type KnownProgram } from './known_programs.js';
 import { readTranscription } from './transcription_json.js';
 
 /** A program of this machine: it gets a file, and writes what it heard to its output. */
 
-type Options = {
-  name: string;
-  /** One of them holds `{audio}`. */
-  words: readonly string[];
-  /** Of the only audio that it takes: 16 bit samples of one channel in a WAV. Null when it takes any. */
-  frames_per_second: number | null;
-  read: (output: string, length_s: number) => Heard;
-  answer_ms_max?: number;
-};
+type Options = KnownProgram & { name: string; answer_ms_max?: number };
 
 /** All that it learns of our environment: the rest may be secret. `env NAME=value program …` sets more. */
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH'];
@@ -75,7 +68,11 @@ export class Command implements Engine {
       if (signal.aborted) throw stopped();
       if (deadline.aborted) throw new EngineFailed('ENGINE_TIMEOUT', 'The program did not end in time.');
       const text = output();
-      if (text === null) throw new EngineFailed('ENGINE_ANSWER_TOO_LARGE', 'The program wrote more than 4 MiB.');
+      if (text === null)
+        throw new EngineFailed(
+          'ENGINE_ANSWER_TOO_LARGE',
+          `The program wrote more than ${sizeInWords(LIMITS.engine_answer_bytes_max)}.`,
+        );
       if (code === null) throw new EngineFailed('ENGINE_EXITED', 'The program was killed by a signal.');
       if (code !== 0) throw new EngineFailed('ENGINE_EXITED', `The program ended with exit code ${code}.`);
       return text;
@@ -85,12 +82,13 @@ export class Command implements Engine {
   }
 }
 
-/** The preset or the words of TRANSCRIBE_COMMAND. */
+/** A known program, or the words of TRANSCRIBE_COMMAND. */
 export function commandEngine(words: readonly string[], answer_ms_max?: number): Command {
   const more = answer_ms_max === undefined ? {} : { answer_ms_max };
-  if (words.length === 1 && words[0] === 'pocketsphinx')
-    return new Command({ name: 'pocketsphinx', ...POCKETSPHINX, read: readPocketsphinx, ...more });
-  const name = (words[0] ?? '').split('/').at(-1) ?? '';
+  const [program = ''] = words;
+  const known = words.length === 1 ? KNOWN_PROGRAMS.get(program) : undefined;
+  if (known !== undefined) return new Command({ name: program, ...known, ...more });
+  const name = program.split('/').at(-1) ?? '';
   return new Command({ name, words, frames_per_second: null, read: readOutput, ...more });
 }
 

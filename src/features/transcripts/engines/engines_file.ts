@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { EXTRACTIVE_ENGINE, OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
 import { LIMITS } from '../../../domain/limits.js';
-import { AUDIO_WORD } from './command_words.js';
+import { COMMAND_RULE, isTranscriptionCommand } from './known_programs.js';
 
 /**
  * Further engines, by the names that pipelines have for them: `{"transcription": {"name": {"url": …} or {"command": […]}},
@@ -39,11 +39,7 @@ const listOf = <Engine extends z.ZodType>(engine: Engine) =>
 const command = z
   .array(z.string().min(1), 'must be a program and its arguments')
   .min(1)
-  .refine(
-    (words) =>
-      words.length === 1 ? words[0] === 'pocketsphinx' : words.slice(1).some((word) => word.includes(AUDIO_WORD)),
-    `must be pocketsphinx, or a program and its arguments, one of which holds ${AUDIO_WORD}`,
-  );
+  .refine(isTranscriptionCommand, COMMAND_RULE);
 const transcriber = z
   .strictObject(
     {

@@ -4,6 +4,7 @@ import type { Heard, HeardSegment } from './engine.js';
 export const POCKETSPHINX = {
   words: ['pocketsphinx_continuous', '-infile', '{audio}', '-time', 'yes', '-logfn', '/dev/null'],
   frames_per_second: 16_000,
+  read: readPocketsphinx,
 };
 
 /** A word with its times, such as `meet 6.670 6.930 0.371348`. */
