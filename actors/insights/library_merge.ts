@@ -53,7 +53,7 @@ const MEMORY_FIELDS = { kind: 'kind', text: 'text', evidence: 'evidence' } as co
 
 /**
  * Makes one of a result and of what people have done with what there is. What a person set is never changed, and what a
- * person has deleted, dismissed or touched neither comes back nor goes. Rule K-010; docs/areas.md, "Insights".
+ * person has deleted, dismissed or touched neither comes back nor goes. Rules K-076, K-077 and K-080; docs/areas.md, "Insights".
  */
 export function mergeInsights(known: KnownInsights, result: CheckedInsights): MergedInsights {
   const dropped = { unsupported: result.unsupported, duplicate: 0, protected: 0 };

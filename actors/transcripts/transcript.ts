@@ -17,7 +17,7 @@ export type TranscriptMessage = MessageOf<typeof transcript>;
 
 const DONE = { done: true } as const;
 
-/** Rules K-004, K-005 and K-011; docs/areas.md, "Transcripts". */
+/** Rules K-005, K-011 and K-031; docs/areas.md, "Transcripts". */
 export const transcript = defineActor<Transcript>()({
   kind: 'transcript',
   home: 'id',

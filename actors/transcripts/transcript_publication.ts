@@ -383,7 +383,7 @@ function heardIn(
 
 type News = { window: Window; created: PageTurn[]; attributed: PageTurn[]; replaced: number };
 
-/** Rule K-011: turns that replace others are reported together, and those of another pipeline are not reported at all. */
+/** Rules K-011 and K-115: turns that replace others are reported together, and those of another pipeline are not reported at all. */
 function newsOf(
   { account_id, source_id, lane }: Transcript,
   { window: { run_id, from_ms }, created, attributed, replaced }: News,

@@ -7,7 +7,7 @@ import { assignSpeaker, mergeSpeakers } from '../../src/features/transcripts/tur
 import { speakerName } from '../../src/features/transcripts/turn_shape.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** A stream's transcript as a whole, and who speaks in it. Rules K-004 and K-005. */
+/** A stream's transcript as a whole, and who speaks in it. Rules K-005 and K-030. */
 
 export const TRANSCRIPT_ROUTES: readonly Route[] = [
   accountRoute({

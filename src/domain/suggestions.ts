@@ -1,4 +1,4 @@
-/** Statuses of a suggestion, and who may lead it from one to another. Rule K-010; docs/choices.md, "Insights". */
+/** Statuses of a suggestion, and who may lead it from one to another. Rule K-077; docs/choices.md, "Insights". */
 export const SUGGESTION_STATUSES = ['open', 'accepted', 'completed', 'dismissed', 'withdrawn'] as const;
 export type SuggestionStatus = (typeof SUGGESTION_STATUSES)[number];
 

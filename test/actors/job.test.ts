@@ -61,7 +61,7 @@ const release = (token: string): Message => ({ type: 'release', token });
 const until_ms = START_MS + LEASE_MS;
 const lost = { reply: { refused: 'CONFLICT' } } as const;
 
-t.test('a claim is prolonged by who holds it, while its lease runs', async (t) => {
+t.test('K-045 a claim is prolonged by who holds it, while its lease runs', async (t) => {
   decideRows(t, kind, [
     { says: 'no job', state: null, message: prolong('T'), reply: { refused: 'NOT_FOUND' } },
     { says: 'another token', state: claimed, message: prolong('U'), ...lost },
@@ -71,7 +71,7 @@ t.test('a claim is prolonged by who holds it, while its lease runs', async (t) =
   ]);
 });
 
-t.test('a failure makes a job rest, longer after each try, until the last', async (t) => {
+t.test('K-046 a failure makes a job rest, longer after each try, until the last', async (t) => {
   const rests = (count: number, rest_ms: number) => ({
     reply: { again: true, tries: count },
     next: { status: 'waiting' as const, tries: count, until_ms: START_MS + rest_ms },
@@ -93,7 +93,7 @@ t.test('a failure makes a job rest, longer after each try, until the last', asyn
   ]);
 });
 
-t.test('a release makes a job wait, and was no try', async (t) => {
+t.test('K-046 a release makes a job wait, and was no try', async (t) => {
   const next: State = { status: 'waiting', tries: 0 };
   const done = { reply: { done: true } } as const;
   decideRows(t, kind, [
@@ -103,7 +103,7 @@ t.test('a release makes a job wait, and was no try', async (t) => {
   ]);
 });
 
-t.test('the same result again gets the same answer, another one under its token none', async (t) => {
+t.test('K-047 the same result again gets the same answer, another one under its token none', async (t) => {
   const stored = [
     { token: 'T', digest: 'd', tally: 1 },
     { token: 'U', digest: 'd', tally: 2 },
@@ -113,7 +113,7 @@ t.test('the same result again gets the same answer, another one under its token 
   t.match(tallyBefore(stored, { token: 'U', digest: 'e' }), { refused: 'CONFLICT' });
 });
 
-t.test('rests and the last try', async (t) => {
+t.test('K-046 rests and the last try', async (t) => {
   t.same(
     [0, 1, 2, 3].map((count) => restAfter(count, tries, {})),
     [0, 1_000, 4_000, 0],
@@ -124,7 +124,7 @@ t.test('rests and the last try', async (t) => {
   );
 });
 
-t.test('an index of what is due changes where the due time does', async (t) => {
+t.test('K-045 an index of what is due changes where the due time does', async (t) => {
   const place = { owner: 'o', index: 'due', member: ID };
   const added = { effect: 'add_to_index', ...place, order: 5 };
   const removed = { effect: 'remove_from_index', ...place };

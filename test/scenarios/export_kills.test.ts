@@ -15,7 +15,7 @@ const EMAIL = 'exported@x.test';
 type Step = { ask: () => Promise<unknown>; known: Set<string> };
 
 scenario<Kills & { rounds: number }>({
-  title: 'K-014 an export whose server was killed after any of its commits is made by the next, and no bytes are left',
+  title: 'K-132 an export whose server was killed after any of its commits is made by the next, and no bytes are left',
   smoke: { steps: 1, points: 2, rounds: 1 },
   full: { steps: Infinity, points: Infinity, rounds: 20 },
   run: exportKills,

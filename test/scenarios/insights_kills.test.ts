@@ -42,14 +42,14 @@ const KINDS = [
 ];
 
 scenario({
-  title: 'K-009 K-010 I-022 killed at any commit of a library: no suggestion twice, none lost, each change told once',
+  title: 'K-088 I-022 killed at any commit of a library: no suggestion twice, none lost, each change told once',
   smoke: SOME_KILLS,
   full: ALL_KILLS,
   run: libraryKills,
 });
 
 scenario({
-  title: 'K-009 killed at any commit between a recording and its suggestions: each comes once',
+  title: 'K-088 killed at any commit between a recording and its suggestions: each comes once',
   smoke: null,
   full: ALL_KILLS,
   run: makingKills,

@@ -31,7 +31,7 @@ const KINDS = [
 ];
 
 scenario({
-  title: 'K-004 K-005 K-011 killed at any commit of a transcript: no turn twice, none lost, each change told once',
+  title: 'K-005 K-011 K-033 killed at any commit of a transcript: no turn twice, none lost, each change told once',
   smoke: SOME_KILLS,
   full: ALL_KILLS,
   run: transcriptKills,

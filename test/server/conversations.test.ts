@@ -78,7 +78,7 @@ const conversationsOf = async (account: TestAccount) =>
 const suggestionsOf = async (account: TestAccount) =>
   (await account.ask<{ items: Suggestion[] }>('GET', '/suggestions?limit=100')).items;
 
-t.test('K-009 ten minutes of talk in two recordings are one conversation, and all that came of it', async (t) => {
+t.test('K-009 K-064 ten minutes of talk in two recordings are one conversation, and all that came of it', async (t) => {
   const { chat, spool, open, ann } = await begin(t);
   const first = await TestRecording.begin(ann, { captured_at: '2026-11-01T10:00:00.000Z' });
   const { source_id } = first;
@@ -185,7 +185,7 @@ async function recordIn(
 }
 
 for (const INSIGHTS of ['on', 'off'] as const)
-  t.test(`K-009 a recorder session’s two streams, with insights ${INSIGHTS}: nothing waits for ever`, async (t) => {
+  t.test(`K-070 a recorder session’s two streams, with insights ${INSIGHTS}: nothing waits for ever`, async (t) => {
     const off = { INSIGHTS, INSIGHTS_URL: '' };
     const { spool, ann } = await begin(t, INSIGHTS === 'off' ? off : {});
     const hosted = await spool.hostSession(ann.app);
@@ -216,7 +216,7 @@ for (const INSIGHTS of ['on', 'off'] as const)
     t.equal(told.suggestions.length, 2);
   });
 
-t.test('K-010 a conversation of which retention removed turns stays as it is', async (t) => {
+t.test('K-067 a conversation of which retention removed turns stays as it is', async (t) => {
   const { engine, chat, spool, open, ann } = await begin(t);
   const recording = await TestRecording.begin(ann);
   const said = script('salt', 1);

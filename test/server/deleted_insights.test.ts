@@ -79,7 +79,7 @@ const MADE = {
   memories: [{ text: 'Bob lives in Graz', at: [[10_000, 14_000]] as [number, number][] }],
 };
 
-t.test('K-003 K-009 what was made of a deleted recording goes with it', async (t) => {
+t.test('K-069 what was made of a deleted recording goes with it', async (t) => {
   const ann = await opened('ann@x.test');
   const recording = await spoken(ann);
   const { conversation } = await makeInsights(ann, recording, MADE);
@@ -94,7 +94,7 @@ t.test('K-003 K-009 what was made of a deleted recording goes with it', async (t
   await nothingWaits(t, recording.id);
 });
 
-t.test('K-003 K-010 of a recording that is deleted while a worker has it nothing comes', async (t) => {
+t.test('K-050 of a recording that is deleted while a worker has it nothing comes', async (t) => {
   const bob = await opened('bob@x.test');
   const recording = await spoken(bob);
   const work = await claimed([recording.id]);
@@ -108,7 +108,7 @@ t.test('K-003 K-010 of a recording that is deleted while a worker has it nothing
   t.same(await list(bob, '/suggestions'), []);
 });
 
-t.test('K-001 K-010 of a source that is deleted while a worker has it nothing comes', async (t) => {
+t.test('K-050 of a source that is deleted while a worker has it nothing comes', async (t) => {
   const cy = await opened('cy@x.test');
   const recording = await spoken(cy);
   const { conversation } = await makeInsights(cy, recording, MADE);
@@ -127,7 +127,7 @@ t.test('K-001 K-010 of a source that is deleted while a worker has it nothing co
   t.same(more, []);
 });
 
-t.test('K-010 a conversation of two recordings stays for the one that is left', async (t) => {
+t.test('K-069 a conversation of two recordings stays for the one that is left', async (t) => {
   const dan = await opened('dan@x.test');
   const first = await spoken(dan, { captured_at: '2026-11-01T10:00:00.000Z' });
   const { source_id } = first;

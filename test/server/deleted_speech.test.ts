@@ -127,7 +127,7 @@ async function stored(account: TestAccount): Promise<string[]> {
   return keys.filter(({ key, bytes }) => key.includes(library_id) && bytes.includes('xylophone')).map(({ key }) => key);
 }
 
-t.test('K-004 a deleted turn is not read in anything that the built-in engine made of it', async (t) => {
+t.test('K-093 a deleted turn is not read in anything that the built-in engine made of it', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   t.match(await everythingReadable(ann), 'xylophone');
@@ -135,7 +135,7 @@ t.test('K-004 a deleted turn is not read in anything that the built-in engine ma
   await isUnreadable(t, ann);
 });
 
-t.test('K-010 a suggestion whose turn is deleted is withdrawn before the answer', async (t) => {
+t.test('K-093 a suggestion whose turn is deleted is withdrawn before the answer', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   const { id, state_version } = await suggestionOf(ann, SECRET);
@@ -146,7 +146,7 @@ t.test('K-010 a suggestion whose turn is deleted is withdrawn before the answer'
   t.same((await ann.newEvents()).filter((event) => event.startsWith(`suggestion.updated ${id}`)).length, 1);
 });
 
-t.test('K-010 suggestions of turns that stay are as they were', async (t) => {
+t.test('K-093 suggestions of turns that stay are as they were', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   const { id, revision } = await suggestionOf(ann, OTHER);
@@ -154,7 +154,7 @@ t.test('K-010 suggestions of turns that stay are as they were', async (t) => {
   t.match(await ann.ask('GET', `/suggestions/${id}`), { status: 'open', text: OTHER, revision });
 });
 
-t.test('K-004 nothing is stored of a deleted sentence', async (t) => {
+t.test('K-093 nothing is stored of a deleted sentence', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   t.not((await stored(ann)).length, 0);
@@ -162,7 +162,7 @@ t.test('K-004 nothing is stored of a deleted sentence', async (t) => {
   t.same(await stored(ann), []);
 });
 
-t.test('K-008 a conversation says again what is left of it', async (t) => {
+t.test('K-093 a conversation says again what is left of it', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   await ann.says('DELETE', await turnOf(recording, SECRET));
@@ -174,7 +174,7 @@ t.test('K-008 a conversation says again what is left of it', async (t) => {
   await isUnreadable(t, ann);
 });
 
-t.test('K-010 a suggestion that a person accepted stays, without what was said', async (t) => {
+t.test('K-095 a suggestion that a person accepted stays, without what was said', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   const { id, state_version } = await suggestionOf(ann, SECRET);
@@ -184,7 +184,7 @@ t.test('K-010 a suggestion that a person accepted stays, without what was said',
   t.match(await ann.ask('GET', `/suggestions/${id}`), { status: 'accepted', text: SECRET, evidence });
 });
 
-t.test('K-010 a suggestion that a person put in other words stays, and what it was goes', async (t) => {
+t.test('K-095 a suggestion that a person put in other words stays, and what it was goes', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   const { id, state_version } = await suggestionOf(ann, SECRET);
@@ -195,7 +195,7 @@ t.test('K-010 a suggestion that a person put in other words stays, and what it w
   t.same(await stored(ann), []);
 });
 
-t.test('K-010 a suggestion that a person only rated or dismissed goes', async (t) => {
+t.test('K-095 a suggestion that a person only rated or dismissed goes', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   const [secret, other] = [await suggestionOf(ann, SECRET), await suggestionOf(ann, OTHER)];
@@ -206,7 +206,7 @@ t.test('K-010 a suggestion that a person only rated or dismissed goes', async (t
   t.match(await ann.ask('GET', `/suggestions/${other.id}`), { status: 'withdrawn', text: '' });
 });
 
-t.test('K-003 a deleted recording is not read in anything that was made of it', async (t) => {
+t.test('K-093 a deleted recording is not read in anything that was made of it', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   t.equal(await ann.says('DELETE', `/audio/streams/${recording.id}`), '204');
@@ -214,7 +214,7 @@ t.test('K-003 a deleted recording is not read in anything that was made of it', 
   t.same(await stored(ann), []);
 });
 
-t.test('K-001 a deleted source is not read in anything that was made of it', async (t) => {
+t.test('K-093 a deleted source is not read in anything that was made of it', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   t.equal(await ann.says('DELETE', `/sources/${recording.source_id}`), '204');
@@ -231,7 +231,7 @@ t.test('K-002 no event follows that of a deleted source', async (t) => {
   t.same(await ann.newEvents(), [`source.deleted ${recording.source_id}`]);
 });
 
-t.test('K-003 what was deleted is unreadable before any worker has seen to it', async (t) => {
+t.test('K-093 what was deleted is unreadable before any worker has seen to it', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   const { id, state_version } = await suggestionOf(ann, SECRET);
@@ -241,7 +241,7 @@ t.test('K-003 what was deleted is unreadable before any worker has seen to it', 
   await isUnreadable(t, ann);
 });
 
-t.test('K-001 what came of a source is unreadable before any worker has seen to it', async (t) => {
+t.test('K-093 what came of a source is unreadable before any worker has seen to it', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   await actors.source(recording.source_id).delete({ account_id: ann.id });
@@ -260,7 +260,7 @@ t.test('E-010 members of a shared workspace read nothing of deleted speech', asy
   for (const who of [ann, bob]) await isUnreadable(t, who, { workspace_id });
 });
 
-t.test('K-010 a suggestion goes with its turn when its conversation is gone already', async (t) => {
+t.test('K-093 a suggestion goes with its turn when its conversation is gone already', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   const { id, conversation_id } = await suggestionOf(ann, SECRET);
@@ -270,7 +270,7 @@ t.test('K-010 a suggestion goes with its turn when its conversation is gone alre
   t.same(await stored(ann), []);
 });
 
-t.test('K-003 what a conversation of two recordings says of the deleted one is not read', async (t) => {
+t.test('K-093 what a conversation of two recordings says of the deleted one is not read', async (t) => {
   const ann = await opened();
   const first = await talk(ann, { captured_at: '2026-11-01T10:00:00.000Z' });
   const texts = [...TEXTS].reverse().filter((text) => text !== SECRET);
@@ -291,7 +291,7 @@ const WORDED = {
   memories: [{ text: 'Somebody is ill', at: SPANS }],
 };
 
-t.test('K-010 what a model worded stays while some of its evidence is left', async (t) => {
+t.test('K-094 what a model worded stays while some of its evidence is left', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   await makeInsights(ann, recording, WORDED);
@@ -300,7 +300,7 @@ t.test('K-010 what a model worded stays while some of its evidence is left', asy
   t.ok((await suggestions(ann)).some(({ text, status }) => text === 'Ring the clinic' && status === 'open'));
 });
 
-t.test('K-010 what a model worded goes with the last of its evidence', async (t) => {
+t.test('K-094 what a model worded goes with the last of its evidence', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   await makeInsights(ann, recording, WORDED);
@@ -309,7 +309,7 @@ t.test('K-010 what a model worded goes with the last of its evidence', async (t)
   t.notOk((await suggestions(ann)).some(({ text }) => text === 'Ring the clinic'));
 });
 
-t.test('K-007 a memory that a person changed stays without its words', async (t) => {
+t.test('K-095 a memory that a person changed stays without its words', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   await makeInsights(ann, recording, WORDED);
@@ -320,7 +320,7 @@ t.test('K-007 a memory that a person changed stays without its words', async (t)
   t.same((await ann.ask<Page<unknown>>('GET', `/memories/${memory?.id}/revisions`)).items, []);
 });
 
-t.test('K-008 a conversation that a model worded goes with the last of its turns', async (t) => {
+t.test('K-094 a conversation that a model worded goes with the last of its turns', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
   const { conversation } = await makeInsights(ann, recording, { ...WORDED, span: [0, TEXTS.length * STEP_MS] });

@@ -439,7 +439,7 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   });
 });
 
-t.test('K-003 K-004 what is left of one deleted recording, key by key', async (t) => {
+t.test('K-024 what is left of one deleted recording, key by key', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
   t.teardown(() => spool.end());
   const redis = await ownRedisOf(spool.folder);

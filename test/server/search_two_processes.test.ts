@@ -8,7 +8,7 @@ import { TestRedis } from '../fixtures/redis.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { type Recorder, said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 
-t.test('K-015 what one process publishes, changes and deletes, another finds so in its next search', async (t) => {
+t.test('K-105 what one process publishes, changes and deletes, another finds so in its next search', async (t) => {
   const redis = await new TestRedis().start({ port: true });
   const folder = mkdtempSync(join(tmpdir(), 'spool-search-'));
   const env = { REDIS_URL: redis.url, CHUNK_WORKER: '1', CONTENT_WORKER: '0' };

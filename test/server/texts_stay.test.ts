@@ -19,7 +19,7 @@ import { until } from '../fixtures/until.js';
 /** In everything that is said, and in all names: it must be found nowhere but in turns, transcripts, contacts and insights. */
 const MARKED = /zyzzyva/i;
 
-t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns and contacts', async (t) => {
+t.test('K-006 E-006 what is said, and who says it, shows up nowhere but in turns and contacts', async (t) => {
   const traces: Buffer[] = [];
   const collector = createServer(async (request, response) => {
     for await (const part of request) traces.push(part as Buffer);

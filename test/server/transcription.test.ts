@@ -30,7 +30,7 @@ async function reads(recording: TestRecording, ...texts: string[]): Promise<void
   await until(`it reads ${texts.join(', ')}`, is);
 }
 
-t.test('K-004 what an engine hears becomes turns, whatever happens to the engine', async (t) => {
+t.test('K-043 K-046 what an engine hears becomes turns, whatever happens to the engine', async (t) => {
   const engine = await ScriptedEngine.start(t);
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_AT_ONCE: '1' });
   t.teardown(() => spool.end());
@@ -77,7 +77,7 @@ t.test('K-004 what an engine hears becomes turns, whatever happens to the engine
     engine.before = async () => {};
   });
 
-  await t.test('K-013 an engine is told the words and the language that the account has named', async (t) => {
+  await t.test('K-122 an engine is told the words and the language that the account has named', async (t) => {
     const fieldsFor = async (text: string) => {
       await reads(await saying(ann, text), text);
       const { prompt = [], language = [] } = engine.requests.at(-1)?.fields ?? {};

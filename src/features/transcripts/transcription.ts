@@ -5,7 +5,7 @@ import type { ClaimedWork } from '../../engine/jobs/job_queue.js';
 
 /**
  * The work of a worker that transcribes a window of a recording, and its result. All times are ms of the stream's
- * timeline. Rules K-004 and K-011; docs/transcription.md, "Workers of your own".
+ * timeline. Rules K-011 and K-039; docs/transcription.md, "Workers of your own".
  */
 
 /** A piece of audio that a window needs. */

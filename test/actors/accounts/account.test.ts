@@ -372,7 +372,7 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
   ]);
 });
 
-t.test('K-002 a recorder whose source is deleted has none until it is bound again', async (t) => {
+t.test('K-019 a recorder whose source is deleted has none until it is bound again', async (t) => {
   const deleted: AccountMessage = { type: 'source_deleted', source_id: 's1', device_id: 'd' };
   const sources = (source_id: string) => ({ device_sources: { d: { source_id } } });
   decideRows(t, kind, [

@@ -51,7 +51,7 @@ class PlayedExports extends Played<Exports, ExportsMessage, unknown> {
   }
 }
 
-t.test('K-014 an export from the request to its end', async (t) => {
+t.test('K-047 K-130 an export from the request to its end', async (t) => {
   const played = new PlayedExports();
   t.equal(played.request('a'), 'done');
   t.equal(played.request('a'), 'done', 'the same again');
@@ -84,7 +84,7 @@ t.test('K-014 an export from the request to its end', async (t) => {
   t.equal(played.due_ms, null);
 });
 
-t.test('K-014 one at a time, three a day', async (t) => {
+t.test('K-129 one at a time, three a day', async (t) => {
   const played = new PlayedExports();
   t.equal(played.request('a'), 'done');
   t.equal(played.request('b'), 'CONFLICT');
@@ -102,7 +102,7 @@ t.test('K-014 one at a time, three a day', async (t) => {
   t.equal(played.request('e'), 'done', 'a day after the first');
 });
 
-t.test('K-014 whoever is lost is followed, so many times; whoever gives it back is not lost', async (t) => {
+t.test('K-132 whoever is lost is followed, so many times; whoever gives it back is not lost', async (t) => {
   const played = new PlayedExports();
   played.request('a');
   for (let n = 1; n <= 20; n++) {
@@ -121,7 +121,7 @@ t.test('K-014 whoever is lost is followed, so many times; whoever gives it back 
   t.match(played.ask({ type: 'view', export_id: 'a', by: 'account' }), { stage: { code: 'INTERRUPTED' } });
 });
 
-t.test('K-014 what may have bytes is removed before it is forgotten', async (t) => {
+t.test('K-130 what may have bytes is removed before it is forgotten', async (t) => {
   for (const [how, to] of [
     ['waits', []],
     ['runs', ['a']],

@@ -25,7 +25,7 @@ class PlayedFiles extends Played<{ count: number; bytes: number }, FilesMessage,
   }
 }
 
-t.test('K-014 what is announced counts at once, up to the bounds of an account', async (t) => {
+t.test('K-125 what is announced counts at once, up to the bounds of an account', async (t) => {
   const many = new PlayedFiles();
   for (let n = 1; n <= LIMITS.files_per_account_max; n++) many.ask(declare(n, 0));
   t.same(many.state, { count: 1_000, bytes: 0 });
@@ -43,7 +43,7 @@ t.test('K-014 what is announced counts at once, up to the bounds of an account',
   t.equal(large.state?.bytes, LIMITS.file_bytes_per_account_max);
 });
 
-t.test('K-014 bytes have a day to come', async (t) => {
+t.test('K-126 bytes have a day to come', async (t) => {
   const played = new PlayedFiles();
   for (const n of [1, 2, 3]) played.ask(declare(n, n));
   t.match(played.ask<KeptFile>({ type: 'stored', file_id: idOf(2) } as never), { status: 'stored' });
@@ -59,7 +59,7 @@ t.test('K-014 bytes have a day to come', async (t) => {
   t.equal(played.records('files').size, 1, 'one that is here stays');
 });
 
-t.test('K-014 an erasure leaves neither files nor reminders', async (t) => {
+t.test('K-126 an erasure leaves neither files nor reminders', async (t) => {
   const played = new PlayedFiles();
   for (const n of [1, 2]) played.ask(declare(n));
   played.ask({ type: 'stored', file_id: idOf(2) });

@@ -49,7 +49,7 @@ t.test('K-013 what was never saved is there as revision zero, and nothing is wri
   t.end();
 });
 
-t.test('K-013 a profile is saved on the revision that was read; the newest revisions are kept', (t) => {
+t.test('K-081 K-120 a profile is saved on the revision that was read; the newest revisions are kept', (t) => {
   const played = new PlayedContext();
   const save = (revision: number, text = TEXT) => played.send({ type: 'save_profile', revision, ...text }).reply;
   t.same(save(0), { ...TEXT, revision: 1, updated_at_ms: START_MS });
@@ -98,7 +98,7 @@ t.test('K-013 each change of a context item that is seen raises the version', (t
   t.end();
 });
 
-t.test('K-012 pipelines are made, changed and put away; one is the default', (t) => {
+t.test('K-112 pipelines are made, changed and put away; one is the default', (t) => {
   const played = new PlayedContext();
   const edit = (number: number, change: object) => played.says({ type: 'edit_pipeline', number, ...change });
   const named = (number: number) => played.state?.pipelines.find((one) => one.number === number);

@@ -37,7 +37,7 @@ function withJob(): PlayedLibrary {
   return played;
 }
 
-t.test('K-010 what was heard is looked through ten seconds after the last of it', async (t) => {
+t.test('K-064 what was heard is looked through ten seconds after the last of it', async (t) => {
   const played = new PlayedLibrary();
   t.same(dueIn(played), NOTHING);
   played.hear(0, 20_000, false);
@@ -56,7 +56,7 @@ t.test('K-010 what was heard is looked through ten seconds after the last of it'
   t.notOk(waits(played, OTHER_STREAM));
 });
 
-t.test('K-010 what may go on is looked at again; what is said meanwhile is not lost', async (t) => {
+t.test('K-064 what may go on is looked at again; what is said meanwhile is not lost', async (t) => {
   const played = new PlayedLibrary();
   played.hear(0, 40_000);
   played.pass(10_000);
@@ -88,7 +88,7 @@ t.test('K-010 what may go on is looked at again; what is said meanwhile is not l
   t.notOk(waits(played));
 });
 
-t.test('K-010 a job is one worker’s at a time, and comes back when its lease ends', async (t) => {
+t.test('K-045 a job is one worker’s at a time, and comes back when its lease ends', async (t) => {
   const played = withJob();
   const first = played.claim(MINUTE_MS);
   if (first === null) throw new Error('no job');
@@ -111,7 +111,7 @@ t.test('K-010 a job is one worker’s at a time, and comes back when its lease e
   t.match(played.publish(third), { tally: {} }, 'late, and nobody else has it');
 });
 
-t.test('K-010 a job that fails rests 1, 4, 16 and 60 minutes, and then has failed', async (t) => {
+t.test('K-046 a job that fails rests 1, 4, 16 and 60 minutes, and then has failed', async (t) => {
   const played = withJob();
   const rests: number[] = [];
   for (let n = 1; n <= 5; n++) {
@@ -129,7 +129,7 @@ t.test('K-010 a job that fails rests 1, 4, 16 and 60 minutes, and then has faile
   t.match(runs, [{ status: 'failed', failure: 'TIMEOUT', tries: 5, engine: 'e', conversation: 1 }]);
 });
 
-t.test('K-010 a job that its workers lose five times has failed; one that need not be retried at once', async (t) => {
+t.test('K-046 a job that its workers lose five times has failed; one that need not be retried at once', async (t) => {
   const played = withJob();
   for (let n = 1; n <= 5; n++) {
     t.match(played.claim(), { tries: n });
@@ -154,7 +154,7 @@ t.test('K-010 a job that its workers lose five times has failed; one that need n
   t.match(other.claim(), { number: 1, tries: 1 }, 'asked for, it begins anew under the same number');
 });
 
-t.test('K-010 a corrected conversation is made anew after ten quiet minutes, at most once an hour', async (t) => {
+t.test('K-065 a corrected conversation is made anew after ten quiet minutes, at most once an hour', async (t) => {
   const played = new PlayedLibrary();
   played.make(0, MINUTE_MS);
   played.make(10 * MINUTE_MS, 11 * MINUTE_MS);
@@ -186,7 +186,7 @@ t.test('K-010 a corrected conversation is made anew after ten quiet minutes, at 
   t.ok(made_ms < looked_ms);
 });
 
-t.test('K-010 what is heard later inside of a conversation changes that one', async (t) => {
+t.test('K-065 what is heard later inside of a conversation changes that one', async (t) => {
   const played = new PlayedLibrary();
   played.make(0, MINUTE_MS);
   played.hear(30_000, 40_000);
@@ -196,7 +196,7 @@ t.test('K-010 what is heard later inside of a conversation changes that one', as
   t.match(played.claim(), { conversation: 1 });
 });
 
-t.test('K-010 corrections without end are looked at after an hour', async (t) => {
+t.test('K-065 corrections without end are looked at after an hour', async (t) => {
   const played = new PlayedLibrary();
   played.make(0, MINUTE_MS);
   played.pass(2 * HOUR_MS);
@@ -208,7 +208,7 @@ t.test('K-010 corrections without end are looked at after an hour', async (t) =>
   t.equal(dueIn(played).unsettled.length, 1);
 });
 
-t.test('K-010 a conversation of which nothing is left goes, but for what people have set', async (t) => {
+t.test('K-066 a conversation of which nothing is left goes, but for what people have set', async (t) => {
   const played = new PlayedLibrary();
   const suggestions = [suggest('call eva soon', 0), suggest('write to max', 2_000)];
   played.make(0, MINUTE_MS, { suggestions });
@@ -231,7 +231,7 @@ t.test('K-010 a conversation of which nothing is left goes, but for what people 
   t.equal(played.claim(), null);
 });
 
-t.test('K-010 a deleted conversation is not found again, nor is what was in hand published', async (t) => {
+t.test('K-068 K-089 a deleted conversation is not found again, nor is what was in hand published', async (t) => {
   const played = new PlayedLibrary();
   played.make(0, MINUTE_MS);
   played.hear(30_000, 31_000, false);
@@ -251,7 +251,7 @@ t.test('K-010 a deleted conversation is not found again, nor is what was in hand
   t.match(played.claim(), { conversation: 2 }, 'another one, which only begins there');
 });
 
-t.test('K-010 what a job holds changes while it is in hand: its result is not wanted any more', async (t) => {
+t.test('K-089 what a job holds changes while it is in hand: its result is not wanted any more', async (t) => {
   const played = withJob();
   const job = played.claim();
   if (job === null) throw new Error('no job');
@@ -261,7 +261,7 @@ t.test('K-010 what a job holds changes while it is in hand: its result is not wa
   t.match(played.claim(), { number: 1, tries: 1, parts: [span(0, 2 * MINUTE_MS)] });
 });
 
-t.test('K-010 nothing is made of a recording that is gone, nor where nobody wants it', async (t) => {
+t.test('K-090 nothing is made of a recording that is gone, nor where nobody wants it', async (t) => {
   const played = withJob();
   const job = played.claim();
   if (job === null) throw new Error('no job');
@@ -281,7 +281,7 @@ t.test('K-010 nothing is made of a recording that is gone, nor where nobody want
     t.equal(new PlayedLibrary().refusal(message), 'accepted');
 });
 
-t.test('K-010 of very many conversations some are taken at a time, and none is lost', async (t) => {
+t.test('K-064 of very many conversations some are taken at a time, and none is lost', async (t) => {
   const played = new PlayedLibrary();
   const all = Array.from({ length: 700 }, (_, n) => found(n * 10 * MINUTE_MS, n * 10 * MINUTE_MS + MINUTE_MS));
   played.hear(0, 7_000 * MINUTE_MS);
@@ -299,7 +299,7 @@ t.test('K-010 of very many conversations some are taken at a time, and none is l
   t.equal(played.state?.insights?.given.conversation, FIRST_INSIGHT_NUMBER + 699);
 });
 
-t.test('K-010 a conversation that runs over two recordings is one', async (t) => {
+t.test('K-064 a conversation that runs over two recordings is one', async (t) => {
   const played = new PlayedLibrary();
   const both = { ...found(0, MINUTE_MS), parts: [span(0, MINUTE_MS), span(0, 30_000, OTHER_STREAM)] };
   played.hear(0, MINUTE_MS);
@@ -316,7 +316,7 @@ t.test('K-010 a conversation that runs over two recordings is one', async (t) =>
     t.match(played.say({ type: 'runs', stream_id }), { runs: [{ conversation: 1 }], jobs: [{ conversation: 1 }] });
 });
 
-t.test('K-010 a conversation of which retention removed turns stays as it is', async (t) => {
+t.test('K-067 a conversation of which retention removed turns stays as it is', async (t) => {
   const played = new PlayedLibrary();
   const suggestions = [suggest('call eva soon', 0)];
   played.make(0, 10 * MINUTE_MS, { suggestions });
@@ -343,7 +343,7 @@ t.test('K-010 a conversation of which retention removed turns stays as it is', a
   t.same(played.events(), ['suggestion.updated 1 status', ...[1, 2, 3].map((n) => `conversation.deleted ${n}`)]);
 });
 
-t.test('K-010 so does one whose turns of another recording retention removed', async (t) => {
+t.test('K-067 so does one whose turns of another recording retention removed', async (t) => {
   const played = new PlayedLibrary();
   const both = { ...found(0, MINUTE_MS), parts: [span(0, MINUTE_MS), span(0, 30_000, OTHER_STREAM)] };
   played.hear(0, MINUTE_MS);

@@ -26,7 +26,7 @@ const revise = (number: number, more: Partial<Extract<SuggestionOp, { op: 'revis
 });
 const withdraw = (number: number): SuggestionOp => ({ op: 'withdraw', number });
 
-t.test('K-010 a result is one commit: a conversation and all that came of it', async (t) => {
+t.test('K-088 a result is one commit: a conversation and all that came of it', async (t) => {
   const played = new PlayedLibrary();
   const result = { suggestions: [suggest('call them soon', 0)], memories: [remember('eva likes tea', 5_000)] };
   const number = played.make(0, MINUTE_MS, result, SESSION);
@@ -57,7 +57,7 @@ t.test('K-010 a result is one commit: a conversation and all that came of it', a
   t.match(played.say({ type: 'items_of', kind: 'memory', numbers: [2, 1] }), { items: [{ number: 1 }] });
 });
 
-t.test('K-010 the same result again is answered and not applied; other content is refused', async (t) => {
+t.test('K-047 the same result again is answered and not applied; other content is refused', async (t) => {
   const played = new PlayedLibrary();
   played.hear(0, MINUTE_MS);
   played.pass(10_000);
@@ -80,7 +80,7 @@ t.test('K-010 the same result again is answered and not applied; other content i
   t.equal(played.refusal({ type: 'published', token: 'unknown', digest: token }), 'CONFLICT');
 });
 
-t.test('K-010 what a run takes back and says otherwise is one that it revises, and is not lost', async (t) => {
+t.test('K-076 what a run takes back and says otherwise is one that it revises, and is not lost', async (t) => {
   const played = new PlayedLibrary();
   const before = 'bring the books to the meeting on friday';
   played.make(0, MINUTE_MS, { suggestions: [suggest(before, 0), suggest('call eva and tell her', 2_000)] });
@@ -95,7 +95,7 @@ t.test('K-010 what a run takes back and says otherwise is one that it revises, a
   t.equal(played.records('suggestions').size, 2);
 });
 
-t.test('K-010 a replacement keeps the conversation, its id and the title that a person gave it', async (t) => {
+t.test('K-063 K-065 a replacement keeps the conversation, its id and the title that a person gave it', async (t) => {
   const played = new PlayedLibrary();
   played.make(0, MINUTE_MS);
   played.events();
@@ -112,7 +112,7 @@ t.test('K-010 a replacement keeps the conversation, its id and the title that a 
   t.match(played.conversation(1), { title: 'Ours', protected_fields: ['title'], revision: 4 });
 });
 
-t.test('K-010 a run changes what nobody has touched, field by field what somebody has', async (t) => {
+t.test('K-076 K-077 a run changes what nobody has touched, field by field what somebody has', async (t) => {
   const played = new PlayedLibrary();
   const suggestions = ['call eva soon', 'write to max', 'buy some bread', 'ask for leave'].map((text, n) =>
     suggest(text, n * 2_000),
@@ -147,7 +147,7 @@ t.test('K-010 a run changes what nobody has touched, field by field what somebod
   );
 });
 
-t.test('K-010 what was dismissed or deleted does not come back, nor does what is there already', async (t) => {
+t.test('K-080 what was dismissed or deleted does not come back, nor does what is there already', async (t) => {
   const played = new PlayedLibrary();
   const suggestions = ['call eva quite soon', 'write to max', 'buy some bread'].map((text, n) =>
     suggest(text, n * 2_000),
@@ -173,7 +173,7 @@ t.test('K-010 what was dismissed or deleted does not come back, nor does what is
   t.notOk([...played.records<{ number: number }[]>('suppressed').values()].flat().some(({ number }) => number === 2));
 });
 
-t.test('K-010 memories: the same adds evidence, a contradiction takes the place, a person’s stay', async (t) => {
+t.test('K-084 K-086 memories: the same adds evidence, a contradiction takes the place, a person’s stay', async (t) => {
   const played = new PlayedLibrary();
   played.make(0, MINUTE_MS, { memories: [remember('eva likes tea', 0)] });
   played.events();
@@ -211,7 +211,7 @@ t.test('K-010 memories: the same adds evidence, a contradiction takes the place,
 });
 
 t.test(
-  'K-010 a memory that a run withdraws loses what that conversation bore, and goes with the last of it',
+  'K-087 a memory that a run withdraws loses what that conversation bore, and goes with the last of it',
   async (t) => {
     const played = new PlayedLibrary();
     played.make(0, MINUTE_MS, { memories: [remember('eva likes tea', 0)] });
@@ -227,7 +227,7 @@ t.test(
   },
 );
 
-t.test('K-010 a memory that a person writes begins a library; a run that finds the same adds nothing', async (t) => {
+t.test('K-084 a memory that a person writes begins a library; a run that finds the same adds nothing', async (t) => {
   const played = new PlayedLibrary();
   const place = { account_id: ANN, workspace_id: OWN };
   played.say({ type: 'create_memory', ...place, text: 'eva likes tea', kind: 'fact', stems: stemsIn('eva likes tea') });
@@ -239,7 +239,7 @@ t.test('K-010 a memory that a person writes begins a library; a run that finds t
   t.same(played.memory(1).evidence, []);
 });
 
-t.test('K-010 a result has at most fifty suggestions and twenty memories, and they are decided quickly', async (t) => {
+t.test('K-048 a result has at most fifty suggestions and twenty memories, and they are decided quickly', async (t) => {
   const words = (n: number) => `do thing ${n} and then thing ${n + 1} for number ${n * 7} at once`;
   const result = {
     suggestions: Array.from({ length: 50 }, (_, n) => suggest(words(n), n * 1_000)),
@@ -275,7 +275,7 @@ const anyOps: fc.Arbitrary<AnyOp[]> = fc.array(
   { maxLength: 8 },
 );
 
-t.test('K-010 whichever is first, an edit or a run: what people set stays, and what they removed stays away', (t) => {
+t.test('K-076 K-080 an edit and a run in either order: what people set stays, what they removed stays away', (t) => {
   const plays = fc.record({ acts: anyActs, runs: fc.array(anyOps, { minLength: 1, maxLength: 3 }) });
   checkPlays(t, { plays, runs: 1_000 }, ({ acts: drawn, runs }) => {
     const acts = (['before', 'after'] as const).flatMap((at) => drawn.filter((act) => act.at === at));

@@ -24,7 +24,7 @@ function withSuggestions(count: number): PlayedLibrary {
   return played;
 }
 
-t.test('K-010 which status a person may lead a suggestion to, and which a run', async (t) => {
+t.test('K-077 which status a person may lead a suggestion to, and which a run', async (t) => {
   const allowed: Record<SuggestionStatus, SuggestionStatus[]> = {
     open: ['accepted', 'completed', 'dismissed'],
     accepted: ['open', 'completed', 'dismissed'],
@@ -47,7 +47,7 @@ t.test('K-010 which status a person may lead a suggestion to, and which a run', 
   }
 });
 
-t.test('K-010 a suggestion that was changed meanwhile is not changed again unseen', async (t) => {
+t.test('K-075 a suggestion that was changed meanwhile is not changed again unseen', async (t) => {
   const played = withSuggestions(1);
   played.say(edit(1, 1, { text: 'ring them', stems: ['ring', 'them'] }));
   const { reply } = played.send(edit(1, 1, { status: 'accepted' }));
@@ -59,7 +59,7 @@ t.test('K-010 a suggestion that was changed meanwhile is not changed again unsee
   t.equal(new PlayedLibrary().refusal(edit(1, 1, { text: 'x' })), 'NOT_FOUND');
 });
 
-t.test('K-010 what a person sets is protected from then on, and its events name fields alone', async (t) => {
+t.test('K-072 K-076 what a person sets is protected from then on, and its events name fields alone', async (t) => {
   const played = withSuggestions(1);
   const before = played.suggestion(1);
   t.match(before, { status: 'open', touched: false, state_version: 1, revision: 1, protected_fields: [] });
@@ -85,7 +85,7 @@ t.test('K-010 what a person sets is protected from then on, and its events name 
   t.match(revisions, [{ revision: 1, by: 'person', changed_fields, item: { text: before.text } }]);
 });
 
-t.test('K-010 a review is a change; feedback is none, but it counts for retention', async (t) => {
+t.test('K-078 K-081 a review is a change; feedback is none, but it counts for retention', async (t) => {
   const played = withSuggestions(2);
   played.say({ type: 'review', number: 1, state_version: 1, verdict: 'contradicted', note: 'It was Tuesday.' });
   t.match(played.suggestion(1).review, { verdict: 'contradicted', note: 'It was Tuesday.', at_ms: played.now_ms });
@@ -104,7 +104,7 @@ t.test('K-010 a review is a change; feedback is none, but it counts for retentio
   t.ok(kept.includes('c104') && kept.includes('c5'));
 });
 
-t.test('K-010 suggestions are put together and taken apart, each with an event of its own', async (t) => {
+t.test('K-079 suggestions are put together and taken apart, each with an event of its own', async (t) => {
   const played = withSuggestions(4);
   t.match(played.say({ type: 'group', numbers: [1, 2], group: null }), {
     group: 1,
@@ -128,7 +128,7 @@ t.test('K-010 suggestions are put together and taken apart, each with an event o
   t.match(played.suggestion(1), { group: null, touched: true, state_version: 3 });
 });
 
-t.test('K-010 a group of one is dissolved, however it came to be one', async (t) => {
+t.test('K-079 a group of one is dissolved, however it came to be one', async (t) => {
   const played = withSuggestions(6);
   const groupOf = (number: number) => played.suggestion(number).group;
   const leaves: [says: string, number: number, leave: () => unknown][] = [
@@ -146,7 +146,7 @@ t.test('K-010 a group of one is dissolved, however it came to be one', async (t)
   t.match([groupOf(3), groupOf(4)], [groupOf(4), groupOf(3)], 'others stay together');
 });
 
-t.test('K-010 a group of three stays one when one of them is separated', async (t) => {
+t.test('K-079 a group of three stays one when one of them is separated', async (t) => {
   const played = withSuggestions(3);
   played.say({ type: 'group', numbers: [1, 2, 3], group: null });
   played.events();
@@ -155,7 +155,7 @@ t.test('K-010 a group of three stays one when one of them is separated', async (
   t.not(played.suggestion(1).group, null);
 });
 
-t.test('K-010 a suggestion that retention removed is in no group any more', async (t) => {
+t.test('K-079 a suggestion that retention removed is in no group any more', async (t) => {
   const played = withSuggestions(3);
   played.say({ type: 'group', numbers: [1, 2, 3], group: null });
   played.drop('suggestions', insightKey(FIRST_INSIGHT_NUMBER));
@@ -163,7 +163,7 @@ t.test('K-010 a suggestion that retention removed is in no group any more', asyn
   t.equal(played.suggestion(3).group, null);
 });
 
-t.test('K-010 what is deleted is gone with all that lies beside it', async (t) => {
+t.test('K-074 what is deleted is gone with all that lies beside it', async (t) => {
   const played = withSuggestions(1);
   played.say(edit(1, 1, { status: 'accepted' }));
   played.say({ type: 'feedback', number: 1, rating: 'wrong', comment: null });
@@ -175,7 +175,7 @@ t.test('K-010 what is deleted is gone with all that lies beside it', async (t) =
   t.same(played.left(), { conversations: 1, suppressed: 1, spans: 1, runs: 1 });
 });
 
-t.test('K-010 the newest fifty revisions are kept', async (t) => {
+t.test('K-081 the newest fifty revisions are kept', async (t) => {
   const played = withSuggestions(1);
   for (let n = 0; n < 60; n++) played.say(edit(1, n + 1, { due_at_ms: n }));
   const page = (after?: { order: number; id: string }) =>
@@ -188,7 +188,7 @@ t.test('K-010 the newest fifty revisions are kept', async (t) => {
   t.same([second.revisions[0]?.revision, second.revisions.at(-1)?.revision, second.revisions.length], [30, 11, 20]);
 });
 
-t.test('K-010 a suggestion of another pipeline has events that name it; its conversation has none', async (t) => {
+t.test('K-115 a suggestion of another pipeline has events that name it; its conversation has none', async (t) => {
   const played = new PlayedLibrary();
   const place = { account_id: ANN, workspace_id: 'w', stream_id: span(0, 1).stream_id, source_id: SOURCE };
   played.say({ type: 'request_run', ...place, from_ms: 0, to_ms: MINUTE_MS, pipeline_id: 'p2' });

@@ -16,7 +16,7 @@ function made(more: { made_by?: 'extractive' | 'model' } = {}) {
 const next = (library: PlayedLibrary) =>
   library.say<{ next: DeletedSpeech | null }>({ type: 'deleted_speech' }).next as DeletedSpeech;
 
-t.test('K-010 whoever has a conversation in hand loses it when a turn of it is deleted', async (t) => {
+t.test('K-096 whoever has a conversation in hand loses it when a turn of it is deleted', async (t) => {
   const library = new PlayedLibrary();
   library.hear(0, 60_000);
   library.pass(10_000);
@@ -30,41 +30,41 @@ t.test('K-010 whoever has a conversation in hand loses it when a turn of it is d
   t.match(library.claim(), { conversation: job?.conversation, tries: 1 }, 'it can be had at once, as the first try');
 });
 
-t.test('K-008 a conversation of the built-in engine says nothing when a turn of it is deleted', async (t) => {
+t.test('K-093 a conversation of the built-in engine says nothing when a turn of it is deleted', async (t) => {
   const { library, conversation, number } = made();
   library.deleteTurn(1_000, 2_000);
   t.match(conversation(), { title: null, summary: null, topics: [] });
   t.same(library.events(), [`conversation.updated ${number} summary title topics`]);
 });
 
-t.test('K-008 a title that a person gave stays', async (t) => {
+t.test('K-095 a title that a person gave stays', async (t) => {
   const { library, conversation, number } = made();
   library.say({ type: 'edit_conversation', number, title: 'Zoe' });
   library.deleteTurn(1_000, 2_000);
   t.match(conversation(), { title: 'Zoe', summary: null });
 });
 
-t.test('K-008 nothing is kept of what such a conversation was before', async (t) => {
+t.test('K-095 nothing is kept of what such a conversation was before', async (t) => {
   const { library, number } = made();
   library.say({ type: 'edit_conversation', number, title: 'Zoe' });
   library.deleteTurn(1_000, 2_000);
   t.same([...library.records<Revision>('revisions').values()], []);
 });
 
-t.test('K-008 what a model says of a conversation waits for its next look', async (t) => {
+t.test('K-094 what a model says of a conversation waits for its next look', async (t) => {
   const { library, conversation } = made({ made_by: 'model' });
   library.deleteTurn(1_000, 2_000);
   t.match(conversation(), { title: 'A talk' });
 });
 
-t.test('K-008 a conversation that says nothing is looked at after ten seconds', async (t) => {
+t.test('K-093 a conversation that says nothing is looked at after ten seconds', async (t) => {
   const { library } = made();
   library.deleteTurn(1_000, 2_000);
   library.pass(10_000);
   t.equal(library.say<{ unsettled: unknown[] }>({ type: 'due_work' }).unsettled.length, 1);
 });
 
-t.test('K-010 an item that changed since a worker read it is left for its next look', async (t) => {
+t.test('K-096 an item that changed since a worker read it is left for its next look', async (t) => {
   const { library } = made();
   const revision = library.suggestion(1).revision;
   library.say({ type: 'edit_suggestion', number: 1, state_version: 1, status: 'accepted' });
@@ -73,7 +73,7 @@ t.test('K-010 an item that changed since a worker read it is left for its next l
   t.match(library.suggestion(1), { status: 'accepted', text: SENTENCE });
 });
 
-t.test('K-010 a withdrawn suggestion keeps neither text nor time nor what it was', async (t) => {
+t.test('K-093 a withdrawn suggestion keeps neither text nor time nor what it was', async (t) => {
   const { library } = made();
   library.say({ type: 'review', number: 1, state_version: 1, verdict: 'unclear', note: null });
   const items = [{ kind: 'suggestion' as const, number: 1, revision: library.suggestion(1).revision }];
@@ -84,7 +84,7 @@ t.test('K-010 a withdrawn suggestion keeps neither text nor time nor what it was
   t.equal(library.records('revisions').size, 0);
 });
 
-t.test('K-010 what is deleted while a worker sees to earlier deletions is seen to as well', async (t) => {
+t.test('K-096 what is deleted while a worker sees to earlier deletions is seen to as well', async (t) => {
   const { library } = made();
   library.deleteTurn(1_000, 2_000);
   const first = next(library);

@@ -17,7 +17,7 @@ const told = (type: 'source.updated' | 'source.deleted', data?: Record<string, u
 
 const goes_on: OutboxMessage = { effect: 'notify', to: { kind: 'binding', id: 'e' }, message: { type: 'end' } };
 
-t.test('a source is created once, with one event, and is listed', async (t) => {
+t.test('K-001 a source is created once, with one event, and is listed', async (t) => {
   decideRows(t, { kind: source, self: 's' }, [
     { says: 'unknown', state: null, message: { type: 'view' }, reply: { refused: 'NOT_FOUND' } },
     {

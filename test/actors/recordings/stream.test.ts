@@ -185,7 +185,7 @@ t.test('H-009 H-010 H-014 a stream is registered once', async (t) => {
   ]);
 });
 
-t.test('H-037 K-003 a title is told when it changes, and nothing of a deleted source', async (t) => {
+t.test('K-002 K-003 H-037 a title is told when it changes, and nothing of a deleted source', async (t) => {
   const retitle = (title: string | null, silent = false): StreamMessage => ({ type: 'retitle', title, silent });
   const titled: Stream = { ...fresh, title: 'One' };
   const updated: Effect = {

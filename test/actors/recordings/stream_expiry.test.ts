@@ -196,7 +196,7 @@ t.test('I-018 chunks of an earlier release take their place, and then expire', a
   t.equal(expire(played, START_MS + count).gone.length, count - 1);
 });
 
-t.test('K-003 a deleted recording is gone at once, and its reference begins no other', async (t) => {
+t.test('K-024 a deleted recording is gone at once, and its reference begins no other', async (t) => {
   const of_device = recording({ title: 'Talk', device: true });
   store(of_device, 1);
   const { effects = [] } = of_device.send({ type: 'delete', silent: false });

@@ -104,7 +104,7 @@ const expire = (workspace_id: string, before_ms: number | null): ContactsMessage
 const swept = (effects: readonly Effect[]) =>
   effects.flatMap((effect) => (effect.effect === 'notify' ? [[effect.to.kind, effect.message]] : []));
 
-t.test('K-006 contacts are made, renamed, merged and deleted, and events name fields alone', async (t) => {
+t.test('K-006 K-052 contacts are made, renamed, merged and deleted, and events name fields alone', async (t) => {
   const played = new PlayedContacts();
   t.equal(played.refusal(view('1')), 'NOT_FOUND');
   t.equal(played.refusal(merge('1', '1')), 'NOT_FOUND');
@@ -152,7 +152,7 @@ t.test('K-006 contacts are made, renamed, merged and deleted, and events name fi
   t.match(played.state, { count: 1, self_id: null });
 });
 
-t.test('K-006 what changed is announced, one after the other, from where it had come', async (t) => {
+t.test('K-055 what changed is announced, one after the other, from where it had come', async (t) => {
   const played = new PlayedContacts();
   const next = (holder = 'one') => (played.say({ type: 'take_change', holder }) as { change: unknown }).change;
   const due = () => [...played.indexed(ANNOUNCING_INDEX.index)];
@@ -180,7 +180,7 @@ t.test('K-006 what changed is announced, one after the other, from where it had 
   t.strictSame(played.say({ type: 'announced', number: 3, after: null }), { done: true });
 });
 
-t.test('K-006 bounds: contacts, merges, changes that wait', async (t) => {
+t.test('K-054 bounds: contacts, merges, changes that wait', async (t) => {
   const full = new PlayedContacts();
   full.say(create('1'));
   full.state = { ...(full.state as Contacts), count: LIMITS.contacts_per_account_max };
@@ -204,7 +204,7 @@ t.test('K-006 bounds: contacts, merges, changes that wait', async (t) => {
   t.equal(busy.refusal(remove('1')), 'TOO_MANY_REQUESTS');
 });
 
-t.test('K-006 a voice that is heard again makes a contact without a name, and a person names it', async (t) => {
+t.test('K-056 K-058 a voice that is heard again makes a contact without a name, and a person names it', async (t) => {
   const played = new PlayedContacts();
   const voice = (id: string) => (played.say(view(id)) as { voice: unknown }).voice;
   t.same(played.say(match('w', 1, '1')), { contact_id: null }, 'nobody was learned');
@@ -315,7 +315,7 @@ t.test('I-020 many voices expire in steps', async (t) => {
   t.same(steps, [LIMITS.voices_expired_per_commit_max, LIMITS.voices_expired_per_commit_max, 3]);
 });
 
-t.test('K-006 bounds of voices: of a workspace, of a contact, and of what is learned', async (t) => {
+t.test('K-059 bounds of voices: of a workspace, of a contact, and of what is learned', async (t) => {
   const played = new PlayedContacts();
   const own = LIMITS.voices_per_contact_max;
   played.say(create('1'));
@@ -369,7 +369,7 @@ t.test('D-033 erased, nothing is left of contacts and voices, however many', asy
     t.equal(played.indexed(index).size, 0, index);
 });
 
-t.test('K-006 whatever happens, records say the same on both sides, and are counted', async (t) => {
+t.test('K-052 K-054 whatever happens, records say the same on both sides, and are counted', async (t) => {
   const contact = fc.constantFrom(...CONTACTS);
   const workspace = fc.constantFrom(...WORKSPACES);
   const speaker = fc.constantFrom(1, 2, 3);

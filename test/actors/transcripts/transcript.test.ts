@@ -16,7 +16,7 @@ import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { checkPlays, Played, START_MS } from '../../fixtures/deciding.js';
 
-/** Corrections, their events, and what retention takes. Rules K-004, K-005 and K-011. */
+/** Corrections, their events, and what retention takes. Rules K-005, K-011 and K-031. */
 
 const ID = makeId({ partition: 7, now_ms: START_MS, random: new Uint8Array(5) });
 const RUN = makeId({ partition: 7, now_ms: START_MS + 1, random: new Uint8Array(5) });
@@ -144,7 +144,7 @@ const spoken = () => {
   return recording;
 };
 
-t.test('K-004 corrections of one turn, and what is refused first', async (t) => {
+t.test('K-028 K-031 corrections of one turn, and what is refused first', async (t) => {
   const place = { page: 0, serial: 1 };
   const change = { type: 'change_turn', ...place } as const;
   const nothing = new Played(transcript, ID);
@@ -194,7 +194,7 @@ t.test('K-004 corrections of one turn, and what is refused first', async (t) => 
   );
 });
 
-t.test('K-004 a page holds so many turns and corrections, and refuses more as a whole', async (t) => {
+t.test('K-034 a page holds so many turns and corrections, and refuses more as a whole', async (t) => {
   const many = Array.from({ length: LIMITS.page_turns_max }, (_, n) => heard(`a${n} b`, n * 500));
   const recording = new Recording();
   t.match(recording.publish(many), { tally: { turns: LIMITS.page_turns_max } });
@@ -223,7 +223,7 @@ t.test('K-004 a page holds so many turns and corrections, and refuses more as a 
   t.equal(JSON.stringify([other.state, other.page()]), at, 'nothing of it is there');
 });
 
-t.test('K-005 speakers: who they are, and which are one', async (t) => {
+t.test('K-005 K-035 speakers: who they are, and which are one', async (t) => {
   const assign = (speaker: number, contact_id: string | null) =>
     ({ type: 'assign_speaker', speaker, contact_id }) as const;
   const merge = (speaker: number, into: number) => ({ type: 'merge_speaker', speaker, into }) as const;
@@ -302,7 +302,7 @@ t.test('K-005 events of a change follow in commits of 256, each turn once a chan
   });
 });
 
-t.test('K-005 a later result fills in who spoke, and whose voice it was', async (t) => {
+t.test('K-036 a later result fills in who spoke, and whose voice it was', async (t) => {
   const recording = new Recording();
   recording.publish([heard('one', 0), heard('two', 1_000), heard('three', 2_000)]);
   recording.tell({ type: 'change_turn', page: 0, serial: 1, contact_id: 'eva' });
@@ -328,7 +328,7 @@ t.test('K-005 a later result fills in who spoke, and whose voice it was', async 
   t.same(recording.shown, ['x S1 dora', 'y S2 eva', 'z S1 dora'], 'a person knows better');
 });
 
-t.test('K-004 labels mean the same in all of a stream where a worker says so', async (t) => {
+t.test('K-037 labels mean the same in all of a stream where a worker says so', async (t) => {
   const recording = new Recording();
   const labels = ['constructor', '__proto__', 'A'];
   const said = (page: number) => labels.map((label, n) => heard('a', page * PAGE_MS + n * 1_000, label));
@@ -342,7 +342,7 @@ t.test('K-004 labels mean the same in all of a stream where a worker says so', a
   t.same(recording.state?.labels, { constructor: 1, A: 3 });
 });
 
-t.test('K-010 the library is told what is heard where insights are made, and of every correction', async (t) => {
+t.test('K-064 K-065 the library is told what is heard where insights are made, and of every correction', async (t) => {
   const recording = new Recording();
   let seen = 0;
   const told = () => {
@@ -374,7 +374,7 @@ t.test('K-010 the library is told what is heard where insights are made, and of 
   t.same(told(), [], 'it heard the same');
 });
 
-t.test('K-004 what retention takes: clocks to the millisecond, 256 a commit, and never twice', async (t) => {
+t.test('I-018 I-020 I-023 retention takes 256 turns a commit, by the millisecond, and none twice', async (t) => {
   const expire = (before_ms: number | null) => ({ type: 'expire', sweep_id: 'x', before_ms, library_id: 'l' }) as const;
   const recording = new Recording();
   t.same(recording.ask(expire(null)), { removed: 0, left: false });
@@ -412,7 +412,7 @@ t.test('K-004 what retention takes: clocks to the millisecond, 256 a commit, and
   t.same(recording.shown, ['new S1 null'.replace('S1', 'null')], 'and what was deleted stays away');
 });
 
-t.test('K-004 the due list is never later than the oldest turn, whatever comes', async (t) => {
+t.test('I-018 the due list is never later than the oldest turn, whatever comes', async (t) => {
   type Act = { do: 'publish' | 'again' | 'delete' | 'expire' | 'split'; page: number; at: number };
   const acts: fc.Arbitrary<Act[]> = fc.array(
     fc.record({

@@ -146,7 +146,7 @@ function shown({ turns }: Page) {
   });
 }
 
-t.test('K-011 a run that hears the same changes nothing', async (t) => {
+t.test('K-038 a run that hears the same changes nothing', async (t) => {
   check(
     t,
     fc.property(runs, (said) => {
@@ -189,7 +189,7 @@ t.test('K-011 a run that replaces turns is one event, and one that only adds has
   );
 });
 
-t.test('K-004 a correction and a run come to the same, whichever is first', async (t) => {
+t.test('K-033 a correction and a run come to the same, whichever is first', async (t) => {
   let compared = 0;
   check(
     t,
@@ -218,7 +218,7 @@ t.test('K-004 a correction and a run come to the same, whichever is first', asyn
   t.ok(compared > drawsOf(600) / 6, `${compared} could be compared`);
 });
 
-t.test('K-004 no run loses a correction or brings back what was deleted', async (t) => {
+t.test('K-033 no run loses a correction or brings back what was deleted', async (t) => {
   check(
     t,
     fc.property(

@@ -3,7 +3,7 @@ import { type Page, type PageTurn, putPage, readPage } from '../../../actors/tra
 
 const TURN = { text: 'Hello.', language: null, confidence: null, speaker: 0 };
 
-t.test('K-012 a page keeps which pipeline made its turns, and reads those that say nothing of it', (t) => {
+t.test('K-114 a page keeps which pipeline made its turns, and reads those that say nothing of it', (t) => {
   const runs = [
     { id: 'r1', published_at_ms: 5 },
     { id: 'r2', published_at_ms: 6, pipeline: 2 },

@@ -11,7 +11,7 @@ const whole = {
   ...{ contacts: [], announcing: [], oldest: null },
 } as unknown as Transcript;
 
-t.test('what a window left goes with the audio that follows it, and only alone must it be consumed', async (t) => {
+t.test('K-040 what a window left goes with the audio after it, and is final only alone', async (t) => {
   const first = nextWindow(whole);
   t.match(first, { from_ms: 0, to_ms: 10_000, final: false });
   const after = consumed(whole, { from_ms: 0, to_ms: 10_000 } as NonNullable<Transcript['window']>, 7_500, 9);

@@ -8,7 +8,7 @@ import type { Interval } from '../../../src/domain/intervals.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { Played, START_MS } from '../../fixtures/deciding.js';
 
-/** How audio becomes windows for workers. Rule K-004; docs/areas.md, "Transcripts". */
+/** How audio becomes windows for workers. Rule K-039; docs/areas.md, "Transcripts". */
 
 const ID = makeId({ partition: 7, now_ms: START_MS, random: new Uint8Array(5) });
 const WINDOW_MS = 60_000;
@@ -57,7 +57,7 @@ class Recording extends Played<Transcript, TranscriptMessage, unknown> {
 
 const span = (window: Window | null) => (window === null ? null : [window.from_ms, window.to_ms, window.final]);
 
-t.test('K-004 when a window is due, and how far it goes', async (t) => {
+t.test('K-039 when a window is due, and how far it goes', async (t) => {
   const cases: [says: string, audio: Interval[], end_ms: number | null, at_once: unknown, when_quiet: unknown][] = [
     ['a full one at once', [[0, 70_000]], null, [0, 60_000, false], [0, 60_000, false]],
     ['a short one when nothing joins it', [[0, 5_000]], null, null, [0, 5_000, false]],
@@ -102,7 +102,7 @@ t.test('K-004 when a window is due, and how far it goes', async (t) => {
   }
 });
 
-t.test('K-004 a window is in one hand at a time, and what it leaves over goes with the next', async (t) => {
+t.test('K-040 K-045 a window is in one hand at a time, and what it leaves over goes with the next', async (t) => {
   const recording = new Recording();
   recording.audio([[0, 100_000]]);
   const first = recording.claim() as Window;
@@ -115,7 +115,7 @@ t.test('K-004 a window is in one hand at a time, and what it leaves over goes wi
   t.same(span(recording.claim()), [55_000, 115_000, false]);
 });
 
-t.test('K-004 what is left over and gets no more is final', async (t) => {
+t.test('K-040 what is left over and gets no more is final', async (t) => {
   const recording = new Recording();
   recording.audio([[0, 30_000]]);
   recording.pass(QUIET_MS);
@@ -129,7 +129,7 @@ t.test('K-004 what is left over and gets no more is final', async (t) => {
   t.equal(recording.due_ms, null);
 });
 
-t.test('K-004 audio that comes late or twice', async (t) => {
+t.test('K-041 audio that comes late or twice', async (t) => {
   const recording = new Recording();
   recording.audio([[60_000, 120_000]]);
   recording.publish(recording.claim() as Window);
@@ -150,7 +150,7 @@ t.test('K-004 audio that comes late or twice', async (t) => {
   );
 });
 
-t.test('K-004 a worker that is lost, fails, or comes too late', async (t) => {
+t.test('K-044 K-045 K-046 a worker that is lost, fails, or comes too late', async (t) => {
   const recording = new Recording();
   recording.audio([[0, 60_000]]);
   const lost = recording.claim() as Window;
@@ -172,7 +172,7 @@ t.test('K-004 a worker that is lost, fails, or comes too late', async (t) => {
   t.same(recording.state?.failed, []);
 });
 
-t.test('K-017 how windows ended is kept for debugging, the newest of them', async (t) => {
+t.test('K-133 how windows ended is kept for debugging, the newest of them', async (t) => {
   const recording = new Recording();
   const runs = () => (recording.ask({ type: 'runs' }) as { runs: TranscriptRun[] }).runs;
   recording.audio([[0, 120_000]]);
@@ -203,7 +203,7 @@ t.test('K-017 how windows ended is kept for debugging, the newest of them', asyn
   t.ok(runs().every(({ pass, status }) => pass === 'reprocess' && status === 'published'));
 });
 
-t.test('K-004 nobody gets a window for ever', async (t) => {
+t.test('K-046 nobody gets a window for ever', async (t) => {
   const recording = new Recording();
   recording.audio([[0, 60_000]]);
   for (let tries = 1; tries <= LIMITS.window_tries_max; tries++) {
@@ -215,7 +215,7 @@ t.test('K-004 nobody gets a window for ever', async (t) => {
   t.equal(recording.due_ms, null);
 });
 
-t.test('K-004 a recording is run once more after its end, a page at a time', async (t) => {
+t.test('K-044 a recording is run once more after its end, a page at a time', async (t) => {
   const recording = new Recording();
   recording.audio(
     [
@@ -237,7 +237,7 @@ t.test('K-004 a recording is run once more after its end, a page at a time', asy
   t.equal(recording.state?.final_pass, 'done');
 });
 
-t.test('K-004 what a worker says must lie in its window, in order', async (t) => {
+t.test('K-048 what a worker says must lie in its window, in order', async (t) => {
   const recording = new Recording();
   recording.audio([[60_000, 120_000]]);
   const window = recording.claim() as Window;
@@ -267,7 +267,7 @@ t.test('K-004 what a worker says must lie in its window, in order', async (t) =>
   t.equal(says([[60_000, 61_000]], 90_000), undefined);
 });
 
-t.test('K-004 many small pieces of audio stay few intervals', async (t) => {
+t.test('K-041 many small pieces of audio stay few intervals', async (t) => {
   const recording = new Recording();
   const pieces = Array.from(
     { length: LIMITS.transcript_intervals_max + 50 },
@@ -279,7 +279,7 @@ t.test('K-004 many small pieces of audio stay few intervals', async (t) => {
 
 const bad = (from_ms: number, to_ms: number, code = 'ENGINE_REFUSED') => ({ from_ms, to_ms, code });
 
-t.test('a part that could not be heard stands in failed, and the rest is covered', async (t) => {
+t.test('K-043 a part that could not be heard stands in failed, and the rest is covered', async (t) => {
   const recording = new Recording();
   recording.audio(
     [
@@ -301,7 +301,7 @@ t.test('a part that could not be heard stands in failed, and the rest is covered
   });
 });
 
-t.test('where a result says that the engine stopped, the rest waits for its next try', async (t) => {
+t.test('K-043 where a result says that the engine stopped, the rest waits for its next try', async (t) => {
   const recording = new Recording();
   recording.audio([[0, 60_000]], 60_000);
   const stopped = { code: 'ENGINE_BUSY' };
@@ -313,7 +313,7 @@ t.test('where a result says that the engine stopped, the rest waits for its next
   t.same([span(second), second?.tries], [[20_000, 60_000, true], 2]);
 });
 
-t.test('what nobody has tried has all of its tries before it', async (t) => {
+t.test('K-043 K-046 what nobody has tried has all of its tries before it', async (t) => {
   const recording = new Recording();
   recording.audio([[0, 60_000]], 60_000);
   let window = recording.claim() as Window;
@@ -331,7 +331,7 @@ t.test('what nobody has tried has all of its tries before it', async (t) => {
   t.equal(recording.claim()?.tries, 1);
 });
 
-t.test('a part that is said to have failed must lie in the window', async (t) => {
+t.test('K-048 a part that is said to have failed must lie in the window', async (t) => {
   const recording = new Recording();
   recording.audio([[0, 60_000]], 60_000);
   const window = recording.claim() as Window;
@@ -339,7 +339,7 @@ t.test('a part that is said to have failed must lie in the window', async (t) =>
     t.match(recording.publish(window, undefined, false, { failed }), { refused: 'BAD_REQUEST' });
 });
 
-t.test('where a later pass could not hear, what stands there stays', async (t) => {
+t.test('K-043 K-044 where a later pass could not hear, what stands there stays', async (t) => {
   const recording = new Recording();
   recording.audio([[0, 60_000]], 60_000);
   const turns = [5_000, 15_000, 25_000].map((start_ms) => ({
@@ -358,7 +358,7 @@ t.test('where a later pass could not hear, what stands there stays', async (t) =
   t.match(recording.state, { failed: [bad(10_000, 20_000)], final_pass: 'done' });
 });
 
-t.test('of a range that failed, only what is asked for is tried again', async (t) => {
+t.test('K-044 of a range that failed, only what is asked for is tried again', async (t) => {
   const recording = new Recording();
   recording.audio([[0, 60_000]], 60_000);
   const { number, token } = recording.claim() as Window;

@@ -22,7 +22,7 @@ const some: fc.Arbitrary<BlockText> = fc.record({
   marks: fc.constantFrom([], [kindTerm('task')]),
 });
 
-t.test('K-015 a block holds what its texts say', async (t) => {
+t.test('K-105 a block holds what its texts say', async (t) => {
   fc.assert(
     fc.property(fc.array(some, { maxLength: 300 }), fc.integer({ min: 0, max: 2 ** 47 }), (texts, begins_at_ms) => {
       const block = new Block(encodeBlock({ begins_at_ms, source_id: SOURCE }, texts));
@@ -54,7 +54,7 @@ t.test('K-015 a block holds what its texts say', async (t) => {
   );
 });
 
-t.test('K-015 a block of many terms keeps them apart', async (t) => {
+t.test('K-105 a block of many terms keeps them apart', async (t) => {
   const many = Array.from({ length: 5_000 }, (_, at) => Math.imul(at + 1, 0x9e3779b1) >>> 0);
   const [first, ...others] = many as [number, ...number[]];
   const texts = [others.slice(0, 1_000), others.slice(1_000, 2_000), others.slice(2_000, 3_000)].map((terms, at) => ({
@@ -70,7 +70,7 @@ t.test('K-015 a block of many terms keeps them apart', async (t) => {
   for (const term of [1, 2 ** 24 - 1, 2 ** 24, 2 ** 32 - 1]) t.same(postingsOf(block, term), []);
 });
 
-t.test('K-015 a block of long postings', async (t) => {
+t.test('K-105 a block of long postings', async (t) => {
   const words = Array.from({ length: 80 }, (_, at) => at + 1);
   const text = (at: number): BlockText => ({
     ...{ serial: at, start_ms: at, speaker: 0, stemmer: stemmerOf('en') },
@@ -86,7 +86,7 @@ t.test('K-015 a block of long postings', async (t) => {
   t.same(postingsOf(block, 81), []);
 });
 
-t.test('K-015 what is no block is refused', async (t) => {
+t.test('K-105 what is no block is refused', async (t) => {
   const bytes = encodeBlock({ begins_at_ms: 0, source_id: null }, [
     { serial: 0, start_ms: 0, speaker: 0, stemmer: stemmerOf('en'), said: termsIn('one two three', stemmerOf('en')) },
   ]);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { nameInArchive } from '../../../src/features/exports/export_contents.js';
 
-t.test('a file has a name in an archive that every system can unpack', async (t) => {
+t.test('K-127 a file has a name in an archive that every system can unpack', async (t) => {
   const rows: [name: string, saved: string][] = [
     ['plain.txt', 'plain.txt'],
     ['résumé 2.0.pdf', 'résumé 2.0.pdf'],

@@ -34,7 +34,7 @@ class MovingList {
   }
 }
 
-t.test('K-014 what changes while it is read is read once, and nothing is passed over', async (t) => {
+t.test('K-127 what changes while it is read is read once, and nothing is passed over', async (t) => {
   const property = fc.asyncProperty(
     fc.integer({ min: 0, max: 40 }),
     fc.array(fc.nat(39), { maxLength: 60 }),

@@ -38,7 +38,7 @@ async function checks(t: Test) {
   return { check, taken };
 }
 
-t.test('an item that turns bear becomes one with the spans of these turns', async (t) => {
+t.test('K-092 an item that turns bear becomes one with the spans of these turns', async (t) => {
   const { taken } = await checks(t);
   const insights = taken({
     conversation: { title: 'A report', summary: 'Two spoke.', topics: ['report', 'report', 'sleep'] },
@@ -67,7 +67,7 @@ t.test('an item that turns bear becomes one with the spans of these turns', asyn
   t.ok((insights.suggestions[0] as { stems: string[] }).stems.length > 1);
 });
 
-t.test('what no answer can say; nothing of it is taken', async (t) => {
+t.test('K-048 what no answer can say; nothing of it is taken', async (t) => {
   const { check } = await checks(t);
   const of = (more: object) => ({ suggestions: [{ ...task, ...more }] });
   const rows: [says: string, raw: object, path: string][] = [
@@ -112,7 +112,7 @@ t.test('what no answer can say; nothing of it is taken', async (t) => {
   for (const raw of [null, 7, 'text', []]) t.equal(checkedInsights(raw, {} as never).ok, false, JSON.stringify(raw));
 });
 
-t.test('an item that no turn bears is dropped and counted', async (t) => {
+t.test('K-092 an item that no turn bears is dropped and counted', async (t) => {
   const { taken } = await checks(t);
   const rows: [says: string, evidence: object[] | undefined, kept: boolean][] = [
     ['none', undefined, false],
@@ -154,7 +154,7 @@ t.test('an item that no turn bears is dropped and counted', async (t) => {
   t.equal(suggestions.length, 1, 'a short turn is quoted whole');
 });
 
-t.test('addresses that people did not say take their item with them', async (t) => {
+t.test('K-092 addresses that people did not say take their item with them', async (t) => {
   const { taken } = await checks(t);
   const rows: [text: string, turn: number, quote: string, kept: boolean][] = [
     ['Call 030 12345678', 3, 'My number is 030 1234 5678', true],
@@ -190,7 +190,7 @@ t.test('addresses that people did not say take their item with them', async (t) 
   t.match(conversation, { title: null, summary: 'The page is https://example.org/plan', topics: ['a'] });
 });
 
-t.test('nothing is shown that nobody sees', async (t) => {
+t.test('K-049 nothing is shown that nobody sees', async (t) => {
   const { taken } = await checks(t);
   const hidden = 'a\u0000b\u202ec\u200bd\ufeffe\u{e0041}f\u00adg\u2066h\ni';
   const { suggestions, conversation } = taken({
@@ -204,7 +204,7 @@ t.test('nothing is shown that nobody sees', async (t) => {
   t.equal(cleanText('a \u200c\u200d b'), 'a b');
 });
 
-t.test('only items of the job are named, and only those of the conversation are changed', async (t) => {
+t.test('K-048 only items of the job are named, and only those of the conversation are changed', async (t) => {
   const { taken } = await checks(t);
   const input = inputOf(SAID, {
     suggestions: [{ ref: 4, kind: 'task', text: 'Send it', status: 'open', due_at_ms: null }],
@@ -244,14 +244,14 @@ t.test('only items of the job are named, and only those of the conversation are 
   t.equal(unsupported, 3);
 });
 
-t.test('kinds that the pipeline does not want are not made, and times that nobody can mean are none', async (t) => {
+t.test('K-092 kinds that the pipeline does not want are not made; impossible times are none', async (t) => {
   const { taken } = await checks(t);
   t.equal(taken({ suggestions: [task] }, inputOf(SAID, { suggestion_kinds: ['question'] })).unsupported, 1);
   for (const due_at of ['1970-01-01T00:00:00Z', '2126-01-01T00:00:00Z'])
     t.match(taken({ suggestions: [{ ...task, due_at }] }).suggestions, [{ due_at_ms: null }]);
 });
 
-t.test('a turn that is corrected gives the turns another name', (t) => {
+t.test('K-089 a turn that is corrected gives the turns another name', (t) => {
   const [input, same] = [inputOf(SAID), inputOf(SAID)];
   t.equal(digestOfTurns(input.turns), digestOfTurns(same.turns));
   for (const more of [{ text: 'x' }, { end_ms: 1 }]) {
@@ -265,7 +265,7 @@ t.test('a turn that is corrected gives the turns another name', (t) => {
 const word = fc.constantFrom('ann', 'pays', 'the', 'bill', 'on', 'monday', 'never', 'and');
 const sentence = fc.array(word, { maxLength: 8 });
 
-t.test('whatever is answered: what is kept quotes what was said', async (t) => {
+t.test('K-092 whatever is answered: what is kept quotes what was said', async (t) => {
   const { check } = await checks(t);
   const raw = fc.record({
     op: fc.constantFrom('new', 'revise', 'withdraw'),

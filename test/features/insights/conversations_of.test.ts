@@ -32,7 +32,7 @@ const look = (streams: HeardStream[], more: Partial<Sought> = {}) =>
 const spansOf = ({ found }: ReturnType<typeof look>) =>
   found.map(({ parts }) => parts.map(({ stream_id, start_ms, end_ms }) => [stream_id, start_ms, end_ms]));
 
-t.test('a conversation ends after five minutes without a turn, and not before', async (t) => {
+t.test('K-064 a conversation ends after five minutes without a turn, and not before', async (t) => {
   const second = talk(10 * MIN, 4);
   for (const [gap_ms, wanted] of [
     [GAP - 1, 1],
@@ -50,13 +50,13 @@ t.test('a conversation ends after five minutes without a turn, and not before', 
   ]);
 });
 
-t.test('what is short is none', async (t) => {
+t.test('K-064 what is short is none', async (t) => {
   const of = (words: number[]) => look([stream(words.map((count, at) => turn(at * 10 * S, S, count)))]).found.length;
   t.same([of([50, 50]), of([3, 3, 3]), of([4, 3, 3]), of([])], [0, 0, 1, 0]);
   t.same([countWords(' one  two\nthree '), countWords('')], [3, 0]);
 });
 
-t.test('two hours are cut in the second one, at the widest gap', async (t) => {
+t.test('K-064 two hours are cut in the second one, at the widest gap', async (t) => {
   const turns = talk(0, 9 * 60); // three hours
   const paused = turns.filter(({ start_ms }) => !(start_ms >= 100 * MIN && start_ms < 102 * MIN));
   const early = paused.filter(({ start_ms }) => !(start_ms >= 30 * MIN && start_ms < 34 * MIN));
@@ -66,7 +66,7 @@ t.test('two hours are cut in the second one, at the widest gap', async (t) => {
   for (const { started_at_ms, ended_at_ms } of found) t.ok(ended_at_ms - started_at_ms <= 2 * HOUR);
 });
 
-t.test('what may go on is left, until it can not', async (t) => {
+t.test('K-064 what may go on is left, until it can not', async (t) => {
   const turns = talk(0, 4);
   const end_ms = 65 * S;
   const open = { found: [], left: { from_ms: 0, to_ms: DAY_MS } };
@@ -83,7 +83,7 @@ t.test('what may go on is left, until it can not', async (t) => {
   t.equal(long.left?.from_ms, (long.found[0]?.ended_at_ms ?? 0) - DAY_MS + 15 * S);
 });
 
-t.test('recordings of one source join where less than five minutes lie between them', async (t) => {
+t.test('K-064 recordings of one source join where less than five minutes lie between them', async (t) => {
   const at = (minutes: number, name = 'two') =>
     stream(talk(0, 4), { stream_id: name, captured_at_ms: DAY_MS + minutes * MIN });
   const two = look([stream(talk(0, 4)), at(5)]);
@@ -104,7 +104,7 @@ t.test('recordings of one source join where less than five minutes lie between t
   ]);
 });
 
-t.test('only what lies on the part asked for is found', async (t) => {
+t.test('K-064 only what lies on the part asked for is found', async (t) => {
   const streams = [stream([...talk(0, 4), ...talk(20 * MIN, 4), ...talk(40 * MIN, 4)])];
   t.same(spansOf(look(streams, { from_ms: 20 * MIN, to_ms: 21 * MIN })), [[['one', 20 * MIN, 20 * MIN + 65 * S]]]);
 });
@@ -121,7 +121,7 @@ const spoken = fc
     });
   });
 
-t.test('every turn is in one conversation at most, in order, none too long, and none is cut without need', async () => {
+t.test('K-064 every turn is in one conversation at most, in order; none is too long or cut without need', async () => {
   fc.assert(
     fc.property(spoken, (turns) => {
       const { found, left } = look([stream(turns)], { to_ms: Number.MAX_SAFE_INTEGER });
@@ -142,7 +142,7 @@ t.test('every turn is in one conversation at most, in order, none too long, and 
   );
 });
 
-t.test('what is found step by step is what is found at once', async () => {
+t.test('K-064 what is found step by step is what is found at once', async () => {
   fc.assert(
     fc.property(spoken, fc.array(fc.integer({ min: 1, max: 80 }), { maxLength: 20 }), (turns, steps) => {
       const at_once = spansOf(look([stream(turns)], { to_ms: Number.MAX_SAFE_INTEGER }));

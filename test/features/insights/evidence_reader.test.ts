@@ -44,38 +44,38 @@ async function readOf(page: Partial<Page>, more: Partial<Suggestion> = {}): Prom
   return found.item.text;
 }
 
-t.test('a sentence goes with its turn', async (t) => {
+t.test('K-093 a sentence goes with its turn', async (t) => {
   t.equal(await readOf({ corrections: [deleted([0, 4_000])] }), '');
 });
 
-t.test('a sentence stays when somebody else is deleted who spoke meanwhile', async (t) => {
+t.test('K-093 a sentence stays when somebody else is deleted who spoke meanwhile', async (t) => {
   const turns = [turn(0, `Well. ${SENTENCE}`, [0, 4_000])];
   t.equal(await readOf({ turns, corrections: [deleted([1_000, 3_000])] }), SENTENCE);
 });
 
-t.test('a sentence goes with its turn when somebody else stays who spoke just then', async (t) => {
+t.test('K-093 a sentence goes with its turn when somebody else stays who spoke just then', async (t) => {
   const turns = [turn(0, 'Well.', [0, 4_000])];
   t.equal(await readOf({ turns, corrections: [deleted([0, 4_000])] }), '');
 });
 
-t.test('a sentence goes with the half of its turn in which it ends', async (t) => {
+t.test('K-093 a sentence goes with the half of its turn in which it ends', async (t) => {
   const turns = [turn(0, 'I will call', [0, 2_000])];
   t.equal(await readOf({ turns, corrections: [deleted([2_000, 4_000])] }), '');
 });
 
-t.test('a sentence goes with a turn that a later run has put elsewhere', async (t) => {
+t.test('K-093 a sentence goes with a turn that a later run has put elsewhere', async (t) => {
   t.equal(await readOf({ corrections: [deleted([3_000, 9_000])] }), '');
 });
 
-t.test('a sentence stays when retention removed its turn', async (t) => {
+t.test('K-093 a sentence stays when retention removed its turn', async (t) => {
   t.equal(await readOf({ expired: { serials: [[0, 1]], spans: [[0, 4_000]] } }), SENTENCE);
 });
 
-t.test('a sentence stays when a later run has heard nothing there', async (t) => {
+t.test('K-093 a sentence stays when a later run has heard nothing there', async (t) => {
   t.equal(await readOf({}), SENTENCE);
 });
 
-t.test('what a model worded goes when what is left only touches its evidence', async (t) => {
+t.test('K-094 what a model worded goes when what is left only touches its evidence', async (t) => {
   const turns = [turn(0, 'Next.', [3_900, 9_000])];
   t.equal(await readOf({ turns, corrections: [deleted([0, 4_000])] }, { made_by: 'model', text: 'Call Zoe' }), '');
 });

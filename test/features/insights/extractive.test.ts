@@ -17,7 +17,7 @@ const SAID = [
 ];
 const engine = new Extractive();
 
-t.test('promises, requests and reminders, verbatim, with their time', async (t) => {
+t.test('K-091 promises, requests and reminders, verbatim, with their time', async (t) => {
   const { suggestions, memories, conversation } = await engine.think(inputOf(SAID));
   t.match(suggestions, [
     {
@@ -47,14 +47,14 @@ t.test('promises, requests and reminders, verbatim, with their time', async (t) 
   for (const topic of conversation.topics) t.ok(said.join(' ').toLowerCase().includes(topic), topic);
 });
 
-t.test('its answer passes what every answer must pass, whole', async (t) => {
+t.test('K-091 its answer passes what every answer must pass, whole', async (t) => {
   const keys = await openServerKeys(tempFolder(t));
   const input = inputOf(SAID);
   const checked = checkedInsights(await engine.think(input), { input, keys, made_by: 'extractive' });
   t.match(checked, { ok: true, insights: { unsupported: 0, suggestions: { length: 4 } } });
 });
 
-t.test('the same turns again change nothing; a corrected turn revises, a deleted one withdraws', async (t) => {
+t.test('K-091 the same turns again change nothing; a corrected turn revises, a deleted one withdraws', async (t) => {
   const first = await engine.think(inputOf(SAID));
   const known: InsightInput['suggestions'] = first.suggestions.map(({ kind, text, due_at }, at) => ({
     ...{ ref: at + 1, kind: kind ?? 'task', text: text ?? '', status: 'open' },
@@ -78,7 +78,7 @@ t.test('the same turns again change nothing; a corrected turn revises, a deleted
   );
 });
 
-t.test('a time is one of the place where it was said', async (t) => {
+t.test('K-091 a time is one of the place where it was said', async (t) => {
   const dueAt = async (utc_offset_min: number) => {
     const input = inputOf(SAID);
     const turns = input.turns.map((turn) => ({ ...turn, utc_offset_min }));
@@ -88,7 +88,7 @@ t.test('a time is one of the place where it was said', async (t) => {
   t.equal(await dueAt(-11 * 60), '2026-11-02T23:00:00.000Z', 'there it is still the first of November');
 });
 
-t.test('how people talk in meetings: fillers name and sum up nothing', async (t) => {
+t.test('K-091 how people talk in meetings: fillers name and sum up nothing', async (t) => {
   const fillers = Array.from(
     { length: 40 },
     (_, at) => `${at % 2 === 0 ? 'A' : 'B'}: ${at % 3 === 0 ? 'Hmm.' : 'Yeah, uh.'}`,
@@ -101,7 +101,7 @@ t.test('how people talk in meetings: fillers name and sum up nothing', async (t)
   t.strictSame(nothing.conversation, { title: null, summary: null, topics: [] });
 });
 
-t.test('which sentences promise or ask', (t) => {
+t.test('K-091 which sentences promise or ask', (t) => {
   const rows: [string, string | null][] = [
     ["I'll send it over tonight.", 'task'],
     ['I will get back to you on Monday.', 'follow_up'],
@@ -122,7 +122,7 @@ t.test('which sentences promise or ask', (t) => {
   t.end();
 });
 
-t.test('another language gets no suggestions, and a title of its own words', async (t) => {
+t.test('K-091 another language gets no suggestions, and a title of its own words', async (t) => {
   const input = inputOf([
     'A: Der Garten braucht einen neuen Zaun.',
     'B: Der Zaun ist teuer, sagt der Garten Fachmann.',
@@ -134,7 +134,7 @@ t.test('another language gets no suggestions, and a title of its own words', asy
   t.equal(conversation.title, 'zaun, garten');
 });
 
-t.test('silence, signs and very long turns', async (t) => {
+t.test('K-091 silence, signs and very long turns', async (t) => {
   t.match(await engine.think(inputOf([])), { conversation: { title: null, summary: null, topics: [] } });
   t.match(await engine.think(inputOf(['…', '!!!', ''])), { conversation: { title: null, summary: null } });
   const long = `I will send ${'very '.repeat(400)}much`;

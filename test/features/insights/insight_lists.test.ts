@@ -55,7 +55,7 @@ const items = fc.uniqueArray(
   },
 );
 
-t.test('K-010 pages of many libraries are all that passes, once each, in one order', async (t) => {
+t.test('K-062 pages of many libraries are all that passes, once each, in one order', async (t) => {
   const plays = fc.record({
     kept: fc.tuple(items, items, items),
     limit: fc.integer({ min: 1, max: 7 }),
@@ -92,7 +92,7 @@ t.test('K-010 pages of many libraries are all that passes, once each, in one ord
   }
 });
 
-t.test('K-010 a page costs the same however much there is, and a search that finds little gives up', async (t) => {
+t.test('K-062 a page costs the same however much there is, and a search that finds little gives up', async (t) => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => ({ number: at + 1, order: at }));
   const costOf = async (count: number, query: { narrow: boolean; passes: () => boolean }) => {
     const { services, tally } = librariesWith([many(count), many(count), []]);

@@ -8,7 +8,7 @@ import { tempFolder } from '../../fixtures/temp_folder.js';
 const shared = (one: readonly string[], other: readonly string[]) =>
   one.filter((stem) => other.includes(stem)).length / one.length;
 
-t.test('texts that say the same share their stems, and others do not', async (t) => {
+t.test('K-080 texts that say the same share their stems, and others do not', async (t) => {
   const keys = await openServerKeys(tempFolder(t));
   const of = (text: string, language: string | null = 'en') => stemsOf(keys, text, language);
   t.same(of('I will call the dentist'), of('the DENTIST, I will call!'), 'order, case and signs do not count');

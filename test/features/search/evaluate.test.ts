@@ -144,7 +144,7 @@ function bruteForce(libraries: Told[], asked: Asked): { id: string; score: numbe
 
 const two = fc.tuple(told(1), told(2));
 
-t.test('K-015 a search finds what reading everything finds, with the same scores', async (t) => {
+t.test('K-097 K-099 a search finds what reading everything finds, with the same scores', async (t) => {
   let found = 0;
   fc.assert(
     fc.property(two, asked, (libraries, asked) => {
@@ -163,7 +163,7 @@ t.test('K-015 a search finds what reading everything finds, with the same scores
   t.ok(found > RUNS, `${found} hits`);
 });
 
-t.test('K-015 the best comes first, of equals the newest, then the first id', async (t) => {
+t.test('K-102 the best comes first, of equals the newest, then the first id', async (t) => {
   fc.assert(
     fc.property(
       two,
@@ -185,7 +185,7 @@ t.test('K-015 the best comes first, of equals the newest, then the first id', as
   );
 });
 
-t.test('K-015 pages of a search are a partition of what stays, whatever changes meanwhile', async (t) => {
+t.test('K-104 pages of a search are a partition of what stays, whatever changes meanwhile', async (t) => {
   const sort = fc.constantFrom<'relevance' | 'recent'>('relevance', 'recent');
   const changes = fc.array(two, { minLength: 1, maxLength: 4 });
   fc.assert(
@@ -232,7 +232,7 @@ function others(changes: [Told, Told][], page: number): Told[] {
   return [{ library_id, transcripts: renamed, items, deleted_streams: new Set() }];
 }
 
-t.test('K-015 a cursor is of one query', async (t) => {
+t.test('K-104 a cursor is of one query', async (t) => {
   const digest = digestOfQuery({ q: 'one' });
   const position = {
     weights: { idf: [0.1, 1 / 3], average: 7.3 },
@@ -292,7 +292,7 @@ const QUERIES: [text: string, parsed: unknown][] = [
   [`${Array.from({ length: 15 }, (_, at) => `w${at}`).join(' ')} -"x y"`, { wrong: 'must have at most 16 words' }],
 ];
 
-t.test('K-015 the word that is being typed is the last one, as long as nothing ends it', async (t) => {
+t.test('K-098 the word that is being typed is the last one, as long as nothing ends it', async (t) => {
   const rows: [text: string, typed: string | null][] = [
     ['green hous', 'hous'],
     ["l'hous", 'hous'],
@@ -308,7 +308,7 @@ t.test('K-015 the word that is being typed is the last one, as long as nothing e
   for (const [text, typed] of rows) t.equal(wordBeingTyped(text), typed, text);
 });
 
-t.test('K-015 how a word stands in a text', async (t) => {
+t.test('K-097 how a word stands in a text', async (t) => {
   const english = stemmerOf('en');
   const rows: [word: string, options: { fuzzy?: boolean; begins?: boolean }, said: string, variant: number][] = [
     ['işik', {}, 'ışık', AS_IT_IS],
@@ -326,7 +326,7 @@ t.test('K-015 how a word stands in a text', async (t) => {
     t.equal(new QueryWord(word, { fuzzy, begins }).variantOf(said, english), variant, `${word} in ${said}`);
 });
 
-t.test('K-015 a part of a Korean word is found where all its pairs of syllables are', async (t) => {
+t.test('K-097 a part of a Korean word is found where all its pairs of syllables are', async (t) => {
   const texts = ['저는 고등학교에서 만났습니다', '학교에 고등어', '초등학교'];
   const block = (text: string, serial: number) => {
     const stemmer = stemmerOf('ko');
@@ -353,6 +353,6 @@ t.test('K-015 a part of a Korean word is found where all its pairs of syllables 
   t.same(found('대학교'), []);
 });
 
-t.test('K-015 queries', async (t) => {
+t.test('K-099 K-103 queries', async (t) => {
   for (const [text, parsed] of QUERIES) t.same(parseQuery(text), parsed, text);
 });

@@ -54,7 +54,7 @@ const UP_TO_NOW: [text: string, day: string, rest: string][] = [
   ['since 2025', '2025-01-01', ''],
 ];
 
-t.test('K-015 periods of a query', async (t) => {
+t.test('K-108 periods of a query', async (t) => {
   for (const [text, days, rest, time_zone = 'UTC'] of CASES) {
     const found = periodIn(text, { now_ms: NOW_MS, time_zone });
     const at = (day: string, time: string) => Date.parse(`${day}T${time}${OFFSETS[time_zone]}`);
@@ -72,7 +72,7 @@ t.test('K-015 periods of a query', async (t) => {
   t.same(summer, { from_ms: Date.parse('2026-06-30T22:00:00Z'), to_ms: Date.parse('2026-07-31T21:59:59.999Z') });
 });
 
-t.test('K-015 a day begins when it does there, also where clocks skip midnight or have it twice', async (t) => {
+t.test('K-108 a day begins when it does there, also where clocks skip midnight or have it twice', async (t) => {
   const rows: [day: string, time_zone: string, from: string, to: string][] = [
     ['2026-09-06', 'America/Santiago', '2026-09-06T04:00:00Z', '2026-09-07T03:00:00Z'],
     ['2026-09-05', 'America/Santiago', '2026-09-05T04:00:00Z', '2026-09-06T04:00:00Z'],
@@ -87,7 +87,7 @@ t.test('K-015 a day begins when it does there, also where clocks skip midnight o
   }
 });
 
-t.test('K-015 last night is the one that ends, as long as it does', async (t) => {
+t.test('K-108 last night is the one that ends, as long as it does', async (t) => {
   const rows: [now: string, from: string, to: string][] = [
     ['2026-11-25T02:00:00', '2026-11-24', '2026-11-25'],
     ['2026-11-25T05:59:59', '2026-11-24', '2026-11-25'],
@@ -103,7 +103,7 @@ t.test('K-015 last night is the one that ends, as long as it does', async (t) =>
   }
 });
 
-t.test('K-015 a time is looked for in the first characters alone', async (t) => {
+t.test('K-108 a time is looked for in the first characters alone', async (t) => {
   const asked = { now_ms: NOW_MS, time_zone: 'UTC' };
   const beyond = 'x'.repeat(LIMITS.recall_period_chars_max);
   t.equal(periodIn(`${beyond} last week`, asked), null);
@@ -112,7 +112,7 @@ t.test('K-015 a time is looked for in the first characters alone', async (t) => 
   t.equal(found?.rest.trim(), `${beyond} last week`);
 });
 
-t.test('K-015 time zones', async (t) => {
+t.test('K-108 time zones', async (t) => {
   for (const name of ['UTC', 'Europe/Vienna', 'America/Argentina/Buenos_Aires']) t.ok(isTimeZone(name), name);
   for (const name of ['', 'Nowhere/Town', '+01:00', 'x'.repeat(300)]) t.notOk(isTimeZone(name), name);
 });

@@ -55,7 +55,7 @@ function asVersionOne(decision: ReturnType<AnyActorKind['decide']>): ReturnType<
   };
 }
 
-t.test('K-015 what search keeps of a library is as new as the question', async (t) => {
+t.test('K-105 what search keeps of a library is as new as the question', async (t) => {
   const server = await new TestRedis().start();
   t.teardown(() => server.stop());
   const opened = async (kinds = KINDS) => {
@@ -105,7 +105,7 @@ t.test('K-015 what search keeps of a library is as new as the question', async (
     await actors.transcript(id).publish({ ...said, turns, recognized: {}, final_pass: false });
   };
 
-  await t.test('pages as they are published, corrected and emptied, by whichever process', async (t) => {
+  await t.test('K-105 pages as they are published, corrected and emptied, by whichever process', async (t) => {
     const { id, library_id } = await begin();
     t.same(await found(library_id, 'boat'), { turns: {}, items: [] });
     await publish(id, ['the boat leaves at nine', 'no', 'a boat']);
@@ -119,7 +119,7 @@ t.test('K-015 what search keeps of a library is as new as the question', async (
     t.equal((await one.shelves.of(library_id)).transcripts.size, 0);
   });
 
-  await t.test('items as they are created, changed and deleted', async (t) => {
+  await t.test('K-105 items as they are created, changed and deleted', async (t) => {
     const workspace_id = drawn();
     const library_id = libraryId(account_id, workspace_id);
     const memory = { account_id, workspace_id, kind: 'fact' as const, stems: ['x'] };
@@ -132,7 +132,7 @@ t.test('K-015 what search keeps of a library is as new as the question', async (
     t.same((await found(library_id, 'car')).items, []);
   });
 
-  await t.test('an erased transcript and an erased library leave no key', async (t) => {
+  await t.test('D-033 an erased transcript and an erased library leave no key', async (t) => {
     const { id, library_id } = await begin();
     await publish(id, ['one boat']);
     const lane = await begin(one.actors, { pipeline: 3 });
@@ -150,7 +150,7 @@ t.test('K-015 what search keeps of a library is as new as the question', async (
     t.same(await keys(`${lane.library_id}:${SEARCH_INDEX}`), []);
   });
 
-  await t.test('what a release without search has stored is found after a walk', async (t) => {
+  await t.test('K-105 what a release without search has stored is found after a walk', async (t) => {
     const old = await opened(OLD_KINDS);
     const { id, library_id, workspace_id } = await begin(old.actors);
     for (let minute = 0; minute < 20; minute++) await publish(id, [`minute ${minute}`, 'a boat'], old.actors);
@@ -172,7 +172,7 @@ t.test('K-015 what search keeps of a library is as new as the question', async (
     );
   });
 
-  await t.test('what a release has stored by other words is found by those of this one after a walk', async (t) => {
+  await t.test('K-105 what a release has stored by other words is found by those of this one later', async (t) => {
     const former = KINDS.map(
       (kind): AnyActorKind => ({ ...kind, decide: (...said) => asVersionOne(kind.decide(...said)) }),
     );
@@ -189,7 +189,7 @@ t.test('K-015 what search keeps of a library is as new as the question', async (
   });
 
   await t.test(
-    'a library that memory has no room for is read each time; numbers rise after a library is gone',
+    'K-105 a library without room in memory is read each time; numbers rise after one is gone',
     async (t) => {
       const { id, library_id } = await begin();
       await publish(id, ['one boat']);

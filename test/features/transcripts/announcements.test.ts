@@ -33,7 +33,7 @@ t.test('what changed in turns is announced', async (t) => {
   };
   const shown = async (recording: TestRecording) => (await recording.turns()).map(({ speaker_name }) => speaker_name);
 
-  await t.test('K-005 K-006 each turn of a speaker says that it has a contact, before the answer', async (t) => {
+  await t.test('K-005 K-055 each turn of a speaker says that it has a contact, before the answer', async (t) => {
     const [recording, eva, bob, whole] = [
       await recorded(),
       await newContact('Eva'),
@@ -66,7 +66,7 @@ t.test('what changed in turns is announced', async (t) => {
     t.match(await actors.contacts(ann.id).take_change({ holder: 'x' }), { change: null }, 'nothing is left to tell');
   });
 
-  await t.test('K-006 what a process left behind is announced by the next, each turn once', async (t) => {
+  await t.test('K-055 what a process left behind is announced by the next, each turn once', async (t) => {
     const recordings = [await recorded(), await recorded(), await recorded()];
     const [eva, bob] = [await newContact('Eva'), await newContact('Bob')];
     for (const recording of recordings) await assign(recording, 'S1', eva.id);
@@ -90,7 +90,7 @@ t.test('what changed in turns is announced', async (t) => {
     t.same(await ann.newEvents(), []);
   });
 
-  await t.test('K-002 K-006 nothing is said of turns whose source is deleted', async (t) => {
+  await t.test('K-002 K-055 nothing is said of turns whose source is deleted', async (t) => {
     const [gone, kept, eva] = [await recorded(), await recorded(), await newContact('Eva')];
     for (const recording of [gone, kept]) await assign(recording, 'S1', eva.id);
     const of_kept = await updates(kept, [0, 2]);
@@ -103,7 +103,7 @@ t.test('what changed in turns is announced', async (t) => {
     t.match(await actors.transcript(gone.id).view(), { announcing: [] });
   });
 
-  await t.test('K-006 a voice that a worker hears again is a contact, which a person names', async (t) => {
+  await t.test('K-056 K-057 a voice that a worker hears again is a contact, which a person names', async (t) => {
     const embedding = Buffer.from('embeddingmark').toString('base64');
     const heard = async (result: (known: string | undefined) => unknown[]) => {
       const recording = await TestRecording.begin(ann);

@@ -123,7 +123,7 @@ t.test('text that is longer than a turn may be becomes several, and none of it i
   }
 });
 
-t.test('an utterance that the end of a window may have cut is left to the next one', async (t) => {
+t.test('K-040 an utterance that the end of a window may have cut is left to the next one', async (t) => {
   const stream = await StoredStream.open(t);
   await stream.add([0, 10_000], wav16(counting(10_000)));
   const last = (start_s: number, end_s: number): Said[] => [
@@ -256,7 +256,7 @@ const away = () =>
   new EngineFailed('ENGINE_UNREACHABLE', 'The engine could not be reached.', { retry_after_ms: 7_000 });
 const LAST_TRY = { tries: LIMITS.window_tries_max };
 
-t.test('a file that the engine refuses fails alone', async (t) => {
+t.test('K-043 a file that the engine refuses fails alone', async (t) => {
   const { made, asked } = await sixFiles(t, { 1: refused(), 2: refused(), 5: refused() });
   t.same(asked, [0, 1, 2, 3, 4, 5]);
   t.match(made, {
@@ -274,7 +274,7 @@ t.test('a file that the engine refuses fails alone', async (t) => {
   });
 });
 
-t.test('where every file is refused, the window fails', async (t) => {
+t.test('K-043 where every file is refused, the window fails', async (t) => {
   const { made } = await sixFiles(t, Object.fromEntries([0, 1, 2, 3, 4, 5].map((at) => [at, refused()])));
   t.match(made, { ok: false, failure: { code: 'ENGINE_REFUSED', retry: false } });
 });
@@ -292,7 +292,7 @@ t.test('an engine that refuses whoever asks is asked once', async (t) => {
   });
 });
 
-t.test('what was heard before the engine failed counts, and the rest of a final window waits', async (t) => {
+t.test('K-043 what was heard before the engine failed counts, and the rest of a final window waits', async (t) => {
   const { made, asked } = await sixFiles(t, { 0: refused(), 3: away() }, { final: true });
   t.same(asked, [0, 1, 2, 3]);
   t.match(made, {
@@ -304,13 +304,13 @@ t.test('what was heard before the engine failed counts, and the rest of a final 
   });
 });
 
-t.test('where the first file fails, the window is tried again', async (t) => {
+t.test('K-043 where the first file fails, the window is tried again', async (t) => {
   const { made, asked } = await sixFiles(t, { 0: broken() });
   t.same(asked, [0]);
   t.match(made, { ok: false, failure: { code: 'ENGINE_ERROR', retry: true } });
 });
 
-t.test('at its last try a file that the engine fails at fails alone', async (t) => {
+t.test('K-043 at its last try a file that the engine fails at fails alone', async (t) => {
   const { made, asked } = await sixFiles(t, { 0: broken(), 2: broken() }, LAST_TRY);
   t.same(asked, [0, 1, 2, 3, 4, 5]);
   t.match(made, {
@@ -321,7 +321,7 @@ t.test('at its last try a file that the engine fails at fails alone', async (t) 
   });
 });
 
-t.test('at its last try a file for which the engine is away fails alone, and those behind it wait', async (t) => {
+t.test('K-043 at its last try a file for which the engine is away fails alone, and those behind it wait', async (t) => {
   const { made, asked } = await sixFiles(t, { 0: away() }, LAST_TRY);
   t.same(asked, [0]);
   t.match(made, {
@@ -353,7 +353,7 @@ async function withLoss(t: Test, hear: () => Promise<Heard>) {
   return { made, gone, lost };
 }
 
-t.test('a chunk whose bytes are gone fails, and the others are heard', async (t) => {
+t.test('K-023 K-043 a chunk whose bytes are gone fails, and the others are heard', async (t) => {
   const heard: Heard = { segments: [{ start_s: 1, end_s: 2, text: 'There.', words: [] }] };
   const { made, gone, lost } = await withLoss(t, async () => heard);
   t.match(made, {
@@ -363,12 +363,12 @@ t.test('a chunk whose bytes are gone fails, and the others are heard', async (t)
   t.same(lost, [gone]);
 });
 
-t.test('where the engine stops before a chunk whose bytes are gone, that waits as well', async (t) => {
+t.test('K-023 K-043 where the engine stops before a chunk whose bytes are gone, that waits as well', async (t) => {
   const { made } = await withLoss(t, () => Promise.reject(away()));
   t.match(made, { ok: false, failure: { code: 'ENGINE_UNREACHABLE', retry: true } });
 });
 
-t.test('of a file of several chunks that the engine refuses, each chunk is asked for by itself', async (t) => {
+t.test('K-043 of a file of several chunks that the engine refuses, each chunk is asked for by itself', async (t) => {
   const stream = await StoredStream.open(t);
   for (let at = 0; at < 3; at++)
     await stream.add([at * 5_000, at * 5_000 + 5_000], wav16(counting(5_000, at === 1 ? 20_000 : 1)));

@@ -65,7 +65,7 @@ t.test('contacts', async (t) => {
     for (const name of ['Eva', 'Berg', 'Stein', 'Other me']) t.notOk(events.includes(name), name);
   });
 
-  await t.test('K-006 what is refused, and to whom there is nobody', async (t) => {
+  await t.test('K-006 D-060 X-38 what is refused, and to whom there is nobody', async (t) => {
     const eva = await newContact('Eva');
     for (const name of ['', ' ', 'x'.repeat(81), 'a\nb', 7]) {
       t.equal(await ann.says('POST', '/contacts', { name }), '400 BAD_REQUEST');
@@ -92,7 +92,7 @@ t.test('contacts', async (t) => {
     t.equal((await ann.newEvents()).length, 2, 'two were made, and nothing else was recorded');
   });
 
-  await t.test('K-006 a contact that is merged into another is still there, and says so', async (t) => {
+  await t.test('K-052 X-38 a contact that is merged into another is still there, and says so', async (t) => {
     const { items } = await ann.ask<Page>('GET', '/contacts?limit=100');
     for (const { id } of items) await ann.ask('DELETE', `/contacts/${id}`);
     const [one, two, whole] = [await newContact('One', true), await newContact('Two'), await newContact('Whole')];
@@ -128,7 +128,7 @@ t.test('contacts', async (t) => {
     );
   });
 
-  await t.test('K-006 contacts are found by any part of their name', async (t) => {
+  await t.test('K-053 contacts are found by any part of their name', async (t) => {
     for (const name of ['Zoë Ångström', 'ＡＢＣ', 'Straße', 'zoe']) await newContact(name);
     t.same(await namesOf(), ['zoe', 'Straße', 'ＡＢＣ', 'Zoë Ångström']);
     const found = (q: string) => namesOf(`&q=${encodeURIComponent(q)}`);
@@ -140,7 +140,7 @@ t.test('contacts', async (t) => {
   });
 
   await t.test(
-    'K-006 contacts are found whatever apostrophes, hyphens and dots of i they are written with',
+    'K-053 contacts are found whatever apostrophes, hyphens and dots of i they are written with',
     async (t) => {
       const dee = await TestAccount.open(spool, 'dee@x.test');
       const make = (name: string) => dee.ask('POST', '/contacts', { name });
@@ -156,7 +156,7 @@ t.test('contacts', async (t) => {
     },
   );
 
-  await t.test('K-006 a search that finds little gives up after a while, with a cursor', async (t) => {
+  await t.test('K-053 a search that finds little gives up after a while, with a cursor', async (t) => {
     const cid = await TestAccount.open(spool, 'cid@x.test');
     const contacts = spool.server.services.actors.contacts(cid.id);
     const partition = partitionOfId(cid.id);
@@ -177,7 +177,7 @@ t.test('contacts', async (t) => {
     t.same([second.items.map(({ name }) => name), second.cursor], [['Rare'], null]);
   });
 
-  await t.test('K-006 I-020 a voice is shown by what is known of it, is forgotten, and expires', async (t) => {
+  await t.test('K-058 I-020 a voice is shown by what is known of it, is forgotten, and expires', async (t) => {
     const contacts = spool.server.services.actors.contacts(ann.id);
     const now = async () => (await spool.operator.advanceClock(0)).now;
     const [workspace_id, speaker] = [randomUUID(), 1];

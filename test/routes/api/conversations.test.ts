@@ -48,7 +48,7 @@ t.test('conversations', async (t) => {
   const recording = await spoken(await TestRecording.begin(ann));
   const first = await titled(ann, recording, 'Beginningmark');
 
-  await t.test('K-008 a conversation says where it lies and who spoke, as it is known now', async (t) => {
+  await t.test('K-061 a conversation says where it lies and who spoke, as it is known now', async (t) => {
     const [item] = await listed();
     t.match(item, {
       ...{ id: first.conversation, title: 'Beginningmark', session_id: null, language: 'en', topics: [] },
@@ -70,7 +70,7 @@ t.test('conversations', async (t) => {
     await ann.newEvents();
   });
 
-  await t.test('K-008 a person gives it a title, which is protected', async (t) => {
+  await t.test('K-008 K-063 a person gives it a title, which is protected', async (t) => {
     const path = `/conversations/${first.conversation}`;
     const edited = await ann.ask<Conversation>('PATCH', path, { title: ' A titlemark ' });
     t.match(edited, { title: 'A titlemark', revision: 2, protected_fields: ['title'] });
@@ -86,7 +86,7 @@ t.test('conversations', async (t) => {
     for (const text of ['titlemark', 'Beginningmark', 'Zoë']) t.notOk(all.includes(text), text);
   });
 
-  await t.test('K-008 lists show what was asked for, of many libraries in one order', async (t) => {
+  await t.test('K-060 K-062 K-069 lists show what was asked for, of many libraries in one order', async (t) => {
     const team = await ann.workspace('Team');
     await ann.bring(team.id, [bob]);
     const source_id = recording.source_id;
@@ -128,7 +128,7 @@ t.test('conversations', async (t) => {
     t.equal(await ann.says('GET', `/conversations?source_id=${source_id}`), '404 NOT_FOUND');
   });
 
-  await t.test('K-008 a list of a workspace in which many accounts record', async (t) => {
+  await t.test('K-062 a list of a workspace in which many accounts record', async (t) => {
     const crowd = await ann.workspace('Crowd');
     const recording = await TestRecording.inWorkspace(ann, {
       workspace_id: crowd.id,
@@ -148,7 +148,7 @@ t.test('conversations', async (t) => {
     t.same([status, error.details?.[0]?.path], [400, 'workspace_id']);
   });
 
-  await t.test('K-008 C-112 whoever may delete a conversation, and what is none', async (t) => {
+  await t.test('K-060 C-112 whoever may delete a conversation, and what is none', async (t) => {
     const more = await spoken(await TestRecording.begin(bob));
     const { conversation, library_id } = await titled(bob, more, 'Another');
     const path = `/conversations/${conversation}`;

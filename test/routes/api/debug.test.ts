@@ -19,7 +19,7 @@ t.test('what became of a recording', async (t) => {
   const worker = new TestTranscriber(spool);
   const runsOf = async (stream_id: string) => (await ann.ask<Page>('GET', `/debug/streams/${stream_id}/runs`)).items;
 
-  await t.test('K-017 a transcription from its audio to its end, and once more', async (t) => {
+  await t.test('K-133 K-134 a transcription from its audio to its end, and once more', async (t) => {
     const recording = await TestRecording.begin(ann);
     const again = (body: object) => ann.says('POST', `/debug/streams/${recording.id}/reprocess`, body);
     t.same(await runsOf(recording.id), []);
@@ -66,7 +66,7 @@ t.test('what became of a recording', async (t) => {
     t.equal(next_page.cursor, null);
   });
 
-  await t.test('K-017 insights, of whichever pipeline, and once more', async (t) => {
+  await t.test('K-133 K-134 insights, of whichever pipeline, and once more', async (t) => {
     const recording = await TestRecording.begin(ann);
     await recording.add(20_000);
     await recording.end();

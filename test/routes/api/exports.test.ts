@@ -115,7 +115,7 @@ async function keysOf(account_id: string): Promise<string[]> {
   return keys;
 }
 
-t.test('K-014 an export holds exactly what the routes list, and all bytes that were asked for', async (t) => {
+t.test('K-127 K-130 an export holds exactly what the routes list, and all bytes that were asked for', async (t) => {
   const ann = await TestAccount.open(spool, 'ann@x.test');
   const streams = await fill(ann);
   const at = { app: ann.app, base_url: spool.base_url };
@@ -163,7 +163,7 @@ t.test('K-014 an export holds exactly what the routes list, and all bytes that w
   await until('its bytes are gone', async () => (await keysOf(ann.id)).length === 0, GONE_MS_MAX);
 });
 
-t.test('K-014 layers that are off stay out and the manifest says so; staff get them', async (t) => {
+t.test('K-128 layers that are off stay out and the manifest says so; staff get them', async (t) => {
   const ann = await TestAccount.open(spool, 'ann@x.test');
   const before = await exportOf(ann.app);
   await ann.entitle('transcripts.access', false);
@@ -195,7 +195,7 @@ t.test('K-014 layers that are off stay out and the manifest says so; staff get t
   await ann.entitle('transcripts.access', true);
 });
 
-t.test('K-014 each list of the API is in an export, or it is said why not', async (t) => {
+t.test('K-127 each list of the API is in an export, or it is said why not', async (t) => {
   const known = new Set([...RESOURCES, ...LEFT_OUT].map(({ path }) => path));
   const rows = ROUTES.public.filter(({ method, credential }) => method === 'GET' && credential !== 'none');
   const single = (path: string) =>
@@ -205,7 +205,7 @@ t.test('K-014 each list of the API is in an export, or it is said why not', asyn
   t.same(missing, ['/audio/chunks/:id/content']); // which audio/ is
 });
 
-t.test('K-014 an export needs the permission and the layer of the route that lists the same', async (t) => {
+t.test('K-128 an export needs the permission and the layer of the route that lists the same', async (t) => {
   for (const { path, permission, layer } of RESOURCES) {
     if (permission === undefined) continue;
     const row = ROUTES.public.find((one) => one.method === 'GET' && one.path === path);
@@ -213,7 +213,7 @@ t.test('K-014 an export needs the permission and the layer of the route that lis
   }
 });
 
-t.test('K-014 who gets an export, and how many', async (t) => {
+t.test('K-129 who gets an export, and how many', async (t) => {
   const email = 'cat@x.test';
   const cat = await TestAccount.open(spool, email);
   const token = await cat.ask<{ value: string }>('POST', '/me/tokens', {
@@ -242,7 +242,7 @@ t.test('K-014 who gets an export, and how many', async (t) => {
   t.equal((await cat.app.send('POST', '/me/exports')).status, 429, 'deleting one does not give another');
 });
 
-t.test('K-014 an export that is kept no longer', async (t) => {
+t.test('K-130 an export that is kept no longer', async (t) => {
   const dan = await TestAccount.open(spool, 'dan@x.test');
   const { id, expires_at } = await exportOf(dan.app);
   t.ok(Math.abs(Date.parse(expires_at ?? '') - clock.now() - 7 * DAY_MS) < MINUTE_MS);
@@ -277,7 +277,7 @@ function holdStoring(): { held: Promise<void>; go: () => void } {
   return { held, go };
 }
 
-t.test('K-014 an export ends with whoever asked for it', async (t) => {
+t.test('K-129 K-131 an export ends with whoever asked for it', async (t) => {
   for (const [how, code, act] of [
     ['signed out', 'SIGNED_OUT', (app: AppClient) => app.ask('POST', '/me/sign-out')],
     ['signed out everywhere', 'SIGNED_OUT', (app: AppClient) => app.ask('POST', '/me/sign-out', { everywhere: true })],
@@ -309,7 +309,7 @@ t.test('K-014 an export ends with whoever asked for it', async (t) => {
   }
 });
 
-t.test('K-014 one that is deleted while it is made leaves nothing', async (t) => {
+t.test('K-130 one that is deleted while it is made leaves nothing', async (t) => {
   const fay = await TestAccount.open(spool, 'fay@x.test');
   const { held, go } = holdStoring();
   const { id } = await fay.ask<Export>('POST', '/me/exports', {});
@@ -324,7 +324,7 @@ t.test('K-014 one that is deleted while it is made leaves nothing', async (t) =>
   t.match(await exportOf(fay.app), { status: 'ready' });
 });
 
-t.test('K-014 whoever was lost in the middle is followed by somebody else, and has no say any more', async (t) => {
+t.test('K-132 whoever was lost in the middle is followed by somebody else, and has no say any more', async (t) => {
   const gus = await TestAccount.open(spool, 'gus@x.test');
   const exports = actors.exports(gus.id);
   const asker = { epochs: [], credential: null };
@@ -346,7 +346,7 @@ t.test('K-014 whoever was lost in the middle is followed by somebody else, and h
   t.same(manifestFaults(await contentOf(app, made)), []);
 });
 
-t.test('K-014 a server that stops gives back what it has in hand, and the next one makes it at once', async (t) => {
+t.test('K-132 a server that stops gives back what it has in hand, and the next one makes it at once', async (t) => {
   const hal = await TestAccount.open(spool, 'hal@x.test');
   // Of one part alone, all would be read already.
   await addFile({ app: hal.app, base_url: spool.base_url }, 'large', randomBytes(LIMITS.export_part_bytes * 2));

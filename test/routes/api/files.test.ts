@@ -46,7 +46,7 @@ t.test('files', async (t) => {
   const get = (path: string, headers: Record<string, string> = {}) => ann.app.send('GET', path, { headers });
 
   await t.test(
-    'K-014 a file is announced, uploaded, listed, renamed, given out and deleted; no event tells of it',
+    'K-123 a file is announced, uploaded, listed, renamed, given out and deleted; no event tells of it',
     async (t) => {
       const bytes = randomBytes(300_000);
       const { file, upload_path } = await announce(bytes);
@@ -81,7 +81,7 @@ t.test('files', async (t) => {
   );
 
   await t.test(
-    'K-014 a file is only ever saved: no browser makes a page of it; a range of it may be asked for',
+    'K-124 a file is only ever saved: no browser makes a page of it; a range of it may be asked for',
     async (t) => {
       const bytes = Buffer.from('<script>alert(1)</script>');
       const { id } = await add(bytes, { name: 'Zoë "x" %41.html', media_type: 'text/html' });
@@ -102,7 +102,7 @@ t.test('files', async (t) => {
     },
   );
 
-  await t.test('K-014 what is no file', async (t) => {
+  await t.test('K-125 what is no file', async (t) => {
     const fine = about(Buffer.from('x'));
     for (const [wrong, path] of [
       ...['', ' ', 'x'.repeat(201), 'a/b', 'a\\b', '.', '..', 'a\u0000', 'a\nb', 'a\u202egpj.exe', 'a\u200bb', 7].map(
@@ -168,7 +168,7 @@ t.test('files', async (t) => {
   });
 
   await t.test(
-    'K-014 H-023 bytes that do not come within a day are awaited no more; bytes of no file go',
+    'K-126 H-023 bytes that do not come within a day are awaited no more; bytes of no file go',
     async (t) => {
       const [kept, left] = [await add(randomBytes(10)), await announce(randomBytes(10))];
       const lost = randomBytes(10);

@@ -40,7 +40,7 @@ t.test('audio that the server has lost', async (t) => {
   const codeOf = async (answer: Response) =>
     `${answer.status} ${((await answer.json()) as { error: { code: string } }).error.code}`;
 
-  await t.test('a chunk is 410 with a code of its own, and a health problem says so', async (t) => {
+  await t.test('K-023 a chunk is 410 with a code of its own, and a health problem says so', async (t) => {
     const { recording, chunks } = await recorded(wav(1), wav(2));
     await lose(recording.id, chunks[0]);
     t.equal(await codeOf(await get(`/audio/chunks/${chunks[0]}/content`)), '410 CONTENT_MISSING');
@@ -51,7 +51,7 @@ t.test('audio that the server has lost', async (t) => {
     t.match(health_problems, [{ name: 'audio_lost', severity: 'grave' }]);
   });
 
-  await t.test('a chunk of which a part is there is lost as well', async (t) => {
+  await t.test('K-023 a chunk of which a part is there is lost as well', async (t) => {
     const { recording, chunks } = await recorded(wav(1));
     const { blobs } = spool.server.services;
     await lose(recording.id, chunks[0]);
@@ -65,7 +65,7 @@ t.test('audio that the server has lost', async (t) => {
     ['WAV', wav],
     ['Ogg', ogg],
   ] as const)
-    await t.test(`${kind} joined without what is lost, and a header says so`, async (t) => {
+    await t.test(`K-021 K-023 ${kind} joined without what is lost, and a header says so`, async (t) => {
       const { recording, chunks, path } = await recorded(file(1), file(2), file(3));
       await lose(recording.id, chunks[0]);
       const answer = await get(path);
@@ -80,7 +80,7 @@ t.test('audio that the server has lost', async (t) => {
       t.ok(Buffer.from(await answer.arrayBuffer()).equals(Buffer.from(await wanted.arrayBuffer())));
     });
 
-  await t.test('raw PCM is joined without what is lost', async (t) => {
+  await t.test('K-023 raw PCM is joined without what is lost', async (t) => {
     const raw = (byte: number) => ({ bytes: Buffer.alloc(16_000, byte), codec: 'pcm_s16le', container: 'raw' });
     const more = { sample_rate_hz: 8_000, channels: 1 };
     const recording = await TestRecording.begin(ann);
@@ -96,13 +96,13 @@ t.test('audio that the server has lost', async (t) => {
     );
   });
 
-  await t.test('of a recording that is lost as a whole there is no joined file', async (t) => {
+  await t.test('K-023 of a recording that is lost as a whole there is no joined file', async (t) => {
     const { recording, chunks, path } = await recorded(wav(1), wav(2));
     await lose(recording.id, ...chunks);
     t.equal(await codeOf(await get(path)), '410 CONTENT_MISSING');
   });
 
-  await t.test('a joined file that was whole before is made anew once it breaks', async (t) => {
+  await t.test('K-023 a joined file that was whole before is made anew once it breaks', async (t) => {
     const { recording, chunks, path } = await recorded(wav(1), wav(2));
     t.equal((await (await get(path)).arrayBuffer()).byteLength, 44 + 32_000);
     await lose(recording.id, chunks[1]);
@@ -113,7 +113,7 @@ t.test('audio that the server has lost', async (t) => {
     t.same([answer.status, answer.headers.get('x-joined-lost-chunks')], [200, '1']);
   });
 
-  await t.test('what is lost of a window stands in failed, and the rest is transcribed', async (t) => {
+  await t.test('K-023 K-043 what is lost of a window stands in failed, and the rest is transcribed', async (t) => {
     const { recording, chunks } = await recorded(wav(1), wav(2), wav(3));
     await lose(recording.id, chunks[1]);
     await recording.end();
@@ -130,7 +130,7 @@ t.test('audio that the server has lost', async (t) => {
     t.match(await recording.turns(), [{ text: 'Still there.' }]);
   });
 
-  await t.test('a file is 410 as well', async (t) => {
+  await t.test('K-023 a file is 410 as well', async (t) => {
     const bytes = randomBytes(20);
     const made = await ann.ask<{ file: { id: string }; upload_path: string }>('POST', '/files', {
       ...{ name: 'notes.txt', media_type: 'text/plain', size_bytes: bytes.length, sha256: sha256Of(bytes) },

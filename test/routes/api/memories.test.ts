@@ -36,7 +36,7 @@ t.test('memories', async (t) => {
   const anna = await ann.ask<Contact>('POST', '/contacts', { name: 'Anna' });
   await ann.newEvents();
 
-  await t.test('K-007 a person makes a memory, and changes it', async (t) => {
+  await t.test('K-007 K-084 a person makes a memory, and changes it', async (t) => {
     const made = await ann.ask<Memory>('POST', '/memories', { text: 'Likes teamark', kind: 'preference' });
     t.match(made, {
       ...{ text: 'Likes teamark', kind: 'preference', contact_id: null, state: 'active', superseded_by: null },
@@ -69,7 +69,7 @@ t.test('memories', async (t) => {
     for (const text of ['teamark', 'coffeemark', 'Anna']) t.notOk(all.includes(text), text);
   });
 
-  await t.test('K-007 what a run found rests on what was said, and goes with its source', async (t) => {
+  await t.test('K-085 what a run found rests on what was said, and goes with its source', async (t) => {
     const memories = [
       { text: 'Anna likes rye', kind: 'preference', at: [[0, 4_000] as [number, number]], contact_id: anna.id },
       { text: 'There is an oven', at: [[0, 4_000] as [number, number]] },
@@ -97,7 +97,7 @@ t.test('memories', async (t) => {
     t.same(await listed(`&contact_id=${anna.id}`), []);
   });
 
-  await t.test('C-114 what another pipeline made is read by its name, by whoever may select it', async (t) => {
+  await t.test('K-115 C-114 what another pipeline made is read by its name, by whoever may select it', async (t) => {
     const own = await TestRecording.begin(ann);
     await own.add(20_000);
     await own.end();

@@ -55,7 +55,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
     ann.app.access_token = (await spool.signIn(ann.email)).session.access_token;
   };
 
-  await t.test('K-011 K-012 it lies beside what the default pipeline heard, and replaces nothing', async (t) => {
+  await t.test('K-115 it lies beside what the default pipeline heard, and replaces nothing', async (t) => {
     const empty = await TestRecording.begin(ann);
     t.equal(await run(empty), '409 CONFLICT', 'there is nothing to hear');
     const recording = await recorded();
@@ -115,7 +115,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
     t.same(await ann.newEvents(), []);
   });
 
-  await t.test('K-012 C-114 who may read it, and that nobody corrects it', async (t) => {
+  await t.test('K-116 C-114 who may read it, and that nobody corrects it', async (t) => {
     const team = await ann.workspace('Team');
     await ann.bring(team.id, [bob]);
     const { source_id } = await TestRecording.begin(ann);
@@ -165,7 +165,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
     t.same(textsOf(await laneTurns(recording)), OWN);
   });
 
-  await t.test('K-012 what it makes rests on what it heard', async (t) => {
+  await t.test('K-115 what it makes rests on what it heard', async (t) => {
     const recording = await recorded();
     await heard(recording);
     const claimOf = async (pipeline_id: string) => {
@@ -213,7 +213,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
     t.equal(await run(recording, {}, same.id), '409 CONFLICT', 'there is nothing to do');
   });
 
-  await t.test('K-012 it goes with retention, source and recording', async (t) => {
+  await t.test('K-117 it goes with retention, source and recording', async (t) => {
     const recording = await recorded();
     await heard(recording);
     const [turn] = await laneTurns(recording);

@@ -27,7 +27,7 @@ t.test('pipelines', async (t) => {
   const statusOf = async (app: AppClient, method: string, path: string, body?: unknown) =>
     (await app.send(method, path, { body })).status;
 
-  await t.test('K-012 an account has one pipeline from the start, which no event tells', async (t) => {
+  await t.test('K-111 an account has one pipeline from the start, which no event tells', async (t) => {
     const { items, cursor } = await ann.ask<Page>('GET', '/pipelines');
     t.same([items.length, cursor], [1, null]);
     t.match(items[0], {
@@ -41,7 +41,7 @@ t.test('pipelines', async (t) => {
     t.same(await ann.newEvents(), []);
   });
 
-  await t.test('K-012 C-112 C-114 without developer access there is the default pipeline alone', async (t) => {
+  await t.test('K-111 C-112 C-114 without developer access there is the default pipeline alone', async (t) => {
     t.equal(await ann.says('POST', '/pipelines', { name: 'Notes' }), '403 FORBIDDEN');
     const renamed = await ann.ask<Pipeline>('PATCH', `/pipelines/${first}`, { name: 'All of it' });
     t.match(renamed, { name: 'All of it', revision: 2 });
@@ -49,7 +49,7 @@ t.test('pipelines', async (t) => {
     t.same(await ann.newEvents(), [], 'events tell which one is the default, and no more');
   });
 
-  await t.test('K-012 a pipeline is made, and becomes the default', async (t) => {
+  await t.test('K-112 a pipeline is made, and becomes the default', async (t) => {
     await ann.entitle('developer.tools', true);
     await ann.newEvents();
     const made = await ann.ask<Pipeline>('POST', '/pipelines', {
@@ -84,7 +84,7 @@ t.test('pipelines', async (t) => {
     t.notOk((await ann.app.send('GET', '/events?limit=100')).body.toString().includes('shortmark'));
   });
 
-  await t.test('K-012 what is no pipeline', async (t) => {
+  await t.test('K-113 what is no pipeline', async (t) => {
     for (const [wrong, path] of [
       [{}, 'name'],
       [{ name: ' ' }, 'name'],
@@ -102,7 +102,7 @@ t.test('pipelines', async (t) => {
     t.equal(await bob.says('POST', '/pipelines', { name: 'x' }), '409 CONFLICT');
   });
 
-  await t.test('C-112 C-114 what tokens list, select and change, with developer access and without', async (t) => {
+  await t.test('K-012 C-112 C-114 what tokens list, select and change with and without developer access', async (t) => {
     const path = `/pipelines/${pipelineId(ann.id, 2)}`;
     const tokens = {
       reads: await tokenOf(['pipelines:read']),

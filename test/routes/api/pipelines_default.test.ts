@@ -6,7 +6,7 @@ import { makeInsights } from '../../fixtures/insights.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { said, TestRecording, TestTranscriber } from '../../fixtures/transcribing.js';
 
-t.test('K-012 what the default pipeline makes tells which one that was', async (t) => {
+t.test('K-114 what the default pipeline makes tells which one that was', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
   t.teardown(() => spool.end());
   const ann = await TestAccount.open(spool, 'ann@x.test');

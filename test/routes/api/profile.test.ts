@@ -22,7 +22,7 @@ t.test('profile', async (t) => {
     t.same(await ann.newEvents(), []);
   });
 
-  await t.test('K-013 a profile is saved whole, on the revision that was read', async (t) => {
+  await t.test('K-013 K-120 a profile is saved whole, on the revision that was read', async (t) => {
     const about = 'Bakes bread.\nKnows Zoë Marksecret.';
     const first = await save({
       revision: 0,
@@ -50,7 +50,7 @@ t.test('profile', async (t) => {
     for (const text of ['Marksecret', 'bread', 'Zoë']) t.notOk(events.includes(text), text);
   });
 
-  await t.test('K-013 what is no profile', async (t) => {
+  await t.test('K-121 what is no profile', async (t) => {
     const many = (count: number, text = 'x') => Array.from({ length: count }, (_, at) => `${text}${at}`);
     for (const [wrong, path] of [
       [{}, 'revision'],
@@ -70,7 +70,7 @@ t.test('profile', async (t) => {
     await ann.newEvents();
   });
 
-  await t.test('K-013 context items; each change that is seen raises the version', async (t) => {
+  await t.test('K-013 K-121 context items; each change that is seen raises the version', async (t) => {
     const read = () => ann.ask<Items>('GET', '/profile/context');
     t.same(await read(), { version: 0, items: [], cursor: null });
     const made = await ann.ask<ContextItem>('POST', '/profile/context', { text: 'Allergic to nutsmark' });
@@ -96,7 +96,7 @@ t.test('profile', async (t) => {
     t.equal(await ann.says('POST', '/profile/context', { text: 'x' }), '409 CONFLICT');
   });
 
-  await t.test('K-013 reading takes profile:read, writing profile:write', async (t) => {
+  await t.test('K-119 reading takes profile:read, writing profile:write', async (t) => {
     const tokenOf = async (permissions: string[]) => {
       const body = { name: 'tool', permissions, expires_at: null };
       return bearer(spool, (await bob.ask<{ value: string }>('POST', '/me/tokens', body)).value);

@@ -61,7 +61,7 @@ t.test('recall', async (t) => {
     ],
   );
 
-  await t.test('K-015 passages with what was said around them, the words that matched, and no answer', async (t) => {
+  await t.test('K-107 passages with what was said around them, the words that matched, and no answer', async (t) => {
     const { items, cursor, period } = await ask('When was the dentist appointment moved?', { context_turns: 1 });
     const [first] = items as [Item];
     t.match(first, {
@@ -76,7 +76,7 @@ t.test('recall', async (t) => {
     t.match((await ask('invoyce')).items, [{ matched: ['invoyce'], stream_id: recent.id }], 'by its sound');
   });
 
-  await t.test('K-015 of equals the newer comes first; from, to and limit bound it', async (t) => {
+  await t.test('K-102 K-107 of equals the newer comes first; from, to and limit bound it', async (t) => {
     const streams = async (more: object = {}) => (await ask('weather', more)).items.map(({ stream_id }) => stream_id);
     const { items } = await ask('weather');
     t.ok((items[0]?.score ?? 0) > 0);
@@ -86,7 +86,7 @@ t.test('recall', async (t) => {
     t.equal((await streams({ limit: 1 })).length, 1);
   });
 
-  await t.test('K-015 a time that the query speaks of binds it', async (t) => {
+  await t.test('K-108 a time that the query speaks of binds it', async (t) => {
     const { items, period } = await ask('what about the weather last week');
     t.same(
       items.map(({ stream_id }) => stream_id),
@@ -104,7 +104,7 @@ t.test('recall', async (t) => {
     t.same((await ask('weather in 1999')).items.length, 0);
   });
 
-  await t.test('K-015 a contact that is named has said it', async (t) => {
+  await t.test('K-109 a contact that is named has said it', async (t) => {
     const zoe = await ann.ask<Contact>('POST', '/contacts', { name: 'Zoe Miller' });
     await ann.ask('PATCH', `/audio/streams/${recent.id}/speakers/S1`, { contact_id: zoe.id });
     const { items } = await ask('what did Zoe say about bread', { context_turns: 0 });
@@ -118,7 +118,7 @@ t.test('recall', async (t) => {
     t.equal(await ann.says('POST', '/recall', { query: 'x', contact_ids: [randomUUID()] }), '404 NOT_FOUND');
   });
 
-  await t.test('K-015 what was promised is found with the moment in which it was', async (t) => {
+  await t.test('K-110 what was promised is found with the moment in which it was', async (t) => {
     const self = await ann.ask<Contact>('POST', '/contacts', { name: 'Ann', is_self: true });
     const owner = { owner_contact_id: self.id };
     await makeInsights(ann, recent, {
@@ -152,7 +152,7 @@ t.test('recall', async (t) => {
     t.equal(searched.items.length, 1, 'a search finds them');
   });
 
-  await t.test('K-015 what is wrong is named', async (t) => {
+  await t.test('K-103 what is wrong is named', async (t) => {
     const wrong = async (body: object) => {
       const answer = await ann.app.send('POST', '/recall', { body });
       const { error } = JSON.parse(answer.body.toString()) as {
@@ -169,7 +169,7 @@ t.test('recall', async (t) => {
     t.equal(await wrong({ query: 'x', contact_ids: [] }), '400 contact_ids must be 1 to 20 contacts');
   });
 
-  await t.test('C-103 C-107: both permissions together, or recall:read', async (t) => {
+  await t.test('K-015 C-103 C-107 both permissions together, or recall:read', async (t) => {
     for (const [scope, status] of [
       ['turns:read', 403],
       ['insights:read', 403],

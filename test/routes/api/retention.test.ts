@@ -278,7 +278,7 @@ t.test('I-020 each clock is compared to the millisecond, and each record goes by
   t.equal(await bob.says('GET', `/turns/${turn?.id}`), '410 CONTENT_EXPIRED');
 });
 
-t.test('I-018 I-019 what is not kept goes within the hour, what is kept for ever never', async (t) => {
+t.test('I-018 I-019 X-37 what is not kept goes within the hour, what is kept for ever never', async (t) => {
   const cy = await Person.of('cy');
   const stream = await cy.stream('Not kept');
   await cy.upload(stream, 0);
@@ -447,7 +447,7 @@ t.test('I-018 what an earlier release has stored is brought in by the daily walk
   t.match((await ivy.applied()).at(0)?.data.buckets, { audio: { count: 2 }, transcripts: { count: 2 } });
 });
 
-t.test('K-003 H-037 a deleted recording is gone at once and for good', async (t) => {
+t.test('K-024 H-037 a deleted recording is gone at once and for good', async (t) => {
   const jo = await Person.of('jo');
   const { device, epoch: binding_epoch } = await spool.boundDevice(jo.app);
   const { source_stream_ref, source_chunk_ref, chunk_id, bytes } = await record(device, { epoch: binding_epoch });

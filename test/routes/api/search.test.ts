@@ -50,7 +50,7 @@ const garden = await records(
 );
 const kitchen = await records('2026-11-02T10:00:00.000Z', 'We painted the kitchen.', 'The fence can wait.');
 
-await t.test('K-015 words, stems, phrases, exclusions, neighbours and sounds', async (t) => {
+await t.test('K-097 K-099 words, stems, phrases, exclusions, neighbours and sounds', async (t) => {
   t.same(await found('kitchen'), ['We painted the kitchen.']);
   t.same(await found('garden budget'), [], 'two turns apart');
   t.same(await found('budget paint'), [
@@ -70,7 +70,7 @@ await t.test('K-015 words, stems, phrases, exclusions, neighbours and sounds', a
   t.same(items.map(marked), [['paint', 'that', 'fence']]);
 });
 
-await t.test('K-015 a word that nothing has yet finds words that begin with it, while it is the last', async (t) => {
+await t.test('K-098 a word that nothing has yet finds words that begin with it, while it is the last', async (t) => {
   t.same(await found('kitc'), ['We painted the kitchen.']);
   t.same((await pageOf('painted kitc')).items.map(marked), [['painted', 'kitchen']]);
   t.same((await found('Budg')).length, 1);
@@ -85,7 +85,7 @@ await t.test('K-015 a word that nothing has yet finds words that begin with it, 
   t.same(walked, await found('pain'), 'page by page');
 });
 
-await t.test('K-015 a hit says where it is', async (t) => {
+await t.test('K-100 a hit says where it is', async (t) => {
   const [hit] = (await pageOf('schmidt')).items;
   const turn = await turnOf(garden, 'Schmidt');
   const { id, stream_id, source_id, start_ms, started_at, contact_id, speaker_name } = turn;
@@ -93,7 +93,7 @@ await t.test('K-015 a hit says where it is', async (t) => {
   t.same(await ann.ask('GET', `/turns/${hit?.id}`), turn);
 });
 
-await t.test('K-015 filters and the order', async (t) => {
+await t.test('K-101 K-102 filters and the order', async (t) => {
   const texts = ['The garden needs a new fence.', 'The fence can wait.'];
   const [early, late] = texts as [string, string];
   t.same(await found('fence -saturday', '&sort=recent'), [late, early]);
@@ -114,7 +114,7 @@ await t.test('K-015 filters and the order', async (t) => {
   t.match((await pageOf('wait')).items, [{ contact_id: other.id, speaker_name: 'Annie' }]);
 });
 
-await t.test('K-015 what is wrong is named', async (t) => {
+await t.test('K-103 what is wrong is named', async (t) => {
   const wrong = async (query: string) => {
     const answer = await ann.app.send('GET', `/search?${query}`);
     const { error } = JSON.parse(answer.body.toString()) as {
@@ -134,7 +134,7 @@ await t.test('K-015 what is wrong is named', async (t) => {
     t.equal(await wrong(`q=x&${name}=${UNKNOWN}`), '404 NOT_FOUND', name);
 });
 
-await t.test('K-015 pages are a partition, while others are said, changed and deleted', async (t) => {
+await t.test('K-104 pages are a partition, while others are said, changed and deleted', async (t) => {
   const many = await records(
     '2026-11-03T10:00:00.000Z',
     ...Array.from({ length: 4 }, (_, at) => `Lantern number ${at}.`),
@@ -152,7 +152,7 @@ await t.test('K-015 pages are a partition, while others are said, changed and de
   for (const text of ['Lantern number 1.', 'Lantern number 2.', 'Lantern number 3.']) t.ok(seen.includes(text), text);
 });
 
-await t.test('K-015 every change is found in the next search', async (t) => {
+await t.test('K-105 every change is found in the next search', async (t) => {
   const one = await records('2026-11-05T10:00:00.000Z', 'A zebra and a tiger met.', 'Nobody saw the tiger.');
   t.same(await found('zebra tiger'), ['A zebra and a tiger met.', 'Nobody saw the tiger.']);
   const turn = await turnOf(one, 'zebra');
@@ -174,7 +174,7 @@ await t.test('K-015 every change is found in the next search', async (t) => {
   t.same(await found('walrus'), [], 'the recording is deleted');
 });
 
-await t.test('K-015 suggestions, and what only developers list', async (t) => {
+await t.test('K-100 K-101 suggestions, and what only developers list', async (t) => {
   const task = { owner_contact_id: (await ann.ask<Contact>('POST', '/contacts', { name: 'Zoë' })).id };
   await makeInsights(ann, garden, {
     conversation: { title: 'Planning the greenhouse', topics: ['gardening'] },
@@ -205,7 +205,7 @@ await t.test('K-015 suggestions, and what only developers list', async (t) => {
   await ann.entitle('developer.tools', false);
 });
 
-await t.test('K-015 members search a shared workspace; nobody else finds anything of others', async (t) => {
+await t.test('K-106 members search a shared workspace; nobody else finds anything of others', async (t) => {
   t.same(await found('fence', '', bob.app), []);
   const team = await ann.workspace('Team');
   await ann.bring(team.id, [bob]);
@@ -232,7 +232,7 @@ await t.test('K-015 members search a shared workspace; nobody else finds anythin
   t.match(await bob.ask('POST', '/recall', asked), { items: [] });
 });
 
-await t.test('C-103 C-107: both permissions together, or recall:read', async (t) => {
+await t.test('K-015 C-103 C-107 both permissions together, or recall:read', async (t) => {
   const says = async (scope: string) => {
     const { access_token } = await OauthApp.first(spool, 'svc-ios').signInNatively(ann.email, { scope });
     const answers = [
@@ -258,7 +258,7 @@ await t.test('C-103 C-107: both permissions together, or recall:read', async (t)
   }
 });
 
-await t.test('K-015 what retention removes is found no more', async (t) => {
+await t.test('K-105 what retention removes is found no more', async (t) => {
   t.same(await found('budget'), ['The budget is two hundred euros.']);
   const workspace_id = await privateWorkspaceOf(ann);
   await ann.ask('PATCH', `/workspaces/${workspace_id}`, { retention: { transcripts: { days: 1 } } });

@@ -36,7 +36,7 @@ t.test('what came of a recorder session', async (t) => {
     return items[0] as { id: string; source_id: string };
   };
 
-  await t.test('K-009 it is pending while its audio, or what is made of it, waits', async (t) => {
+  await t.test('K-070 it is pending while its audio, or what is made of it, waits', async (t) => {
     await record(hosted.device, { epoch: hosted.epoch });
     t.equal((await read()).state, 'pending', 'a chunk is not processed');
     const { id, source_id } = await streamOf();
@@ -85,7 +85,7 @@ t.test('what came of a recorder session', async (t) => {
     t.match(items, [{ text: 'Send the notes' }]);
   });
 
-  await t.test('K-009 K-008 a host may delete what came of its session, and not rename it', async (t) => {
+  await t.test('K-071 a host may delete what came of its session, and not rename it', async (t) => {
     const body = { name: 'tool', permissions: ['insights:read', 'insights:write'], expires_at: null };
     const tool = bearer(spool, (await ann.ask<{ value: string }>('POST', '/me/tokens', body)).value);
     const { conversations, memories } = await read();
@@ -110,7 +110,7 @@ t.test('what came of a recorder session', async (t) => {
     );
   });
 
-  await t.test('K-009 contacts and names of who spoke are for whoever reads turns', async (t) => {
+  await t.test('K-082 contacts and names of who spoke are for whoever reads turns', async (t) => {
     const { id } = await streamOf();
     const { id: contact_id } = await ann.ask<{ id: string }>('POST', '/contacts', { name: 'Zoë' });
     await makeInsights(ann, await streamOf(), {

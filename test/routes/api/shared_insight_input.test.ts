@@ -38,12 +38,12 @@ async function inputOf(recording: TestRecording): Promise<string> {
   return JSON.stringify(work);
 }
 
-t.test('K-013 engines get all that an account tells them for its private recordings', async (t) => {
+t.test('K-122 engines get all that an account tells them for its private recordings', async (t) => {
   const input = await inputOf(await TestRecording.begin(ann, { captured_at: CAPTURED_AT }));
   for (const mark of ['Privatemark', 'Contextmark', 'Instructionmark']) t.match(input, mark);
 });
 
-t.test('K-013 engines get vocabulary and languages alone for recordings in a shared workspace', async (t) => {
+t.test('K-122 engines get vocabulary and languages alone for recordings in a shared workspace', async (t) => {
   const { id: workspace_id } = await ann.workspace('Shared');
   const { id: source_id } = await ann.ask<{ id: string }>('POST', '/sources', { name: 'Desk' });
   const input = await inputOf(

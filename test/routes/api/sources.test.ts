@@ -53,7 +53,7 @@ t.test('sources, and the streams that apps record', async (t) => {
     t.same((await bob.ask<Page<SourceView>>('GET', '/sources')).items, []);
   });
 
-  await t.test('K-001 K-003 reading takes audio:read or turns:read, writing audio:write', async (t) => {
+  await t.test('K-018 X-36 reading takes audio:read or turns:read, writing audio:write', async (t) => {
     const source = await newSource();
     const stream = await newStream(source.id);
     const writes: [string, string, unknown?][] = [
@@ -160,7 +160,7 @@ t.test('sources, and the streams that apps record', async (t) => {
     await ann.newEvents();
   });
 
-  await t.test('K-002 H-037 deleting a source is the last that is told of it', async (t) => {
+  await t.test('K-002 K-019 H-037 deleting a source is the last that is told of it', async (t) => {
     const { device, epoch } = await spool.boundDevice(ann.app);
     const { chunk_id } = await record(device, { epoch });
     const [stream] = (await ann.ask<Page<StreamView>>('GET', '/audio/streams?limit=1')).items as [StreamView];

@@ -49,7 +49,7 @@ t.test('audio of streams, from apps and as one file', async (t) => {
   };
   const bytesOf = async (answer: Promise<Response>) => Buffer.from(await (await answer).arrayBuffer());
 
-  await t.test('K-003 an app uploads chunks as a recorder does', async (t) => {
+  await t.test('K-020 an app uploads chunks as a recorder does', async (t) => {
     const stream = await newStream();
     const bytes = randomBytes(500);
     const body = intentOf(bytes, 0, { start: 0, end: 100 });
@@ -96,7 +96,7 @@ t.test('audio of streams, from apps and as one file', async (t) => {
     });
   }
 
-  await t.test('a stream of WAVs is one WAV, in the order of time, and any range of it', async (t) => {
+  await t.test('K-021 a stream of WAVs is one WAV, in the order of time, and any range of it', async (t) => {
     const stream = await newStream();
     t.equal(await says(send('GET', `${stream}/content`)), '409 CONFLICT', 'nothing is stored');
     const parts = [1, 2, 3, 4].map((byte) => Buffer.alloc(200, byte));
@@ -156,7 +156,7 @@ t.test('audio of streams, from apps and as one file', async (t) => {
     t.equal(part.headers.get('content-length'), '10');
   });
 
-  await t.test('a stream of Opus in Ogg is one; what can not be joined says why', async (t) => {
+  await t.test('K-021 K-022 a stream of Opus in Ogg is one; what can not be joined says why', async (t) => {
     const stream = await newStream();
     const chunks = [0, 1, 2].map((n) => opusFile({ serial: n, pages: [[30, 40], [50 + n]] }));
     for (const [n, bytes] of chunks.entries())
@@ -180,7 +180,7 @@ t.test('audio of streams, from apps and as one file', async (t) => {
   });
 
   await t.test(
-    'raw samples are one WAV once their rate and channels are said, and what can not be heard is said',
+    'K-021 K-022 raw samples are one WAV once their rate and channels are said, and what can not be heard is said',
     async (t) => {
       const stream = await newStream();
       const announce = (bytes: Buffer, sequence: number, more: object) =>
@@ -240,7 +240,7 @@ t.test('audio of streams, from apps and as one file', async (t) => {
     },
   );
 
-  await t.test('a chunk whose bytes never came does not keep the others from being one file', async (t) => {
+  await t.test('K-021 a chunk whose bytes never came does not keep the others from being one file', async (t) => {
     const stream = await newStream();
     const wav = (byte: number) => writeWav({ fmt }, Buffer.alloc(20, byte));
     await upload(stream, wav(1), 0, { start: 0, end: 10 });

@@ -51,7 +51,7 @@ const recording = await spoken(ann, 'I will call Zoë tomorrow.', 'And I will ba
 const anna = await ann.ask<Contact>('POST', '/contacts', { name: 'Anna' });
 const events = () => ann.newEvents();
 
-await t.test('K-010 what a run found is listed with what was said; events name what made it', async (t) => {
+await t.test('K-072 what a run found is listed with what was said; events name what made it', async (t) => {
   await events();
   const { conversation, run_id } = await makeInsights(ann, recording, {
     suggestions: [
@@ -96,7 +96,7 @@ await t.test('K-010 what a run found is listed with what was said; events name w
     );
 });
 
-await t.test('K-010 an edit names the version that was read, and protects what it sets', async (t) => {
+await t.test('K-075 K-076 an edit names the version that was read, and protects what it sets', async (t) => {
   const call = await one('Call Zoë');
   const path = `/suggestions/${call.id}`;
   await spool.operator.advanceClock(1_000);
@@ -130,7 +130,7 @@ await t.test('K-010 an edit names the version that was read, and protects what i
   });
 });
 
-await t.test('K-010 a review is a change that is seen, and feedback is none', async (t) => {
+await t.test('K-078 a review is a change that is seen, and feedback is none', async (t) => {
   const bread = await one('Bake bread');
   const path = `/suggestions/${bread.id}`;
   const reviewed = await ann.ask<Suggestion>('POST', `${path}/review`, {
@@ -151,7 +151,7 @@ await t.test('K-010 a review is a change that is seen, and feedback is none', as
   t.same(await events(), []);
 });
 
-await t.test('K-010 suggestions are grouped and separated', async (t) => {
+await t.test('K-079 suggestions are grouped and separated', async (t) => {
   const [call, bread, sweep] = [await one('Call Zoë Marksecret'), await one('Bake bread'), await one('Sweep')];
   const group = (ids: string[], group_id?: string) =>
     ann.ask<{ group_id: string; items: Suggestion[] }>('POST', '/suggestions/group', {
@@ -185,7 +185,7 @@ await t.test('K-010 suggestions are grouped and separated', async (t) => {
   t.equal(await says([call.id, (await one('Go', bob)).id]), '404 NOT_FOUND', "another's suggestion");
 });
 
-await t.test('K-010 lists show what was asked for', async (t) => {
+await t.test('K-073 lists show what was asked for', async (t) => {
   const due = async (before: string) => (await textsOf(`&due_before=${before}`)).sort();
   const sweep = await one('Sweep');
   await ann.ask('PATCH', `/suggestions/${sweep.id}`, {
@@ -212,7 +212,7 @@ await t.test('K-010 lists show what was asked for', async (t) => {
   await events();
 });
 
-await t.test('K-010 what is deleted is gone, and what nobody owns was never there', async (t) => {
+await t.test('K-074 what is deleted is gone, and what nobody owns was never there', async (t) => {
   const sweep = await one('Sweep');
   const asked = (who: TestAccount, id: string) => [
     who.says('GET', `/suggestions/${id}`),
@@ -237,13 +237,13 @@ await t.test('K-010 what is deleted is gone, and what nobody owns was never ther
   t.equal((await listed()).length, 2);
 });
 
-await t.test('K-010 no event says what a suggestion says', async (t) => {
+await t.test('K-072 E-006 no event says what a suggestion says', async (t) => {
   const all = (await ann.app.send('GET', '/events?limit=100')).body.toString();
   for (const text of ['Zoë', 'Marksecret', 'bread', 'saidmark', 'Nomark', 'Sweep', 'Anna'])
     t.notOk(all.includes(text), text);
 });
 
-await t.test('K-010 quotes are for whoever reads turns, and go with what was said', async (t) => {
+await t.test('K-010 K-082 K-083 quotes are for whoever reads turns, and go with what was said', async (t) => {
   const tokenOf = async (permissions: string[]) => {
     const body = { name: 'tool', permissions, expires_at: null };
     return bearer(spool, (await ann.ask<{ value: string }>('POST', '/me/tokens', body)).value);
@@ -278,7 +278,7 @@ await t.test('K-010 quotes are for whoever reads turns, and go with what was sai
   }
 });
 
-await t.test('K-010 I-019 what retention removed reads expired, and what rests on it stays', async (t) => {
+await t.test('K-083 I-019 what retention removed reads expired, and what rests on it stays', async (t) => {
   const kept = await spoken(ann, 'I will read on.');
   await makeInsights(ann, kept, { suggestions: [{ text: 'Read on', at: [[0, 4_000]] }] });
   const workspace_id = await privateWorkspaceOf(ann);

@@ -75,7 +75,7 @@ const walk = async (query: string, limit: number) => {
   return found;
 };
 
-await t.test('K-004 one stream in its order, many with the newest first', async (t) => {
+await t.test('K-025 one stream in its order, many with the newest first', async (t) => {
   t.same(await texts(`stream_id=${first.id}`), textsOf('first'));
   t.same(await texts(''), newest);
   t.same(await texts(`source_id=${first.source_id}`), newest.slice(10));
@@ -83,7 +83,7 @@ await t.test('K-004 one stream in its order, many with the newest first', async 
   t.same(await texts(`workspace_id=${turn.workspace_id}`), newest);
 });
 
-await t.test('K-004 the pages of every list are the list', async (t) => {
+await t.test('K-025 the pages of every list are the list', async (t) => {
   const eva = await ann.ask<{ id: string }>('POST', '/contacts', { name: 'Eva' });
   const turns = await list('');
   for (const at of [0, 3, 4, 11, 17, 29]) await ann.ask('PATCH', `/turns/${turns[at]?.id}`, { contact_id: eva.id });
@@ -105,7 +105,7 @@ await t.test('K-004 the pages of every list are the list', async (t) => {
   for (const at of [0, 3, 4, 11, 17, 29]) await ann.ask('PATCH', `/turns/${turns[at]?.id}`, { contact_id: null });
 });
 
-await t.test('K-004 times are looked at to the millisecond', async (t) => {
+await t.test('K-026 times are looked at to the millisecond', async (t) => {
   const [numbers, from] = [
     (found: string[]) => found.map((text) => Number(text.split(' ')[1])),
     `stream_id=${first.id}`,
@@ -132,7 +132,7 @@ await t.test('K-004 times are looked at to the millisecond', async (t) => {
   for (const [query, expected] of times) t.same(numbers(await texts(query)), expected, query);
 });
 
-await t.test('K-004 what a list can not be asked for', async (t) => {
+await t.test('K-027 what a list can not be asked for', async (t) => {
   const refused = async (query: string) => {
     const { status, error } = await tell(ann.app, 'GET', `/turns?${query}`);
     return `${status} ${error?.details?.map(({ path }) => path).join() ?? error?.code}`;
@@ -193,7 +193,7 @@ await t.test('K-004 what a list can not be asked for', async (t) => {
   for (const [query, answer] of rows) t.equal(await refused(query), answer, query);
 });
 
-await t.test('K-004 an id that is no turn is 404', async (t) => {
+await t.test('K-028 K-035 an id that is no turn is 404', async (t) => {
   const { items } = await ann.ask<{ items: { id: string }[] }>('GET', `/audio/streams/${first.id}/chunks`);
   const chunk_id = items[0]?.id as string;
   const ids = [
@@ -232,7 +232,7 @@ await t.test('K-004 an id that is no turn is 404', async (t) => {
     );
 });
 
-await t.test('K-004 C-020 each route takes its permission, and the layer; to others there is nothing', async (t) => {
+await t.test('K-004 K-016 C-020 each route takes its permission and the layer; others get 404', async (t) => {
   t.ok(LAYER.length >= 17, `${LAYER.length} routes`);
   const tokenOf = async (permissions: string[]) => {
     const body = { name: 'tool', permissions, expires_at: null };
@@ -324,7 +324,7 @@ await t.test('K-004 C-020 each route takes its permission, and the layer; to oth
   t.same((await bob.ask<Page>('GET', `/turns?cursor=${cursor}`)).items, []);
 });
 
-await t.test('K-004 those who share a workspace read names, and write nothing', async (t) => {
+await t.test('K-029 those who share a workspace read names, and write nothing', async (t) => {
   const workspace = await ann.workspace('Team');
   await ann.bring(workspace.id, [bob]);
   const recording = await TestRecording.inWorkspace(ann, {
@@ -369,7 +369,7 @@ await t.test('K-004 those who share a workspace read names, and write nothing', 
   t.same(await texts(''), newest, 'a deleted recording is in no list');
 });
 
-await t.test('K-004 as text and subtitles, in which nobody can write lines of others', async (t) => {
+await t.test('K-030 as text and subtitles, in which nobody can write lines of others', async (t) => {
   const recording = await TestRecording.begin(ann);
   await recording.add(10_000);
   await recording.end();
@@ -414,7 +414,7 @@ await t.test('K-004 as text and subtitles, in which nobody can write lines of ot
   t.match(await ann.ask('GET', `/audio/streams/${silent.id}/transcript`), { revision: 0, speakers: [], covered: [] });
 });
 
-await t.test('K-002 what is hidden or deleted is in no list', async (t) => {
+await t.test('K-019 K-024 what is hidden or deleted is in no list', async (t) => {
   t.equal(await ann.says('DELETE', `/sources/${third.source_id}`), '204');
   t.same(
     (await texts('to=2026-11-03T23:00:00Z')).filter((text) => text.startsWith('third')),

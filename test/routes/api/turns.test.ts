@@ -11,7 +11,7 @@ t.teardown(() => spool.end());
 const ann = await TestAccount.open(spool, 'ann@x.test');
 const worker = new TestTranscriber(spool);
 
-await t.test('K-004 a window is claimed, published, and read as turns', async (t) => {
+await t.test('K-004 K-047 a window is claimed, published, and read as turns', async (t) => {
   const recording = await TestRecording.begin(ann);
   await recording.add(20_000);
   await recording.end();
@@ -68,7 +68,7 @@ await t.test('K-004 a window is claimed, published, and read as turns', async (t
   );
 });
 
-await t.test('an account has four windows in hand, and the next soon after one of them is done', async (t) => {
+await t.test('K-042 an account has four windows in hand, and the next soon after one of them is done', async (t) => {
   const eve = await TestAccount.open(spool, 'eve@x.test');
   const recordings: TestRecording[] = [];
   for (let nth = 0; nth < 6; nth++) {
@@ -94,7 +94,7 @@ await t.test('an account has four windows in hand, and the next soon after one o
   for (const work of [...others, sixth]) await worker.publish(work as WorkView, []);
 });
 
-await t.test('K-004 K-011 what people correct is seen at once, and outlives a later run', async (t) => {
+await t.test('K-011 K-028 K-031 K-033 what people correct is seen at once, and outlives a later run', async (t) => {
   const recording = await TestRecording.begin(ann);
   await recording.add(20_000);
   await recording.end();
@@ -145,7 +145,7 @@ await t.test('K-004 K-011 what people correct is seen at once, and outlives a la
   t.equal(await ann.says('GET', `/runs/${again.run_id}`), '404 NOT_FOUND', 'a run has no address');
 });
 
-await t.test('K-004 an event of a correction names nothing that stayed as it was', async (t) => {
+await t.test('K-031 an event of a correction names nothing that stayed as it was', async (t) => {
   const recording = await TestRecording.begin(ann);
   await recording.add(20_000);
   await recording.end();
@@ -169,7 +169,7 @@ await t.test('K-004 an event of a correction names nothing that stayed as it was
   ]);
 });
 
-await t.test('K-004 a correction is answered as it was made, whatever takes its place at once', async (t) => {
+await t.test('K-032 a correction is answered as it was made, whatever takes its place at once', async (t) => {
   const recording = await TestRecording.begin(ann);
   await recording.add(20_000);
   await recording.end();
@@ -206,7 +206,7 @@ await t.test('K-004 a correction is answered as it was made, whatever takes its 
   );
 });
 
-await t.test('K-005 a speaker gets a name, and two speakers become one, in all their turns', async (t) => {
+await t.test('K-005 K-035 a speaker gets a name, and two speakers become one, in all their turns', async (t) => {
   const recording = await TestRecording.begin(ann);
   await recording.add(60_000);
   const carl = await ann.ask<{ id: string }>('POST', '/contacts', { name: 'Carl' });
@@ -263,7 +263,7 @@ await t.test('K-005 a speaker gets a name, and two speakers become one, in all t
 });
 
 await t.test(
-  'K-002 what was recorded from a deleted source is not shown any more, and nothing is recorded of it',
+  'K-002 K-019 K-050 what was recorded from a deleted source is not shown any more, and nothing is recorded of it',
   async (t) => {
     const recording = await TestRecording.begin(ann);
     await recording.add(60_000);

@@ -107,7 +107,7 @@ for (const [which, open] of Object.entries(MCP_CLIENTS)) {
     }
   });
 
-  await t.test(`C-115 F-008 with ${which}: endpoints are managed by tools`, async (t) => {
+  await t.test(`C-115 F-008 X-01 with ${which}: endpoints are managed by tools`, async (t) => {
     const client = await connect(await mint(['endpoints:manage']));
     t.same((await client.listTools()).tools.map(({ name }) => name).toSorted(), [
       ...['create_endpoint', 'delete_endpoint', 'get_delivery', 'list_deliveries', 'list_endpoints'],
@@ -183,7 +183,7 @@ for (const [which, open] of Object.entries(MCP_CLIENTS)) {
   });
 }
 
-await t.test('C-047 C-063 what is no token for it', async (t) => {
+await t.test('C-047 C-063 X-01 X-31 what is no token for it', async (t) => {
   const { operator } = spool;
   const mcp = await mint(['account:manage']);
   const api = await mint(['account:manage'], 'api');
@@ -332,7 +332,7 @@ await t.test('C-118 /mcp/ is /mcp', async (t) => {
   t.same(await with_slash?.json(), await plain?.json());
 });
 
-await t.test('a tool that fails says no more than that', async (t) => {
+await t.test('K-135 a tool that fails says no more than that', async (t) => {
   const token = await mint(['turns:read']);
   const { store } = services;
   const logHead = store.logHead;

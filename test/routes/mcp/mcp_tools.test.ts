@@ -181,7 +181,7 @@ for (const [which, open] of Object.entries(MCP_CLIENTS)) {
   });
 }
 
-await t.test('a list of tools is short', (t) => {
+await t.test('K-137 a list of tools is short', (t) => {
   const usual = TOOLS.filter(({ permission, developer }) => !developer && !permission?.includes('endpoints:manage'));
   const bytes = Buffer.byteLength(JSON.stringify({ tools: usual.map(listedTool) }));
   t.ok(bytes <= LIST_BYTES_MAX, `${bytes} bytes`);
@@ -200,7 +200,7 @@ const tokens = new Map<string, string>();
 for (const [says, scopes] of credentials) tokens.set(says, await tokenFor(scopes));
 const on: Switches = Object.fromEntries(SWITCHES.map((name) => [name, true]));
 for (const off of [null, ...SWITCHES]) {
-  await t.test(`C-100 C-101 C-102 C-112 K-016 tools as far as permissions go: ${off ?? 'nothing'} off`, async (t) => {
+  await t.test(`K-016 C-100 C-101 C-102 C-112 tools as far as permissions go: ${off ?? 'nothing'} off`, async (t) => {
     const switches = off === null ? on : { ...on, [off]: false };
     for (const name of SWITCHES) await ann.entitle(name, switches[name] === true);
     for (const [says, scopes] of credentials) {
@@ -231,7 +231,7 @@ for (const off of [null, ...SWITCHES]) {
   });
 }
 
-await t.test('J-012 wrong arguments: the field, the rule, and what would be right', async (t) => {
+await t.test('K-135 J-012 wrong arguments: the field, the rule, and what would be right', async (t) => {
   for (const { name, input, example } of TOOLS) t.ok(input.safeParse(example).success, `the example of ${name}`);
   for (const [name, args, says] of [
     [
@@ -254,7 +254,7 @@ await t.test('J-012 wrong arguments: the field, the rule, and what would be righ
     t.match(await call(name, args), { isError: true, content: [{ text: says }] }, `${name} ${JSON.stringify(args)}`);
 });
 
-await t.test('what is refused says why, and what to do next', async (t) => {
+await t.test('K-135 what is refused says why, and what to do next', async (t) => {
   for (const [name, args, says] of [
     ['fetch', { id: UNKNOWN }, /^NOT_FOUND: There is neither a turn nor a suggestion/],
     ['get_transcript', { stream_id: UNKNOWN }, /^NOT_FOUND: There is no such stream\. Ids come from/],
@@ -270,7 +270,7 @@ await t.test('what is refused says why, and what to do next', async (t) => {
     t.match(await call(name, args), { isError: true, content: [{ text: says }] }, `${name} ${JSON.stringify(args)}`);
 });
 
-await t.test('fetch: a turn with what was said around it, a suggestion with its quotes', async (t) => {
+await t.test('K-136 fetch: a turn with what was said around it, a suggestion with its quotes', async (t) => {
   type Fetched = { id: string; text: string; url: string; metadata: Record<string, unknown> };
   const turn = await give<Fetched>('fetch', { id: turns[1].id });
   t.same(turn.text.split('\n'), [
@@ -295,7 +295,7 @@ await t.test('fetch: a turn with what was said around it, a suggestion with its 
   );
 });
 
-await t.test('answers are bounded, and their cursors lead through all there is', async (t) => {
+await t.test('K-137 answers are bounded, and their cursors lead through all there is', async (t) => {
   const long = await TestRecording.begin(ann, { captured_at: '2026-11-02T10:00:00.000Z' });
   await long.add(60_000);
   await long.end();

@@ -40,7 +40,7 @@ const { work, recording } = shared;
 const publish = `/ops/jobs/${work.job}/publish`;
 await ann.newEvents();
 
-await t.test('K-004 what a result can not say; nothing of it is taken', async (t) => {
+await t.test('K-048 what a result can not say; nothing of it is taken', async (t) => {
   const turn = { start_ms: 0, end_ms: 1_000, text: 'x' };
   const withTurn = (more: object) => ({ turns: [{ ...turn, ...more }] });
   const of = (speaker: unknown) => ({ turns: [turn], speakers: [speaker] });
@@ -119,7 +119,7 @@ await t.test('K-004 what a result can not say; nothing of it is taken', async (t
   t.same(await ann.newEvents(), []);
 });
 
-await t.test('K-004 what turns the direction of text or can not be seen is taken out of a result', async (t) => {
+await t.test('K-049 what turns the direction of text or can not be seen is taken out of a result', async (t) => {
   const { work, recording } = await claimed();
   const odd = {
     start_ms: 0,
@@ -134,7 +134,7 @@ await t.test('K-004 what turns the direction of text or can not be seen is taken
   t.equal(words?.[0]?.text, 'today');
 });
 
-await t.test('K-004 jobs and claims that are none', async (t) => {
+await t.test('K-045 jobs and claims that are none', async (t) => {
   const [stream_id] = work.job.split('.');
   const turns = { turns: [] };
   const rows: [job: string, claim: string, answer: string][] = [
@@ -179,7 +179,7 @@ await t.test('K-004 jobs and claims that are none', async (t) => {
     );
 });
 
-await t.test('K-004 labels and words of any kind are only text', async (t) => {
+await t.test('K-037 K-047 labels and words of any kind are only text', async (t) => {
   const labels = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '1'];
   const turns = labels.map((label, at) => said(`${label} said`, [at * 1_000, at * 1_000 + 900], label));
   const speakers = labels.map((speaker) => ({ speaker, matches: randomUUID() }));
@@ -223,7 +223,7 @@ await t.test('K-004 labels and words of any kind are only text', async (t) => {
   ]);
 });
 
-await t.test('K-004 the chunks of a claimed window as one file', async (t) => {
+await t.test('K-051 the chunks of a claimed window as one file', async (t) => {
   const joined = await TestRecording.begin(ann);
   for (let at = 0; at < 3; at++) await joined.add(2_000);
   await joined.end();
@@ -243,7 +243,7 @@ await t.test('K-004 the chunks of a claimed window as one file', async (t) => {
     t.equal((await spool.operator.send('GET', path)).status, status, path);
 });
 
-await t.test('K-004 chunks that can not be one file have no joined path', async (t) => {
+await t.test('K-051 chunks that can not be one file have no joined path', async (t) => {
   const recording = await TestRecording.begin(ann);
   const webm = { bytes: Buffer.from('webm'), codec: 'opus', container: 'webm' };
   await recording.add(2_000, { file: webm });
@@ -253,7 +253,7 @@ await t.test('K-004 chunks that can not be one file have no joined path', async 
   await worker.publish(work, []);
 });
 
-await t.test('K-004 two workers at once: each window is in one hand', async (t) => {
+await t.test('K-045 two workers at once: each window is in one hand', async (t) => {
   const recordings = [await TestRecording.begin(ann), await TestRecording.begin(ann), await TestRecording.begin(ann)];
   for (const one of recordings) {
     await one.add(70_000);
@@ -278,7 +278,7 @@ await t.test('K-004 two workers at once: each window is in one hand', async (t) 
   await ann.newEvents();
 });
 
-await t.test('K-004 who lost a lease and comes late', async (t) => {
+await t.test('K-045 who lost a lease and comes late', async (t) => {
   const { recording, work } = await claimed(30);
   t.match(await ops(`/ops/jobs/${work.job}/progress`, { claim: work.claim, lease_s: 40 }), { lease_until: /Z$/ });
   await spool.operator.advanceClock(20_000);
@@ -305,7 +305,7 @@ await t.test('K-004 who lost a lease and comes late', async (t) => {
   await ann.newEvents();
 });
 
-await t.test('K-004 a window that fails comes again after 1, 4, 16 and 60 minutes, five times in all', async (t) => {
+await t.test('K-044 K-046 a window that fails comes again after 1, 4, 16 and 60 minutes', async (t) => {
   let { recording, work } = await claimed();
   const fail = (retry?: boolean) =>
     ops(`/ops/jobs/${work.job}/failed`, { claim: work.claim, code: 'ENGINE_DOWN', message: 'secret words', retry });
@@ -335,7 +335,7 @@ await t.test('K-004 a window that fails comes again after 1, 4, 16 and 60 minute
   t.same(await ann.newEvents(), [], 'no event tells of it');
 });
 
-await t.test('K-005 voices: what one recording taught, the next one knows', async (t) => {
+await t.test('K-057 voices: what one recording taught, the next one knows', async (t) => {
   const eva = await ann.ask<{ id: string }>('POST', '/contacts', { name: 'Eva' });
   const first = await claimed();
   const embedding = Buffer.from('voice of eva').toString('base64');
@@ -385,7 +385,7 @@ await t.test('K-005 voices: what one recording taught, the next one knows', asyn
   t.same(await ann.newEvents(), [], 'the same again');
 });
 
-await t.test('K-002 K-004 nothing is published into what is gone, and no event is recorded', async (t) => {
+await t.test('K-050 nothing is published into what is gone, and no event is recorded', async (t) => {
   const gone = async (how: (recording: TestRecording) => Promise<unknown>, one = claimed(3_600)) => {
     const { recording, work } = await one;
     await how(recording);
@@ -414,7 +414,7 @@ await t.test('K-002 K-004 nothing is published into what is gone, and no event i
   t.same(await turnEvents(), []);
 });
 
-await t.test('K-004 nothing is published for an account that is deleted', async (t) => {
+await t.test('K-050 nothing is published for an account that is deleted', async (t) => {
   const bob = await TestAccount.open(spool, 'bob@x.test');
   const recording = await TestRecording.begin(bob);
   await recording.add(20_000);

@@ -51,7 +51,7 @@ async function record(account: TestAccount, said: readonly string[] = SAID): Pro
 const suggestionsOf = async (account: TestAccount) =>
   (await account.ask<{ items: Suggestion[] }>('GET', '/suggestions?limit=100')).items;
 
-t.test('K-010 a recording becomes suggestions, without any model', async (t) => {
+t.test('K-091 a recording becomes suggestions, without any model', async (t) => {
   const engine = await ScriptedEngine.start(t);
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url });
   t.teardown(() => spool.end());
@@ -75,7 +75,7 @@ t.test('K-010 a recording becomes suggestions, without any model', async (t) => 
   t.match(await ready.json(), { insights: { by: 'built_in', hosts: [] } });
 });
 
-t.test('K-010 a model is asked, and what it says is not believed', async (t) => {
+t.test('K-092 a model is asked, and what it says is not believed', async (t) => {
   const [engine, chat] = [await ScriptedEngine.start(t), await ScriptedChat.start(t)];
   const settings = {
     TRANSCRIBE_URL: engine.url,
@@ -135,7 +135,7 @@ t.test('K-010 a model is asked, and what it says is not believed', async (t) => 
   });
 });
 
-t.test('K-010 workers of one’s own look into conversations', async (t) => {
+t.test('K-088 workers of one’s own look into conversations', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
   t.teardown(() => spool.end());
   const ann = await TestAccount.open(spool, 'ann@x.test');
@@ -178,7 +178,7 @@ t.test('K-010 workers of one’s own look into conversations', async (t) => {
   });
   const path = `/ops/jobs/${work.job}`;
 
-  await t.test('what a result can not say; nothing of it is taken', async (t) => {
+  await t.test('K-048 what a result can not say; nothing of it is taken', async (t) => {
     const evidence = [{ turn: 9, quote: 'I will send you' }];
     const rows: [body: unknown, answer: string][] = [
       [result(work, { claim: 'x.y' }), '409 CONFLICT'],
@@ -199,7 +199,7 @@ t.test('K-010 workers of one’s own look into conversations', async (t) => {
     t.same(await suggestionsOf(ann), []);
   });
 
-  await t.test('the same again gets the same answer, something else none', async (t) => {
+  await t.test('K-047 the same again gets the same answer, something else none', async (t) => {
     const first = await publish(work, result(work));
     t.match(first, { published: { suggestions: 1, memories: 0, dropped: { unsupported: 0 } } });
     t.same(await publish(work, result(work)), first);
@@ -207,7 +207,7 @@ t.test('K-010 workers of one’s own look into conversations', async (t) => {
     t.match(await suggestionsOf(ann), [{ text: 'Send it', made_by: 'external', evidence: [{ quote: SAID[1] }] }]);
   });
 
-  await t.test('a turn that was corrected meanwhile, a layer that is off, a recording that is gone', async (t) => {
+  await t.test('K-050 K-089 a turn that was corrected, a layer that is off, a recording that is gone', async (t) => {
     const corrected = await transcribed();
     const before = await claim();
     const [turn] = await corrected.turns();
@@ -228,7 +228,7 @@ t.test('K-010 workers of one’s own look into conversations', async (t) => {
     t.equal((await suggestionsOf(ann)).length, 1);
   });
 
-  await t.test('what fails comes again, until it does not', async (t) => {
+  await t.test('K-046 what fails comes again, until it does not', async (t) => {
     await transcribed();
     const first = await claim();
     const says = (more: object) =>
@@ -247,7 +247,7 @@ t.test('K-010 workers of one’s own look into conversations', async (t) => {
   });
 });
 
-t.test('K-012 a pipeline chooses an engine by name, and one that is not there fails its jobs', async (t) => {
+t.test('K-118 a pipeline chooses an engine by name, and one that is not there fails its jobs', async (t) => {
   const [engine, chat] = [await ScriptedEngine.start(t), await ScriptedChat.start(t)];
   const file = join(tempFolder(t), 'engines.json');
   const further = { insights: { large: { url: chat.url } }, transcription: { ears: { url: engine.url } } };
@@ -285,7 +285,7 @@ t.test('K-012 a pipeline chooses an engine by name, and one that is not there fa
   t.equal(chat.requests.length, 1);
 });
 
-t.test('with nobody to look into them, nothing is told to libraries', async (t) => {
+t.test('K-090 with nobody to look into them, nothing is told to libraries', async (t) => {
   const engine = await ScriptedEngine.start(t);
   const spool = await TestSpool.start({ CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url, INSIGHTS: 'off' });
   t.teardown(() => spool.end());

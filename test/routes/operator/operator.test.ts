@@ -48,7 +48,7 @@ t.test('the operator port', async (t) => {
 
   const package_json = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
   const { version } = JSON.parse(package_json) as { version: string };
-  await t.test('health, readiness and metrics need no token, everything else does', async (t) => {
+  await t.test('K-138 health, readiness and metrics need no token, everything else does', async (t) => {
     t.same(await (await get('/healthz')).json(), { alive: true, version });
     t.same(await (await get('/readyz')).json(), {
       ...{ ready: true, storage: 'ok', transcription: { by: 'nobody', host: null, hosts: [] } },
@@ -73,7 +73,7 @@ t.test('the operator port', async (t) => {
     }
   });
 
-  await t.test('metrics are there by kind, and name nobody', async (t) => {
+  await t.test('K-141 metrics are there by kind, and name nobody', async (t) => {
     const { app, session } = await spool.signIn('metrics@x.test');
     await spool.boundDevice(app);
     const text = await (await get('/metrics')).text();

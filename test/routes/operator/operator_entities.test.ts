@@ -40,7 +40,7 @@ const find = async (text: string) =>
     )
   ).items;
 
-await t.test('no page of any kind shows a secret, a hash or content that was put in by real use', async (t) => {
+await t.test('K-141 no page of any kind shows a secret, a hash or content that was put in by real use', async (t) => {
   const secrets: Record<string, string> = {
     name: 'Ann Secret-Name',
     title: 'Talk with the secret title',

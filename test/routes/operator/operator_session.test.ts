@@ -46,7 +46,7 @@ t.test('the operators’ sign-in', async (t) => {
   const set = entered.headers.get('set-cookie') ?? '';
   const cookie = set.split(';')[0] ?? '';
 
-  await t.test('the token gives a cookie for this host, twelve hours, no script', async (t) => {
+  await t.test('K-140 the token gives a cookie for this host, twelve hours, no script', async (t) => {
     t.equal(entered.status, 303);
     t.equal(entered.headers.get('location'), '/actors');
     t.match(set, /^spool_operator=\d+\.[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/);
@@ -60,7 +60,7 @@ t.test('the operators’ sign-in', async (t) => {
     t.equal((await get('/sign-in', { Cookie: cookie })).headers.get('location'), '/');
   });
 
-  await t.test('it reads, and changes something only from a page of the same origin', async (t) => {
+  await t.test('K-140 it reads, and changes something only from a page of the same origin', async (t) => {
     t.equal((await get('/ops/actors', { Cookie: cookie })).status, 200);
     t.equal((await get('/inbox', { Cookie: cookie })).status, 200);
     const retry = (headers: Record<string, string>) =>
@@ -92,7 +92,7 @@ t.test('the operators’ sign-in', async (t) => {
     t.equal((await get('/ops/actors', { Authorization: `Bearer ${ops_token}` })).status, 200);
   });
 
-  await t.test('changed, run out, or of another token it is nothing', async (t) => {
+  await t.test('K-140 changed, run out, or of another token it is nothing', async (t) => {
     const [ends = '', mac = ''] = cookie.slice('spool_operator='.length).split('.');
     for (const value of [`${Number(ends) + 1}.${mac}`, `${ends}.${mac.slice(1)}`, `${ends}.`, ends, `.${mac}`, '']) {
       t.equal((await get('/ops/actors', { Cookie: `spool_operator=${value}` })).status, 401, value);
@@ -106,13 +106,13 @@ t.test('the operators’ sign-in', async (t) => {
     t.ok(Math.abs(Number(ends) - clock.unmoved() - 12 * HOUR_MS) < 60_000);
   });
 
-  await t.test('signing out takes the cookie', async (t) => {
+  await t.test('K-140 signing out takes the cookie', async (t) => {
     const left = await post('/sign-out', { ...own, Cookie: cookie }, '');
     t.equal(left.status, 303);
     t.match(left.headers.get('set-cookie'), /^spool_operator=; Max-Age=0;/);
   });
 
-  await t.test('wrong tokens are refused in words, and after ten in a minute they wait', async (t) => {
+  await t.test('K-139 wrong tokens are refused in words, and after ten in a minute they wait', async (t) => {
     const wrong = await signIn({ token: `${ops_token}x`, to: '/devices' });
     t.equal(wrong.status, 401);
     const shown = await wrong.text();
@@ -131,7 +131,7 @@ t.test('the operators’ sign-in', async (t) => {
   });
 });
 
-t.test('wrong operator tokens of programs: after ten in a minute they wait, and the right one does not', async (t) => {
+t.test('K-139 wrong operator tokens of programs wait after ten in a minute, the right one does not', async (t) => {
   const spool = await TestSpool.start();
   t.teardown(() => spool.end());
   const url = `http://127.0.0.1:${spool.server.ports.operator}`;

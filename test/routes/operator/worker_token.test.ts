@@ -30,7 +30,7 @@ t.test('the token of content workers', async (t) => {
     return answer.status;
   };
 
-  await t.test('it opens jobs and the audio of chunks, and nothing else', async (t) => {
+  await t.test('K-138 it opens jobs and the audio of chunks, and nothing else', async (t) => {
     const rows = ROUTES.operator.filter(({ credential }) => credential === 'operator');
     const headers = { Authorization: `Bearer ${worker_token}` };
     for (const { method, path, worker_too } of rows) {
@@ -50,7 +50,7 @@ t.test('the token of content workers', async (t) => {
     );
   });
 
-  await t.test('with it a worker claims, fetches audio and publishes; the operator token does the same', async (t) => {
+  await t.test('K-138 a worker claims, fetches audio and publishes with it, and with the operator token', async (t) => {
     const recording = await recorded();
     const work = await worker.claim(recording.id);
     t.same([await audioOf(work), await audioOf(work, ops_token)], [200, 200]);
@@ -61,7 +61,7 @@ t.test('the token of content workers', async (t) => {
     t.match(await recording.turns(), [{ text: 'The boat leaves at nine.' }]);
   });
 
-  await t.test('audio is closed to it before a claim, and once the claim is over', async (t) => {
+  await t.test('K-138 audio is closed to it before a claim, and once the claim is over', async (t) => {
     const recording = await recorded();
     const { items } = await ann.ask<{ items: { id: string }[] }>('GET', `/audio/streams/${recording.id}/chunks`);
     const content_path = `/ops/chunks/${items[0]?.id}/content`;
@@ -77,7 +77,7 @@ t.test('the token of content workers', async (t) => {
     t.same([await audioOf(again), await audioOf(again, ops_token)], [403, 200], 'it was published');
   });
 
-  await t.test('the audio of a window that another pipeline wants is open while that is claimed', async (t) => {
+  await t.test('K-138 the audio of a window that another pipeline wants is open while that is claimed', async (t) => {
     ann.app.access_token = (await spool.signIn(ann.email)).session.access_token;
     await ann.entitle('developer.tools', true);
     const recording = await recorded();
@@ -92,7 +92,7 @@ t.test('the token of content workers', async (t) => {
     t.equal(await audioOf(work), 403);
   });
 
-  await t.test('it signs nobody in to the pages', async (t) => {
+  await t.test('K-138 it signs nobody in to the pages', async (t) => {
     const body = new URLSearchParams({ token: worker_token });
     const answer = await fetch(`${url}/sign-in`, {
       method: 'POST',

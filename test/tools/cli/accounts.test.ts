@@ -33,7 +33,7 @@ t.test('spool accounts, spool workspaces', async (t) => {
     t.match(await cli('accounts', 'show', 'nobody@x.test'), { code: 1, errors: /NOT_FOUND/ });
   });
 
-  await t.test('K-014 all of an account as an archive, which staff save and nobody keeps', async (t) => {
+  await t.test('K-128 all of an account as an archive, which staff save and nobody keeps', async (t) => {
     const file = join(spool.folder, 'out.zip');
     const saved = await cli('accounts', 'export', ann.email, '--audio', '--out', file);
     t.match(saved, { code: 0, out: /out\.zip holds \d+\.\d MB\.\n$/ });

@@ -21,7 +21,7 @@ t.test('the scripted week: each question belongs to a turn', async (t) => {
   t.ok(turns.every(({ start_ms, end_ms }) => end_ms > start_ms));
 });
 
-t.test('K-015 an assistant that is asked about a week gets the passages with their moments', async (t) => {
+t.test('K-107 an assistant that is asked about a week gets the passages with their moments', async (t) => {
   const engine = await ScriptedEngine.start({ keeps_requests: false });
   t.teardown(() => engine.close());
   const spool = await TestSpool.start({

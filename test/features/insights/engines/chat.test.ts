@@ -30,7 +30,7 @@ async function openWorld(t: Test, options: Record<string, unknown> = {}) {
   return { server, engine, think, failure };
 }
 
-t.test('what was said is data in the user message; the system message is ours and the pipeline’s', async (t) => {
+t.test('K-092 what was said is data in the user message; the system message is ours and the pipeline’s', async (t) => {
   const { server, think } = await openWorld(t, { key: KEY, model: 'small' });
   const input = inputOf(SAID, {
     ...{ instructions: 'Look for birthdays.', about: 'I am a gardener.', context: ['The shed is green.'] },
@@ -137,7 +137,7 @@ t.test('an engine that is silent, or no longer wanted', async (t) => {
   t.match(await failure(AbortSignal.timeout(20)), { code: 'ENGINE_STOPPED' });
 });
 
-t.test('what a model gets wrong costs it the item', async (t) => {
+t.test('K-092 what a model gets wrong costs it the item', async (t) => {
   const { server, think } = await openWorld(t);
   const evidence = [{ turn: 2, quote: 'I will call you' }];
   const task = { op: 'new', kind: 'task', text: 'Call', due_at: '2026-11-06', evidence };
@@ -188,7 +188,7 @@ t.test('a long conversation goes in parts, and one question more makes one summa
   t.match(thought.conversation.title, /^I will say/);
 });
 
-t.test('a model that obeys what people say makes nothing of it come about', async (t) => {
+t.test('K-092 a model that obeys what people say makes nothing of it come about', async (t) => {
   const { server, think } = await openWorld(t);
   const keys = await openServerKeys(tempFolder(t));
   t.equal(new Set(SPOKEN_INSTRUCTIONS.map(({ instruction }) => instruction)).size, 20);

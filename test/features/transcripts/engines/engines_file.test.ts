@@ -8,7 +8,7 @@ import { tempFolder } from '../../../fixtures/temp_folder.js';
 
 const URL_ = 'https://models.example/v1';
 
-t.test('a file of engines, and what in it is wrong', async (t) => {
+t.test('K-118 a file of engines, and what in it is wrong', async (t) => {
   t.same(readEnginesFile(null), { transcription: {}, insights: {} });
   const file = join(tempFolder(t), 'engines.json');
   t.throws(() => readEnginesFile(file), { message: "ENGINES_FILE can't be read: ENOENT." });

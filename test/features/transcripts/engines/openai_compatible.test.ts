@@ -149,7 +149,7 @@ t.test('speakers are asked for in a form that has no prompt', async (t) => {
   t.match(request?.fields, { response_format: ['diarized_json'], chunking_strategy: ['auto'], prompt: undefined });
 });
 
-t.test('K-012 what a server lacks where speakers are asked for counts only there', async (t) => {
+t.test('K-118 what a server lacks where speakers are asked for counts only there', async (t) => {
   const { server, hear } = await openWorld(t);
   const formsOf = () => server.requests.splice(0).map(({ fields }) => fields.response_format?.[0]);
   for (const stream_id of ['a', 'b', 'c']) {
