@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readRules } from './rules.js';
+import { RULE_ID, readRules } from './rules.js';
 
 /**
  * Counts the rules that the given test files cover, by the ids that the titles of their tests begin with; fails when one is
@@ -12,12 +12,11 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const contracts = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
   file.endsWith('_contract.js'),
 );
+const TITLE = new RegExp(`(?:test\\(|\\btitle:)\\s*[\`'"]((?:${RULE_ID.source}[ ,]+)+)`, 'g');
 const covered = new Set<string>();
 for (const file of [...files, ...contracts.map((contract) => join(folder, contract))]) {
-  for (const [, ids = ''] of readFileSync(file, 'utf8').matchAll(
-    /(?:test\(|\btitle:)\s*[`'"]((?:[A-K]-\d{3}[ ,]+)+)/g,
-  )) {
-    for (const [id] of ids.matchAll(/[A-K]-\d{3}/g)) covered.add(id);
+  for (const [, ids = ''] of readFileSync(file, 'utf8').matchAll(TITLE)) {
+    for (const [id] of ids.matchAll(new RegExp(RULE_ID, 'g'))) covered.add(id);
   }
 }
 

@@ -31,7 +31,7 @@ const anyLibrary = fc
   .map(({ account, other }) => libraryId(account, other ?? privateWorkspaceId(account, 1)));
 const anyKind = fc.constantFrom<InsightKind>('conversation', 'memory', 'suggestion', 'group');
 
-t.test('K-010 ids of items have version 7 and the variant of RFC 9562, and lead home', async (t) => {
+t.test('J-014 ids of items have version 7 and the variant of RFC 9562, and lead home', async (t) => {
   const number = fc.integer({ min: FIRST_INSIGHT_NUMBER, max: 2 ** 24 - 1 });
   const plays = fc.record({ library_id: anyLibrary, kind: anyKind, number });
   checkPlays(t, { plays, runs: 2_000 }, ({ library_id, kind, number: of_item }) => {
@@ -42,7 +42,7 @@ t.test('K-010 ids of items have version 7 and the variant of RFC 9562, and lead 
   });
 });
 
-t.test('K-010 ids of items that were stored before lead home as well', async (t) => {
+t.test('J-014 ids of items that were stored before lead home as well', async (t) => {
   const number = fc.integer({ min: 1, max: FIRST_INSIGHT_NUMBER - 1 });
   const plays = fc.record({ library_id: anyLibrary, kind: anyKind, number });
   checkPlays(t, { plays, runs: 500 }, ({ library_id, kind, number: of_item }) => {
@@ -52,7 +52,7 @@ t.test('K-010 ids of items that were stored before lead home as well', async (t)
   });
 });
 
-t.test('K-004 ids of turns of lanes have a version and the variant of RFC 9562, and lead to the lane', async (t) => {
+t.test('J-014 ids of turns of lanes have a version and the variant of RFC 9562, and lead to the lane', async (t) => {
   const plays = fc.record({ stream_id: anyId, pipeline: fc.integer({ min: 1, max: 20 }) });
   checkPlays(t, { plays, runs: 500 }, ({ stream_id, pipeline }) => {
     const lane = laneId(stream_id, pipeline);

@@ -121,7 +121,7 @@ const row = (says: string, state: Account, message: AccountMessage, rest: Partia
 });
 
 t.test(
-  'D-014 D-022 D-025 D-027 D-028 B-019 an account goes when every shared workspace has said that it can',
+  'D-014 D-022 D-025 D-027 D-028 B-019 X-22 an account goes when every shared workspace has said that it can',
   async (t) => {
     const lone: Account = { ...mine, memberships: [], joining: [] };
     const last = leavingWith(['w3'], ['w2']);

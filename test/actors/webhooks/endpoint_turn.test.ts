@@ -59,7 +59,7 @@ const seen = <Of extends { claims: unknown[] }>(of: Of) => ({ ...of, claims: of.
 const lastOf = <Kind extends Effect['effect']>(played: PlayedEndpoint, kind: Kind) =>
   played.effects.filter((effect): effect is Extract<Effect, { effect: Kind }> => effect.effect === kind).at(-1);
 
-t.test('F-025 F-026 F-028 F-016 F-017 what every result does to its delivery and to the count', async (t) => {
+t.test('F-025 F-026 F-028 F-016 F-017 X-07 what every result does to its delivery and to the count', async (t) => {
   const before = { failure_count: 3, passing_failures: 2, last_success_at_ms: 5 };
   const attempt = { ...ATTEMPT, attempted_at_ms: NOW_MS - 500, duration_ms: 40 };
   const table: [verdict: Verdict, outcome: string | undefined, counted: Partial<Endpoint>][] = [

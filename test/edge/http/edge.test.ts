@@ -168,7 +168,7 @@ await t.test('J-003 an answer without content has no body', async (t) => {
   t.equal(answer.body.length, 0);
 });
 
-await t.test('J-004 J-005 the version may be absent or 1, and is always answered', async (t) => {
+await t.test('J-004 J-005 X-02 the version may be absent or 1, and is always answered', async (t) => {
   const ask = (version: string) => app.send('GET', '/me', { headers: { 'X-API-Version': version } });
   t.equal((await ask('1')).status, 200);
   for (const version of ['2', 'v1', '', '1.0', '1, 1']) {

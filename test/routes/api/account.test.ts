@@ -49,7 +49,7 @@ t.test('the signed-in account', async (t) => {
     );
   });
 
-  await t.test('the private workspace comes first', async (t) => {
+  await t.test('D-003 the private workspace comes first', async (t) => {
     const { app } = await spool.signIn('first@x.test');
     t.match((await me(app)).workspaces[0], { private: true });
   });
@@ -59,7 +59,7 @@ t.test('the signed-in account', async (t) => {
     t.ok((await me(app)).permissions.includes('account:manage'));
   });
 
-  await t.test('D-007 D-008 D-011 a name is trimmed, bounded, and null clears it', async (t) => {
+  await t.test('D-007 D-008 D-011 X-39 a name is trimmed, bounded, and null clears it', async (t) => {
     const { app } = await spool.signIn('name@x.test');
     const rename = (name: unknown) => app.send('PATCH', '/me', { body: { name } });
     t.equal((await app.ask<Me>('PATCH', '/me', { name: '  Ann ' })).name, 'Ann');
@@ -72,7 +72,7 @@ t.test('the signed-in account', async (t) => {
     t.same(answered, await me(app));
   });
 
-  await t.test('D-009 what is no name is refused, the field named', async (t) => {
+  await t.test('D-009 X-27 X-17 what is no name is refused, the field named', async (t) => {
     const { app } = await spool.signIn('noname@x.test');
     for (const body of [{ name: 5 }, {}, [], { name: {} }, { name: ['x'] }]) {
       const answer = await app.send('PATCH', '/me', { body });
@@ -81,7 +81,7 @@ t.test('the signed-in account', async (t) => {
     }
   });
 
-  await t.test('D-010 D-057 what only staff may change is left as it is', async (t) => {
+  await t.test('D-010 D-057 X-27 what only staff may change is left as it is', async (t) => {
     const { app, session } = await spool.signIn('self@x.test');
     const before = await me(app);
     const body = {

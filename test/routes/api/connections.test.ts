@@ -19,7 +19,7 @@ t.test('connected apps and signing out', async (t) => {
   const errorOf = async (answer: ReturnType<OauthApp['token']>) => jsonOf(await answer).error;
 
   await t.test(
-    'C-100 C-101 C-102 C-117 a token can do what its scopes allow, although an app session can do more',
+    'C-100 C-101 C-102 C-117 X-09 a token can do what its scopes allow, although an app session can do more',
     async (t) => {
       const email = 'scopes@x.test';
       const { app: session } = await spool.signIn(email);
@@ -89,7 +89,7 @@ t.test('connected apps and signing out', async (t) => {
     }
   });
 
-  await t.test('D-043 D-044 disconnecting ends the grant and its tokens at once', async (t) => {
+  await t.test('D-043 D-044 X-28 disconnecting ends the grant and its tokens at once', async (t) => {
     const email = 'gone@x.test';
     const { app: session } = await spool.signIn(email);
     const [tokens, kept] = [await ios.signInNatively(email), await web.signIn(email)];
@@ -181,7 +181,7 @@ t.test('connected apps and signing out', async (t) => {
     t.equal(await errorOf(ios.exchange(authorization_code, verifier)), 'invalid_grant');
   });
 
-  await t.test('logging out is for app sessions', async (t) => {
+  await t.test('A-030 X-15 logging out is for app sessions', async (t) => {
     const tokens = await ios.signInNatively('logout@x.test');
     t.equal((await as(tokens.access_token).send('POST', '/auth/logout')).status, 403);
     t.equal(await statusOf(tokens.access_token), 200);

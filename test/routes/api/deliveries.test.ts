@@ -247,7 +247,7 @@ await t.test('F-029 what is not through after a day has failed', async (t) => {
   t.equal((await one.read()).failure_count, 1);
 });
 
-await t.test('F-016 F-014 ten failures in a row disable it, and its owner gets a mail', async (t) => {
+await t.test('F-016 F-014 X-07 ten failures in a row disable it, and its owner gets a mail', async (t) => {
   const ann = await account();
   const one = await TestEndpoint.open(ann, receiver.on('/wrong', 400));
   await happen(ann, 9);

@@ -17,7 +17,7 @@ t.test('endpoints', async (t) => {
   let people = 0;
   const account = () => TestAccount.open(spool, `p${++people}@x.test`);
 
-  await t.test('F-001 F-002 F-003 F-004 F-007 one is made, and its secret is shown once', async (t) => {
+  await t.test('F-001 F-002 F-003 F-004 F-007 X-38 one is made, and its secret is shown once', async (t) => {
     const ann = await account();
     const answer = await ann.app.send('POST', '/endpoints', { body: { url: NOWHERE } });
     t.equal(answer.status, 201);
@@ -127,7 +127,7 @@ t.test('endpoints', async (t) => {
       t.equal(await ann.says('GET', `/endpoints/${own.id}/deliveries/${id}`), '404 NOT_FOUND');
   });
 
-  await t.test('F-011 F-014 F-015 only the status changes, and in which ways', async (t) => {
+  await t.test('F-011 F-014 F-015 X-08 X-17 only the status changes, and in which ways', async (t) => {
     const ann = await account();
     const one = await TestEndpoint.open(ann, NOWHERE);
     const before = await one.read();

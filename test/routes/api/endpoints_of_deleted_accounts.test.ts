@@ -26,7 +26,7 @@ t.test('endpoints of accounts that go and come back, and what is kept how long',
   const stands = (endpoint: TestEndpoint, ...statuses: string[]) =>
     until(`${statuses}`, async () => (await endpoint.statuses()).join() === statuses.join());
 
-  await t.test('D-019 D-024 D-029 D-030 F-033 F-034 F-037 gone and back', async (t) => {
+  await t.test('D-019 D-024 D-029 D-030 F-033 F-034 F-037 X-40 gone and back', async (t) => {
     const ann = await account();
     const active = await TestEndpoint.open(ann, receiver.on('/active', 503));
     const paused = await TestEndpoint.open(ann, receiver.url('/paused'));

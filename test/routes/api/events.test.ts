@@ -67,7 +67,7 @@ t.test('account events', async (t) => {
     t.equal((await other.app.send('GET', '/events')).status, 403);
   });
 
-  await t.test('E-008 limit is 1 to 100, 25 by default, and not clamped', async (t) => {
+  await t.test('E-008 X-29 limit is 1 to 100, 25 by default, and not clamped', async (t) => {
     t.equal((await page()).items.length, 25);
     t.equal((await page('?limit=1')).items.length, 1);
     for (const limit of ['0', '101', 'x', '1.5', '-1', '', '1e1', '0x5'])
@@ -87,7 +87,7 @@ t.test('account events', async (t) => {
     t.same(seen, before);
   });
 
-  await t.test('E-011 E-012 type filters exactly; an unknown one is empty, a malformed one refused', async (t) => {
+  await t.test('E-011 E-012 X-26 type filters exactly; an unknown one is empty, a malformed one refused', async (t) => {
     const created = await page('?type=account.created');
     t.same(
       created.items.map(({ type }) => type),
@@ -103,7 +103,7 @@ t.test('account events', async (t) => {
       t.equal(await status(`?type=${encodeURIComponent(type)}`), 400, type);
   });
 
-  await t.test('E-013 E-014 after=latest gives no items and a place to start from', async (t) => {
+  await t.test('E-013 E-014 X-25 after=latest gives no items and a place to start from', async (t) => {
     const latest = await page('?after=latest');
     t.same(latest.items, []);
     t.type(latest.cursor, 'string');
@@ -213,7 +213,7 @@ t.test('account events', async (t) => {
     t.equal(await status(`?after=${Buffer.from(JSON.stringify(parts)).toString('base64url')}`), 400);
   });
 
-  await t.test('E-022 a cursor carries its filter', async (t) => {
+  await t.test('E-022 X-26 a cursor carries its filter', async (t) => {
     const filtered = (await page('?type=account.updated&limit=1')).cursor;
     t.equal(await status(`?cursor=${filtered}`), 400);
     t.equal(await status(`?cursor=${filtered}&type=account.created`), 400);

@@ -75,7 +75,7 @@ await t.test('B-001 B-002 B-003 B-022 B-026 one is made, shown once, and listed 
   t.equal((await make(app, { expires_at: '9999-12-31T23:59:59.999Z' })).token.expires_at, '9999-12-31T23:59:59.999Z');
 });
 
-await t.test('B-016 pipelines:write includes pipelines:experimental, with developer access', async (t) => {
+await t.test('B-016 X-18 pipelines:write includes pipelines:experimental, with developer access', async (t) => {
   const { app, session } = await spool.signIn('pipes@x.test');
   const { value } = await make(app, { permissions: ['pipelines:write', 'account:manage'] });
   const held = async () => (await tell<{ permissions: string[] }>(bearer(spool, value), 'GET', '/me')).data.permissions;
@@ -222,7 +222,7 @@ await t.test('B-004 B-023 D-060 revoking: its own alone, at once', async (t) => 
 });
 
 await t.test(
-  'B-006 B-007 B-008 B-009 B-010 B-011 B-012 A-030 D-045 D-018 D-035 what a token can not do, although it holds account:manage',
+  'B-006 B-007 B-008 B-009 B-010 B-011 B-012 A-030 D-045 D-018 D-035 X-15 what a token can not do, although it holds account:manage',
   async (t) => {
     const email = 'forbidden@x.test';
     const { app } = await spool.signIn(email);

@@ -73,7 +73,7 @@ await t.test('G-001 G-002 G-018 signals come back in the order sent, with all th
   await ann.entitle('audio.access', true);
 });
 
-await t.test('G-013 reading takes turns:read', async (t) => {
+await t.test('G-013 X-24 reading takes turns:read', async (t) => {
   const path = await newStream();
   const { value } = await ann.ask<{ value: string }>('POST', '/me/tokens', {
     ...{ name: 'x', permissions: ['audio:read', 'audio:write'], expires_at: null },

@@ -196,7 +196,7 @@ await t.test('H-033 ten tries at join codes an hour, and the scope devices:manag
   ]);
 });
 
-await t.test('H-025 H-026 H-035 a recorder ends its session: at once, and a repeat counts as success', async (t) => {
+await t.test('H-025 H-026 H-035 X-03 a recorder ends its session at once, and a repeat is a success', async (t) => {
   const ann = await TestAccount.open(spool, 'ann25@x.test');
   const { device, epoch, device_id } = await spool.hostSession(ann.app);
   const kept = await record(device, { epoch });

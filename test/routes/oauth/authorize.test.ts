@@ -55,7 +55,7 @@ await t.test('C-020 C-031 C-032 a first-party app: email, code, and straight bac
 });
 
 await t.test(
-  'C-021 C-022 C-025 C-026 C-032 C-045 C-108 what is wrong is told by redirect, with state and issuer',
+  'C-021 C-022 C-025 C-026 C-032 C-045 C-108 X-04 what is wrong is told by redirect, with state and issuer',
   async (t) => {
     const { challenge } = pkce();
     const right = { code_challenge: challenge, code_challenge_method: 'S256' };
@@ -89,7 +89,7 @@ await t.test(
   },
 );
 
-await t.test('C-017 C-023 C-049 an unknown client or address never redirects', async (t) => {
+await t.test('C-017 C-023 C-049 X-04 an unknown client or address never redirects', async (t) => {
   const { challenge } = pkce();
   const right = { code_challenge: challenge, code_challenge_method: 'S256' };
   const third = await OauthApp.registered(spool);
@@ -156,6 +156,13 @@ await t.test(
     t.equal(await statusOf(other.access_token, '/events'), 200);
   },
 );
+
+await t.test('X-33 a code entered for a third party signs the browser in to our own apps', async (t) => {
+  const [email, browser] = [somebody(), newBrowser()];
+  await (await OauthApp.registered(spool)).signIn(email, {}, browser);
+  const { shown, verifier } = await web.begin(browser, { prompt: 'none' });
+  t.equal(await statusOf((await tokensOf(web, shown, verifier)).access_token), 200);
+});
 
 await t.test('C-030 denied consent', async (t) => {
   const app = await OauthApp.registered(spool);

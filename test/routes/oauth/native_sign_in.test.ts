@@ -31,7 +31,7 @@ t.test('native sign-in', async (t) => {
     }
   });
 
-  await t.test('C-088 C-092 C-094 C-098 C-060 the right code once, then ordinary tokens of the API', async (t) => {
+  await t.test('C-088 C-092 C-094 C-098 C-060 X-34 the right code once, then ordinary tokens of the API', async (t) => {
     const { auth_session, verifier } = await ios.challenge('one@x.test', { installation_label: "Ann's phone" });
     const otp = await spool.readCode('one@x.test');
     const answer = await ios.challengeStep({ auth_session, otp });
@@ -54,7 +54,7 @@ t.test('native sign-in', async (t) => {
     t.match(await app.ask('GET', '/me/connections'), { items: [{ name: "Ann's phone", current: true }] });
   });
 
-  await t.test('C-089 C-090 four wrong codes keep the session, the fifth ends it', async (t) => {
+  await t.test('C-089 C-090 X-05 four wrong codes keep the session, the fifth ends it', async (t) => {
     const { auth_session } = await ios.challenge('five@x.test');
     const otp = await spool.readCode('five@x.test');
     for (let wrong = 1; wrong <= 4; wrong++) {
@@ -86,7 +86,7 @@ t.test('native sign-in', async (t) => {
     t.equal(jsonOf(await ios.challengeStep({ auth_session, otp })).error, 'invalid_session');
   });
 
-  await t.test('C-091 after ten minutes it is over', async (t) => {
+  await t.test('C-091 X-06 after ten minutes it is over', async (t) => {
     const { auth_session } = await ios.challenge('late@x.test');
     const otp = await spool.readCode('late@x.test');
     await spool.operator.advanceClock(10 * MINUTE_MS);
@@ -145,7 +145,7 @@ t.test('native sign-in', async (t) => {
     t.equal(json.headers['cache-control'], 'no-store');
   });
 
-  await t.test('C-086 C-087 other clients and other scopes', async (t) => {
+  await t.test('C-086 C-087 X-30 other clients and other scopes', async (t) => {
     const registered = await OauthApp.registered(spool);
     const others = [OauthApp.first(spool, 'svc-web'), OauthApp.first(spool, 'svc-agent'), registered];
     for (const app of [...others, new OauthApp(spool, { client_id: 'nobody' })]) {

@@ -77,7 +77,7 @@ await t.test('C-063 access tokens last an hour', async (t) => {
   t.equal((await ios.refresh(refresh_token)).status, 200);
 });
 
-await t.test('C-064 refresh tokens rotate, and last thirty days each', async (t) => {
+await t.test('C-064 X-32 refresh tokens rotate, and last thirty days each', async (t) => {
   const { refresh_token } = await ios.signInNatively(somebody());
   await spool.operator.advanceClock(29 * DAY_MS);
   const second = await refreshed(ios, refresh_token);
@@ -166,7 +166,7 @@ await t.test('another client gets nothing for a refresh token, and harms nothing
   t.equal((await ios.refresh(refresh_token, { resource: `${spool.server.base_url}/` })).status, 200);
 });
 
-await t.test('C-047 C-048 a refresh may narrow the audience to /mcp, never widen it', async (t) => {
+await t.test('C-047 C-048 X-31 a refresh may narrow the audience to /mcp, never widen it', async (t) => {
   const { refresh_token } = await ios.signInNatively(somebody());
   const { base_url } = spool.server;
   const narrow = await refreshed(ios, refresh_token, { resource: `${base_url}/mcp` });
@@ -338,7 +338,7 @@ t.test('introspection', async (t) => {
     t.same(await introspected(tokens.access_token), { active: false });
   });
 
-  await t.test('C-077 C-113 C-116 the scope is what works now', async (t) => {
+  await t.test('C-077 C-113 C-116 X-18 the scope is what works now', async (t) => {
     const scope = 'turns:read debug:read pipelines:write account:manage';
     const { access_token } = await ios.signInNatively('live@x.test', { scope });
     const app = spool.client();

@@ -67,7 +67,7 @@ await t.test('A-006 addresses of all kinds that there are', async (t) => {
   }
 });
 
-await t.test('A-007 A-008 the right code gives a Session of exactly these members', async (t) => {
+await t.test('A-007 A-008 X-34 the right code gives a Session of exactly these members', async (t) => {
   const { session } = await spool.signIn('session@x.test');
   t.same(Object.keys(session).sort(), [
     'access_token',
@@ -243,7 +243,7 @@ await t.test('A-023 J-005 the sign-in routes need no bearer and carry the versio
   t.equal(answer.status, 200);
 });
 
-await t.test('A-026 A-027 A-028 logout ends this session only', async (t) => {
+await t.test('A-026 A-027 A-028 X-14 logout ends this session only', async (t) => {
   const one = await spool.signIn('two@x.test');
   const other = await spool.signIn('two@x.test');
   const answer = await one.app.send('POST', '/auth/logout');
@@ -272,7 +272,7 @@ await t.test('A-037 a token in the address is no credential', async (t) => {
   t.equal((await anybody.send('GET', `/me?access_token=${session.access_token}`)).status, 401);
 });
 
-await t.test('J-010 other headers than a bearer, and broken tokens, are refused', async (t) => {
+await t.test('J-010 X-16 other headers than a bearer, and broken tokens, are refused', async (t) => {
   const { session } = await spool.signIn('bearer@x.test');
   const token = session.access_token;
   const metadata = `resource_metadata="${spool.server.base_url}/.well-known/oauth-protected-resource"`;
@@ -308,7 +308,7 @@ await t.test('J-017 accounts, sessions and events are there after a restart', as
   t.equal(renewed.user.id, session.user.id);
 });
 
-t.test('A-035 J-015 sending and checking codes is limited per network', async (t) => {
+t.test('A-035 J-015 X-17 sending and checking codes is limited per network', async (t) => {
   const spool = await TestSpool.start({ RATE_CODES_SENT: '3', RATE_CODES_CHECKED: '2' });
   t.teardown(() => spool.end());
   const app = spool.client();
