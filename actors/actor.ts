@@ -119,6 +119,9 @@ export type Effect =
   /** A sealed mail, kept until it was sent or `give_up_at_ms` has passed. */
   | { effect: 'enqueue_mail'; mail_id: string; sealed: Uint8Array; give_up_at_ms: number };
 
+/** The reply of a message that has nothing to tell. */
+export const DONE = { done: true } as const;
+
 /**
  * The outcome of one message.
  * `next`: the state from now on; null ends the entity; absent leaves it as it is.
@@ -128,6 +131,8 @@ export type Decision<State, Reply> = {
   next?: State | null;
   effects?: Effect[];
 };
+
+export type DoneDecision<State> = Decision<State, typeof DONE>;
 
 type Decide<State> =
   // biome-ignore lint/suspicious/noExplicitAny: each message has an input and a reply of its own, which its caller sees
@@ -206,7 +211,7 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   decide(state: State | null, message: Message, turn: Turn): Decision<State, Reply>;
 }
 
-type Kept = 'kind' | 'home' | 'schema' | 'upcast' | 'writes' | 'downcast' | 'batch_max' | 'invariant';
+type KindMember = 'kind' | 'home' | 'schema' | 'upcast' | 'writes' | 'downcast' | 'batch_max' | 'invariant';
 
 /** A kind of actor with its messages, which callers name (src/engine/runtime/actors.ts). */
 export type Actor<State, M> = ActorKind<State, MessageOf<{ messages: M }>, RepliesOf<{ messages: M }>> & {
@@ -218,7 +223,7 @@ export function defineActor<State>() {
   return <M extends Messages<State>>({
     messages,
     ...kept
-  }: Pick<ActorKind<State>, Kept> & { messages: M }): Actor<State, M> => {
+  }: Pick<ActorKind<State>, KindMember> & { messages: M }): Actor<State, M> => {
     const table = new Map<string, Exclude<MessageDefinition<State>, Decide<State>>>(
       Object.entries(messages).map(([name, one]) => [name, typeof one === 'function' ? { decide: one } : one]),
     );

@@ -6,7 +6,7 @@ import type { Permission } from '../kits/typescript/src/api.js';
 
 export const BASE = '/app';
 
-type Place = { path: string; query: URLSearchParams };
+type AppLocation = { path: string; query: URLSearchParams };
 
 /** One page: `path` behind /app, with `:name` for what varies. */
 export type AppRoute = {
@@ -20,7 +20,7 @@ export type AppRoute = {
   also?: readonly string[];
 };
 
-export const place = signal<Place>(here());
+export const place = signal<AppLocation>(here());
 /** How often another page was gone to: the first one does not take the focus. */
 export const visits = signal(0);
 
@@ -70,7 +70,7 @@ export function routeAt(
   return null;
 }
 
-function here(): Place {
+function here(): AppLocation {
   const path = location.pathname.slice(BASE.length).replace(/\/+$/, '') || '/';
   return { path, query: new URLSearchParams(location.search) };
 }

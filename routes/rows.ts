@@ -1,6 +1,6 @@
 import type { DeviceIdentity, Principal } from '../src/access/principal.js';
 import { type Call as CallOf, type Route, rowOf } from '../src/edge/http/route.js';
-import { type Caller as CallerOf, toolOf } from '../src/edge/mcp/tool.js';
+import { type CallerOfTool as CallerOf, toolOf } from '../src/edge/mcp/tool.js';
 import type { OperatorCaller } from '../src/edge/operations/operator_session.js';
 import type { Services } from './services.js';
 
@@ -14,7 +14,7 @@ export const deviceRoute = rowOf<Services, DeviceIdentity>();
 export const operatorRoute = rowOf<Services, OperatorCaller>();
 
 /** Who calls a tool. */
-export type Caller = CallerOf<Services>;
+export type ToolCaller = CallerOf<Services>;
 
 /** A tool of the MCP server. */
 export const tool = toolOf<Services>();

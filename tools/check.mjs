@@ -24,6 +24,7 @@ const checks = [
   { title: 'import directions', program: 'depcruise', args: ['--config', '.dependency-cruiser.cjs', ...folders] },
   { title: 'unused code', program: 'knip', args: ['--no-progress'] },
   { title: 'citations', program: process.execPath, args: ['tools/checks/citations.mjs'] },
+  { title: 'names of types', program: process.execPath, args: ['tools/checks/names.mjs'] },
 ];
 
 let failed = 0;

@@ -1,7 +1,7 @@
 import { ENTITLEMENT_CHANGED_FIELDS, ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/domain/permissions.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { changeSettings, changesRetention, KEEP_FOR_EVER, type SettingsChange } from '../../src/domain/workspaces.js';
-import { type Decision, defineActor, type Effect, type EpochName, type MessageOf } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, type EpochName, type MessageOf } from '../actor.js';
 import { differs, type RetentionNews, type SweepSettings } from '../workspaces/sweep.js';
 import { deletionMessages, freshPrivateWorkspace } from './account_deletion.js';
 import { deviceMessages } from './account_devices.js';
@@ -29,7 +29,6 @@ type AccountBefore2 = Omit<
   'private_workspace' | 'tokens' | 'memberships' | 'joining' | 'deletion_attempts' | 'phase'
 > & { private_workspace: { id: string; name: string } };
 
-const DONE = { done: true } as const;
 const ERASED = refuse('CONFLICT', 'The account is erased, or about to be.');
 
 export const account = defineActor<Account>()({

@@ -2,7 +2,7 @@ import { privateWorkspaceId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { KEEP_FOR_EVER, keepsForEver } from '../../src/domain/workspaces.js';
-import { type Decision, type Effect, messagesOf } from '../actor.js';
+import { type Decision, DONE, type DoneDecision, type Effect, messagesOf } from '../actor.js';
 import type { BindingMessage } from '../devices/binding.js';
 import type { DeviceMessage } from '../devices/device.js';
 import type { HoldNews, WorkspaceMessage } from '../workspaces/workspace.js';
@@ -24,7 +24,6 @@ type Leaving = Extract<Phase, { status: 'leaving' }>;
 /** Collection `devices`; what of it an erasure needs. */
 type ErasedDevice = { binding_epoch: string };
 
-const DONE = { done: true } as const;
 const IN_PROGRESS = refuse('ACCOUNT_DELETION_IN_PROGRESS', "The account's data is being erased; try again later.");
 const OWNER_REQUIRED = refuse(
   'WORKSPACE_OWNER_REQUIRED',
@@ -45,7 +44,7 @@ export const ERASED_DEVICES_MAX = 100;
  * erased. Rules D-014 to D-037; docs/architecture.md, "Outbox messages".
  */
 export const deletionMessages = messagesOf<Account>()({
-  delete: ofAccount((state, { mail }: { mail: DeletionMail }, { now_ms }): Done => {
+  delete: ofAccount((state, { mail }: { mail: DeletionMail }, { now_ms }): DoneDecision<Account> => {
     if (state.phase.status !== 'active') return { reply: DONE };
     // An invitation that is being accepted counts: its workspace reports the outcome before it answers this.
     const asked = [...state.memberships, ...state.joining].map(({ workspace_id }) => workspace_id);
@@ -74,30 +73,34 @@ export const deletionMessages = messagesOf<Account>()({
   }),
 
   // From the workspaces that it belongs to:
-  held: ofAccount((state, { workspace_id, attempt, owes, alone }: News<'held'>, { now_ms }): Done => {
-    const { phase } = state;
-    if (phase.status !== 'leaving' || attempt !== state.deletion_attempts) return { reply: DONE };
-    if (owes) return kept(state, 'owner');
-    const next: Leaving = {
-      ...phase,
-      unanswered: phase.unanswered.filter((id) => id !== workspace_id),
-      alone: alone ? [...phase.alone, workspace_id] : phase.alone,
-    };
-    return next.unanswered.length > 0 ? { reply: DONE, next: { ...state, phase: next } } : deleted(state, next, now_ms);
-  }),
+  held: ofAccount(
+    (state, { workspace_id, attempt, owes, alone }: HoldNewsOf<'held'>, { now_ms }): DoneDecision<Account> => {
+      const { phase } = state;
+      if (phase.status !== 'leaving' || attempt !== state.deletion_attempts) return { reply: DONE };
+      if (owes) return kept(state, 'owner');
+      const next: Leaving = {
+        ...phase,
+        unanswered: phase.unanswered.filter((id) => id !== workspace_id),
+        alone: alone ? [...phase.alone, workspace_id] : phase.alone,
+      };
+      return next.unanswered.length > 0
+        ? { reply: DONE, next: { ...state, phase: next } }
+        : deleted(state, next, now_ms);
+    },
+  ),
 
-  hold_open: ofAccount(({ id, phase }, { workspace_id }: News<'hold_open'>): Done => {
+  hold_open: ofAccount(({ id, phase }, { workspace_id }: HoldNewsOf<'hold_open'>): DoneDecision<Account> => {
     if (phase.status === 'leaving') return { reply: DONE }; // it will be notified
     const type = phase.status === 'active' ? 'release' : 'departed';
     return { reply: DONE, effects: [notifyWorkspace(workspace_id, { type, account_id: id })] };
   }),
 
   leaving_late: ofAccount(
-    (state, { attempt }: { attempt: number }): Done =>
+    (state, { attempt }: { attempt: number }): DoneDecision<Account> =>
       state.phase.status === 'leaving' && attempt === state.deletion_attempts ? kept(state, 'late') : { reply: DONE },
   ),
 
-  restore: ofAccount((state, _: unknown, { now_ms, certain_ms }): Done => {
+  restore: ofAccount((state, _: unknown, { now_ms, certain_ms }): DoneDecision<Account> => {
     const { id, phase } = state;
     if (phase.status === 'active' || phase.status === 'leaving') return { reply: DONE };
     if (phase.status === 'erasing') return { reply: IN_PROGRESS };
@@ -122,7 +125,7 @@ export const deletionMessages = messagesOf<Account>()({
     };
   }),
 
-  erase_due: ofAccount((state, _: unknown, { now_ms, certain_ms }): Done => {
+  erase_due: ofAccount((state, _: unknown, { now_ms, certain_ms }): DoneDecision<Account> => {
     const { phase } = state;
     if (phase.status !== 'deleted' || now_ms < phase.erase_at_ms) return { reply: DONE };
     if (certain_ms >= phase.erase_at_ms) return erasing(state, now_ms);
@@ -155,25 +158,24 @@ export const deletionMessages = messagesOf<Account>()({
   },
 
   /** What was removed of everything else. */
-  erasure_progress: ofAccount((state, { removed }: { removed: Removed }): Done => {
+  erasure_progress: ofAccount((state, { removed }: { removed: Removed }): DoneDecision<Account> => {
     const { phase } = state;
     if (phase.status !== 'erasing') return { reply: DONE };
     return { reply: DONE, next: { ...state, phase: { ...phase, removed: added(phase.removed, removed) } } };
   }),
 
   erased: ofAccount(
-    (state): Done =>
+    (state): DoneDecision<Account> =>
       state.phase.status === 'erasing'
         ? { reply: DONE, next: { ...state, phase: { status: 'erased' } } }
         : { reply: DONE },
   ),
 });
 
-type Done = Decision<Account, typeof DONE>;
-type News<Name extends HoldNews['type']> = Omit<Extract<HoldNews, { type: Name }>, 'type'>;
+type HoldNewsOf<Name extends HoldNews['type']> = Omit<Extract<HoldNews, { type: Name }>, 'type'>;
 
 /** Every workspace can do without: from here on the account is gone. */
-function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): Done {
+function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): DoneDecision<Account> {
   const erase_at_ms = now_ms + LIMITS.erase_after_ms;
   const raised = bumpEpoch(leaving, ['account', 'grants', 'tokens']);
   const next: Account = {
@@ -209,7 +211,7 @@ function retentionTold(state: Account): Effect[] {
 }
 
 /** Nothing has changed; every workspace that was asked may continue. */
-function kept(leaving: Account, why: 'owner' | 'late'): Done {
+function kept(leaving: Account, why: 'owner' | 'late'): DoneDecision<Account> {
   const asked = new Set([...leaving.memberships, ...leaving.joining].map(({ workspace_id }) => workspace_id));
   return {
     reply: DONE,
@@ -222,7 +224,7 @@ function kept(leaving: Account, why: 'owner' | 'late'): Done {
 }
 
 /** The data goes: what is left from here on is the account that a restore would begin, and what is still to remove. */
-function erasing(state: Account, now_ms: number): Done {
+function erasing(state: Account, now_ms: number): DoneDecision<Account> {
   // App sessions last until they expire: whoever holds one can begin the account afresh. Switches are the staff's.
   const raised = bumpEpoch(state, ['account', 'grants', 'tokens']);
   const { invitations_sent: _, workspaces_made: __, ...rest } = raised.state;

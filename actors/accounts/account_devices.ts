@@ -1,6 +1,7 @@
 import { refuse } from '../../src/domain/refusals.js';
 import {
-  type Decision,
+  DONE,
+  type DoneDecision,
   type Effect,
   messagesOf,
   type OutboxMessage,
@@ -26,7 +27,6 @@ export type BoundDevice = {
 
 export type ListedDevice = BoundDevice & { id: string; order: number };
 
-const DONE = { done: true } as const;
 const NO_DEVICE = refuse('NOT_FOUND', 'No such device is bound to this account.');
 
 /**
@@ -37,7 +37,7 @@ export const deviceMessages = messagesOf<Account>()({
   /** A personal device was bound; `source_id` is used when the device has no source here yet. */
   device_bound: {
     records: ({ device_id }: Bound) => recorderRecords(device_id),
-    decide: ofAccount((state, news: Bound, turn): Done => {
+    decide: ofAccount((state, news: Bound, turn): DoneDecision<Account> => {
       const { device_id, binding_epoch, claim_id } = news;
       const was_removed =
         news.again === true && turn.record<BoundDevice>('devices', device_id)?.binding_epoch !== binding_epoch;
@@ -58,7 +58,7 @@ export const deviceMessages = messagesOf<Account>()({
 
   source_deleted: {
     records: ({ device_id }: Omit<SourceNews, 'type'>) => [{ collection: 'device_sources', id: device_id }],
-    decide: ofAccount((_, { device_id, source_id }: Omit<SourceNews, 'type'>, turn): Done => {
+    decide: ofAccount((_, { device_id, source_id }: Omit<SourceNews, 'type'>, turn): DoneDecision<Account> => {
       const known = turn.record<{ source_id: string }>('device_sources', device_id);
       if (known?.source_id !== source_id) return { reply: DONE };
       return { reply: DONE, effects: [{ effect: 'delete_record', collection: 'device_sources', id: device_id }] };
@@ -76,7 +76,7 @@ export const deviceMessages = messagesOf<Account>()({
 
   remove_device: {
     records: ({ device_id }: { device_id: string }) => [{ collection: 'devices', id: device_id }],
-    decide: ofAccount((state, { device_id }: { device_id: string }, turn): Done => {
+    decide: ofAccount((state, { device_id }: { device_id: string }, turn): DoneDecision<Account> => {
       const bound = turn.record<BoundDevice>('devices', device_id);
       if (bound === undefined) return { reply: NO_DEVICE };
       const { kind, binding_epoch } = bound;
@@ -97,7 +97,6 @@ export const deviceMessages = messagesOf<Account>()({
   },
 });
 
-type Done = Decision<Account, typeof DONE>;
 type Bound = Omit<BoundNews, 'type'>;
 
 /** Records that `enter` needs. */

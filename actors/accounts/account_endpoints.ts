@@ -1,11 +1,10 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, type Effect, messagesOf } from '../actor.js';
+import { type Decision, DONE, type Effect, messagesOf } from '../actor.js';
 import type { EndpointMessage } from '../webhooks/endpoint.js';
 import type { NewEndpoint } from '../webhooks/endpoint_state.js';
 import { type Account, ofAccount } from './account_state.js';
 
-const DONE = { done: true } as const;
 const TOO_MANY = refuse(
   'CONFLICT',
   `An account has at most ${LIMITS.endpoints_per_account_max} endpoints; remove one first.`,

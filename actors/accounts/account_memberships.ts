@@ -3,11 +3,10 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { isEnabled } from '../../src/domain/permissions.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import type { WorkspaceEnd } from '../../src/domain/workspaces.js';
-import { type Decision, type Effect, messagesOf } from '../actor.js';
+import { type Decision, DONE, type DoneDecision, type Effect, messagesOf } from '../actor.js';
 import type { MembershipNews, WorkspaceMessage } from '../workspaces/workspace.js';
 import { type Account, isOpen, type Joining, ofAccount, updated } from './account_state.js';
 
-const DONE = { done: true } as const;
 const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');
 const LEAVING = refuse('UNAVAILABLE', 'The account is being deleted; try again if that fails.', { retry_after_s: 2 });
 const WORKSPACES_BUDGET = { max: LIMITS.workspaces_made_max, window_ms: LIMITS.workspaces_made_window_ms };
@@ -21,18 +20,21 @@ const FULL = refuse('CONFLICT', `An account belongs to at most ${LIMITS.workspac
  * workspace, the workspace alone decides. Messages between the two come in their order.
  */
 export const membershipMessages = messagesOf<Account>()({
-  create_workspace: ofAccount((state, { workspace_id, name, budgeted }: NewWorkspace, { now_ms }): Done => {
-    if (isMember(state, workspace_id)) return { reply: DONE };
-    const owner = { account_id: state.id, email: state.email };
-    const joining = join(state, { workspace_id, invitation_id: workspace_id }, { type: 'create', name, owner });
-    if (!budgeted || joining.next == null) return joining;
-    const made = spend(state.workspaces_made, WORKSPACES_BUDGET, now_ms);
-    if ('wait_s' in made) return { reply: refuse('TOO_MANY_REQUESTS', TOO_MANY_MADE, { retry_after_s: made.wait_s }) };
-    return { ...joining, next: { ...joining.next, workspaces_made: made } };
-  }),
+  create_workspace: ofAccount(
+    (state, { workspace_id, name, budgeted }: NewWorkspace, { now_ms }): DoneDecision<Account> => {
+      if (isMember(state, workspace_id)) return { reply: DONE };
+      const owner = { account_id: state.id, email: state.email };
+      const joining = join(state, { workspace_id, invitation_id: workspace_id }, { type: 'create', name, owner });
+      if (!budgeted || joining.next == null) return joining;
+      const made = spend(state.workspaces_made, WORKSPACES_BUDGET, now_ms);
+      if ('wait_s' in made)
+        return { reply: refuse('TOO_MANY_REQUESTS', TOO_MANY_MADE, { retry_after_s: made.wait_s }) };
+      return { ...joining, next: { ...joining.next, workspaces_made: made } };
+    },
+  ),
 
   /** Counts an invitation that it is about to send. */
-  take_invitation: ofAccount((state, _: unknown, { now_ms }): Done => {
+  take_invitation: ofAccount((state, _: unknown, { now_ms }): DoneDecision<Account> => {
     const sent = spend(state.invitations_sent, INVITATIONS_BUDGET, now_ms);
     if ('wait_s' in sent) return { reply: refuse('TOO_MANY_REQUESTS', TOO_MANY_SENT, { retry_after_s: sent.wait_s }) };
     return { reply: DONE, next: { ...state, invitations_sent: sent } };
@@ -51,20 +53,23 @@ export const membershipMessages = messagesOf<Account>()({
   }),
 
   // From workspaces:
-  joined: ofAccount((state, { workspace, role, invitation_id }: News<'joined'>): Done => {
+  joined: ofAccount((state, { workspace, role, invitation_id }: MembershipNewsOf<'joined'>): DoneDecision<Account> => {
     const joining = state.joining.filter((waiting) => waiting.invitation_id !== invitation_id);
     if (isMember(state, workspace.workspace_id)) return { reply: DONE, next: { ...state, joining } };
     const memberships = [...state.memberships, { ...workspace, role }];
     return { reply: DONE, next: { ...state, joining, memberships }, effects: [updated(state.id, ['workspaces'])] };
   }),
 
-  not_joined: ofAccount((state, { invitation_id }: News<'not_joined'>): Done => {
+  not_joined: ofAccount((state, { invitation_id }: MembershipNewsOf<'not_joined'>): DoneDecision<Account> => {
     const joining = state.joining.filter((waiting) => waiting.invitation_id !== invitation_id);
     return { reply: DONE, next: { ...state, joining } };
   }),
 
   workspace_changed: ofAccount(
-    (state, { workspace_id, name, role, changed_fields }: News<'workspace_changed'>): Done => {
+    (
+      state,
+      { workspace_id, name, role, changed_fields }: MembershipNewsOf<'workspace_changed'>,
+    ): DoneDecision<Account> => {
       const before = state.memberships.find((membership) => membership.workspace_id === workspace_id);
       if (before === undefined) return { reply: DONE };
       const memberships = state.memberships.map((membership) =>
@@ -79,26 +84,27 @@ export const membershipMessages = messagesOf<Account>()({
     },
   ),
 
-  left: ofAccount((state, { workspace_id }: News<'left'>): Done => {
+  left: ofAccount((state, { workspace_id }: MembershipNewsOf<'left'>): DoneDecision<Account> => {
     if (!isMember(state, workspace_id)) return { reply: DONE };
     return { reply: DONE, next: without(state, workspace_id), effects: [updated(state.id, ['workspaces'])] };
   }),
 
-  workspace_deleted: ofAccount((state, { workspace_id, reason }: News<'workspace_deleted'>): Done => {
-    if (!isMember(state, workspace_id)) return { reply: DONE };
-    const effects = [updated(state.id, ['workspaces']), workspaceDeleted(state.id, workspace_id, reason)];
-    return { reply: DONE, next: without(state, workspace_id), effects };
-  }),
+  workspace_deleted: ofAccount(
+    (state, { workspace_id, reason }: MembershipNewsOf<'workspace_deleted'>): DoneDecision<Account> => {
+      if (!isMember(state, workspace_id)) return { reply: DONE };
+      const effects = [updated(state.id, ['workspaces']), workspaceDeleted(state.id, workspace_id, reason)];
+      return { reply: DONE, next: without(state, workspace_id), effects };
+    },
+  ),
 });
 
-type Done = Decision<Account, typeof DONE>;
 /** Where it is not budgeted, nothing is counted either. */
 type NewWorkspace = { workspace_id: string; name: string; budgeted?: boolean };
 type JoinOutcome = { outcome: 'joined' | 'asked' | 'not_joined' };
-type News<Name extends MembershipNews['type']> = Omit<Extract<MembershipNews, { type: Name }>, 'type'>;
+type MembershipNewsOf<Name extends MembershipNews['type']> = Omit<Extract<MembershipNews, { type: Name }>, 'type'>;
 
 /** Asks a workspace to take the account in; it answers `joined` or `not_joined`. One that is made counts as joined. */
-function join(state: Account, joining: Joining, ask: WorkspaceMessage): Done {
+function join(state: Account, joining: Joining, ask: WorkspaceMessage): DoneDecision<Account> {
   if (state.joining.some(({ invitation_id }) => invitation_id === joining.invitation_id)) return { reply: DONE };
   const refused = mayJoin(state);
   if (refused !== null) return { reply: refused };

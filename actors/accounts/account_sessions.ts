@@ -1,7 +1,7 @@
 import { spend } from '../../src/domain/budgets.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, type Effect, messagesOf, type OutboxMessage } from '../actor.js';
+import { DONE, type DoneDecision, type Effect, messagesOf, type OutboxMessage } from '../actor.js';
 import type { ReadyNews } from '../devices/ble_address.js';
 import {
   DEVICE_SESSIONS,
@@ -12,7 +12,6 @@ import {
 import { type BoundDevice, enter, recorderRecords } from './account_devices.js';
 import { type Account, isGone, isOpen, ofAccount } from './account_state.js';
 
-const DONE = { done: true } as const;
 const NO_WORKSPACE = refuse('NOT_FOUND', 'There is no such workspace.');
 const DELETED = refuse('UNAVAILABLE', 'The account is being deleted; try again if that fails.', { retry_after_s: 2 });
 const TOO_MANY_SESSIONS = refuse(
@@ -22,7 +21,7 @@ const TOO_MANY_SESSIONS = refuse(
 
 /** An account's part in recorder sessions: those that it hosts until they have ended, and news of all it belongs to. */
 export const sessionMessages = messagesOf<Account>()({
-  host_session: ofAccount((state, { session_id, ...made }: HostedSession): Done => {
+  host_session: ofAccount((state, { session_id, ...made }: HostedSession): DoneDecision<Account> => {
     if (state.sessions.includes(session_id)) return { reply: DONE };
     if (!isOpen(state) || state.phase.status === 'leaving') return { reply: DELETED };
     const workspace_id = made.workspace_id ?? state.private_workspace.id;
@@ -36,7 +35,7 @@ export const sessionMessages = messagesOf<Account>()({
   }),
 
   /** Counts a try at a join code. */
-  try_join: ofAccount((state, _: unknown, { now_ms }): Done => {
+  try_join: ofAccount((state, _: unknown, { now_ms }): DoneDecision<Account> => {
     const tries = spend(
       state.join_tries,
       { max: LIMITS.join_tries_max, window_ms: LIMITS.join_tries_window_ms },
@@ -51,7 +50,7 @@ export const sessionMessages = messagesOf<Account>()({
   /** The recorder has its address, and can begin. */
   session_ready: {
     records: ({ device_id }: Ready) => recorderRecords(device_id),
-    decide: ofAccount((state, ready: Ready, turn): Done => {
+    decide: ofAccount((state, ready: Ready, turn): DoneDecision<Account> => {
       const { session_id, claim_id, device_id, ble_address } = ready;
       const startWith = (source_id: string): OutboxMessage =>
         notifySession(session_id, { type: 'start', account_id: state.id, claim_id, device_id, source_id, ble_address });
@@ -64,35 +63,39 @@ export const sessionMessages = messagesOf<Account>()({
 
   // From sessions:
   session_over: {
-    records: ({ device_id }: News<'session_over'>) =>
+    records: ({ device_id }: SessionNewsOf<'session_over'>) =>
       device_id === null ? [] : [{ collection: 'devices', id: device_id }],
-    decide: ofAccount((state, { session_id, device_id }: News<'session_over'>, turn): Done => {
-      const sessions = state.sessions.filter((id) => id !== session_id);
-      const bound = device_id === null ? undefined : turn.record<BoundDevice>('devices', device_id);
-      if (device_id === null || bound?.binding_epoch !== session_id)
-        return { reply: DONE, next: { ...state, sessions } };
-      return {
-        reply: DONE,
-        next: { ...state, sessions, devices: state.devices - 1 },
-        effects: [{ effect: 'delete_record', collection: 'devices', id: device_id }],
-      };
-    }),
+    decide: ofAccount(
+      (state, { session_id, device_id }: SessionNewsOf<'session_over'>, turn): DoneDecision<Account> => {
+        const sessions = state.sessions.filter((id) => id !== session_id);
+        const bound = device_id === null ? undefined : turn.record<BoundDevice>('devices', device_id);
+        if (device_id === null || bound?.binding_epoch !== session_id)
+          return { reply: DONE, next: { ...state, sessions } };
+        return {
+          reply: DONE,
+          next: { ...state, sessions, devices: state.devices - 1 },
+          effects: [{ effect: 'delete_record', collection: 'devices', id: device_id }],
+        };
+      },
+    ),
   },
 
-  session_news: ofAccount((state, { session_id, event: type, data }: News<'session_news'>, { now_ms }): Done => {
-    const about_me = data.participant_id === state.id;
-    const has_joined = about_me && type === 'device_session.joined';
-    // It joined in the moment in which its account went.
-    if (isGone(state))
-      return { reply: DONE, effects: has_joined ? [notifySession(session_id, { type: 'leave', by: state.id })] : [] };
-    const effects: Effect[] = [{ effect: 'append_event', account_id: state.id, type, resource_id: session_id, data }];
-    if (has_joined) effects.push(listed(state.id, session_id, now_ms));
-    if (about_me && type === 'device_session.left') effects.push(unlisted(state.id, session_id));
-    return { reply: DONE, next: { ...state }, effects };
-  }),
+  session_news: ofAccount(
+    (state, { session_id, event: type, data }: SessionNewsOf<'session_news'>, { now_ms }): DoneDecision<Account> => {
+      const about_me = data.participant_id === state.id;
+      const has_joined = about_me && type === 'device_session.joined';
+      // It joined in the moment in which its account went.
+      if (isGone(state))
+        return { reply: DONE, effects: has_joined ? [notifySession(session_id, { type: 'leave', by: state.id })] : [] };
+      const effects: Effect[] = [{ effect: 'append_event', account_id: state.id, type, resource_id: session_id, data }];
+      if (has_joined) effects.push(listed(state.id, session_id, now_ms));
+      if (about_me && type === 'device_session.left') effects.push(unlisted(state.id, session_id));
+      return { reply: DONE, next: { ...state }, effects };
+    },
+  ),
 
   session_gone: ofAccount(
-    (state, { session_id }: News<'session_gone'>): Done => ({
+    (state, { session_id }: SessionNewsOf<'session_gone'>): DoneDecision<Account> => ({
       reply: DONE,
       next: { ...state },
       effects: [unlisted(state.id, session_id)],
@@ -100,9 +103,8 @@ export const sessionMessages = messagesOf<Account>()({
   ),
 });
 
-type Done = Decision<Account, typeof DONE>;
 type Ready = Omit<ReadyNews, 'type'>;
-type News<Name extends SessionNews['type']> = Omit<Extract<SessionNews, { type: Name }>, 'type'>;
+type SessionNewsOf<Name extends SessionNews['type']> = Omit<Extract<SessionNews, { type: Name }>, 'type'>;
 type HostedSession = {
   session_id: string;
   /** Null: the private one. */

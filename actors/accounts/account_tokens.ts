@@ -1,12 +1,11 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, type Effect, messagesOf } from '../actor.js';
+import { type Decision, DONE, type Effect, messagesOf } from '../actor.js';
 import { type Account, type LivingToken, ofAccount } from './account_state.js';
 import type { NewPersonalAccessToken, PersonalAccessTokenMessage } from './personal_access_token.js';
 
 type RevokedBecause = 'user' | 'sign_out_everywhere' | 'account_deleted';
 
-const DONE = { done: true } as const;
 const TOO_MANY = refuse(
   'CONFLICT',
   `An account has at most ${LIMITS.tokens_per_account_max} personal access tokens; revoke one first.`,

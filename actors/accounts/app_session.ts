@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
@@ -17,7 +17,7 @@ export type AppSession = NewAppSession & {
   /** Whether any token that came with the present generation was used. */
   successor_used: boolean;
   /** Access tokens alive, oldest first; bounded, see `issue`. */
-  accesses: Access[];
+  accesses: AccessSerial[];
   next_serial: number;
 };
 
@@ -31,12 +31,11 @@ type NewAppSession = {
   verified_at_ms: number;
 };
 
-type Access = { serial: number; generation: number; expires_at_ms: number };
+type AccessSerial = { serial: number; generation: number; expires_at_ms: number };
 
 export type IssuedTokens = { session: AppSession; serial: number; expires_at_ms: number };
 export type AppSessionMessage = MessageOf<typeof appSession>;
 
-const DONE = { done: true } as const;
 const ENDED = refuse('UNAUTHORIZED', 'The session has ended.');
 
 const live = given((state: AppSession | null, { now_ms }) =>

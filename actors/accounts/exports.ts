@@ -1,6 +1,15 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import {
+  type Decision,
+  DONE,
+  type DoneDecision,
+  defineActor,
+  type Effect,
+  given,
+  type MessageOf,
+  type Turn,
+} from '../actor.js';
 import { dueIndexEffects, isLastTry, type JobFailure, workerMessages } from '../job.js';
 import {
   type Archived,
@@ -23,7 +32,6 @@ export type ExportWork =
   | { work: 'remove'; export_id: string }
   | { work: 'none' };
 
-const DONE = { done: true } as const;
 const NEW: Exports = { items: [], asked_at_ms: [], removing: [] };
 const NO_EXPORT = refuse('NOT_FOUND', 'There is no such export.');
 const NOT_YOURS = refuse('CONFLICT', 'Somebody else makes this export, or it is made.');
@@ -39,7 +47,6 @@ type Requested = Pick<Export, 'by' | 'audio' | 'files'> & { export_id: string; a
 /** `progress`: how far it has come, where the message says so. */
 type HeldExport = { export_id: string; claim: string; progress?: ExportProgress };
 type ExportJob = { tries: number; item: RunningExport };
-type Done = Decision<Exports, typeof DONE>;
 
 const EXPORT_TRIES = { tries_max: LIMITS.export_tries_max, rests_ms: [] };
 
@@ -114,7 +121,7 @@ export const exports = defineActor<Exports>()({
       return { reply: made, ...changed({ ...before, items: [...before.items, made], asked_at_ms }, turn) };
     },
 
-    delete(state, { export_id, by }: { export_id: string; by: ByWhom }, turn): Done {
+    delete(state, { export_id, by }: { export_id: string; by: ByWhom }, turn): DoneDecision<Exports> {
       const before = standing(state, turn.now_ms);
       const found = before.items.find((one) => one.id === export_id && one.by === by);
       if (found === undefined) return { reply: NO_EXPORT };
@@ -150,26 +157,28 @@ export const exports = defineActor<Exports>()({
     fail: exportJobs.fail,
     release: exportJobs.release,
 
-    finish: ofHeldExport((state, { archived, ...named }: HeldExport & { archived: Archived }, turn): Done => {
-      const known = state.items.find(({ id }) => id === named.export_id);
-      if (known?.stage.status === 'ready' && known.stage.claim === named.claim) return { reply: DONE };
-      const item = heldExport(state, named);
-      if (item === null) return { reply: NOT_YOURS };
-      const { attempt, claim } = item.stage;
-      const expires_at_ms = turn.now_ms + LIMITS.export_kept_ms;
-      const stage: ExportStage = { status: 'ready', claim, attempt, expires_at_ms, ...archived };
-      return { reply: DONE, ...withStage(state, { ...item, stage }, turn) };
-    }),
+    finish: ofHeldExport(
+      (state, { archived, ...named }: HeldExport & { archived: Archived }, turn): DoneDecision<Exports> => {
+        const known = state.items.find(({ id }) => id === named.export_id);
+        if (known?.stage.status === 'ready' && known.stage.claim === named.claim) return { reply: DONE };
+        const item = heldExport(state, named);
+        if (item === null) return { reply: NOT_YOURS };
+        const { attempt, claim } = item.stage;
+        const expires_at_ms = turn.now_ms + LIMITS.export_kept_ms;
+        const stage: ExportStage = { status: 'ready', claim, attempt, expires_at_ms, ...archived };
+        return { reply: DONE, ...withStage(state, { ...item, stage }, turn) };
+      },
+    ),
 
     /** Its bytes are gone. */
-    removed(state, { export_id }: { export_id: string }, turn): Done {
+    removed(state, { export_id }: { export_id: string }, turn): DoneDecision<Exports> {
       const before = standing(state, turn.now_ms);
       const removing = before.removing.filter((id) => id !== export_id);
       return { reply: DONE, ...changed({ ...before, removing }, turn) };
     },
 
     /** A reminder: something has had its time. */
-    look: (state, _: unknown, turn): Done => ({
+    look: (state, _: unknown, turn): DoneDecision<Exports> => ({
       reply: DONE,
       ...changed(standing(state, turn.now_ms), turn),
     }),

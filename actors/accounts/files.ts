@@ -2,6 +2,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import {
   type Decision,
+  DONE,
   defineActor,
   type Effect,
   type MessageOf,
@@ -33,7 +34,6 @@ type OfFile = { file_id: string };
 type OneFile = Decision<Files, KeptFile>;
 
 const FILES = 'files';
-const DONE = { done: true } as const;
 const NO_FILE = refuse('NOT_FOUND', 'There is no such file.');
 const TOO_MANY = refuse('CONFLICT', `An account has at most ${LIMITS.files_per_account_max} files.`);
 const TOO_LARGE = refuse(

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import type { Permission } from '../../src/domain/permissions.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { defineActor, given, type MessageOf } from '../actor.js';
+import { DONE, defineActor, given, type MessageOf } from '../actor.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
 /**
@@ -24,7 +24,6 @@ export type NewPersonalAccessToken = {
 
 export type PersonalAccessTokenMessage = MessageOf<typeof personalAccessToken>;
 
-const DONE = { done: true } as const;
 const ENDED = refuse('UNAUTHORIZED', 'The personal access token has ended.');
 
 const live = given((state: PersonalAccessToken | null, { now_ms }) =>

@@ -1,5 +1,5 @@
 import { isRefusal } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, type Effect, given, type MessageOf } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, given, type MessageOf } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { type StreamOf, type StreamRef, streamOf, streamRefRecords, UNBOUND } from '../recordings/stream_refs.js';
 import type { ClaimMessage } from './claim.js';
@@ -22,7 +22,6 @@ export type Binding = {
 
 export type BindingMessage = MessageOf<typeof binding>;
 
-const DONE = { done: true } as const;
 /** The list of an account's bindings, ended ones too. */
 export const BINDINGS = 'bindings';
 

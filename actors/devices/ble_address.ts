@@ -1,5 +1,5 @@
 import { LIMITS } from '../../src/domain/limits.js';
-import { type Decision, defineActor, type Effect, type MessageOf } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, type MessageOf } from '../actor.js';
 import type { Asker, DeviceMessage } from './device.js';
 
 /**
@@ -14,8 +14,6 @@ export type AddressMessage = MessageOf<typeof bleAddress>;
 export type ReadyNews = { type: 'session_ready'; ble_address: string } & Asker;
 /** Sent to the session that holds it. */
 type HoldQuestion = { type: 'ask_hold'; ble_address: string };
-
-const DONE = { done: true } as const;
 
 export const bleAddress = defineActor<BleAddress>()({
   kind: 'ble_address',

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, given, type MessageOf } from '../actor.js';
+import { type Decision, DONE, defineActor, given, type MessageOf } from '../actor.js';
 import { scheduleExpiry } from '../expiry.js';
 
 /**
@@ -33,7 +33,6 @@ export type BindTerms = { claim_id: string; account_id: string; binding_epoch: s
 
 type ClaimTerms = Pick<Claim, 'account_id' | 'secret_hash' | 'binding_epoch' | 'source_id'>;
 
-const DONE = { done: true } as const;
 const UNKNOWN = refuse('NOT_FOUND', 'The claim is unknown or has expired.');
 /** Looking again makes sense. */
 export const STILL_REDEEMED = refuse('UNAVAILABLE', 'The claim is still being redeemed.', { retry_after_s: 1 });

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
 import type { BindTerms, ClaimMessage, RefusedOutcome } from './claim.js';
 import {
   type CertificatesDecision,
@@ -42,7 +42,6 @@ export type BoundNews = {
 type HoldRequest = { type: 'hold' } & Asker;
 export type Asker = { session_id: string; account_id: string; device_id: string; claim_id: string; source_id: string };
 
-const DONE = { done: true } as const;
 const UNKNOWN = refuse('NOT_FOUND', 'There is no such device.');
 
 const known = given((state: Device | null) => state ?? UNKNOWN);

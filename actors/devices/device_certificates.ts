@@ -19,11 +19,11 @@ export type DeviceCertificates = {
   renewals: { began_ms: number; count: number };
 };
 
-export type LiveCertificate = InUse | Waiting;
+export type LiveCertificate = InUse | WaitingCertificate;
 type InUse = { status: 'in_use'; fingerprint: string; not_after_ms: number | null };
 
 /** Made by a renewal that `renews` (a fingerprint) asked for; `key_digest` names the key that it asked for. */
-export type Waiting = Omit<OfferedCertificate, 'certificate_pem'> & {
+export type WaitingCertificate = Omit<OfferedCertificate, 'certificate_pem'> & {
   status: 'waiting';
   renews: string;
   certificate_pem: string;
@@ -79,7 +79,7 @@ export function renew(
   if (revoked_at_ms !== null) return { reply: REVOKED };
   if (!live.some((one) => one.fingerprint === fingerprint)) return { reply: SUPERSEDED };
   const made = live.find(
-    (one): one is Waiting =>
+    (one): one is WaitingCertificate =>
       one.status === 'waiting' && one.renews === fingerprint && one.key_digest === offered.key_digest,
   );
   if (made !== undefined && now_ms < made.renew_after_ms) return { reply: { named: [made] } };
@@ -92,7 +92,7 @@ export function renew(
     return { reply: refuse('TOO_MANY_REQUESTS', message, { retry_after_s: wait_s }) };
   }
   // From here on it succeeds.
-  const waiting: Waiting = { status: 'waiting', renews: fingerprint, ...offered };
+  const waiting: WaitingCertificate = { status: 'waiting', renews: fingerprint, ...offered };
   const others = live.filter((one) => one !== made);
   // A device that lost key and answer each time must not be stranded: what nobody used gives way, the oldest first.
   const too_many = Math.max(0, others.length + 1 - LIMITS.device_certificates_max);

@@ -1,7 +1,16 @@
 import type { EventType } from '../../src/domain/event_types.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import {
+  type Decision,
+  DONE,
+  type DoneDecision,
+  defineActor,
+  type Effect,
+  given,
+  type MessageOf,
+  type Turn,
+} from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { type StreamOf, type StreamRef, streamOf, streamRefRecords, UNBOUND } from '../recordings/stream_refs.js';
 import type { AddressMessage } from './ble_address.js';
@@ -29,16 +38,22 @@ export type DeviceSession = {
 /** A server key, by its id, and what it is applied to. */
 export type JoinSeed = { key_id: string; seed: Uint8Array };
 export type Participant = { account_id: string; joined_at_ms: number };
-export type Recorder = { device_id: string; source_id: string; ble_address: string; started_at_ms: number };
+export type SessionRecorder = { device_id: string; source_id: string; ble_address: string; started_at_ms: number };
 export type EndReason = 'host' | 'recorder' | 'expired' | 'device_removed' | 'account_deleted' | 'never_started';
 
 export type SessionPhase =
   /** Until a recorder redeems the claim, or the time for that is over. */
   | { status: 'waiting'; until_ms: number }
-  | { status: 'open'; recorder: Recorder }
+  | { status: 'open'; recorder: SessionRecorder }
   /** Over for everybody; its recorder still uploads what it has. */
-  | { status: 'draining'; recorder: Recorder; ended_at_ms: number; end_reason: EndReason; drain_until_ms: number }
-  | { status: 'ended'; recorder: Recorder | null; ended_at_ms: number; end_reason: EndReason };
+  | {
+      status: 'draining';
+      recorder: SessionRecorder;
+      ended_at_ms: number;
+      end_reason: EndReason;
+      drain_until_ms: number;
+    }
+  | { status: 'ended'; recorder: SessionRecorder | null; ended_at_ms: number; end_reason: EndReason };
 
 export type DeviceSessionMessage = MessageOf<typeof deviceSession>;
 
@@ -64,7 +79,6 @@ export type SessionTerms = {
 /** The index of sessions that an account hosts or takes part in. */
 export const DEVICE_SESSIONS = 'device_sessions';
 
-const DONE = { done: true } as const;
 const NO_SESSION = refuse('NOT_FOUND', 'There is no such recorder session.');
 const ONLY_HOST = refuse('FORBIDDEN', 'Only its host may do this to a recorder session.');
 const OVER = refuse('CONFLICT', 'The recorder session is over.');
@@ -120,7 +134,7 @@ export const deviceSession = defineActor<DeviceSession>()({
     },
 
     /** The last step of a claim's redemption: the recorder is free for it, and so is the address. */
-    start(state, started: Started, { self, now_ms }): Done {
+    start(state, started: Started, { self, now_ms }): DoneDecision<DeviceSession> {
       const { account_id, claim_id, device_id, source_id, ble_address } = started;
       if (state === null || state.phase.status !== 'waiting' || now_ms >= state.phase.until_ms) {
         // The account has entered the recorder for it already.
@@ -134,7 +148,7 @@ export const deviceSession = defineActor<DeviceSession>()({
           ],
         };
       }
-      const recorder: Recorder = { device_id, source_id, ble_address, started_at_ms: now_ms };
+      const recorder: SessionRecorder = { device_id, source_id, ble_address, started_at_ms: now_ms };
       const next: DeviceSession = { ...state, phase: { status: 'open', recorder } };
       return {
         reply: DONE,
@@ -153,7 +167,7 @@ export const deviceSession = defineActor<DeviceSession>()({
     join_seed: { reads: true, decide: known(({ join_seed }) => ({ reply: { join_seed } })) },
 
     /** The caller has held the join code against `join_seed`. */
-    join: known((session, { by }: By, { now_ms }): Changed => {
+    join: known((session, { by }: By, { now_ms }): SessionDecision => {
       if (belongs(session, by)) return { reply: session };
       const { status } = session.phase;
       if (status !== 'waiting' && status !== 'open') return { reply: OVER };
@@ -163,7 +177,7 @@ export const deviceSession = defineActor<DeviceSession>()({
       return { reply: next, next, effects: news(next, 'device_session.joined', { participant_id: by }) };
     }),
 
-    leave: known((session, { by }: By): Done => {
+    leave: known((session, { by }: By): DoneDecision<DeviceSession> => {
       if (by === session.host_account_id) return { reply: HOST_STAYS };
       if (!belongs(session, by)) return { reply: NO_SESSION };
       const participants = session.participants.filter(({ account_id }) => account_id !== by);
@@ -171,7 +185,7 @@ export const deviceSession = defineActor<DeviceSession>()({
       return { reply: DONE, next: { ...session, participants }, effects };
     }),
 
-    extend: hosted((session, { expires_at_ms }: By & { expires_at_ms: number }, { now_ms }): Changed => {
+    extend: hosted((session, { expires_at_ms }: By & { expires_at_ms: number }, { now_ms }): SessionDecision => {
       const { status } = session.phase;
       if (status !== 'waiting' && status !== 'open') return { reply: OVER };
       if (status === 'open' && now_ms >= session.expires_at_ms) return { reply: OVER };
@@ -204,24 +218,26 @@ export const deviceSession = defineActor<DeviceSession>()({
       },
     },
 
-    end_by_recorder(state, { device_id }: { device_id: string }, turn): Changed {
+    end_by_recorder(state, { device_id }: { device_id: string }, turn): SessionDecision {
       if (state === null || recorderOf(state)?.device_id !== device_id) return { reply: UNBOUND };
       return endForRecorder(state, 'recorder', turn);
     },
 
     // From others.
     /** `binding_epoch`: under which the account had the recorder; what an earlier release has sent does not say it. */
-    device_removed: known((session, { device_id, binding_epoch }: Removed, turn): Changed | Done => {
-      if (recorderOf(session)?.device_id === device_id) return endForRecorder(session, 'device_removed', turn);
-      // The recorder is on its way here, and this may overtake it.
-      const is_expected = session.phase.status === 'waiting' && binding_epoch === session.id;
-      return is_expected ? end(session, 'device_removed', turn) : { reply: DONE };
-    }),
+    device_removed: known(
+      (session, { device_id, binding_epoch }: Removed, turn): SessionDecision | DoneDecision<DeviceSession> => {
+        if (recorderOf(session)?.device_id === device_id) return endForRecorder(session, 'device_removed', turn);
+        // The recorder is on its way here, and this may overtake it.
+        const is_expected = session.phase.status === 'waiting' && binding_epoch === session.id;
+        return is_expected ? end(session, 'device_removed', turn) : { reply: DONE };
+      },
+    ),
 
     account_deleted: known((session, _: unknown, turn) => end(session, 'account_deleted', turn)),
 
     /** Whether the address is still held. */
-    ask_hold(state, { ble_address }: { ble_address: string }, { self }): Done {
+    ask_hold(state, { ble_address }: { ble_address: string }, { self }): DoneDecision<DeviceSession> {
       const { phase } = state ?? {};
       // Of a waiting one the recorder may be on its way here, with the address in its hands.
       const holds =
@@ -229,7 +245,7 @@ export const deviceSession = defineActor<DeviceSession>()({
       return { reply: DONE, effects: [notifyAddress(ble_address, { type: 'hold_answered', session_id: self, holds })] };
     },
 
-    tick: known((session, _: unknown, turn): Changed | Done => {
+    tick: known((session, _: unknown, turn): SessionDecision | DoneDecision<DeviceSession> => {
       const { phase, expires_at_ms } = session;
       const { now_ms } = turn;
       if (phase.status === 'waiting' && now_ms >= phase.until_ms) return end(session, 'never_started', turn);
@@ -238,7 +254,7 @@ export const deviceSession = defineActor<DeviceSession>()({
       return { reply: DONE };
     }),
 
-    erase(state, input: Erase, { self }): Done {
+    erase(state, input: Erase, { self }): DoneDecision<DeviceSession> {
       const { account_id } = input;
       if (state !== null && state.host_account_id !== account_id) {
         // Somebody who took part: they leave, and the list on which they have it is their account's to change.
@@ -260,8 +276,7 @@ export const deviceSession = defineActor<DeviceSession>()({
   },
 });
 
-type Done = Decision<DeviceSession, typeof DONE>;
-type Changed = Decision<DeviceSession, DeviceSession>;
+type SessionDecision = Decision<DeviceSession, DeviceSession>;
 type NewSession = Pick<DeviceSession, 'host_account_id' | 'workspace_id' | 'join_seed' | 'expires_at_ms'> & {
   claim: { claim_id: string; secret_hash: string; source_id: string };
 };
@@ -270,7 +285,7 @@ type Removed = { device_id: string; binding_epoch?: string };
 type Ended = { ended_at_ms: number; end_reason: EndReason };
 
 /** Over for everybody. The recorder still uploads for a while, unless it said itself that it is done, or was taken away. */
-function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Turn): Changed {
+function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Turn): SessionDecision {
   const { id, phase, expires_at_ms } = session;
   if (phase.status === 'draining' || phase.status === 'ended') return { reply: session };
   // One that ran out has ended then, however late that was noticed: the drain counts from its scheduled end.
@@ -295,12 +310,15 @@ function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Turn): C
 }
 
 /** One that drains already keeps its reason. */
-function endForRecorder(session: DeviceSession, end_reason: EndReason, turn: Turn): Changed {
+function endForRecorder(session: DeviceSession, end_reason: EndReason, turn: Turn): SessionDecision {
   return session.phase.status === 'draining' ? close(session, session.phase) : end(session, end_reason, turn);
 }
 
 /** Nothing more comes from the recorder. */
-function close(session: DeviceSession, { recorder, ended_at_ms, end_reason }: Ended & { recorder: Recorder }): Changed {
+function close(
+  session: DeviceSession,
+  { recorder, ended_at_ms, end_reason }: Ended & { recorder: SessionRecorder },
+): SessionDecision {
   const next: DeviceSession = { ...session, phase: { status: 'ended', recorder, ended_at_ms, end_reason } };
   const unbound = notifyDevice(recorder.device_id, { type: 'unbind', binding_epoch: session.id });
   return { reply: next, next, effects: [unbound, notifyOver(next), NO_TICK] };
@@ -334,7 +352,7 @@ function notifyOver({ id, host_account_id, phase }: DeviceSession): Effect {
 }
 
 /** The recorder of a session that has begun. */
-export function recorderOf({ phase }: DeviceSession): Recorder | null {
+export function recorderOf({ phase }: DeviceSession): SessionRecorder | null {
   return phase.status === 'waiting' ? null : phase.recorder;
 }
 

@@ -1,7 +1,7 @@
 import { pipelineId, timeOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, type Effect, type MessageOf, type RangeQuery, type Turn } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, type MessageOf, type RangeQuery, type Turn } from '../actor.js';
 import { type Context, type ContextItem, firstPipeline, type Pipeline, type Profile } from './context_state.js';
 
 export type ContextMessage = MessageOf<typeof context>;
@@ -19,7 +19,6 @@ export type PipelineTerms = {
 };
 type Some<T> = { [Name in keyof T]?: T[Name] | undefined };
 
-const DONE = { done: true } as const;
 const PROFILES = 'profiles';
 const ITEMS = 'items';
 const NO_PIPELINE = refuse('NOT_FOUND', 'There is no such pipeline.');

@@ -1,11 +1,11 @@
 import { addCounts, type Counts, type Cutoffs, type Expire, type Swept } from '../../src/domain/retention.js';
 import { SEARCH_INDEX } from '../../src/domain/search/places.js';
 import type { Bucket } from '../../src/domain/workspaces.js';
-import { type Decision, defineActor, type Effect, type MessageOf } from '../actor.js';
+import { DONE, type DoneDecision, defineActor, type Effect, type MessageOf } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { editMessages } from './library_edits.js';
 import { expiryMessages } from './library_expiry.js';
-import { begin, DONE, forgetInsights, LIBRARIES, NO_LIBRARY, type Place } from './library_items.js';
+import { begin, forgetInsights, LIBRARIES, type LibraryOwner, NO_LIBRARY } from './library_items.js';
 import { jobMessages } from './library_jobs.js';
 import { publicationMessages } from './library_publication.js';
 import { readingMessages } from './library_reading.js';
@@ -50,14 +50,14 @@ export const library = defineActor<Library>()({
     view: { reads: true, decide: (state) => ({ reply: state ?? NO_LIBRARY }) },
 
     // From its workspace's sweep:
-    open(state, place: Place, turn): Done {
+    open(state, place: LibraryOwner, turn): DoneDecision<Library> {
       if (state !== null) return { reply: DONE };
       const { library: next, effects } = begin(place, turn);
       return { reply: DONE, next, effects };
     },
 
     /** Begins its part of a sweep. What is removed for it commits only while this library's fence is open. */
-    sweep(state, { workspace_id, sweep_id, began_at_ms, cutoffs }: BeginPart, { self }): Done {
+    sweep(state, { workspace_id, sweep_id, began_at_ms, cutoffs }: BeginPart, { self }): DoneDecision<Library> {
       // It is erased: nothing of the account is left there.
       if (state === null) return { reply: DONE, effects: [partSwept(workspace_id, { sweep_id, counts: {} })] };
       if (state.sweep !== null) return { reply: DONE };
@@ -74,7 +74,7 @@ export const library = defineActor<Library>()({
     },
 
     /** The workspace is deleted. */
-    workspace_gone(state, _: unknown, { self: member }): Done {
+    workspace_gone(state, _: unknown, { self: member }): DoneDecision<Library> {
       if (state === null) return { reply: DONE };
       const { account_id, workspace_id } = state;
       const job = { job: 'forget_voices' as const, account_id, workspace_id };
@@ -83,7 +83,7 @@ export const library = defineActor<Library>()({
     },
 
     // From what removed something, in the same commit:
-    swept(state, { bucket, count }: Omit<Swept, 'type'>): Done {
+    swept(state, { bucket, count }: Omit<Swept, 'type'>): DoneDecision<Library> {
       if (state === null || state.sweep === null) return { reply: DONE };
       const counts = addCounts(state.sweep.counts, { [bucket]: count });
       return { reply: DONE, next: { ...state, sweep: { ...state.sweep, counts } } };
@@ -94,7 +94,7 @@ export const library = defineActor<Library>()({
      * Nothing is left. From here on nothing more is removed for this sweep; the message to itself comes after all counts,
      * since messages of one partition keep their order.
      */
-    drain(state, { sweep_id }: { sweep_id: string }, { self }): Done {
+    drain(state, { sweep_id }: { sweep_id: string }, { self }): DoneDecision<Library> {
       if (state?.sweep?.sweep_id !== sweep_id || state.sweep.drained) return { reply: DONE };
       const message: LibraryMessage = { type: 'drained', sweep_id };
       return {
@@ -108,7 +108,7 @@ export const library = defineActor<Library>()({
     },
 
     // From itself:
-    drained(state, { sweep_id }: { sweep_id: string }): Done {
+    drained(state, { sweep_id }: { sweep_id: string }): DoneDecision<Library> {
       if (state?.sweep?.sweep_id !== sweep_id) return { reply: DONE };
       const { counts } = state.sweep;
       return {
@@ -132,7 +132,6 @@ export const library = defineActor<Library>()({
   },
 });
 
-type Done = Decision<Library, typeof DONE>;
 type BeginPart = { workspace_id: string; sweep_id: string; began_at_ms: number; cutoffs: Cutoffs };
 
 function ended(library_id: string, state: Library | null): Effect[] {

@@ -1,16 +1,14 @@
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { type Decision, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
+import { type Decision, DONE, type DoneDecision, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
 import { keptPipeline } from './context_state.js';
 import { groupRecords, leave } from './library_groups.js';
 import {
   begin,
-  DONE,
-  type Done,
   itemIn,
   itemOr,
   itemRecords,
+  type LibraryOwner,
   NO_ITEM_HERE,
-  type Place,
   suppressedOf,
   Writing,
 } from './library_items.js';
@@ -22,7 +20,7 @@ import type { Conversation, ItemKind, Items, Library, Memory, MemoryKind, Span }
 const ofLibrary = given((state: Library | null) => state ?? NO_ITEM_HERE);
 
 /** `pipeline`: the number of the default one. */
-type NewMemory = Place & { text: string; kind: MemoryKind; stems: string[]; pipeline?: number };
+type NewMemory = LibraryOwner & { text: string; kind: MemoryKind; stems: string[]; pipeline?: number };
 /** `stems`: of the text, where there is one. */
 type MemoryEdit = {
   number: number;
@@ -123,7 +121,7 @@ export const editMessages = messagesOf<Library>()({
         ...(kind === 'suggestion' ? groupRecords([number], null, read) : []),
       ];
     },
-    decide: ofLibrary((state, { kind, number }: Deletion, turn): Done => {
+    decide: ofLibrary((state, { kind, number }: Deletion, turn): DoneDecision<Library> => {
       const item = itemOr(turn, kind, number);
       if (isRefusal(item)) return { reply: item as Refusal };
       // From here on it succeeds.

@@ -26,8 +26,6 @@ import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawing.js';
 
 /** How a library keeps its items: what is written beside each, what else goes when it goes, and what events say of it. */
 
-export const DONE = { done: true } as const;
-export type Done = Decision<Library, typeof DONE>;
 export const NO_LIBRARY = refuse('NOT_FOUND', 'There is no such library.');
 /** Of an item of a library that there is not. */
 export const NO_ITEM_HERE = refuse('NOT_FOUND', 'There is nothing with this id.');
@@ -71,11 +69,11 @@ const NO_INSIGHTS: Insights = {
   searchable: WORDS_VERSION,
 };
 
-export type Place = { account_id: string; workspace_id: string };
+export type LibraryOwner = { account_id: string; workspace_id: string };
 
 /** A library that there is from here on. */
 export function begin(
-  { account_id, workspace_id }: Place,
+  { account_id, workspace_id }: LibraryOwner,
   { self, now_ms }: Turn,
 ): { library: Library; effects: Effect[] } {
   const listed = { owner: account_id, index: LIBRARIES, member: self, order: now_ms };
@@ -83,7 +81,7 @@ export function begin(
 }
 
 /** All that was made of turns goes. */
-export function forgetInsights({ account_id, workspace_id }: Place, member: string): Effect[] {
+export function forgetInsights({ account_id, workspace_id }: LibraryOwner, member: string): Effect[] {
   return [
     ...COLLECTIONS.map((collection): Effect => ({ effect: 'delete_collection', collection })),
     { effect: 'remove_from_index', ...INSIGHTS_INDEX, member },

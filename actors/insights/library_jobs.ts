@@ -1,9 +1,18 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, given, messagesOf, type Read, type RecordQuery, type Turn } from '../actor.js';
+import {
+  type Decision,
+  DONE,
+  type DoneDecision,
+  given,
+  messagesOf,
+  type Read,
+  type RecordQuery,
+  type Turn,
+} from '../actor.js';
 import { GIVEN_UP, isLastTry, workerMessages } from '../job.js';
 import { keptPipeline } from './context_state.js';
-import { DONE, type Done, itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
+import { itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
 import { spansOf } from './library_spans.js';
 import {
   type Conversation,
@@ -22,7 +31,7 @@ export const NOT_HELD = refuse('CONFLICT', 'This job is not yours: its claim was
 const NO_JOB = { job: null } as const;
 
 /** `pipeline`: the number of the default one. */
-type Claim = { token: string; run_id: string; lease_ms: number; pipeline?: number };
+type JobClaim = { token: string; run_id: string; lease_ms: number; pipeline?: number };
 type HeldInsightJob = { job: number; token: string };
 type ClaimedInsightJob = InsightJob & Required<Pick<InsightJob, 'claim'>>;
 export type ClaimedJob = InsightJob & { conversation_item: Conversation | null };
@@ -87,12 +96,12 @@ export const jobMessages = messagesOf<Library>()({
 
   /** The conversation that waits for longest, if one may be had; `token` is random and made for this message. */
   claim_job: {
-    records: (_: Claim) => [{ collection: 'jobs', range: { limit: 1 } }],
-    further: (_: Claim, _state, read: Read): RecordQuery[] =>
+    records: (_: JobClaim) => [{ collection: 'jobs', range: { limit: 1 } }],
+    further: (_: JobClaim, _state, read: Read): RecordQuery[] =>
       read
         .range<InsightJob>('jobs')
         .flatMap(({ value }) => [itemRecord('conversation', value.conversation), ...runsOf(value)]),
-    decide: ofLibrary((state, { token, run_id, lease_ms, pipeline }: Claim, turn): Decision<Library, ClaimReply> => {
+    decide: ofLibrary((state, { token, run_id, lease_ms, pipeline }: JobClaim, turn): Decision<Library, ClaimReply> => {
       const library = { account_id: state.account_id, workspace_id: state.workspace_id };
       const [first] = turn.range<InsightJob>('jobs');
       if (first === undefined || first.order > turn.now_ms) return { reply: { ...NO_JOB, library } };
@@ -156,7 +165,7 @@ export const jobMessages = messagesOf<Library>()({
   },
 
   /** Nothing more is to be made here: its layer is off, or its account is gone. */
-  drop_work(state, _: unknown, turn): Done {
+  drop_work(state, _: unknown, turn): DoneDecision<Library> {
     if (state === null || state.insights === undefined) return { reply: DONE };
     const writing = new Writing(state, turn);
     for (const collection of ['unsettled', 'jobs']) writing.effects.push({ effect: 'delete_collection', collection });

@@ -29,13 +29,13 @@ export type KnownInsights = {
 
 type NewSuggestion = Extract<SuggestionOp, { op: 'new' }>;
 type NewMemory = Extract<MemoryOp, { op: 'new' }>;
-export type Changed<Item> = { number: number; fields: Partial<Item>; changed_fields: string[] };
+export type ItemChange<Item> = { number: number; fields: Partial<Item>; changed_fields: string[] };
 
 /** What becomes of a result; numbers are given to what is new by whoever writes it. */
 export type MergedInsights = {
-  suggestions: { created: NewSuggestion[]; changed: Changed<Suggestion>[] };
+  suggestions: { created: NewSuggestion[]; changed: ItemChange<Suggestion>[] };
   /** `supersedes`: the memory whose place a new one takes. */
-  memories: { created: NewMemory[]; changed: Changed<Memory>[]; removed: number[] };
+  memories: { created: NewMemory[]; changed: ItemChange<Memory>[]; removed: number[] };
   tally: InsightTally;
 };
 
@@ -215,7 +215,7 @@ function changesOf<Item extends object>(
   before: ReadonlyMap<number, Item>,
   after: ReadonlyMap<number, Item>,
   names: Record<string, keyof Item>,
-): Changed<Item>[] {
+): ItemChange<Item>[] {
   return [...after].flatMap(([number, is]) => {
     const was = before.get(number);
     if (was === undefined || was === is) return [];
@@ -248,17 +248,17 @@ function isWithdrawn({ status, touched }: Suggestion): boolean {
   return status === 'withdrawn' && !touched;
 }
 
-type Found = { stems: readonly string[]; evidence: readonly Span[] };
+type FoundEvidence = { stems: readonly string[]; evidence: readonly Span[] };
 
 /** The same thing, said in the same place; what a person has put in other words is known by its former ones too. */
-function isSame(found: Found, one: Found & { made_stems?: readonly string[] }): boolean {
+function isSame(found: FoundEvidence, one: FoundEvidence & { made_stems?: readonly string[] }): boolean {
   if (!overlap(found.evidence, one.evidence)) return false;
   return (
     sharesStems(found.stems, one.stems) || (one.made_stems !== undefined && sharesStems(found.stems, one.made_stems))
   );
 }
 
-function isSuppressed({ suppressed, of }: KnownInsights, kind: 'memory' | 'suggestion', found: Found): boolean {
+function isSuppressed({ suppressed, of }: KnownInsights, kind: 'memory' | 'suggestion', found: FoundEvidence): boolean {
   return suppressed.some(
     (one) =>
       one.kind === kind &&

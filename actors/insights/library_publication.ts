@@ -10,11 +10,11 @@ import { type KnownInsights, type MergedInsights, mergeInsights } from './librar
 import type {
   CheckedInsights,
   Conversation,
+  HeardLanguage,
   InsightJob,
   InsightTally,
   Library,
   Memory,
-  Said,
   Span,
   Suggestion,
   Suppressed,
@@ -119,7 +119,7 @@ export const publicationMessages = messagesOf<Library>()({
 
 type WaitingJob = Omit<InsightJob, 'claim'>;
 /** Numbers of what a conversation has. */
-type Made = { suggestions: number[]; memories: number[] };
+type PublishedNumbers = { suggestions: number[]; memories: number[] };
 
 function wrongIn({ suggestions, memories }: CheckedInsights): Refusal | null {
   const is_too_much =
@@ -166,7 +166,7 @@ function itemsBy<Kind extends 'suggestion' | 'memory'>(kind: Kind, numbers: numb
 }
 
 /** `by`: what is kept of the pipeline that made it. */
-type Run = {
+type JobRun = {
   job: WaitingJob;
   run_id: string;
   by: { pipeline?: number };
@@ -179,8 +179,8 @@ type Run = {
 function writeItems(
   writing: Writing,
   { suggestions, memories }: MergedInsights,
-  { job, run_id, by, made_by, was, language }: Run,
-): Made {
+  { job, run_id, by, made_by, was, language }: JobRun,
+): PublishedNumbers {
   const { turn } = writing;
   const { pipeline_id, session_id, parts } = job;
   const { now_ms } = turn;
@@ -226,7 +226,11 @@ function writeItems(
 }
 
 /** When the first of it was said: exact on the recording with which the conversation begins. */
-function saidIn({ parts, started_at_ms }: WaitingJob, [first]: readonly Span[], language: string | null): Said {
+function saidIn(
+  { parts, started_at_ms }: WaitingJob,
+  [first]: readonly Span[],
+  language: string | null,
+): HeardLanguage {
   const [begin] = parts;
   const is_there = first !== undefined && begin !== undefined && first.stream_id === begin.stream_id;
   return { at_ms: started_at_ms + (is_there ? first.start_ms - begin.start_ms : 0), language };
@@ -240,7 +244,7 @@ type Begun = Pick<
 function writeMemories(
   writing: Writing,
   { created, changed, removed }: MergedInsights['memories'],
-  { begun, was, job, language }: Pick<Run, 'job' | 'was' | 'language'> & { begun: Begun },
+  { begun, was, job, language }: Pick<JobRun, 'job' | 'was' | 'language'> & { begun: Begun },
 ): number[] {
   const { turn } = writing;
   const change = (number: number, fields: Partial<Memory>, changed_fields: string[]) => {
@@ -287,7 +291,7 @@ function writeConversation(
     result: { conversation, made_by },
     made,
     was,
-  }: Omit<Run, 'made_by'> & { result: CheckedInsights; made: Made },
+  }: Omit<JobRun, 'made_by'> & { result: CheckedInsights; made: PublishedNumbers },
 ): void {
   const { now_ms } = writing.turn;
   const { parts, session_id, started_at_ms, ended_at_ms, pipeline_id } = job;

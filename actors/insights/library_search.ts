@@ -5,19 +5,19 @@ import { blockEffects, itemBlock } from './library_block.js';
 import { entryOf, ITEM_KINDS, ITEMS } from './library_items.js';
 import type { ItemKind, Items, Library } from './library_state.js';
 
-type Place = { kind: ItemKind; after: { order: number; id: string } | null };
-const BEGIN: Place = { kind: ITEM_KINDS[0], after: null };
+type ItemPosition = { kind: ItemKind; after: { order: number; id: string } | null };
+const BEGIN: ItemPosition = { kind: ITEM_KINDS[0], after: null };
 const STEP = LIMITS.items_made_searchable_max;
 
 /** How what an earlier release has stored is found by the words of this one. */
 export const searchMessages = messagesOf<Library>()({
   /** Makes some of its items known to search, from a place on; `next` is where it goes on. */
   make_searchable: {
-    records: ({ place }: { place: Place | null }) => {
+    records: ({ place }: { place: ItemPosition | null }) => {
       const { kind, after } = place ?? BEGIN;
       return [{ collection: ITEMS[kind], range: { ...(after === null ? {} : { after }), limit: STEP } }];
     },
-    decide(state, { place }: { place: Place | null }, turn): Decision<Library, { next: Place | null }> {
+    decide(state, { place }: { place: ItemPosition | null }, turn): Decision<Library, { next: ItemPosition | null }> {
       if (state?.insights === undefined || state.insights.searchable === WORDS_VERSION)
         return { reply: { next: null } };
       const { kind } = place ?? BEGIN;

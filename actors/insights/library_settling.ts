@@ -1,19 +1,9 @@
 import { addInterval, type Interval, shared } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { mayWithdraw } from '../../src/domain/suggestions.js';
-import { type Decision, messagesOf, type Read, type RecordQuery } from '../actor.js';
+import { type Decision, DONE, type DoneDecision, messagesOf, type Read, type RecordQuery } from '../actor.js';
 import { takeAway } from './library_edits.js';
-import {
-  begin,
-  DONE,
-  type Done,
-  ITEMS,
-  itemIn,
-  itemRecord,
-  type Place,
-  suppressedOf,
-  Writing,
-} from './library_items.js';
+import { begin, ITEMS, itemIn, itemRecord, type LibraryOwner, suppressedOf, Writing } from './library_items.js';
 import { jobRecord, jobsOn, ofLibrary, putJob } from './library_jobs.js';
 import { putSpans, sharedMs, spansOf, spansOn, withoutConversation } from './library_spans.js';
 import {
@@ -32,7 +22,7 @@ import { deletedSpeechOf, noteDeleted, untell } from './library_withdrawal.js';
 /** Where conversations are to be looked for, and what comes of looking. */
 
 /** `pipeline_id`: of one with a transcript of its own; absent for the default one. */
-type Heard = Place & {
+type Heard = LibraryOwner & {
   stream_id: string;
   source_id: string;
   from_ms: number;
@@ -42,7 +32,7 @@ type Heard = Place & {
   is_deleted?: boolean;
   pipeline_id?: string | null;
 };
-type RunRequest = Place & {
+type RunRequest = LibraryOwner & {
   stream_id: string;
   source_id: string;
   from_ms: number;
@@ -55,7 +45,7 @@ type RunRequest = Place & {
  */
 type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> & {
   found: FoundConversation[];
-  expired: Part[];
+  expired: SpanPart[];
   left: { from_ms: number; to_ms: number } | null;
   look_again_ms: number | null;
 };
@@ -83,7 +73,7 @@ export const settlingMessages = messagesOf<Library>()({
       state,
       { is_new, is_deleted = false, account_id, workspace_id, pipeline_id = null, ...heard }: Heard,
       turn,
-    ): Done {
+    ): DoneDecision<Library> {
       if (state === null && !is_new) return { reply: DONE };
       const { library, effects } =
         state === null ? begin({ account_id, workspace_id }, turn) : { library: state, effects: [] };
@@ -111,7 +101,7 @@ export const settlingMessages = messagesOf<Library>()({
       { collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id, again: true }) },
       ...spansOf([{ stream_id }]),
     ],
-    decide(state, { account_id, workspace_id, ...asked }: RunRequest, turn): Done {
+    decide(state, { account_id, workspace_id, ...asked }: RunRequest, turn): DoneDecision<Library> {
       const { library, effects } =
         state === null ? begin({ account_id, workspace_id }, turn) : { library: state, effects: [] };
       const writing = new Writing(library, turn);
@@ -188,7 +178,7 @@ export const settlingMessages = messagesOf<Library>()({
         ...spansOf([part]),
       ]),
     ],
-    decide(state, { stream_id }: { stream_id: string }, turn): Done {
+    decide(state, { stream_id }: { stream_id: string }, turn): DoneDecision<Library> {
       if (state === null) return { reply: DONE };
       const writing = new Writing(state, turn);
       for (const { conversation, ...part } of partsElsewhere(stream_id, turn)) {
@@ -235,7 +225,7 @@ function forgetTurn(writing: Writing, heard: Pick<Heard, 'stream_id' | 'from_ms'
   return was_told;
 }
 
-type Lane = Pick<Unsettled, 'stream_id' | 'source_id' | 'pipeline_id' | 'again' | 'from_ms' | 'to_ms'>;
+type UnsettledRange = Pick<Unsettled, 'stream_id' | 'source_id' | 'pipeline_id' | 'again' | 'from_ms' | 'to_ms'>;
 
 function unsettledKey({
   stream_id,
@@ -246,7 +236,7 @@ function unsettledKey({
 }
 
 /** When corrections are looked at: ten quiet minutes after the last or an hour after the first, at most once an hour. */
-function quietAt({ turn }: Writing, lane: Lane, touched: ConversationSpan[]): number {
+function quietAt({ turn }: Writing, lane: UnsettledRange, touched: ConversationSpan[]): number {
   const before = turn.record<Unsettled>('unsettled', unsettledKey(lane));
   const quiet_ms = turn.now_ms + LIMITS.correction_quiet_ms;
   const late_ms = (before?.since_ms ?? turn.now_ms) + LIMITS.insights_again_ms;
@@ -257,7 +247,7 @@ function quietAt({ turn }: Writing, lane: Lane, touched: ConversationSpan[]): nu
 /** Adds what is to be looked through; conversations that it touches are looked at as a whole. */
 function unsettle(
   writing: Writing,
-  { from_ms, to_ms, ...lane }: Lane,
+  { from_ms, to_ms, ...lane }: UnsettledRange,
   { touched, due_ms }: { touched: ConversationSpan[]; due_ms: number },
 ): void {
   const { now_ms } = writing.turn;
@@ -337,15 +327,15 @@ function leftOf({ found, left, stream_id }: Settled, { to_ms }: Unsettled): Sett
   return here.length === 0 ? left : { from_ms: Math.min(...here), to_ms };
 }
 
-type Part = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;
+type SpanPart = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;
 
 /** Where conversations of a pipeline lie on these streams, by number. */
 function conversationsOn(
   streams: { stream_id: string }[],
   pipeline_id: string | null,
   read: Pick<Read, 'record'>,
-): Map<number, Part[]> {
-  const parts = new Map<number, Part[]>();
+): Map<number, SpanPart[]> {
+  const parts = new Map<number, SpanPart[]>();
   for (const stream_id of new Set(streams.map((one) => one.stream_id)))
     for (const span of read.record<ConversationSpan[]>('spans', stream_id) ?? []) {
       if (span.pipeline_id !== pipeline_id) continue;
@@ -356,14 +346,15 @@ function conversationsOn(
 }
 
 /** How much of the shorter one's time both share. */
-function shareOf(some: readonly Part[], others: readonly Part[]): number {
-  const lengthOf = (parts: readonly Part[]) => parts.reduce((sum, { start_ms, end_ms }) => sum + end_ms - start_ms, 0);
+function shareOf(some: readonly SpanPart[], others: readonly SpanPart[]): number {
+  const lengthOf = (parts: readonly SpanPart[]) =>
+    parts.reduce((sum, { start_ms, end_ms }) => sum + end_ms - start_ms, 0);
   const both = some.flatMap((one) => others.map((other) => sharedMs(one, other))).reduce((sum, ms) => sum + ms, 0);
   return both / Math.max(1, Math.min(lengthOf(some), lengthOf(others)));
 }
 
-function sameParts(some: readonly Part[], others: readonly Part[]): boolean {
-  const textOf = (parts: readonly Part[]) =>
+function sameParts(some: readonly SpanPart[], others: readonly SpanPart[]): boolean {
+  const textOf = (parts: readonly SpanPart[]) =>
     parts
       .map(({ stream_id, start_ms, end_ms }) => `${stream_id} ${start_ms} ${end_ms}`)
       .sort()
@@ -373,7 +364,7 @@ function sameParts(some: readonly Part[], others: readonly Part[]): boolean {
 
 /** A person has deleted the conversation that it is. */
 function isSuppressed({ parts }: FoundConversation, pipeline_id: string | null, read: Pick<Read, 'record'>): boolean {
-  const deleted = new Map<number, Part[]>();
+  const deleted = new Map<number, SpanPart[]>();
   for (const stream_id of new Set(parts.map((part) => part.stream_id)))
     for (const one of read.record<Suppressed[]>('suppressed', stream_id) ?? []) {
       if (one.kind !== 'conversation' || one.pipeline_id !== pipeline_id) continue;

@@ -28,14 +28,14 @@ export function withoutConversation(writing: Writing, number: number, parts: rea
   }
 }
 
-type Part = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;
+type SpanPart = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;
 
 /** How many ms two parts of timelines share; what has no length counts as one. */
-export function sharedMs(one: Part, other: Part): number {
+export function sharedMs(one: SpanPart, other: SpanPart): number {
   return one.stream_id === other.stream_id ? shared(intervalOf(one), intervalOf(other)) : 0;
 }
 
-function intervalOf({ start_ms, end_ms }: Part): Interval {
+function intervalOf({ start_ms, end_ms }: SpanPart): Interval {
   return [start_ms, Math.max(end_ms, start_ms + 1)];
 }
 

@@ -93,7 +93,7 @@ type Item = {
 };
 
 /** When the first of what an item rests on was said, and in what language; absent where nobody noted it. */
-export type Said = { at_ms: number; language: string | null };
+export type HeardLanguage = { at_ms: number; language: string | null };
 
 export type Conversation = Item & {
   parts: Span[];
@@ -115,7 +115,7 @@ export const MEMORY_KINDS = ['fact', 'preference', 'relationship', 'plan', 'othe
 export type MemoryKind = (typeof MEMORY_KINDS)[number];
 
 export type Memory = Item & {
-  said?: Said;
+  said?: HeardLanguage;
   text: string;
   kind: MemoryKind;
   /** About whom. */
@@ -137,14 +137,14 @@ export const SUGGESTION_KINDS = ['task', 'follow_up', 'reminder', 'question', 'd
 export type SuggestionKind = (typeof SUGGESTION_KINDS)[number];
 export { SUGGESTION_STATUSES, type SuggestionStatus };
 export const VERDICTS = ['supported', 'contradicted', 'unclear'] as const;
-export type Verdict = (typeof VERDICTS)[number];
+export type FeedbackVerdict = (typeof VERDICTS)[number];
 export const RATINGS = ['helpful', 'not_helpful', 'wrong'] as const;
 export type Rating = (typeof RATINGS)[number];
 
 export type Roles = { owner_contact_id: string | null; requester_contact_id: string | null };
 
 export type Suggestion = Item & {
-  said?: Said;
+  said?: HeardLanguage;
   /** Its conversation's number. */
   conversation: number;
   kind: SuggestionKind;
@@ -154,7 +154,7 @@ export type Suggestion = Item & {
   roles: Roles;
   /** Its group's number. */
   group: number | null;
-  review: { verdict: Verdict; note: string | null; at_ms: number } | null;
+  review: { verdict: FeedbackVerdict; note: string | null; at_ms: number } | null;
   feedback: Record<Rating, number>;
   evidence: Span[];
   /** Rises with every change that is seen. */

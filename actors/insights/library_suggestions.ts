@@ -14,7 +14,7 @@ import {
   suppressedOf,
   Writing,
 } from './library_items.js';
-import type { Library, Rating, Roles, Suggestion, SuggestionStatus, Verdict } from './library_state.js';
+import type { FeedbackVerdict, Library, Rating, Roles, Suggestion, SuggestionStatus } from './library_state.js';
 
 /** What people do with suggestions. Whatever it is, no run withdraws that suggestion from then on. */
 
@@ -31,7 +31,7 @@ type SuggestionEdit = {
   roles?: Partial<Roles> | undefined;
   status?: SuggestionStatus | undefined;
 };
-type Review = { number: number; state_version: number; verdict: Verdict; note: string | null };
+type Review = { number: number; state_version: number; verdict: FeedbackVerdict; note: string | null };
 type GivenFeedback = { number: number; rating: Rating; comment: string | null };
 type Grouping = { numbers: number[]; group: number | null };
 type Shown = Decision<Library, { item: Suggestion }>;

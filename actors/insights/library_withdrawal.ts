@@ -1,6 +1,15 @@
-import { type Decision, type Effect, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
+import {
+  type Decision,
+  DONE,
+  type DoneDecision,
+  type Effect,
+  given,
+  messagesOf,
+  type Read,
+  type RecordQuery,
+} from '../actor.js';
 import { conversationEvent, takeAway } from './library_edits.js';
-import { DONE, type Done, itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
+import { itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
 import { spansOf } from './library_spans.js';
 import type { Conversation, DeletedSpeech, ItemKind, Items, Library, Memory, Suggestion } from './library_state.js';
 import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawing.js';
@@ -55,7 +64,7 @@ export const withdrawalMessages = messagesOf<Library>()({
       items.flatMap(({ kind, number }) =>
         kind === 'conversation' ? spansOf(itemIn(read, kind, number)?.parts ?? []) : [],
       ),
-    decide: ofLibrary((state, { items, silent }: Withdrawal, turn): Done => {
+    decide: ofLibrary((state, { items, silent }: Withdrawal, turn): DoneDecision<Library> => {
       const writing = new Writing(state, turn, { silent });
       for (const forgotten of items) {
         const item = itemIn(turn, forgotten.kind, forgotten.number);
@@ -68,7 +77,7 @@ export const withdrawalMessages = messagesOf<Library>()({
   /** A source is deleted: what rests on its recordings is to be withdrawn. */
   forget_source: {
     records: ({ source_id }: { source_id: string }) => deletedSpeechOf(source_id),
-    decide(state, { source_id }: { source_id: string }, turn): Done {
+    decide(state, { source_id }: { source_id: string }, turn): DoneDecision<Library> {
       if (state?.insights === undefined) return { reply: DONE };
       const writing = new Writing(state, turn);
       noteDeleted(writing, { of: 'source', id: source_id });
@@ -90,7 +99,7 @@ export const withdrawalMessages = messagesOf<Library>()({
   /** All that rests on it is withdrawn, but for what was deleted since. */
   withdrawn: {
     records: ({ id }: DeletedSpeech) => deletedSpeechOf(id),
-    decide: ofLibrary((state, { id, count }: DeletedSpeech, turn): Done => {
+    decide: ofLibrary((state, { id, count }: DeletedSpeech, turn): DoneDecision<Library> => {
       if (turn.record<DeletedSpeech>('deleted_speech', id)?.count !== count) return { reply: DONE };
       const writing = new Writing(state, turn);
       writing.drop('deleted_speech', id);

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, given, type MessageOf } from '../actor.js';
+import { type Decision, DONE, defineActor, given, type MessageOf } from '../actor.js';
 import { scheduleExpiry } from '../expiry.js';
 import {
   type CodeToSend,
@@ -36,7 +36,6 @@ export type AuthSessionMessage = MessageOf<typeof authSession>;
 /** What of a grant is known only when somebody has signed in. */
 export type GrantOwner = Pick<NewGrant, 'account_id' | 'born' | 'seed' | 'key_id'>;
 
-const DONE = { done: true } as const;
 export const INVALID_SESSION = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');
 const WRONG = oauthError('insufficient_authorization', 'The code is wrong or has expired; enter the emailed code.');
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
@@ -20,7 +20,6 @@ export type NewBrowserSession = {
 
 export type BrowserSessionMessage = MessageOf<typeof browserSession>;
 
-const DONE = { done: true } as const;
 const ENDED = refuse('UNAUTHORIZED', 'The browser session has ended.');
 
 const live = given((state: BrowserSession | null, { now_ms }) =>

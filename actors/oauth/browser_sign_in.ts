@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, type Effect, given, type MessageOf } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, given, type MessageOf } from '../actor.js';
 import { scheduleExpiry } from '../expiry.js';
 import type { GrantOwner } from './auth_session.js';
 import type { BrowserSessionMessage, NewBrowserSession } from './browser_session.js';
@@ -87,7 +87,6 @@ export type NewGrantSeed = { grant_id: string; seed: Uint8Array; key_id: string 
 
 export type BrowserSignInMessage = MessageOf<typeof browserSignIn>;
 
-const DONE = { done: true } as const;
 const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
 
 /** One that is not over. Whatever does not fit its step changes nothing: the reply shows where it stands, and the page follows. */

@@ -12,7 +12,7 @@ export type ImportedToken = { grant_id: string };
 
 export type ImportedTokenMessage = MessageOf<typeof importedToken>;
 
-type Known = { grant_id: string; is_new: boolean };
+type KnownGrant = { grant_id: string; is_new: boolean };
 type BroughtIn = { grant_id: string; grant: NewGrant; created_at_ms: number };
 
 export const importedToken = defineActor<ImportedToken>()({
@@ -20,7 +20,7 @@ export const importedToken = defineActor<ImportedToken>()({
   home: 'hash',
   schema: 1,
   messages: {
-    bring_in(state, { grant_id, grant, created_at_ms }: BroughtIn, { now_ms }): Decision<ImportedToken, Known> {
+    bring_in(state, { grant_id, grant, created_at_ms }: BroughtIn, { now_ms }): Decision<ImportedToken, KnownGrant> {
       // A file that is read twice brings back nothing that was ended meanwhile.
       if (state !== null) return { reply: { grant_id: state.grant_id, is_new: false } };
       const message: GrantMessage = { type: 'bring_in', grant, created_at_ms };

@@ -3,6 +3,7 @@ import { isRefusal, refuse } from '../../src/domain/refusals.js';
 import { dueIndex, type Expire, type Expired, isBefore } from '../../src/domain/retention.js';
 import {
   type Decision,
+  DONE,
   defineActor,
   type Effect,
   type MessageOf,
@@ -71,7 +72,6 @@ export type SignalsMessage = MessageOf<typeof signals>;
 
 export type ListedSignal = Signal & { id: string; order: number };
 
-const DONE = { done: true } as const;
 const OTHER_CONTENT = (ref: string) =>
   refuse('CONFLICT', `A signal of this stream has the ref ${JSON.stringify(ref)} and other content.`);
 const TOO_MANY = refuse('CONFLICT', `A stream holds at most ${LIMITS.signals_per_stream_max} signals.`);
@@ -226,13 +226,13 @@ type StageRequest = { request: string; payloads: { part: number; text: string; b
 /** `staged`: payloads of new signals were, and do not come again. Account and workspace are the stream's. */
 type PostRequest = Owner & { request: string; signals: PostedSignal[]; staged: boolean };
 type Owner = { account_id: string; workspace_id: string };
-type Place = { order: number; id: string };
+type SignalPosition = { order: number; id: string };
 /** `limit`: at most `expired_per_commit_max`. */
 type DueSignals = { before_ms: number | null; limit: number };
 type DueBatch = { id: string; ids: string[] };
 type ExpireSignals = Expire & { batches: DueBatch[] };
-type TakePlace = Owner & { after: Place | null };
-type Kept = NonNullable<Signals['kept']>;
+type TakePlace = Owner & { after: SignalPosition | null };
+type KeptSignals = NonNullable<Signals['kept']>;
 const NOTHING_LEFT: Expired = { removed: 0, left: false };
 
 function signalRecords({ signals }: { signals: { id: string }[] }): RecordQuery[] {
@@ -284,7 +284,7 @@ function post(before: Signals, request: PostRequest, turn: Turn): Decision<Signa
 }
 
 function expire(
-  state: Signals & { kept: Kept },
+  state: Signals & { kept: KeptSignals },
   { batches, ...input }: ExpireSignals,
   turn: Turn,
 ): Decision<Signals, Expired> {
@@ -335,7 +335,7 @@ function takePlace(
   state: Signals,
   { account_id, workspace_id }: TakePlace,
   turn: Turn,
-): Decision<Signals, { next: Place | null }> {
+): Decision<Signals, { next: SignalPosition | null }> {
   const rows = turn.range<Signal>('signals');
   const by_time = new Map<number, string[]>();
   for (const { id, value } of rows.filter(({ value: { payload } }) => payload.state === 'available'))

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, defineActor, type Effect, given, type MessageOf, type OutboxMessage } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, given, type MessageOf, type OutboxMessage } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { SOURCE_MEMBER, WITHDRAWING_INDEX } from '../insights/withdrawing.js';
 
@@ -25,7 +25,6 @@ export type SourceNews = { type: 'source_deleted'; source_id: string; device_id:
 
 type SourceBefore2 = { account_id: string; device_id: string; created_at_ms: number };
 
-const DONE = { done: true } as const;
 export const NO_SOURCE: Refusal = refuse('NOT_FOUND', 'There is no such source.');
 /** Lists of an account. */
 export const SOURCES = 'sources';

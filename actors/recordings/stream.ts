@@ -4,6 +4,8 @@ import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import { deletedMember, SEARCH_INDEX } from '../../src/domain/search/places.js';
 import {
   type Decision,
+  DONE,
+  type DoneDecision,
   defineActor,
   type Effect,
   type MessageOf,
@@ -41,7 +43,6 @@ type Told = { silent: boolean };
 type StreamBefore2 = Omit<Stream, 'status' | 'recorder' | 'unprocessed' | 'claims'> & StreamRecorder;
 
 export type ListedChunk = Chunk & { order: number; member: string };
-const DONE = { done: true } as const;
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 /** The list of all streams of an account; those of one source or private workspace are on a list of their own too. */
 export const STREAMS = 'streams';
@@ -100,7 +101,7 @@ export const stream = defineActor<Stream>()({
 
     /** Its owner deletes it: it is not there from here on, and a worker removes what lies with it. */
     delete: keptStream(
-      (state, { silent }: Told): Done => ({
+      (state, { silent }: Told): DoneDecision<Stream> => ({
         reply: DONE,
         next: { ...state, status: 'going', deleted: true },
         effects: [...news(state, 'stream.deleted', { silent }), ...removal(state), ...forgetIn(state)],
@@ -153,20 +154,21 @@ export const stream = defineActor<Stream>()({
     expire_intents: {
       records: (_: unknown, state) =>
         (state?.open ?? []).map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })),
-      decide: (state, _: unknown, turn): Done => (state === null ? { reply: noStream(state) } : expire(state, turn)),
+      decide: (state, _: unknown, turn): DoneDecision<Stream> =>
+        state === null ? { reply: noStream(state) } : expire(state, turn),
     },
 
     ...processingMessages,
     ...expiryMessages,
 
     // From its workspace.
-    workspace_gone(state): Done {
+    workspace_gone(state): DoneDecision<Stream> {
       if (state?.status !== 'kept') return { reply: DONE };
       return { reply: DONE, next: { ...state, status: 'going' }, effects: removal(state) };
     },
 
     /** Its bytes are removed already. */
-    erase(state, input: Erase, { self, now_ms }): Done {
+    erase(state, input: Erase, { self, now_ms }): DoneDecision<Stream> {
       const collections = ['chunks', 'refs', 'sequences', 'unprocessed', 'kept'];
       const is_remembered = state !== null && state.deleted === true && state.recorder !== null;
       const effects: Effect[] = [
@@ -187,7 +189,6 @@ export const stream = defineActor<Stream>()({
   },
 });
 
-type Done = Decision<Stream, typeof DONE>;
 type ChunkReply = { chunk: Chunk; stream: Stream };
 type NewStream = Pick<
   Stream,
@@ -355,7 +356,7 @@ function store(
 }
 
 /** Frees the places of intents whose bytes never came. */
-function expire(stream: Stream, turn: Turn): Done {
+function expire(stream: Stream, turn: Turn): DoneDecision<Stream> {
   const due = (open: OpenIntent) => turn.now_ms >= open.asked_at_ms + LIMITS.intent_life_ms;
   const left = stream.open.filter((open) => !due(open));
   const effects: Effect[] = [];
@@ -402,7 +403,11 @@ function forgetIn({ id: stream_id, account_id, workspace_id }: Stream): Effect[]
 }
 
 /** What stays of a recorder's deleted stream until the account is erased: that there is none under its id. */
-function forgotten({ id, account_id }: Stream, { list, effects }: Erase & { effects: Effect[] }, now_ms: number): Done {
+function forgotten(
+  { id, account_id }: Stream,
+  { list, effects }: Erase & { effects: Effect[] },
+  now_ms: number,
+): DoneDecision<Stream> {
   const member = { owner: account_id, member: id };
   return {
     reply: DONE,

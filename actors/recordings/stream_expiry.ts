@@ -13,7 +13,7 @@ import { type Chunk, chunkKey, keptStream, putChunk, type Stream } from './strea
  */
 const KEPT = 'kept';
 
-type Place = { order: number; id: string };
+type ChunkPosition = { order: number; id: string };
 
 export const expiryMessages = messagesOf<Stream>()({
   /** Chunks whose clock is before that time, from the oldest on. */
@@ -61,26 +61,28 @@ export const expiryMessages = messagesOf<Stream>()({
    * page the stream takes its place on the due list.
    */
   take_place: {
-    records: ({ after }: { after: Place | null }) => [
+    records: ({ after }: { after: ChunkPosition | null }) => [
       { collection: 'chunks', range: { after: after ?? undefined, limit: LIMITS.expired_per_commit_max } },
       keptAfter(null, 1),
     ],
-    decide: keptStream((state, _: { after: Place | null }, turn): Decision<Stream, { next: Place | null }> => {
-      const rows = turn.range<Chunk>('chunks');
-      const stored = rows.filter(({ value }) => value.status === 'stored');
-      const effects = stored.map(({ id, value }) => keep(id, clockOf(value)));
-      if (rows.length === LIMITS.expired_per_commit_max) return { reply: { next: placeOf(rows) }, effects };
-      const clocks = [...turn.range(KEPT).map(({ order }) => order), ...stored.map(({ value }) => clockOf(value))];
-      const oldest_ms = clocks.length === 0 ? null : Math.min(...clocks);
-      const next = { ...state, kept: { chunks: state.stored_chunks, oldest_ms } };
-      return { reply: { next: null }, next, effects: [...effects, ...retentionEffects(state, next)] };
-    }),
+    decide: keptStream(
+      (state, _: { after: ChunkPosition | null }, turn): Decision<Stream, { next: ChunkPosition | null }> => {
+        const rows = turn.range<Chunk>('chunks');
+        const stored = rows.filter(({ value }) => value.status === 'stored');
+        const effects = stored.map(({ id, value }) => keep(id, clockOf(value)));
+        if (rows.length === LIMITS.expired_per_commit_max) return { reply: { next: placeOf(rows) }, effects };
+        const clocks = [...turn.range(KEPT).map(({ order }) => order), ...stored.map(({ value }) => clockOf(value))];
+        const oldest_ms = clocks.length === 0 ? null : Math.min(...clocks);
+        const next = { ...state, kept: { chunks: state.stored_chunks, oldest_ms } };
+        return { reply: { next: null }, next, effects: [...effects, ...retentionEffects(state, next)] };
+      },
+    ),
   },
 });
 
 /** `limit`: at most `expired_per_commit_max`. */
-type DueInput = { before_ms: number | null; after: Place | null; limit: number };
-type DueAudio = { due: number[]; next: Place | null };
+type DueInput = { before_ms: number | null; after: ChunkPosition | null; limit: number };
+type DueAudio = { due: number[]; next: ChunkPosition | null };
 type Gone = { number: number; chunk: Chunk }[];
 
 /**
@@ -197,11 +199,11 @@ function keep(id: string, clock_ms: number): Effect {
   return { effect: 'put_record', collection: KEPT, id, value: true, order: clock_ms };
 }
 
-function keptAfter(after: Place | null, limit: number) {
+function keptAfter(after: ChunkPosition | null, limit: number) {
   return { collection: KEPT, range: { after: after ?? undefined, limit } };
 }
 
-function placeOf(rows: readonly Place[]): Place | null {
+function placeOf(rows: readonly ChunkPosition[]): ChunkPosition | null {
   const last = rows.at(-1);
   return last === undefined ? null : { order: last.order, id: last.id };
 }

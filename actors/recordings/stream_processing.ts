@@ -18,7 +18,7 @@ import {
 export type ClaimedChunk = { number: number; tries: number; until_ms: number };
 
 /** Collection `unprocessed`, by number, in the order in which they were stored. */
-type Waiting = { tries: number };
+type WaitingChunk = { tries: number };
 
 const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the chunk may be in other hands.');
 const CHUNK_TRIES = { tries_max: LIMITS.chunk_tries_max };
@@ -42,13 +42,13 @@ export const processingMessages = messagesOf<Stream>()({
     ],
     further: (_: ClaimInput, _state, read: Read) =>
       read
-        .range<Waiting>('unprocessed')
+        .range<WaitingChunk>('unprocessed')
         .flatMap(({ id, value }) => (isLastTry(value.tries, CHUNK_TRIES) ? [{ collection: 'chunks', id }] : [])),
     decide: keptStream((state, { token, limit, lease_ms }: ClaimInput, turn): Decision<Stream, Claimed> => {
       const { self, now_ms } = turn;
       const held = state.claims.filter(({ until_ms }) => now_ms < until_ms);
       const due = turn
-        .range<Waiting>('unprocessed')
+        .range<WaitingChunk>('unprocessed')
         .filter(({ id }) => !held.some(({ number }) => chunkKey(number) === id))
         .slice(0, Math.min(limit, LIMITS.claims_per_stream_max - held.length));
       if (due.length === 0) return { reply: { claimed: [], given_up: 0, left: 0 } };

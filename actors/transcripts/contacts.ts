@@ -3,6 +3,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { dueIndex } from '../../src/domain/retention.js';
 import {
   type Decision,
+  DONE,
   defineActor,
   type Effect,
   type MessageOf,
@@ -16,7 +17,6 @@ import {
   type ContactChange,
   type Contacts,
   contactRecord,
-  DONE,
   dropVoices,
   heardIn,
   knownIn,

@@ -67,7 +67,6 @@ export type VoiceView =
   | { state: 'expired'; last_matched_at_ms: number | null; removed_at_ms: number };
 
 export const NONE: Contacts = { count: 0, self_id: null, changes: 0, announcing: [], voices: {} };
-export const DONE = { done: true } as const;
 export const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 
 export const voicesOf = (contact_id: string) => `voices:${contact_id}`;

@@ -1,13 +1,12 @@
 import { voiceId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { dueIndex, type Expire, type Expired, isBefore, type Swept } from '../../src/domain/retention.js';
-import { type Decision, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
+import { type Decision, DONE, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
 import {
   type Contact,
   type Contacts,
   contactRecord,
   countVoices,
-  DONE,
   dropVoice,
   dropVoices,
   heardIn,

@@ -1,12 +1,12 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { BLOCKS } from '../../src/domain/search/places.js';
-import { defineActor, type Effect, type MessageOf, type RangeQuery } from '../actor.js';
+import { DONE, defineActor, type Effect, type MessageOf, type RangeQuery } from '../actor.js';
 import { ANNOUNCING_INDEX } from './announcing.js';
 import { allSpeakers, announcingMember, announcingMessages, contactLists } from './transcript_announcing.js';
 import { correctionMessages, type PlacedTurn, pageRecords, speakersIn, turnAt } from './transcript_corrections.js';
 import { expiryMessages } from './transcript_expiry.js';
 import { laneMessages } from './transcript_lanes.js';
-import { type Page, pageKey, readPage, readWords } from './transcript_page.js';
+import { pageKey, readPage, readWords, type TranscriptPage } from './transcript_page.js';
 import { dueEffect, listed, publicationMessages } from './transcript_publication.js';
 import { runMessages } from './transcript_runs.js';
 import { notFoundAnyMore, searchedPages, searchMessages } from './transcript_search.js';
@@ -14,8 +14,6 @@ import { NO_TURN, ofTranscript, TRANSCRIBING_INDEX, type Transcript } from './tr
 import { windowMessages } from './transcript_windows.js';
 
 export type TranscriptMessage = MessageOf<typeof transcript>;
-
-const DONE = { done: true } as const;
 
 /** Rules K-005, K-011 and K-031; docs/areas.md, "Transcripts". */
 export const transcript = defineActor<Transcript>()({
@@ -41,7 +39,7 @@ export const transcript = defineActor<Transcript>()({
     pages: {
       records: ({ range }: { range: RangeQuery }) => [{ collection: 'pages', range }],
       decide(state, _: { range: RangeQuery }, turn) {
-        const pages = turn.range<unknown>('pages').map(({ order, value }): Page => readPage(order, value));
+        const pages = turn.range<unknown>('pages').map(({ order, value }): TranscriptPage => readPage(order, value));
         return { reply: { pages, revision: state?.revision ?? 0 } };
       },
     },

@@ -1,9 +1,9 @@
 import { turnId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
+import { type Decision, DONE, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
 import { ANNOUNCING_INDEX, TRANSCRIPT_MEMBER } from './announcing.js';
-import { type Page, type PageTurn, pageKey, readPage } from './transcript_page.js';
+import { type PageTurn, pageKey, readPage, type TranscriptPage } from './transcript_page.js';
 import {
   type Announcement,
   ofTranscript,
@@ -76,7 +76,6 @@ export const announcingMessages = messagesOf<Transcript>()({
   },
 });
 
-const DONE = { done: true } as const;
 type Left = { left: boolean };
 
 /** All that is known of speakers. */
@@ -115,7 +114,7 @@ function step(next: Transcript, events: Effect[], { self }: Turn): Decision<Tran
 /** Reports the turns of a page that a change concerns; gives how far it came. */
 function reportPage(
   { account_id, source_id }: Transcript,
-  { page, cursor, events }: { page: Page; cursor: Announcement; events: Effect[] },
+  { page, cursor, events }: { page: TranscriptPage; cursor: Announcement; events: Effect[] },
   self: string,
 ): Announcement {
   const after = cursor.page === page.number ? cursor.serial : -1;

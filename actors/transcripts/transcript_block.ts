@@ -5,20 +5,20 @@ import { BLOCKS, pageMember, SEARCH_INDEX } from '../../src/domain/search/places
 import { stemmerOf } from '../../src/domain/search/stemmers.js';
 import { termsIn } from '../../src/domain/search/words.js';
 import type { Effect } from '../actor.js';
-import { type Page, pageKey, putPage } from './transcript_page.js';
+import { pageKey, putPage, type TranscriptPage } from './transcript_page.js';
 import type { Transcript } from './transcript_state.js';
 
 /** Whose transcript it is, and since when it runs. */
 type Home = Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id' | 'captured_at_ms'>;
 
 /** A page as it is from here on, and what search knows of it, in one commit. */
-export function writePage(home: Home, page: Page, self: string): Effect[] {
+export function writePage(home: Home, page: TranscriptPage, self: string): Effect[] {
   return [putPage(page), ...blockEffects(home, page, self)];
 }
 
 export function blockEffects(
   { account_id, workspace_id, source_id, captured_at_ms }: Home,
-  page: Page,
+  page: TranscriptPage,
   self: string,
 ): Effect[] {
   const id = pageKey(page.number);

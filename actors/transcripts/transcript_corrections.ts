@@ -1,7 +1,7 @@
 import { turnId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
+import { type Decision, DONE, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
 import { allSpeakers, announce, showContact } from './transcript_announcing.js';
 import { attributionOf, contactOf, type Speakers, speakerShown } from './transcript_attribution.js';
 import { writePage } from './transcript_block.js';
@@ -9,13 +9,13 @@ import { splitWords, withCorrection, withTurns } from './transcript_merge.js';
 import {
   type Correction,
   isExpired,
-  type Page,
   type PageTurn,
   type PageWords,
   pageKey,
   putWords,
   readPage,
   readWords,
+  type TranscriptPage,
 } from './transcript_page.js';
 import { placePage } from './transcript_publication.js';
 import {
@@ -37,7 +37,6 @@ import {
 /** A turn by its place in the stream. */
 export type PlacedTurn = { page: number; serial: number };
 
-const DONE = { done: true } as const;
 const EXPIRED_TURN = refuse('CONTENT_EXPIRED', 'The workspace does not keep this turn any longer.');
 const NO_SPEAKER = refuse('NOT_FOUND', 'There is no such speaker in this stream.');
 const NO_WORDS = refuse('CONFLICT', 'When the words of this turn were said is not known; it can not be split.');
@@ -245,10 +244,10 @@ export const correctionMessages = messagesOf<Transcript>()({
 
 /** One of both. */
 type TurnChange = PlacedTurn & { contact_id?: string | null; speaker?: number };
-type TurnReply = { page: Page; turn: PageTurn };
-type Split = { page: Page; turns: PageTurn[] };
+type TurnReply = { page: TranscriptPage; turn: PageTurn };
+type Split = { page: TranscriptPage; turns: PageTurn[] };
 type Assigned = { speaker: number; contact_id: string | null };
-type FoundTurn = { page: Page; words: PageWords; said: PageTurn };
+type FoundTurn = { page: TranscriptPage; words: PageWords; said: PageTurn };
 
 function replyOf({ page, said }: Pick<FoundTurn, 'page' | 'said'>): TurnReply {
   return { page, turn: said };

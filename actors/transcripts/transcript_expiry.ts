@@ -4,7 +4,7 @@ import { type Expire, type Expired, isBefore, type Swept } from '../../src/domai
 import { type Decision, type Effect, messagesOf } from '../actor.js';
 import { writePage } from './transcript_block.js';
 import { withTurns } from './transcript_merge.js';
-import { oldestIn, type Page, pageKey, putWords, readPage, readWords } from './transcript_page.js';
+import { oldestIn, pageKey, putWords, readPage, readWords, type TranscriptPage } from './transcript_page.js';
 import { dueEffect, listed } from './transcript_publication.js';
 import type { Transcript } from './transcript_state.js';
 
@@ -68,7 +68,7 @@ export const expiryMessages = messagesOf<Transcript>()({
   },
 });
 
-function without(page: Page, serials: number[]): Page {
+function without(page: TranscriptPage, serials: number[]): TranscriptPage {
   const gone = page.turns.filter(({ serial }) => serials.includes(serial));
   let { serials: expired, spans } = page.expired;
   for (const { serial, start_ms, end_ms } of gone) {

@@ -1,6 +1,6 @@
 import { type Interval, shared } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { Correction, Page, PageTurn, PageWords, Run } from './transcript_page.js';
+import type { Correction, PageRun, PageTurn, PageWords, TranscriptPage } from './transcript_page.js';
 import type { PublicationTally, PublishedTurn, Word } from './transcript_state.js';
 
 /**
@@ -15,7 +15,7 @@ export type HeardRun = {
   to_ms: number;
   /** Parts that nobody could hear: what stood there stays. */
   unheard: Interval[];
-  run: Run;
+  run: PageRun;
   turns: PublishedTurn[];
   /** Numbers of labels that are known; others are matched with who spoke there before, or get the next number. */
   labels: Readonly<Record<string, number>>;
@@ -27,7 +27,7 @@ export type HeardRun = {
 export type SpeakerNumbers = ReadonlyMap<string, number>;
 
 export type Merged = {
-  page: Page;
+  page: TranscriptPage;
   words: PageWords;
   speakers: number;
   numbers: SpeakerNumbers;
@@ -39,7 +39,7 @@ export type Merged = {
 
 type Draft = { turn: Omit<PageTurn, 'serial'>; words: Word[] | undefined; is_corrected: boolean };
 
-export function mergeRun(page: Page, words: PageWords, heard: HeardRun): Merged {
+export function mergeRun(page: TranscriptPage, words: PageWords, heard: HeardRun): Merged {
   const is_covered = ({ start_ms }: PageTurn) =>
     start_ms >= heard.from_ms &&
     start_ms < heard.to_ms &&
@@ -90,7 +90,7 @@ export function mergeRun(page: Page, words: PageWords, heard: HeardRun): Merged 
 
 /** Fills in who spoke, where a result says only that; corrected turns stay as they are. */
 export function attributeRun(
-  page: Page,
+  page: TranscriptPage,
   heard: HeardRun,
 ): Pick<Merged, 'page' | 'speakers' | 'numbers' | 'attributed'> {
   const { numbers, speakers } = numberSpeakers(heard, []);
@@ -108,7 +108,7 @@ export function attributeRun(
 }
 
 /** The page with these turns, in their order, and the runs that they are of. */
-export function withTurns(page: Page, turns: PageTurn[]): Page {
+export function withTurns(page: TranscriptPage, turns: PageTurn[]): TranscriptPage {
   const sorted = [...turns].sort((a, b) => a.start_ms - b.start_ms || a.serial - b.serial);
   return { ...page, turns: sorted, runs: [...new Set(sorted.map(({ run }) => run))] };
 }
@@ -146,7 +146,7 @@ export function fits(span: { start_ms: number; end_ms: number }, turn: { start_m
 
 function draftOf(
   { start_ms, end_ms, text, speaker, confidence, language, words }: PublishedTurn,
-  { numbers, run }: { numbers: SpeakerNumbers; run: Run },
+  { numbers, run }: { numbers: SpeakerNumbers; run: PageRun },
 ): Draft {
   const of_speaker = speaker === undefined ? 0 : (numbers.get(speaker) ?? 0);
   const turn = { start_ms, end_ms, text, speaker: of_speaker, run };

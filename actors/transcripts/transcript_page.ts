@@ -7,13 +7,13 @@ import type { Word } from './transcript_state.js';
  * Ten minutes of a transcript: the unit that is stored, replaced and expired. A turn lies in the page in which it
  * starts; its serial number there is never given again.
  */
-export type Page = {
+export type TranscriptPage = {
   number: number;
   next_serial: number;
   /** By start, then serial. */
   turns: PageTurn[];
   /** Publications of these turns. */
-  runs: Run[];
+  runs: PageRun[];
   /** What people have changed, which outlives every run. */
   corrections: Correction[];
   /** Serials of turns that retention removed, and where they were. */
@@ -21,7 +21,7 @@ export type Page = {
 };
 
 /** `pipeline`: the number of the one that made it; absent for the first. */
-export type Run = { id: string; published_at_ms: number; pipeline?: number };
+export type PageRun = { id: string; published_at_ms: number; pipeline?: number };
 
 export type PageTurn = {
   serial: number;
@@ -37,7 +37,7 @@ export type PageTurn = {
   contact_id?: string | null;
   /** A person said which speaker it is. */
   speaker_is_manual?: true;
-  run: Run;
+  run: PageRun;
 };
 
 /** What a person changed within a span: it holds for whatever a later run hears there. */
@@ -84,15 +84,15 @@ export function pageKey(page: number): string {
   return page.toString(16).padStart(4, '0');
 }
 
-function emptyPage(number: number): Page {
+function emptyPage(number: number): TranscriptPage {
   return { number, next_serial: 0, turns: [], runs: [], corrections: [], expired: { serials: [], spans: [] } };
 }
 
-export function readPage(number: number, stored: unknown): Page {
+export function readPage(number: number, stored: unknown): TranscriptPage {
   if (stored === undefined) return emptyPage(number);
   const { n, r, t, c = [], xs = [], xt = [] } = stored as StoredPage;
   const runs = r.map(
-    ([id, published_at_ms, pipeline]): Run => ({
+    ([id, published_at_ms, pipeline]): PageRun => ({
       id,
       published_at_ms,
       ...(pipeline === undefined ? {} : { pipeline }),
@@ -110,7 +110,7 @@ export function readPage(number: number, stored: unknown): Page {
       language: language === 0 ? null : language,
       confidence: confidence < 0 ? null : confidence / 100,
       speaker,
-      run: runs[run] as Run,
+      run: runs[run] as PageRun,
     };
     if (manual?.c !== undefined) turn.contact_id = manual.c;
     if (manual?.s !== undefined) turn.speaker_is_manual = true;
@@ -131,7 +131,7 @@ export function textBefore(number: number, stored: unknown, from_ms: number): st
   return said;
 }
 
-export function putPage(page: Page): Effect {
+export function putPage(page: TranscriptPage): Effect {
   const { number, next_serial, turns, corrections, expired } = page;
   const runs = [...new Set(turns.map(({ run }) => run))];
   let at_ms = number * LIMITS.transcript_page_ms;
@@ -157,7 +157,7 @@ export function putPage(page: Page): Effect {
   return { effect: 'put_record', collection: 'pages', id: pageKey(number), value, order: number, packed: true };
 }
 
-function storedRun({ id, published_at_ms, pipeline }: Run): StoredRun {
+function storedRun({ id, published_at_ms, pipeline }: PageRun): StoredRun {
   return pipeline === undefined ? [id, published_at_ms] : [id, published_at_ms, pipeline];
 }
 
@@ -176,7 +176,7 @@ export function readWords(page: number, stored: unknown): PageWords {
 }
 
 /** Of the turns that are still there. */
-export function putWords({ number, turns }: Page, words: PageWords): Effect {
+export function putWords({ number, turns }: TranscriptPage, words: PageWords): Effect {
   const begins_ms = number * LIMITS.transcript_page_ms;
   const value: StoredWords = turns.flatMap(({ serial }) => {
     const of_turn = words.get(serial);
@@ -196,10 +196,10 @@ export function putWords({ number, turns }: Page, words: PageWords): Effect {
 }
 
 /** When its oldest turn was published; null where it has none. */
-export function oldestIn({ turns }: Page): number | null {
+export function oldestIn({ turns }: TranscriptPage): number | null {
   return turns.length === 0 ? null : Math.min(...turns.map(({ run }) => run.published_at_ms));
 }
 
-export function isExpired({ expired }: Page, serial: number): boolean {
+export function isExpired({ expired }: TranscriptPage, serial: number): boolean {
   return expired.serials.some(([from, to]) => serial >= from && serial < to);
 }

@@ -11,7 +11,6 @@ import { writePage } from './transcript_block.js';
 import { attributeRun, type HeardRun, mergeRun, type SpeakerNumbers } from './transcript_merge.js';
 import {
   oldestIn,
-  type Page,
   type PageTurn,
   type PageWords,
   pageKey,
@@ -19,6 +18,7 @@ import {
   putWords,
   readPage,
   readWords,
+  type TranscriptPage,
 } from './transcript_page.js';
 import { noteRun } from './transcript_runs.js';
 import {
@@ -149,9 +149,13 @@ function wrongIn(
   return null;
 }
 
-type Asked = { window: Window; publication: Publication };
+type WindowPublication = { window: Window; publication: Publication };
 
-function replace(state: Transcript, { window, publication }: Asked, turn: Turn): Decision<Transcript, Published> {
+function replace(
+  state: Transcript,
+  { window, publication }: WindowPublication,
+  turn: Turn,
+): Decision<Transcript, Published> {
   const { now_ms, self } = turn;
   const { page, words } = pageIn(window, turn);
   const heard = heardRun(state, { window, publication }, now_ms);
@@ -184,7 +188,11 @@ function replace(state: Transcript, { window, publication }: Asked, turn: Turn):
 }
 
 /** Who spoke the turns that there are; the audio stays as it is. */
-function attribute(state: Transcript, { window, publication }: Asked, turn: Turn): Decision<Transcript, Published> {
+function attribute(
+  state: Transcript,
+  { window, publication }: WindowPublication,
+  turn: Turn,
+): Decision<Transcript, Published> {
   const { now_ms, self } = turn;
   const { page } = pageIn(window, turn);
   const {
@@ -213,7 +221,7 @@ function attribute(state: Transcript, { window, publication }: Asked, turn: Turn
   return { reply: { tally, speakers: numbers, came_at_ms: cameAt(state, window) }, next, effects };
 }
 
-function publishedRun(state: Transcript, { window, publication }: Asked, ended_at_ms: number): Effect {
+function publishedRun(state: Transcript, { window, publication }: WindowPublication, ended_at_ms: number): Effect {
   const { engine = null, dropped = 0, failed = [], stopped } = publication;
   const failure = failed[0]?.code ?? stopped?.code ?? null;
   return noteRun(state, { window, status: 'published', engine, failure, dropped, ended_at_ms });
@@ -224,7 +232,7 @@ function cameAt({ waiting }: Transcript, { from_ms, pass }: Window): number | nu
   return pass === 'first' ? (audio?.at_ms ?? null) : null;
 }
 
-function pageIn({ from_ms }: Window, turn: Turn): { page: Page; words: PageWords } {
+function pageIn({ from_ms }: Window, turn: Turn): { page: TranscriptPage; words: PageWords } {
   const number = pageOf(from_ms);
   const key = pageKey(number);
   return {
@@ -237,7 +245,11 @@ function pageIn({ from_ms }: Window, turn: Turn): { page: Page; words: PageWords
  * Turns begin within what they replace, whatever a worker's clock says, and words lie in their turn. Words begin there
  * too: one of them may become the start of a turn.
  */
-function heardRun({ labels, speakers }: Transcript, { window, publication }: Asked, now_ms: number): HeardRun {
+function heardRun(
+  { labels, speakers }: Transcript,
+  { window, publication }: WindowPublication,
+  now_ms: number,
+): HeardRun {
   const { from_ms, run_id, pipeline } = window;
   const { turns, consumed_to_ms: to_ms = window.to_ms, speaker_scope, failed = [] } = publication;
   const within = turns.map((turn) => {
@@ -274,7 +286,7 @@ function withLabels(state: Transcript, { speaker_scope }: Publication, numbers: 
   return { ...state, labels: { ...state.labels, ...Object.fromEntries(fresh.slice(0, Math.max(0, room))) } };
 }
 
-function passed(state: Transcript, { window, publication }: Asked, now_ms: number): Transcript {
+function passed(state: Transcript, { window, publication }: WindowPublication, now_ms: number): Transcript {
   const { consumed_to_ms = window.to_ms, failed = [], stopped } = publication;
   const heard = unheard(consumed(state, window, consumed_to_ms, now_ms), { before: state, failed });
   const after = stopped === undefined ? heard : resting(heard, { window, stopped, now_ms });
@@ -317,7 +329,7 @@ function recognize(
 /** Where the page stands among those that retention looks at, and the transcript among those with turns. */
 export function placePage(
   state: Transcript,
-  { page, was, self }: { page: Page; was: Page; self: string },
+  { page, was, self }: { page: TranscriptPage; was: TranscriptPage; self: string },
 ): { state: Transcript; effects: Effect[] } {
   const effects: Effect[] = [];
   const [before_ms, oldest_ms] = [oldestIn(was), oldestIn(page)];
@@ -359,14 +371,14 @@ export function listed(
   );
 }
 
-function wordEffects(page: Page, before: PageWords, after: PageWords): Effect[] {
+function wordEffects(page: TranscriptPage, before: PageWords, after: PageWords): Effect[] {
   return before.size + after.size === 0 ? [] : [putWords(page, after)];
 }
 
 /** Tells the library of what a run has heard for the first time, or differently. */
 function heardIn(
   state: Transcript,
-  { window, publication, created, replaced }: Asked & { created: PageTurn[]; replaced: number },
+  { window, publication, created, replaced }: WindowPublication & { created: PageTurn[]; replaced: number },
   self: string,
 ): Effect[] {
   if (publication.insights !== true) return [];
@@ -381,12 +393,12 @@ function heardIn(
   return [tellLibrary(state, { stream_id: self, ...span, is_new })];
 }
 
-type News = { window: Window; created: PageTurn[]; attributed: PageTurn[]; replaced: number };
+type PublishedTurns = { window: Window; created: PageTurn[]; attributed: PageTurn[]; replaced: number };
 
 /** Rules K-011 and K-115: turns that replace others are reported together, and those of another pipeline are not reported at all. */
 function newsOf(
   { account_id, source_id, lane }: Transcript,
-  { window: { run_id, from_ms }, created, attributed, replaced }: News,
+  { window: { run_id, from_ms }, created, attributed, replaced }: PublishedTurns,
   self: string,
 ): Effect[] {
   if (lane !== undefined) return [];

@@ -9,15 +9,15 @@ import type { Transcript } from './transcript_state.js';
 
 /** How what an earlier release has stored is found by the words of this one, and how nothing is found any more. */
 
-type Place = { order: number; id: string };
+type PagePosition = { order: number; id: string };
 
 export const searchMessages = messagesOf<Transcript>()({
   /** Makes some of its pages known to search, from a place on; `next` is where it goes on. */
   make_searchable: {
-    records: ({ after }: { after: Place | null }) => [
+    records: ({ after }: { after: PagePosition | null }) => [
       { collection: 'pages', range: { ...(after === null ? {} : { after }), limit: LIMITS.pages_made_searchable_max } },
     ],
-    decide(state, _: { after: Place | null }, turn): Decision<Transcript, { next: Place | null }> {
+    decide(state, _: { after: PagePosition | null }, turn): Decision<Transcript, { next: PagePosition | null }> {
       if (state === null || state.searchable === WORDS_VERSION) return { reply: { next: null } };
       const rows = turn.range<unknown>('pages');
       const effects = rows.flatMap(({ order, value }) => blockEffects(state, readPage(order, value), turn.self));

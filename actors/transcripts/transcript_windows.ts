@@ -63,7 +63,7 @@ const windowJobs = workerMessages<Transcript, HeldWindow, Window>({
 
 export const windowMessages = messagesOf<Transcript>()({
   /** From its stream: there is more audio. What was transcribed is not transcribed again. */
-  audio(state, { stream, window_ms, intervals }: StreamAudio, turn): Done {
+  audio(state, { stream, window_ms, intervals }: StreamAudio, turn): Decision<Transcript, typeof JOB_DONE> {
     const before = state ?? begin(stream);
     const known = [...before.covered, ...before.waiting.map(spanOf)].sort((a, b) => a[0] - b[0]);
     const fresh = subtract(
@@ -78,7 +78,7 @@ export const windowMessages = messagesOf<Transcript>()({
   },
 
   /** From its stream: nothing follows behind this. */
-  ended(state, { end_ms }: { end_ms: number }, turn): Done {
+  ended(state, { end_ms }: { end_ms: number }, turn): Decision<Transcript, typeof JOB_DONE> {
     return state === null ? { reply: JOB_DONE } : { reply: JOB_DONE, ...changed(state, { ...state, end_ms }, turn) };
   },
 
@@ -122,38 +122,39 @@ export const windowMessages = messagesOf<Transcript>()({
   release_window: windowJobs.release,
 
   /** Audio that was transcribed is transcribed again, and what failed is tried again. */
-  reprocess: ofTranscript((state, { from_ms, to_ms, only_failed }: ReprocessInput, turn): Done => {
-    const { now_ms } = turn;
-    const within: Interval = [from_ms, to_ms];
-    const cut = (intervals: Interval[]) => intervals.flatMap(([from, to]) => clip([from, to], within));
-    const failed = state.failed.flatMap((one) => clip(spanOf(one), within));
-    const again = only_failed ? [] : cut(state.covered);
-    const waiting = [
-      ...state.waiting,
-      ...failed.map(([from, to]): WaitingAudio => ({ from_ms: from, to_ms: to, at_ms: now_ms })),
-      ...again.map(([from, to]): WaitingAudio => ({ from_ms: from, to_ms: to, at_ms: now_ms, again: 'reprocess' })),
-    ];
-    if (failed.length + again.length === 0) return { reply: JOB_DONE };
-    const next: Transcript = {
-      ...state,
-      waiting: inOrder(waiting),
-      covered: subtract(state.covered, again),
-      failed: state.failed.flatMap((one) =>
-        subtract([spanOf(one)], [within]).map(([from_ms, to_ms]) => ({ ...one, from_ms, to_ms })),
-      ),
-      retry: null,
-    };
-    return { reply: JOB_DONE, ...changed(state, next, turn) };
-  }),
+  reprocess: ofTranscript(
+    (state, { from_ms, to_ms, only_failed }: ReprocessInput, turn): Decision<Transcript, typeof JOB_DONE> => {
+      const { now_ms } = turn;
+      const within: Interval = [from_ms, to_ms];
+      const cut = (intervals: Interval[]) => intervals.flatMap(([from, to]) => clip([from, to], within));
+      const failed = state.failed.flatMap((one) => clip(spanOf(one), within));
+      const again = only_failed ? [] : cut(state.covered);
+      const waiting = [
+        ...state.waiting,
+        ...failed.map(([from, to]): WaitingAudio => ({ from_ms: from, to_ms: to, at_ms: now_ms })),
+        ...again.map(([from, to]): WaitingAudio => ({ from_ms: from, to_ms: to, at_ms: now_ms, again: 'reprocess' })),
+      ];
+      if (failed.length + again.length === 0) return { reply: JOB_DONE };
+      const next: Transcript = {
+        ...state,
+        waiting: inOrder(waiting),
+        covered: subtract(state.covered, again),
+        failed: state.failed.flatMap((one) =>
+          subtract([spanOf(one)], [within]).map(([from_ms, to_ms]) => ({ ...one, from_ms, to_ms })),
+        ),
+        retry: null,
+      };
+      return { reply: JOB_DONE, ...changed(state, next, turn) };
+    },
+  ),
 
   /** Nothing of it can be transcribed any more: its source or its layer is gone. */
-  stop_transcribing(state, _: unknown, turn): Done {
+  stop_transcribing(state, _: unknown, turn): Decision<Transcript, typeof JOB_DONE> {
     if (state === null || (state.waiting.length === 0 && state.window === null)) return { reply: JOB_DONE };
     return { reply: JOB_DONE, ...changed(state, { ...state, waiting: [], window: null, retry: null }, turn) };
   },
 });
 
-type Done = Decision<Transcript, typeof JOB_DONE>;
 /** `pipeline`: the number of the one that wants it. */
 type ClaimInput = { token: string; run_id: string; lease_ms: number; window_ms: number; pipeline?: number };
 type ClaimedWindow = { window: null } | { window: Window; transcript: Transcript; previous_text: string | null };

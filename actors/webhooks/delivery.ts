@@ -1,5 +1,5 @@
 import { LIMITS } from '../../src/domain/limits.js';
-import type { Verdict } from '../../src/domain/webhooks.js';
+import type { AttemptVerdict } from '../../src/domain/webhooks.js';
 import type { QueuedDelivery } from '../actor.js';
 
 /** One event on its way to one endpoint, and how it stands. docs/rules.md, "Webhook endpoints and deliveries". */
@@ -21,12 +21,12 @@ export type AttemptResult = {
   /** Of the claim; another one's result does not count. */
   token: string;
   attempt: Attempt;
-  verdict: Verdict;
+  verdict: AttemptVerdict;
   retry_after_ms: number | null;
 };
 
 /** Handed out until the lease ends. */
-export type Claim = QueuedDelivery & {
+export type DeliveryClaim = QueuedDelivery & {
   attempts: Attempt[];
   token: string;
   claimed_at_ms: number;

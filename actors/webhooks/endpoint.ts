@@ -3,6 +3,8 @@ import { refuse, unreachable } from '../../src/domain/refusals.js';
 import type { EndpointStatus } from '../../src/domain/webhooks.js';
 import {
   type Decision,
+  DONE,
+  type DoneDecision,
   defineActor,
   type Effect,
   given,
@@ -28,9 +30,8 @@ import { EndpointWork, QUEUE_READ_MAX, WAITING_READ_MAX, type WorkInput } from '
 
 export type EndpointMessage = MessageOf<typeof endpoint>;
 
-export type Found = { endpoint: Endpoint; found: FoundDelivery[] };
+export type FoundDeliveries = { endpoint: Endpoint; found: FoundDelivery[] };
 
-const DONE = { done: true } as const;
 const NO_ENDPOINT = refuse('NOT_FOUND', 'There is no such endpoint.');
 const ENABLE_FIRST = refuse('CONFLICT', 'A disabled endpoint cannot be paused; set it active first.');
 const SWEPT_MAX = 500;
@@ -44,7 +45,11 @@ export const endpoint = defineActor<Endpoint>()({
   schema: 1,
   messages: {
     // From its account.
-    create(state, { endpoint: made, life }: { endpoint: NewEndpoint; life: number }, { self, now_ms }): Done {
+    create(
+      state,
+      { endpoint: made, life }: { endpoint: NewEndpoint; life: number },
+      { self, now_ms },
+    ): DoneDecision<Endpoint> {
       if (state !== null) return { reply: DONE };
       const { account_id, created_at_ms } = made;
       return {
@@ -58,7 +63,7 @@ export const endpoint = defineActor<Endpoint>()({
       };
     },
 
-    remove(state, _: unknown, { self }): Done {
+    remove(state, _: unknown, { self }): DoneDecision<Endpoint> {
       if (state === null) return { reply: DONE };
       const { account_id } = state;
       return {
@@ -96,7 +101,7 @@ export const endpoint = defineActor<Endpoint>()({
               { collection: ENDED, id: String(entry.sequence) },
               { collection: batchOf(entry), id: String(entry.sequence) },
             ]),
-      decide: known((state, { entries }: { entries: QueuedDelivery[] }, turn): Decision<Endpoint, Found> => {
+      decide: known((state, { entries }: { entries: QueuedDelivery[] }, turn): Decision<Endpoint, FoundDeliveries> => {
         const found = entries.map((entry): FoundDelivery => {
           const id = String(entry.sequence);
           return {
@@ -135,8 +140,6 @@ export const endpoint = defineActor<Endpoint>()({
     },
   },
 });
-
-type Done = Decision<Endpoint, typeof DONE>;
 
 const FRESH = {
   failure_count: 0,
@@ -215,7 +218,7 @@ function remindToSweep(at_ms: number): Effect {
 }
 
 /** Deliveries are kept as long as events are, what came of their attempts for longer. Rule E-023. */
-function swept(state: Endpoint, turn: Turn): Done {
+function swept(state: Endpoint, turn: Turn): DoneDecision<Endpoint> {
   const { now_ms, certain_ms } = turn;
   const { entries } = turn.deliveryQueue();
   const kept = entries.find((entry) => eventMs(entry) >= certain_ms - LIMITS.event_kept_ms);

@@ -1,6 +1,13 @@
 import type { EventType } from '../../src/domain/event_types.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { type Attempt, type Claim, type DeliveryStatus, deadlineMs, eventMs, type FoundDelivery } from './delivery.js';
+import {
+  type Attempt,
+  type DeliveryClaim,
+  type DeliveryStatus,
+  deadlineMs,
+  eventMs,
+  type FoundDelivery,
+} from './delivery.js';
 
 /**
  * A destination of an account's events. Deliveries come into its queue with the events themselves; from there it hands
@@ -22,7 +29,7 @@ export type Endpoint = NewEndpoint & {
   life: number;
   /** The queue up to this number has been read. */
   taken: number;
-  claims: Claim[];
+  claims: DeliveryClaim[];
   /** Deliveries in the collection of the present batch. */
   waiting: number;
   /** Collections of batches that were cancelled with something in them. */

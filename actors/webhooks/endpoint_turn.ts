@@ -5,7 +5,7 @@ import type { Decision, Effect, QueuedDelivery, Turn } from '../actor.js';
 import {
   type Attempt,
   type AttemptResult,
-  type Claim,
+  type DeliveryClaim,
   deadlineMs,
   type EndedDelivery,
   eventMs,
@@ -39,7 +39,7 @@ export type WorkInput = {
 };
 
 export type WorkDone = {
-  claims: Claim[];
+  claims: DeliveryClaim[];
   /** Results that came too late to count: somebody else has the delivery by now. */
   late: number;
   /** When there is something to do again; null while there is nothing. */
@@ -75,7 +75,7 @@ export class EndpointWork {
   /** Those that wait, as far as they were loaded. */
   readonly #waiting: readonly { id: string; order: number; value: WaitingDelivery }[];
   readonly #effects: Effect[] = [];
-  readonly #claimed: Claim[] = [];
+  readonly #claimed: DeliveryClaim[] = [];
   readonly #ended: WorkDone['ended'] = [];
   /** When the next of those that wait is due, as far as this turn has seen. */
   #due_at_ms = Number.POSITIVE_INFINITY;
@@ -171,7 +171,7 @@ export class EndpointWork {
   }
 
   /** The circuit has opened since it was sent: it says nothing that those which opened it did not say. */
-  #wasSentBeside({ claimed_at_ms }: Claim): boolean {
+  #wasSentBeside({ claimed_at_ms }: DeliveryClaim): boolean {
     return isCircuitOpen(this.#state) && claimed_at_ms < this.#state.probe_at_ms;
   }
 
@@ -192,7 +192,7 @@ export class EndpointWork {
     }
   }
 
-  #isLost({ lease_until_ms, token }: Claim): boolean {
+  #isLost({ lease_until_ms, token }: DeliveryClaim): boolean {
     const { gone = [] } = this.#asked;
     return lease_until_ms <= this.#now_ms || (gone.length > 0 && gone.includes(holderOf(token) ?? ''));
   }
@@ -253,7 +253,7 @@ export class EndpointWork {
       return;
     }
     const { sequence, log_id, life, generation, type } = entry;
-    const claim: Claim = {
+    const claim: DeliveryClaim = {
       sequence,
       log_id,
       life,
@@ -279,7 +279,7 @@ export class EndpointWork {
     return generation === this.#state.generation && life === this.#state.life;
   }
 
-  #release(claim: Claim): void {
+  #release(claim: DeliveryClaim): void {
     this.#set({ claims: this.#state.claims.filter((one) => one !== claim) });
   }
 

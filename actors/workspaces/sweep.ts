@@ -10,7 +10,7 @@ import {
   retentionApplied,
 } from '../../src/domain/retention.js';
 import { isSameRetention, KEEP_FOR_EVER, keepsForEver, type Retention } from '../../src/domain/workspaces.js';
-import { type Decision, defineActor, type Effect, type MessageOf, type Turn } from '../actor.js';
+import { DONE, type DoneDecision, defineActor, type Effect, type MessageOf, type Turn } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import type { LibraryMessage, LibraryNews } from '../insights/library.js';
 
@@ -65,7 +65,6 @@ export type RetentionNews = {
 /** Sent to the shared workspace: it tells of the account again should it record there once more. */
 export type RecorderNews = { type: 'recorder_gone'; account_id: string };
 
-const DONE = { done: true } as const;
 const NO_SWEEP = refuse('NOT_FOUND', 'There is no such sweep.');
 /** Collection `recorders`, by account, in the order in which they were told. */
 const RECORDERS = 'recorders';
@@ -96,7 +95,7 @@ export const sweep = defineActor<Sweep>()({
     // From its workspace, or the account whose private workspace it is:
     settings: {
       records: ({ owner }: SweepSettings) => (owner === undefined ? [] : [recorderRecord(owner)]),
-      decide(state, { retention, paused, owner }: SweepSettings, turn): Done {
+      decide(state, { retention, paused, owner }: SweepSettings, turn): DoneDecision<Sweep> {
         const next: Sweep = { ...(state ?? NEW), retention, paused };
         const effects = [...(owner === undefined ? [] : recorder(owner, turn)), ...nextTick(next, turn)];
         return { reply: DONE, next, effects };
@@ -105,8 +104,8 @@ export const sweep = defineActor<Sweep>()({
 
     /** The account has recorded there. */
     recorder: {
-      records: ({ account_id }: Recorder) => [recorderRecord(account_id)],
-      decide: (state, { account_id }: Recorder, turn): Done => ({
+      records: ({ account_id }: SweepRecorder) => [recorderRecord(account_id)],
+      decide: (state, { account_id }: SweepRecorder, turn): DoneDecision<Sweep> => ({
         reply: DONE,
         next: state ?? NEW,
         effects: recorder(account_id, turn),
@@ -114,14 +113,14 @@ export const sweep = defineActor<Sweep>()({
     },
 
     /** The workspace is deleted: libraries are told some at a time, and nothing is left. */
-    workspace_gone(state, _: unknown, { now_ms }): Done {
+    workspace_gone(state, _: unknown, { now_ms }): DoneDecision<Sweep> {
       if (state === null) return { reply: DONE };
       return { reply: DONE, next: null, effects: [noTick(), shedAt(now_ms)] };
     },
 
     // From libraries:
     /** Its account is erased. */
-    recorder_gone(state, { account_id }: News<'recorder_gone'>, { self: id }): Done {
+    recorder_gone(state, { account_id }: LibraryNewsOf<'recorder_gone'>, { self: id }): DoneDecision<Sweep> {
       if (state === null) return { reply: DONE };
       const message: RecorderNews = { type: 'recorder_gone', account_id };
       return {
@@ -133,7 +132,7 @@ export const sweep = defineActor<Sweep>()({
       };
     },
 
-    part_swept(state, { sweep_id, counts }: News<'part_swept'>, { self }): Done {
+    part_swept(state, { sweep_id, counts }: LibraryNewsOf<'part_swept'>, { self }): DoneDecision<Sweep> {
       if (state?.running?.sweep_id !== sweep_id) return { reply: DONE };
       const { running } = state;
       const came = { ...running, counts: addCounts(running.counts, counts), waiting: running.waiting - 1 };
@@ -143,7 +142,7 @@ export const sweep = defineActor<Sweep>()({
     // From itself:
     tick: {
       records: () => recordersAfter(null),
-      decide(state, _: unknown, turn): Done {
+      decide(state, _: unknown, turn): DoneDecision<Sweep> {
         if (state === null || !isDue(state)) return { reply: DONE };
         if (state.running !== null) return { reply: DONE, effects: nextTick(state, turn) };
         const { certain_ms, now_ms } = turn;
@@ -162,7 +161,7 @@ export const sweep = defineActor<Sweep>()({
 
     tell_more: {
       records: (_: unknown, state) => recordersAfter(state?.running?.told_to ?? null),
-      decide(state, _: unknown, turn): Done {
+      decide(state, _: unknown, turn): DoneDecision<Sweep> {
         const running = state?.running ?? null;
         return state === null || running === null || running.told_to === null
           ? { reply: DONE }
@@ -172,7 +171,7 @@ export const sweep = defineActor<Sweep>()({
 
     shed: {
       records: () => recordersAfter(null),
-      decide(state, _: unknown, turn): Done {
+      decide(state, _: unknown, turn): DoneDecision<Sweep> {
         if (state !== null) return { reply: DONE };
         const rows = turn.range(RECORDERS);
         const told = rows.flatMap(({ id }): Effect[] => [
@@ -199,9 +198,8 @@ export const sweep = defineActor<Sweep>()({
   invariant: ({ running }) => (running !== null && running.waiting < 0 ? 'more answers than libraries' : null),
 });
 
-type Done = Decision<Sweep, typeof DONE>;
-type Recorder = { account_id: string };
-type News<Name extends LibraryNews['type']> = Omit<Extract<LibraryNews, { type: Name }>, 'type'>;
+type SweepRecorder = { account_id: string };
+type LibraryNewsOf<Name extends LibraryNews['type']> = Omit<Extract<LibraryNews, { type: Name }>, 'type'>;
 
 const NEW: Sweep = { retention: KEEP_FOR_EVER, paused: false, begun: 0, running: null };
 
@@ -227,7 +225,7 @@ function recorder(account_id: string, turn: Turn): Effect[] {
 }
 
 /** Tells the next libraries to begin their part, and itself again while there are more. */
-function tellParts(state: Sweep, running: RunningSweep, turn: Turn): Done {
+function tellParts(state: Sweep, running: RunningSweep, turn: Turn): DoneDecision<Sweep> {
   const { self, now_ms } = turn;
   const rows = turn.range(RECORDERS);
   const { sweep_id, began_at_ms, cutoffs } = running;
@@ -259,7 +257,7 @@ function tellParts(state: Sweep, running: RunningSweep, turn: Turn): Done {
 }
 
 /** Ends a sweep whose libraries have all answered, and says what it has removed, if anything. */
-function settled(workspace_id: string, state: Sweep): Done {
+function settled(workspace_id: string, state: Sweep): DoneDecision<Sweep> {
   const { running } = state;
   if (running === null || running.told_to !== null || running.waiting > 0) return { reply: DONE, next: state };
   const data = retentionApplied(running.cutoffs, running.counts);

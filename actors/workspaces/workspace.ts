@@ -17,6 +17,8 @@ import {
 import type { EmailMessage } from '../accounts/email.js';
 import {
   type Decision,
+  DONE,
+  type DoneDecision,
   defineActor,
   type Effect,
   given,
@@ -80,7 +82,6 @@ export type HoldNews =
   /** It still does, and asks what came of it. */
   | { type: 'hold_open'; workspace_id: string };
 
-const DONE = { done: true } as const;
 const NOT_HERE = refuse('NOT_FOUND', 'There is no such workspace.');
 const NO_MEMBER = refuse('NOT_FOUND', 'No such account belongs to this workspace.');
 const NO_INVITATION = refuse('NOT_FOUND', 'There is no such invitation.');
@@ -98,11 +99,11 @@ const TOO_MANY_SENT = `A workspace sends at most ${LIMITS.invitations_per_day_ma
 
 /** `by`: the account that asks. Its credential's scope and its entitlements the caller has checked. */
 type By = { by: string };
-type Caller = { state: Workspace; by: Member };
+type MemberCaller = { state: Workspace; by: Member };
 
 /** What a member asks for whose role holds a permission; to anybody else there is no such workspace. */
 const seenBy = (needed: Permission) =>
-  given((state: Workspace | null, _, asked: By): Caller | Refusal => {
+  given((state: Workspace | null, _, asked: By): MemberCaller | Refusal => {
     const by = state?.members.find(({ account_id }) => account_id === asked.by);
     if (state === null || by === undefined) return NOT_HERE;
     return lacks(by, needed) ?? { state, by };
@@ -110,7 +111,7 @@ const seenBy = (needed: Permission) =>
 
 /** As above, while the workspace is not dormant. */
 const doneBy = (needed: Permission) =>
-  given((state: Workspace | null, _, asked: By): Caller | Refusal => {
+  given((state: Workspace | null, _, asked: By): MemberCaller | Refusal => {
     const by = state?.members.find(({ account_id }) => account_id === asked.by);
     if (state === null || by === undefined) return NOT_HERE;
     return lacks(by, needed) ?? (state.dormant ? DORMANT : { state, by });
@@ -145,13 +146,13 @@ export const workspace = defineActor<Workspace>()({
 
     delete: doneBy('workspace:manage')(({ state }, _: By, turn) => end(state, 'owner_deleted', turn)),
 
-    leave: doneBy('workspace:read')(({ state, by }, _: By, { self }): Done => {
+    leave: doneBy('workspace:read')(({ state, by }, _: By, { self }): DoneDecision<Workspace> => {
       if (by.role === 'owner') return { reply: OWNER_REQUIRED };
       return { reply: DONE, next: without(state, by.account_id), effects: [left(self, by)] };
     }),
 
     remove: doneBy('workspace:members')(
-      ({ state, by }, { account_id }: By & { account_id: string }, { self }): Done => {
+      ({ state, by }, { account_id }: By & { account_id: string }, { self }): DoneDecision<Workspace> => {
         const member = memberOf(state, account_id);
         if (member === undefined) return { reply: NO_MEMBER };
         if (member === by) return { reply: USE_LEAVE };
@@ -177,7 +178,7 @@ export const workspace = defineActor<Workspace>()({
     ),
 
     transfer: doneBy('workspace:manage')(
-      ({ state, by }, { account_id }: By & { account_id: string }, { self }): Done => {
+      ({ state, by }, { account_id }: By & { account_id: string }, { self }): DoneDecision<Workspace> => {
         const heir = memberOf(state, account_id);
         if (heir === undefined) return { reply: NO_MEMBER };
         if (heir === by) return { reply: DONE };
@@ -213,11 +214,13 @@ export const workspace = defineActor<Workspace>()({
       },
     ),
 
-    withdraw: doneBy('workspace:members')(({ state }, { invitation_id }: By & { invitation_id: string }): Done => {
-      const invitation = state.invitations.find(({ id }) => id === invitation_id);
-      if (invitation === undefined) return { reply: NO_INVITATION };
-      return { reply: DONE, next: withoutInvitation(state, invitation), effects: [uninvite(invitation)] };
-    }),
+    withdraw: doneBy('workspace:members')(
+      ({ state }, { invitation_id }: By & { invitation_id: string }): DoneDecision<Workspace> => {
+        const invitation = state.invitations.find(({ id }) => id === invitation_id);
+        if (invitation === undefined) return { reply: NO_INVITATION };
+        return { reply: DONE, next: withoutInvitation(state, invitation), effects: [uninvite(invitation)] };
+      },
+    ),
 
     // From whoever the address of an invitation belongs to.
     invitation: {
@@ -229,18 +232,22 @@ export const workspace = defineActor<Workspace>()({
       },
     },
 
-    decline(state, asked: Addressed): Done {
+    decline(state, asked: Addressed): DoneDecision<Workspace> {
       const invitation = addressed(state, asked);
       if (state === null || invitation === undefined) return { reply: NO_INVITATION };
       return { reply: DONE, next: withoutInvitation(state, invitation), effects: [uninvite(invitation)] };
     },
 
     // From staff.
-    staff_delete: (state, _: unknown, turn): Done =>
+    staff_delete: (state, _: unknown, turn): DoneDecision<Workspace> =>
       state === null ? { reply: NOT_HERE } : end(state, 'staff_deleted', turn),
 
     // From accounts.
-    create(state, { name, owner }: { name: string; owner: Pick<Member, 'account_id' | 'email'> }, turn): Done {
+    create(
+      state,
+      { name, owner }: { name: string; owner: Pick<Member, 'account_id' | 'email'> },
+      turn,
+    ): DoneDecision<Workspace> {
       if (state !== null) return { reply: DONE };
       const { self, now_ms } = turn;
       const member: Member = { ...owner, role: 'owner', joined_at_ms: now_ms };
@@ -257,7 +264,7 @@ export const workspace = defineActor<Workspace>()({
       return { reply: DONE, next, effects: [joined(self, next, member, self)] };
     },
 
-    accept(state, asked: Addressed & { account_id: string }, { self, now_ms }): Done {
+    accept(state, asked: Addressed & { account_id: string }, { self, now_ms }): DoneDecision<Workspace> {
       const { invitation_id, account_id, email } = asked;
       const invitation = addressed(state, asked);
       // While an account is to be deleted it still stands, and may be asked for again.
@@ -271,7 +278,11 @@ export const workspace = defineActor<Workspace>()({
     },
 
     /** The account is to be deleted. */
-    hold(state, { account_id, attempt }: { account_id: string; attempt: number }, { self, now_ms }): Done {
+    hold(
+      state,
+      { account_id, attempt }: { account_id: string; attempt: number },
+      { self, now_ms },
+    ): DoneDecision<Workspace> {
       const member = state === null ? undefined : memberOf(state, account_id);
       const alone = member !== undefined && state?.members.length === 1;
       const owes = member?.role === 'owner' && !alone;
@@ -281,10 +292,10 @@ export const workspace = defineActor<Workspace>()({
       return { reply: DONE, next: { ...state, holds }, effects: [answer, askOutcomesAt(now_ms)] };
     },
 
-    release: (state, { account_id }: { account_id: string }): Done =>
+    release: (state, { account_id }: { account_id: string }): DoneDecision<Workspace> =>
       state?.holds.includes(account_id) ? { reply: DONE, next: released(state, account_id) } : { reply: DONE },
 
-    departed(state, { account_id }: { account_id: string }, { self }): Done {
+    departed(state, { account_id }: { account_id: string }, { self }): DoneDecision<Workspace> {
       if (state === null || memberOf(state, account_id) === undefined) return { reply: DONE };
       if (state.members.length > 1) return { reply: DONE, next: without(state, account_id) };
       // Nobody else is left to see it: it waits for its owner, and what it offered to others ends.
@@ -292,17 +303,17 @@ export const workspace = defineActor<Workspace>()({
       return { reply: DONE, next, effects: [...state.invitations.map(uninvite), ...retentionTold(self, next)] };
     },
 
-    returned(state, _: { account_id: string }, { self }): Done {
+    returned(state, _: { account_id: string }, { self }): DoneDecision<Workspace> {
       if (!state?.dormant) return { reply: DONE };
       const next = { ...state, dormant: false };
       return { reply: DONE, next, effects: retentionTold(self, next) };
     },
 
     /** Its only member has recorded the end already. */
-    erase: (state, _: { account_id: string }, turn): Done =>
+    erase: (state, _: { account_id: string }, turn): DoneDecision<Workspace> =>
       state?.dormant ? { reply: DONE, next: null, effects: shedding({ erased: true }, turn) } : { reply: DONE },
 
-    ask_outcomes(state, _: unknown, { self, now_ms }): Done {
+    ask_outcomes(state, _: unknown, { self, now_ms }): DoneDecision<Workspace> {
       if (state === null || state.holds.length === 0) return { reply: DONE };
       const asked = state.holds.map((id) => notifyAccount(id, { type: 'hold_open', workspace_id: self }));
       return { reply: DONE, effects: [...asked, askOutcomesAt(now_ms)] };
@@ -314,7 +325,7 @@ export const workspace = defineActor<Workspace>()({
     /** Tells its sweep the settings and who records here, where it does not know. */
     tell_retention: {
       records: ({ recorder }: TellRetention) => [{ collection: 'recorders', id: recorder }],
-      decide(state, { known, recorder }: TellRetention, turn): Done {
+      decide(state, { known, recorder }: TellRetention, turn): DoneDecision<Workspace> {
         if (state === null) return { reply: NOT_HERE };
         const settings = differs(known, retentionOf(state)) ? [tellRetention(turn.self, state)] : [];
         return { reply: DONE, effects: [...settings, ...takeRecorder(recorder, turn)] };
@@ -322,7 +333,7 @@ export const workspace = defineActor<Workspace>()({
     },
 
     // From its sweep.
-    retention_applied(state, news: Omit<RetentionNews, 'type'>): Done {
+    retention_applied(state, news: Omit<RetentionNews, 'type'>): DoneDecision<Workspace> {
       const members = state?.members ?? [];
       const notices = members.map(({ account_id }) =>
         notifyAccount(account_id, { type: 'retention_applied', ...news }),
@@ -330,7 +341,7 @@ export const workspace = defineActor<Workspace>()({
       return { reply: DONE, effects: notices };
     },
 
-    recorder_gone: (_, { account_id }: Omit<RecorderNews, 'type'>): Done => ({
+    recorder_gone: (_, { account_id }: Omit<RecorderNews, 'type'>): DoneDecision<Workspace> => ({
       reply: DONE,
       effects: [{ effect: 'delete_record', collection: 'recorders', id: account_id }],
     }),
@@ -338,7 +349,7 @@ export const workspace = defineActor<Workspace>()({
     // From streams.
     stream_registered: {
       records: ({ account_id }: RegisteredStream) => [{ collection: 'recorders', id: account_id }],
-      decide(state, { stream_id, account_id, registered_at_ms }: RegisteredStream, turn): Done {
+      decide(state, { stream_id, account_id, registered_at_ms }: RegisteredStream, turn): DoneDecision<Workspace> {
         if (state === null) return { reply: DONE, effects: [notifyGone(stream_id)] };
         const value: SharedStream = { account_id };
         return {
@@ -351,7 +362,7 @@ export const workspace = defineActor<Workspace>()({
       },
     },
 
-    stream_erased: (_, { stream_id }: { stream_id: string }): Done => ({
+    stream_erased: (_, { stream_id }: { stream_id: string }): DoneDecision<Workspace> => ({
       reply: DONE,
       effects: [{ effect: 'delete_record', collection: 'streams', id: stream_id }],
     }),
@@ -359,7 +370,7 @@ export const workspace = defineActor<Workspace>()({
     /** After its end: notifies some of its streams, and itself again while there are more. `erased`: nothing is to be left. */
     shed_streams: {
       records: () => [{ collection: 'streams', range: { limit: LIMITS.streams_shed_max } }],
-      decide(state, { erased }: { erased: boolean }, turn): Done {
+      decide(state, { erased }: { erased: boolean }, turn): DoneDecision<Workspace> {
         if (state !== null) return { reply: DONE };
         const rows = turn.range<SharedStream>('streams');
         const shed = rows.flatMap(({ id }): Effect[] => [
@@ -379,7 +390,6 @@ export const workspace = defineActor<Workspace>()({
   },
 });
 
-type Done = Decision<Workspace, typeof DONE>;
 type Addressed = { invitation_id: string; email: string };
 type NewInvitation = Addressed & { role: GivenRole; mail: { mail_id: string; sealed: Uint8Array } };
 type TellRetention = { known: SweepSettings | null; recorder: string };
@@ -404,7 +414,7 @@ export function invitationsAfter(
   return 'wait_s' in after ? refuse('TOO_MANY_REQUESTS', TOO_MANY_SENT, { retry_after_s: after.wait_s }) : after;
 }
 
-function end({ members, invitations }: Workspace, reason: WorkspaceEnd, turn: Turn): Done {
+function end({ members, invitations }: Workspace, reason: WorkspaceEnd, turn: Turn): DoneDecision<Workspace> {
   const notices = members.map(({ account_id }) =>
     notifyAccount(account_id, { type: 'workspace_deleted', workspace_id: turn.self, reason }),
   );

@@ -5,10 +5,10 @@ import { ApiError } from './api_error.js';
 
 /** The public REST API, typed by the reference. Anything that is not a success is an `ApiError`. */
 
-type Name = keyof PublicApi & string;
-export type Answer<Of extends Name> = AnswerOf<PublicApi[Of]>;
+type ApiName = keyof PublicApi & string;
+export type Answer<Of extends ApiName> = AnswerOf<PublicApi[Of]>;
 /** What a page of a list is made of. */
-export type ItemOf<Of extends Name> = Answer<Of> extends { items: (infer Item)[] } ? Item : never;
+export type ItemOf<Of extends ApiName> = Answer<Of> extends { items: (infer Item)[] } ? Item : never;
 
 type Sending = {
   body?: BodyInit;
@@ -17,7 +17,7 @@ type Sending = {
 };
 
 /** `api('GET /audio/streams/{id}', { path: { id } })` */
-export async function api<Of extends Name>(name: Of, ...[given]: Given<PublicApi[Of]>): Promise<Answer<Of>> {
+export async function api<Of extends ApiName>(name: Of, ...[given]: Given<PublicApi[Of]>): Promise<Answer<Of>> {
   const { method, path, body } = requestOf(name, given);
   const sending: Sending =
     body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } };

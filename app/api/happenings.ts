@@ -16,9 +16,9 @@ const POLL_MS = 3_000;
 const FAILED_POLL = { first_ms: 2 * POLL_MS, max_ms: 60_000 };
 const EVENTS_PER_POLL = 100;
 
-type Listener = { types: readonly EventType[]; hear: (events: readonly Event[] | null) => void };
+type EventListener = { types: readonly EventType[]; hear: (events: readonly Event[] | null) => void };
 
-const listeners = new Set<Listener>();
+const listeners = new Set<EventListener>();
 let cursor: string | null = null;
 let failures = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -29,7 +29,7 @@ export function useHappenings(types: readonly EventType[], hear: (events: readon
   const latest = useRef(hear);
   latest.current = hear;
   useEffect(() => {
-    const listener: Listener = { types, hear: (events) => latest.current(events) };
+    const listener: EventListener = { types, hear: (events) => latest.current(events) };
     listeners.add(listener);
     schedule(0);
     return () => void listeners.delete(listener);

@@ -5,10 +5,10 @@
 
 export type Stretch = { start_ms: number; end_ms: number };
 
-type Piece = Stretch & { file_ms: number };
+type TimelinePiece = Stretch & { file_ms: number };
 
 export class Timeline {
-  readonly #pieces: readonly Piece[];
+  readonly #pieces: readonly TimelinePiece[];
   /** How long the file plays. */
   readonly file_ms: number;
   /** Where the recording ends, as far as it is stored. */
@@ -16,7 +16,7 @@ export class Timeline {
 
   /** Of stored chunks, by their start. */
   constructor(chunks: readonly Stretch[]) {
-    const pieces: Piece[] = [];
+    const pieces: TimelinePiece[] = [];
     let file_ms = 0;
     for (const { start_ms, end_ms } of chunks) {
       const last = pieces.at(-1);

@@ -7,12 +7,15 @@ import { followClock } from './words.js';
 
 const TIMEOUT_MS = 15_000;
 
-type Name = keyof OperatorApi & string;
-export type Answer<Of extends Name> = AnswerOf<OperatorApi[Of]>;
-export type ItemOf<Of extends Name> = Answer<Of> extends { items: (infer Item)[] } ? Item : never;
+type OperatorCallName = keyof OperatorApi & string;
+export type Answer<Of extends OperatorCallName> = AnswerOf<OperatorApi[Of]>;
+export type ItemOf<Of extends OperatorCallName> = Answer<Of> extends { items: (infer Item)[] } ? Item : never;
 
 /** `ask('GET /ops/entity', { query: { kind, id } })` */
-export async function ask<Of extends Name>(name: Of, ...[given]: Given<OperatorApi[Of]>): Promise<Answer<Of>> {
+export async function ask<Of extends OperatorCallName>(
+  name: Of,
+  ...[given]: Given<OperatorApi[Of]>
+): Promise<Answer<Of>> {
   const { method, path, body } = requestOf(name, given);
   const sending: RequestInit =
     body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } };

@@ -16,7 +16,7 @@ const SOURCES = 100;
 /** A recording without an end is under way when it is this new; otherwise its recorder went silent. */
 const LIVE_MS_MAX = 12 * 3_600_000;
 
-type Known = { sources: ReadonlyMap<string, Source>; conversations: ReadonlyMap<string, Conversation> };
+type KnownNames = { sources: ReadonlyMap<string, Source>; conversations: ReadonlyMap<string, Conversation> };
 
 /** Everything that was recorded, by the days on which it was. */
 export function Recordings() {
@@ -47,10 +47,10 @@ export function Recordings() {
   );
 }
 
-const NOTHING_KNOWN: Known = { sources: new Map(), conversations: new Map() };
+const NOTHING_KNOWN: KnownNames = { sources: new Map(), conversations: new Map() };
 
 /** What recordings are called by; without it they are called by their time. */
-async function loadKnown(): Promise<Known> {
+async function loadKnown(): Promise<KnownNames> {
   const [sources, conversations] = await Promise.all([
     api('GET /sources', { query: { limit: SOURCES } }),
     may('debug:read') ? api('GET /conversations', { query: { limit: CONVERSATIONS } }) : { items: [] },
@@ -87,7 +87,7 @@ function Workspaces({ chosen }: { chosen: string | null }) {
   );
 }
 
-function Days({ streams, known }: { streams: readonly Stream[]; known: Known }) {
+function Days({ streams, known }: { streams: readonly Stream[]; known: KnownNames }) {
   const days = new Map<string, Stream[]>();
   // The list has them as they were registered; a recorder may bring its recordings days later.
   for (const stream of streams.toSorted((a, b) => b.captured_at.localeCompare(a.captured_at))) {
@@ -110,7 +110,7 @@ function Days({ streams, known }: { streams: readonly Stream[]; known: Known }) 
   );
 }
 
-function Row({ stream, known }: { stream: Stream; known: Known }) {
+function Row({ stream, known }: { stream: Stream; known: KnownNames }) {
   const conversation = known.conversations.get(stream.id);
   const source = known.sources.get(stream.source_id);
   const people = conversation?.participants.flatMap(({ speaker_name }) => speaker_name ?? []) ?? [];

@@ -55,7 +55,7 @@ export function Dialog({
   );
 }
 
-type Question = {
+type ConfirmQuestion = {
   title: string;
   text: ComponentChildren;
   /** What the button that goes on says. */
@@ -64,10 +64,10 @@ type Question = {
   grave?: boolean;
 };
 
-const asked = signal<(Question & { answer: (goes_on: boolean) => void }) | null>(null);
+const asked = signal<(ConfirmQuestion & { answer: (goes_on: boolean) => void }) | null>(null);
 
 /** Asks before something is done; false where the person would rather not. */
-export function confirm(question: Question): Promise<boolean> {
+export function confirm(question: ConfirmQuestion): Promise<boolean> {
   asked.value?.answer(false);
   return new Promise((resolve) => {
     asked.value = {

@@ -3,12 +3,12 @@ import { signal } from '@preact/signals';
 /** Short news that the shell shows at the edge of the page, and screen readers read out. */
 
 export type Tone = 'good' | 'problem';
-export type Said = { key: number; text: string; tone: Tone };
+export type Toast = { key: number; text: string; tone: Tone };
 
 const SHOWN_MS = 6_000;
 const SHOWN_MAX = 3;
 
-export const said = signal<readonly Said[]>([]);
+export const said = signal<readonly Toast[]>([]);
 let count = 0;
 
 /** What went wrong stays until it is dismissed. */

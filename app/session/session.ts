@@ -34,9 +34,9 @@ const REFRESH_LOCK = 'spool.refresh';
 const REMAINING_MIN_MS = 30_000;
 const ENDED = 'Your session has ended. Sign in to go on.';
 
-type Access = { token: string; until_ms: number };
+type AccessToken = { token: string; until_ms: number };
 
-let access: Access | null = null;
+let access: AccessToken | null = null;
 let renewing: Promise<string> | null = null;
 
 /** Nobody is signed in any more. */

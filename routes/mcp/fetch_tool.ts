@@ -5,7 +5,7 @@ import type { Tool } from '../../src/edge/mcp/tool.js';
 import { readSuggestion } from '../../src/features/insights/suggestions.js';
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
 import { readTurnInContext } from '../../src/features/transcripts/turn_lists.js';
-import { type Caller, tool } from '../rows.js';
+import { type ToolCaller, tool } from '../rows.js';
 import { EXAMPLE_ID } from './tool_arguments.js';
 import { InsightViews, speakerOf, toolSuggestionShape, toolTurnShape, turnOf } from './views.js';
 
@@ -51,7 +51,7 @@ export const FETCH_TOOL: Tool = tool({
   },
 });
 
-async function turnDocument({ services, who }: Caller, id: string): Promise<Document> {
+async function turnDocument({ services, who }: ToolCaller, id: string): Promise<Document> {
   const { turn, around, stream_title } = await readTurnInContext(services, who, id);
   const title = [speakerOf(turn) ?? 'Somebody', turn.started_at, ...(stream_title === null ? [] : [stream_title])];
   return {
@@ -63,7 +63,7 @@ async function turnDocument({ services, who }: Caller, id: string): Promise<Docu
   };
 }
 
-async function suggestionDocument({ services, who }: Caller, id: string): Promise<Document> {
+async function suggestionDocument({ services, who }: ToolCaller, id: string): Promise<Document> {
   const item = await readSuggestion(services, who, id);
   const view = await new InsightViews(services).suggestion(item);
   const due = view.due_at === null ? [] : [`Due: ${view.due_at}`];

@@ -16,7 +16,7 @@ import {
 import { listMemories } from '../../src/features/insights/memories.js';
 import { sessionSummary, sessionSummaryShape } from '../../src/features/insights/session_summary.js';
 import { editSuggestion, giveFeedback, listSuggestions } from '../../src/features/insights/suggestions.js';
-import { type Caller, tool } from '../rows.js';
+import { type ToolCaller, tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, EXAMPLE_ID, from, paging, to, workspace_id } from './tool_arguments.js';
 import { InsightViews, participantsOf, toolConversationShape, toolMemoryShape, toolSuggestionShape } from './views.js';
@@ -167,7 +167,7 @@ export const INSIGHT_TOOLS: readonly Tool[] = [
 
 /** Its lists one after the other, as far as an answer has room; the cursor says how many came before. */
 async function getSessionSummary(
-  { services, who }: Caller,
+  { services, who }: ToolCaller,
   { session_id, cursor }: z.output<typeof summaryInput>,
 ): Promise<z.infer<typeof toolSummaryShape>> {
   if (cursor !== undefined && (cursor.member !== session_id || cursor.order < 0)) throw new Refused(otherCursor());

@@ -10,7 +10,7 @@ import { transcriptLine } from '../../src/features/transcripts/transcript_text.j
 import { correctTurn } from '../../src/features/transcripts/turn_changes.js';
 import { checkScopes, listTurns } from '../../src/features/transcripts/turn_lists.js';
 import { speakerName } from '../../src/features/transcripts/turn_shape.js';
-import { type Caller, tool } from '../rows.js';
+import { type ToolCaller, tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, EXAMPLE_ID, from, paging, to, workspace_id } from './tool_arguments.js';
 import { contactOf, speakerOf, toolContactShape, toolTurnShape, turnOf } from './views.js';
@@ -112,7 +112,7 @@ export const TURN_TOOLS: readonly Tool[] = [
 ];
 
 async function getTranscript(
-  { services, who }: Caller,
+  { services, who }: ToolCaller,
   { stream_id, ...range }: z.output<typeof transcriptInput>,
 ): Promise<z.infer<typeof toolTranscriptShape>> {
   const { title, captured_at, waiting_ms } = await transcriptProgress(services, who, stream_id);

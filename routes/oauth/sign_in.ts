@@ -7,7 +7,7 @@ import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES, SIGN_IN_PATHS, signInPath } from '../../src/edge/pages/account_pages.js';
 import { browserCookie, sessionCookie, setSessionCookie } from '../../src/edge/pages/browser_cookies.js';
 import { captchaWidget } from '../../src/edge/pages/captcha_widget.js';
-import { type Flow, type Page, sendPage } from '../../src/edge/pages/page.js';
+import { type Flow, type HtmlPage, sendPage } from '../../src/edge/pages/page.js';
 import { leave, sendBack } from '../../src/edge/pages/redirect.js';
 import {
   approve,
@@ -52,7 +52,7 @@ const form = z.object({
   'h-captcha-response': text,
   'g-recaptcha-response': text,
 });
-type Form = z.output<typeof form>;
+type SignInForm = z.output<typeof form>;
 
 const LEADS_TO = Object.keys(SIGN_IN_PATHS) as (keyof typeof SIGN_IN_PATHS)[];
 
@@ -93,7 +93,7 @@ export const SIGN_IN_ROUTES: readonly Route[] = LEADS_TO.flatMap((leads_to) => [
 type Visit = OpenSignIn & { services: Services; request: FastifyRequest; reply: FastifyReply };
 
 /** What the buttons of the pages do. */
-const ACTIONS = new Map<string, (visit: Visit, body: Form) => Promise<Answer>>([
+const ACTIONS = new Map<string, (visit: Visit, body: SignInForm) => Promise<Answer>>([
   ['email', pressEmail],
   ['resend', async (visit) => nextPage(visit, await resendCode(visit.services, visit, { ip: visit.request.ip }))],
   ['other_email', async (visit) => nextPage(visit, await otherEmail(visit.services, visit))],
@@ -104,7 +104,7 @@ const ACTIONS = new Map<string, (visit: Visit, body: Form) => Promise<Answer>>([
   ['leave', pressDeny],
 ]);
 
-async function pressEmail(visit: Visit, body: Form): Promise<Answer> {
+async function pressEmail(visit: Visit, body: SignInForm): Promise<Answer> {
   const { services, request } = visit;
   const typed = emailAddress.safeParse(body.email ?? '');
   if (!typed.success) return emailProblem(visit, body, 'Enter an email address, such as name@example.com.');
@@ -116,13 +116,13 @@ async function pressEmail(visit: Visit, body: Form): Promise<Answer> {
 }
 
 /** The page of the present step with a problem; what was typed stays, though not in an address, where it would be logged. */
-function emailProblem(visit: Visit, { email = '' }: Form, problem: string): FastifyReply {
+function emailProblem(visit: Visit, { email = '' }: SignInForm, problem: string): FastifyReply {
   const page = pageOf(visit, problem);
   visit.reply.code(400);
   return sendPage(visit.reply, page.page === 'email' ? { ...page, email } : page);
 }
 
-async function pressCode(visit: Visit, body: Form): Promise<Answer> {
+async function pressCode(visit: Visit, body: SignInForm): Promise<Answer> {
   const { services, request, reply } = visit;
   const code = (body.code ?? '').replace(/\s/g, '');
   const session_cookie = sessionCookie(services, request);
@@ -172,7 +172,7 @@ function nextPage({ services, reply }: Visit, open: OpenSignIn): FastifyReply {
 }
 
 /** The page of the present step. */
-function pageOf(visit: Visit, problem: string | null): Page {
+function pageOf(visit: Visit, problem: string | null): HtmlPage {
   const { services, id, sign_in } = visit;
   const { step, goal } = sign_in;
   const leads_to = goal.to === 'client' ? goal.client_name : ACCOUNT_PAGES[goal.page].leads_to;

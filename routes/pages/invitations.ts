@@ -24,7 +24,7 @@ import { holderForm, press, type Visit, visit } from './visit.js';
 const { path } = ACCOUNT_PAGES.invitations;
 const text = z.string().optional();
 const form = holderForm.extend({ invitation_id: text, workspace_id: text });
-type Form = z.output<typeof form>;
+type InvitationForm = z.output<typeof form>;
 /** What came of a button, as the page's address says it: the id of a workspace that was joined, or a word. */
 const outcome = { joined: text, done: z.enum(['declined', 'gone']).optional().catch(undefined) };
 const query = z.object({ cursor: listCursor, ...outcome });
@@ -86,7 +86,7 @@ function outcomeOf(
   return done === undefined ? null : { is: done };
 }
 
-async function accept(visit: Visit, form: Form): Promise<Answer> {
+async function accept(visit: Visit, form: InvitationForm): Promise<Answer> {
   const { services, reply, account, is_open } = visit;
   // The page says that the account is deleted, or that it can't share.
   if (!is_open || !isEnabled(account.entitlements, 'workspace.sharing')) return leave(reply, path);
@@ -97,7 +97,7 @@ async function accept(visit: Visit, form: Form): Promise<Answer> {
   return leave(reply, `${path}?joined=${accepted.workspace_id}`);
 }
 
-async function decline(visit: Visit, form: Form): Promise<Answer> {
+async function decline(visit: Visit, form: InvitationForm): Promise<Answer> {
   const { services, reply, account, is_open } = visit;
   if (!is_open) return leave(reply, path);
   const { invitation_id = '' } = form;
@@ -110,7 +110,7 @@ async function decline(visit: Visit, form: Form): Promise<Answer> {
 /** The page after a button that came too late: a press before it may have joined, else it is as `otherwise` says. */
 async function answered(
   { services, reply, account }: Visit,
-  form: Form,
+  form: InvitationForm,
   otherwise: 'declined' | 'gone',
 ): Promise<Answer> {
   const { invitation_id = '', workspace_id = '' } = form;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { areaId, areasOf } from '../../src/edge/http/openapi/areas.js';
-import type { Caller } from '../../src/edge/http/openapi/curl.js';
+import type { CurlCaller } from '../../src/edge/http/openapi/curl.js';
 import { type ApiDocuments, documentsOf } from '../../src/edge/http/openapi/documents.js';
 import type { ApiDocument } from '../../src/edge/http/openapi/openapi.js';
-import type { Listener } from '../../src/edge/http/openapi/refusals.js';
+import type { ListenerName } from '../../src/edge/http/openapi/refusals.js';
 import { GUIDES } from '../../src/edge/pages/guide_names.js';
 import { guidePage } from '../../src/edge/pages/guides.js';
 import { kept, sendKept, sendKeptPage } from '../../src/edge/pages/kept_page.js';
@@ -14,7 +14,7 @@ import { openRoute, type Route } from '../rows.js';
 
 /** The reference, as documents for programs and as pages for people. Made of the tables of routes, when first asked for. */
 
-const DOCUMENTS: Record<Listener, { path: string; summary: string }> = {
+const DOCUMENTS: Record<ListenerName, { path: string; summary: string }> = {
   public: { path: '/openapi.json', summary: 'The API of apps.' },
   device: { path: '/openapi/device.json', summary: 'What recording devices call.' },
   operator: { path: '/openapi/operator.json', summary: 'The operator port.' },
@@ -23,14 +23,14 @@ const DOCUMENTS: Record<Listener, { path: string; summary: string }> = {
 const documentShape = z.looseObject({ openapi: z.string().describe('The version of OpenAPI that it is written in.') });
 
 /** The tables, with the rows that serve what is made of them: these are in it as well. */
-export function withReference(tables: Record<Listener, readonly Route[]>): Record<Listener, readonly Route[]> {
+export function withReference(tables: Record<ListenerName, readonly Route[]>): Record<ListenerName, readonly Route[]> {
   let documents: ApiDocuments | null = null;
   const made = () => {
     documents ??= documentsOf(all, scopeWords);
     return documents;
   };
   const of_apps = [...tables.public, documentRoute('public', made), documentRoute('device', made)];
-  const all: Record<Listener, readonly Route[]> = {
+  const all: Record<ListenerName, readonly Route[]> = {
     public: [
       ...of_apps,
       ...referenceRoutes('app', of_apps, () => made().public),
@@ -45,7 +45,7 @@ export function withReference(tables: Record<Listener, readonly Route[]>): Recor
 }
 
 /** A page that leads on, one for each area, and one for the shapes. */
-function referenceRoutes(caller: Caller, rows: readonly Route[], document: () => ApiDocument): Route[] {
+function referenceRoutes(caller: CurlCaller, rows: readonly Route[], document: () => ApiDocument): Route[] {
   const base = REFERENCE_PATHS[caller];
   return [
     pageRoute(base, () => referenceIndex(document(), caller)),
@@ -57,7 +57,7 @@ function referenceRoutes(caller: Caller, rows: readonly Route[], document: () =>
 }
 
 /** What the search on the pages looks through. */
-function searchRoute(documents: () => Record<Caller, ApiDocument>): Route {
+function searchRoute(documents: () => Record<CurlCaller, ApiDocument>): Route {
   const index = kept(() => JSON.stringify(searchIndex(documents())));
   return openRoute({
     method: 'GET',
@@ -73,7 +73,7 @@ function scopeWords(scope: string): string {
   return (SCOPE_WORDS[scope] ?? []).map(({ words }) => `${words}.`).join(' ');
 }
 
-function documentRoute(listener: Listener, made: () => ApiDocuments): Route {
+function documentRoute(listener: ListenerName, made: () => ApiDocuments): Route {
   const { path, summary } = DOCUMENTS[listener];
   const text = kept(() => JSON.stringify(made()[listener]));
   return openRoute({

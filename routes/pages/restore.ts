@@ -17,7 +17,7 @@ const HOUR_MS = 60 * 60_000;
 type Phase = Visit['account']['phase'];
 
 /** What a button has done, as the page's address says it. */
-type Done = 'restored' | 'begun';
+type RestoreOutcome = 'restored' | 'begun';
 const done = z.enum(['restored', 'begun']).optional().catch(undefined);
 
 export const RESTORE_PAGE_ROUTES: readonly Route[] = [
@@ -52,12 +52,12 @@ export const RESTORE_PAGE_ROUTES: readonly Route[] = [
 ];
 
 /** A button does what its page said, and pressed again shows what it did; on anything else the page says how it is. */
-const MEANT_FOR: Record<Done, readonly Phase['status'][]> = {
+const MEANT_FOR: Record<RestoreOutcome, readonly Phase['status'][]> = {
   restored: ['deleted', 'active'],
   begun: ['erased', 'active'],
 };
 
-async function restore(visit: Visit, done: Done): Promise<Answer> {
+async function restore(visit: Visit, done: RestoreOutcome): Promise<Answer> {
   const { services, reply, account, fences } = visit;
   if (!MEANT_FOR[done].includes(account.phase.status)) return leave(reply, path);
   const restored = restoreAccount(services, { account_id: account.id, fences });
@@ -67,7 +67,7 @@ async function restore(visit: Visit, done: Done): Promise<Answer> {
 
 export function restoreView(
   { phase }: { phase: Phase },
-  { now_ms, done }: { now_ms: number; done: Done | undefined },
+  { now_ms, done }: { now_ms: number; done: RestoreOutcome | undefined },
 ): RestoreView {
   switch (phase.status) {
     case 'active':

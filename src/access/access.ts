@@ -4,7 +4,7 @@ import { RECALL } from '../domain/scopes.js';
 import type { Principal } from './principal.js';
 
 /** What somebody must hold for a route, or for a tool: the same members mean the same. */
-export type Access = {
+export type AccessRule = {
   /** The caller must hold one of these. */
   permission?: readonly Permission[];
   /** And every one of these. */
@@ -23,7 +23,7 @@ const LAYER_OFF = refuse('FORBIDDEN', 'This layer of content is switched off for
 /** Why somebody who is known may not do this; null where nothing is missing. */
 export function accessRefusal(
   principal: Pick<Principal, 'kind' | 'permissions' | 'recalls' | 'account'>,
-  access: Access,
+  access: AccessRule,
 ): Refusal | null {
   const missing = missingPermission(principal, access);
   if (missing !== null) return missing;
@@ -35,7 +35,7 @@ export function accessRefusal(
 /** Why its permissions do not suffice; null where they do. */
 function missingPermission(
   { kind, permissions, recalls }: Pick<Principal, 'kind' | 'permissions' | 'recalls'>,
-  access: Access,
+  access: AccessRule,
 ): Refusal | null {
   const { permission = [], all_of = [] } = access;
   const is_narrow = access.permission !== undefined || access.recall === true;

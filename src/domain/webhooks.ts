@@ -8,7 +8,7 @@ export const ENDPOINT_STATUSES = ['active', 'paused', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 
 /** What an attempt says about its delivery: done, to be tried again, ended, or nothing that the receiver is to blame for. */
-export type Verdict = 'accepted' | 'passing' | 'refused' | 'void';
+export type AttemptVerdict = 'accepted' | 'passing' | 'refused' | 'void';
 
 /** Of a process among those that work on one Redis. */
 export const MEMBER_ID_CHARS = 12;
@@ -20,7 +20,7 @@ export function holderOf(token: string): string | null {
 
 const RETRYABLE_STATUSES: readonly number[] = [408, 429];
 
-export function verdictOf(status_code: number): Verdict {
+export function verdictOf(status_code: number): AttemptVerdict {
   if (status_code >= 200 && status_code <= 299) return 'accepted';
   if (status_code >= 500 || RETRYABLE_STATUSES.includes(status_code)) return 'passing';
   return 'refused';

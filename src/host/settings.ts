@@ -14,7 +14,7 @@ import {
 /** How much of a wrong value an error message may show. */
 type Shown = 'value' | 'address' | 'nothing';
 
-interface Row<Schema extends z.ZodType> {
+interface SettingRow<Schema extends z.ZodType> {
   /** What holds when the variable is not set, in words. */
   readonly default_text: string;
   readonly meaning: string;
@@ -132,7 +132,7 @@ const flag = flagText.default(false);
 const row = <Schema extends z.ZodType>(
   schema: Schema,
   { default_text, meaning, shown = 'value' }: { default_text: string; meaning: string; shown?: Shown },
-): Row<Schema> => ({ schema, default_text, meaning, shown });
+): SettingRow<Schema> => ({ schema, default_text, meaning, shown });
 
 const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.optional().transform((value) => value ?? null);
 
@@ -440,12 +440,12 @@ const variables = {
     meaning: 'share of traces that are kept, 0 to 1',
   }),
   TEST_CLOCK: row(flag, { default_text: '0', meaning: '1 allows POST /ops/clock' }),
-} as const satisfies Record<string, Row<z.ZodType>>;
+} as const satisfies Record<string, SettingRow<z.ZodType>>;
 
-type Name = keyof typeof variables;
+type SettingName = keyof typeof variables;
 
 /** The first is of no use without the second. */
-const GO_WITH: readonly [Name, Name][] = [
+const GO_WITH: readonly [SettingName, SettingName][] = [
   ['REDIS_PASSWORD_FILE', 'REDIS_URL'],
   ['CAPTCHA_URL', 'CAPTCHA_SECRET'],
   ['CAPTCHA_SECRET', 'CAPTCHA_URL'],
@@ -459,8 +459,8 @@ const GO_WITH: readonly [Name, Name][] = [
   ['INSIGHTS_MODEL', 'INSIGHTS_URL'],
 ];
 /** Each says what the other does. */
-const EXCLUDE: readonly [Name, Name][] = [['TRANSCRIBE_URL', 'TRANSCRIBE_COMMAND']];
-type Parsed = { [N in Name as Lowercase<N>]: z.output<(typeof variables)[N]['schema']> };
+const EXCLUDE: readonly [SettingName, SettingName][] = [['TRANSCRIBE_URL', 'TRANSCRIBE_COMMAND']];
+type Parsed = { [N in SettingName as Lowercase<N>]: z.output<(typeof variables)[N]['schema']> };
 
 /**
  * The settings, one field a variable, in lower case. Folders and files are absolute paths. `null` means: not set, and
@@ -506,13 +506,13 @@ const showValue = (value: string, shown: Shown) => {
 export const readSettings = (env: Readonly<Record<string, string | undefined>>): Settings => {
   const wrong: string[] = [];
   const parsed: Record<string, unknown> = {};
-  for (const [name, { schema, shown }] of Object.entries<Row<z.ZodType>>(variables)) {
+  for (const [name, { schema, shown }] of Object.entries<SettingRow<z.ZodType>>(variables)) {
     const value = env[name]?.trim() || undefined;
     const result = schema.safeParse(value);
     if (result.success) parsed[name.toLowerCase()] = result.data;
     else wrong.push(`${name}=${showValue(value ?? '', shown)}: ${result.error.issues[0]?.message ?? 'is wrong'}`);
   }
-  const isSet = (name: Name) => Boolean(env[name]?.trim());
+  const isSet = (name: SettingName) => Boolean(env[name]?.trim());
   for (const [name, needed] of GO_WITH) {
     if (isSet(name) && !isSet(needed)) wrong.push(`${needed}: must be set when ${name} is`);
   }

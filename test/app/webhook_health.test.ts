@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Health, healthOf, type Known, shortHealth } from '../../app/pages/webhooks/health.js';
+import { type Health, healthOf, type KnownHealth, shortHealth } from '../../app/pages/webhooks/health.js';
 
 /** What the page of an endpoint says of it. */
 
@@ -7,11 +7,11 @@ const AT = '2026-01-02T12:00:00.000Z';
 const BEFORE = '2026-01-01T12:00:00.000Z';
 const LATER = '2026-01-02T13:00:00.000Z';
 
-const ENDPOINT: Known['endpoint'] = {
+const ENDPOINT: KnownHealth['endpoint'] = {
   ...{ id: 'e', status: 'active', topics: [], url: 'https://app.example/', failure_count: 0 },
   ...{ last_success_at: null, disabled_reason: null, created_at: AT },
 };
-const DELIVERY: Known['deliveries'][number] = {
+const DELIVERY: KnownHealth['deliveries'][number] = {
   ...{ id: 'd', status: 'pending', event_id: 'v', event_type: 'stream.created', attempt_count: 0 },
   ...{ next_attempt_at: LATER, created_at: AT },
 };
@@ -20,10 +20,10 @@ const SILENT = { ...BUSY, status_code: null, status_text: null, error: 'timeout'
 
 type Case = {
   name: string;
-  endpoint?: Partial<Known['endpoint']>;
-  deliveries?: Partial<Known['deliveries'][number]>[];
-  last_attempt?: Known['last_attempt'];
-  events?: Known['events'];
+  endpoint?: Partial<KnownHealth['endpoint']>;
+  deliveries?: Partial<KnownHealth['deliveries'][number]>[];
+  last_attempt?: KnownHealth['last_attempt'];
+  events?: KnownHealth['events'];
   tone: Health['tone'];
   says: RegExp;
 };

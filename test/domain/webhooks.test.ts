@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import { backoffMs, probeMs, retryAfterMs, type Verdict, verdictOf } from '../../src/domain/webhooks.js';
+import { type AttemptVerdict, backoffMs, probeMs, retryAfterMs, verdictOf } from '../../src/domain/webhooks.js';
 import { checkPlays, START_MS } from '../fixtures/deciding.js';
 
 const HOUR_MS = 3_600_000;
 const JITTERS = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 
 t.test('F-025 F-026 F-028 what a status says about a delivery', async (t) => {
-  const table: Record<Verdict, number[]> = {
+  const table: Record<AttemptVerdict, number[]> = {
     accepted: [200, 201, 202, 204, 226, 299],
     passing: [408, 429, 500, 501, 502, 503, 504, 599],
     refused: [300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 409, 410, 422, 425, 451, 499],

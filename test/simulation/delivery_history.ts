@@ -1,6 +1,11 @@
 import type { Account } from '../../actors/accounts/account_state.js';
 import type { QueuedDelivery } from '../../actors/actor.js';
-import { type Claim, deadlineMs, type EndedDelivery, type WaitingDelivery } from '../../actors/webhooks/delivery.js';
+import {
+  type DeliveryClaim,
+  deadlineMs,
+  type EndedDelivery,
+  type WaitingDelivery,
+} from '../../actors/webhooks/delivery.js';
 import { batchOf, ENDED, type Endpoint } from '../../actors/webhooks/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -352,7 +357,7 @@ function nameOf({ endpoint_id, sequence }: Followed): string {
   return `delivery ${sequence} of ${endpoint_id}`;
 }
 
-function nameOfClaim({ sequence, lease_until_ms }: Claim): string {
+function nameOfClaim({ sequence, lease_until_ms }: DeliveryClaim): string {
   return `${sequence} until ${lease_until_ms}`;
 }
 

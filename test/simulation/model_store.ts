@@ -7,6 +7,7 @@ import { keysOf } from '../../src/engine/store/partitions.js';
 import {
   type Backlog,
   type Commit,
+  type CommitVerdict,
   type DueQuestion,
   type DueReminder,
   type EntityLocation,
@@ -24,7 +25,6 @@ import {
   type StoredEffect,
   type StoredEntity,
   type StoredRow,
-  type Verdict,
 } from '../../src/engine/store/store.js';
 
 const WRITERS_MAX = 8;
@@ -126,7 +126,7 @@ export class ModelStore implements Store {
     return ids.map((id) => records?.get(id) ?? null);
   }
 
-  async commit(commit: Commit): Promise<Verdict> {
+  async commit(commit: Commit): Promise<CommitVerdict> {
     const { place, expected } = commit;
     const log_epoch = commit.effects.some(({ effect }) => effect === 'append_event') ? this.#draw_log_epoch() : '';
     const found = this.#entity(place);

@@ -46,9 +46,9 @@ async function fresh(name: string): Promise<FileHandle> {
   }
 }
 
-type Asked = { account: string; body: { audio: boolean; files: boolean }; file: FileHandle };
+type ExportQuery = { account: string; body: { audio: boolean; files: boolean }; file: FileHandle };
 
-async function exported(operator: OperatorClient, { account, body, file }: Asked): Promise<Export> {
+async function exported(operator: OperatorClient, { account, body, file }: ExportQuery): Promise<Export> {
   const asked = await operator.call('POST /ops/accounts/{account}/exports', { path: { account }, body });
   const path = { account, id: asked.id };
   try {

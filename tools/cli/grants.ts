@@ -9,7 +9,7 @@ import { moreOf, PAGE_OPTIONS, pageQuery } from './paging.js';
 import { table } from './table.js';
 
 type Import = OperatorApi['POST /ops/grants/import'];
-type Outcome = Import['answer']['results'][number];
+type ImportResult = Import['answer']['results'][number];
 
 const OF_AN_ACCOUNT = ['ACCOUNT'];
 const PROBLEMS_SHOWN_MAX = 100;
@@ -67,9 +67,9 @@ const bringIn: CommandRow = {
     await access(file).catch((error: NodeJS.ErrnoException) => {
       throw new UserError(`FILE can't be read: ${error.message}`, WRONG_USAGE);
     });
-    const count: Record<Outcome['outcome'], number> = { imported: 0, known: 0, right: 0, wrong: 0 };
+    const count: Record<ImportResult['outcome'], number> = { imported: 0, known: 0, right: 0, wrong: 0 };
     const problems: { line: number; problem: string }[] = [];
-    const take = (line: number, one: Outcome) => {
+    const take = (line: number, one: ImportResult) => {
       count[one.outcome] += 1;
       if (one.outcome === 'wrong' && problems.length < PROBLEMS_SHOWN_MAX)
         problems.push({ line, problem: one.problem });
@@ -117,7 +117,7 @@ function objectOf(text: string): object | null {
   }
 }
 
-function toldOf(count: Record<Outcome['outcome'], number>, problems: { line: number; problem: string }[]): Told {
+function toldOf(count: Record<ImportResult['outcome'], number>, problems: { line: number; problem: string }[]): Told {
   const { imported, known, right, wrong } = count;
   const parts = [
     `${imported} imported`,

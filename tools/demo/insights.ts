@@ -11,14 +11,14 @@ type Conversation = PublicApi['GET /conversations']['answer']['items'][number];
 type Suggestion = PublicApi['GET /suggestions']['answer']['items'][number];
 export type CameOfIt = { conversation: Conversation | null; suggestions: Suggestion[] };
 
-type Asking = Reading & { operator: OperatorClient; email: string; out: Writable };
+type InsightsAsking = Reading & { operator: OperatorClient; email: string; out: Writable };
 
 const POLL_MS = 300;
 /** Nothing is looked into before it was quiet for ten seconds; a model may then take its time. */
 const WAIT_MS_MAX = 60_000;
 
 /** Prints the conversation and its suggestions, once there are any. Null where nobody looks into conversations. */
-export async function showInsights(asking: Asking, turns: readonly Turn[]): Promise<CameOfIt | null> {
+export async function showInsights(asking: InsightsAsking, turns: readonly Turn[]): Promise<CameOfIt | null> {
   const { operator, patience, email, out } = asking;
   const { insights } = await patience.repeat(() => operator.call('GET /ops/content'));
   if (insights.by === 'nobody') return null;
@@ -45,7 +45,7 @@ export async function showInsights(asking: Asking, turns: readonly Turn[]): Prom
 }
 
 /** Has the conversation looked into once more, to the end. */
-export async function lookAgain({ operator, patience, stream_id }: Asking): Promise<void> {
+export async function lookAgain({ operator, patience, stream_id }: InsightsAsking): Promise<void> {
   const ended = async () => {
     const { insights } = await patience.repeat(() => operator.call('GET /ops/content'));
     const { conversations, failures } = insights.last_hour;

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 
 /** How far each of some devices is; `bytes` of `bytes_total`, with the time of its latest chunk. */
-export type Lane = { name: string; bytes: number; chunks: number; bytes_total: number; chunks_total: number };
+export type UploadProgress = { name: string; bytes: number; chunks: number; bytes_total: number; chunks_total: number };
 
 type Terminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 
@@ -18,12 +18,12 @@ const PARTS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 export class Progress {
   readonly #out: Terminal;
   readonly #title: string;
-  readonly #lanes: readonly Lane[];
+  readonly #lanes: readonly UploadProgress[];
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout;
   #drawn_lines = 0;
 
-  constructor(out: Terminal, title: string, lanes: readonly Lane[]) {
+  constructor(out: Terminal, title: string, lanes: readonly UploadProgress[]) {
     this.#out = out;
     this.#title = title;
     this.#lanes = lanes;
@@ -43,13 +43,13 @@ export class Progress {
     else this.#line();
   }
 
-  #shown(): readonly Lane[] {
+  #shown(): readonly UploadProgress[] {
     const fits = this.#lanes.length <= Math.min(LANES_SHOWN_MAX, Math.max(1, (this.#out.rows ?? 24) - 8));
     return fits ? this.#lanes : [this.#together()];
   }
 
-  #together(): Lane {
-    const sum = (of: (lane: Lane) => number) => this.#lanes.reduce((total, lane) => total + of(lane), 0);
+  #together(): UploadProgress {
+    const sum = (of: (lane: UploadProgress) => number) => this.#lanes.reduce((total, lane) => total + of(lane), 0);
     return {
       name: this.#lanes.length === 1 ? (this.#lanes[0]?.name ?? '') : `${this.#lanes.length} devices`,
       bytes: sum(({ bytes }) => bytes),
@@ -84,16 +84,16 @@ export class Progress {
     );
   }
 
-  #rateOf({ bytes }: Lane): string {
+  #rateOf({ bytes }: UploadProgress): string {
     return `${(bytes / 1e6 / ((performance.now() - this.#began) / 1000)).toFixed(1)} MB/s`;
   }
 }
 
-function percentOf({ bytes, bytes_total }: Lane): string {
+function percentOf({ bytes, bytes_total }: UploadProgress): string {
   return `${Math.floor((100 * bytes) / bytes_total)}%`;
 }
 
-function barOf({ bytes, bytes_total }: Lane, cells: number): string {
+function barOf({ bytes, bytes_total }: UploadProgress, cells: number): string {
   const eighths = Math.floor((bytes / bytes_total) * cells * 8);
   const bar = '█'.repeat(Math.floor(eighths / 8)) + (PARTS[eighths % 8] ?? '');
   return bar.padEnd(cells, '░');

@@ -7,18 +7,18 @@ import type { OperatorClient } from '../../kits/typescript/src/operator_client.j
 import type { Patience } from '../../kits/typescript/src/patience.js';
 import { CBOR_ENCODING } from '../cbor_encoding.js';
 import { UserError } from '../user_error.js';
-import type { Lane } from './progress.js';
-import type { Piece, Recording } from './recording.js';
+import type { UploadProgress } from './progress.js';
+import type { DemoRecording, RecordingPiece } from './recording.js';
 
 const UPLOADS_IN_FLIGHT = 4;
 
 /** A simulated device with a stream that it records. */
-export type Recorder = { device: DeviceClient; epoch: string; stream_id: string; source_stream_ref: string };
+export type DemoRecorder = { device: DeviceClient; epoch: string; stream_id: string; source_stream_ref: string };
 
 export type World = { device_url: string; operator: OperatorClient; app: AppClient; patience: Patience };
 
 /** A new device, claimed for the account, whose stream is registered. */
-export async function makeRecorder({ device_url, operator, app, patience }: World): Promise<Recorder> {
+export async function makeRecorder({ device_url, operator, app, patience }: World): Promise<DemoRecorder> {
   const credentials = await patience.ask(() => operator.provision('personal'));
   const device = new DeviceClient(device_url, credentials, { encoding: CBOR_ENCODING, maxSockets: UPLOADS_IN_FLIGHT });
   const { claim } = await patience.ask(() => app.call('POST /devices/claims', { body: { kind: 'owner' } }));
@@ -37,20 +37,20 @@ export async function makeRecorder({ device_url, operator, app, patience }: Worl
 }
 
 type Recordings = {
-  recording: Recording;
+  recording: DemoRecording;
   patience: Patience;
   hashes: Map<number, string>;
   chunk_ms: number[];
-  lane: Lane;
+  lane: UploadProgress;
 };
 
 /** Uploads all pieces and ends the stream. */
-export async function record({ device, epoch, source_stream_ref }: Recorder, run: Recordings): Promise<void> {
+export async function record({ device, epoch, source_stream_ref }: DemoRecorder, run: Recordings): Promise<void> {
   const { recording, patience, hashes, chunk_ms, lane } = run;
   const { codec, container } = recording;
   await pMap(
     recording.pieces,
-    async (piece: Piece) => {
+    async (piece: RecordingPiece) => {
       const { sequence, start_ms, end_ms, size_bytes } = piece;
       const bytes = await piece.read();
       const sha256 = hashes.get(sequence) ?? sha256Of(bytes);

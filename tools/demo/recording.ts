@@ -6,16 +6,22 @@ import { UserError } from '../user_error.js';
 import { makeTone } from './tone.js';
 
 /** What a device uploads as one chunk. */
-export type Piece = { sequence: number; start_ms: number; end_ms: number; size_bytes: number; read(): Promise<Buffer> };
+export type RecordingPiece = {
+  sequence: number;
+  start_ms: number;
+  end_ms: number;
+  size_bytes: number;
+  read(): Promise<Buffer>;
+};
 
-export type Recording = {
+export type DemoRecording = {
   title: string;
   /** What was found in the file, for people. */
   description: string;
   codec: string;
   container: string;
   duration_ms: number;
-  pieces: Piece[];
+  pieces: RecordingPiece[];
   close(): Promise<void>;
 };
 
@@ -27,7 +33,7 @@ export async function openRecording(options: {
   file: string | undefined;
   chunk_seconds: number;
   duration_seconds: number | undefined;
-}): Promise<Recording> {
+}): Promise<DemoRecording> {
   const { file, chunk_seconds, duration_seconds } = options;
   const opened =
     file === undefined
@@ -57,7 +63,7 @@ export async function openRecording(options: {
   }
 }
 
-type Cut = Omit<Recording, 'title' | 'close'>;
+type Cut = Omit<DemoRecording, 'title' | 'close'>;
 
 function wavRecording(source: ByteSource, wav: Wav, chunk_seconds: number): Cut {
   const { format } = wav;

@@ -7,11 +7,11 @@ import { type CallAnswer, parsedBody, payloadOf } from '../../kits/typescript/sr
 import { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { Patience } from '../../kits/typescript/src/patience.js';
 import { showInsights } from './insights.js';
-import { type Lane, Progress } from './progress.js';
-import { makeRecorder, type Recorder, record, signIn } from './recorder.js';
-import type { Recording } from './recording.js';
+import { Progress, type UploadProgress } from './progress.js';
+import { type DemoRecorder, makeRecorder, record, signIn } from './recorder.js';
+import type { DemoRecording } from './recording.js';
 import type { ChosenServer } from './server_choice.js';
-import type { Outcome } from './summary.js';
+import type { DemoOutcome } from './summary.js';
 import { type Reading, showTurns, type Turn, transcriptOf } from './transcript.js';
 
 const DEVICES_MADE_AT_ONCE = 8;
@@ -23,8 +23,8 @@ const PAGE = 100;
 /** Records on all devices, waits for the events, listens back, and says what came of it. */
 export async function runDemo(
   server: ChosenServer,
-  { recording, devices, out }: { recording: Recording; devices: number; out: Writable },
-): Promise<Outcome> {
+  { recording, devices, out }: { recording: DemoRecording; devices: number; out: Writable },
+): Promise<DemoOutcome> {
   const clients: { close(): void }[] = [];
   const keep = <T extends { close(): void }>(client: T): T => {
     clients.push(client);
@@ -38,7 +38,7 @@ export async function runDemo(
     const email = await signIn({ app, operator, patience });
     out.write(`signed in as ${email}\n`);
 
-    const recorders: Recorder[] = [];
+    const recorders: DemoRecorder[] = [];
     await pMap(
       numbers(devices),
       async () => {
@@ -58,7 +58,7 @@ export async function runDemo(
     await shown(out, 'recording', lanes, () =>
       Promise.all(
         recorders.map((recorder, index) =>
-          record(recorder, { recording, patience, hashes, chunk_ms, lane: lanes[index] as Lane }),
+          record(recorder, { recording, patience, hashes, chunk_ms, lane: lanes[index] as UploadProgress }),
         ),
       ),
     );
@@ -73,8 +73,14 @@ export async function runDemo(
       await pMap(
         numbers(devices),
         async (index) => {
-          const { stream_id } = recorders[index] as Recorder;
-          differing += await listen(app, { stream_id, recording, patience, hashes, lane: back[index] as Lane });
+          const { stream_id } = recorders[index] as DemoRecorder;
+          differing += await listen(app, {
+            stream_id,
+            recording,
+            patience,
+            hashes,
+            lane: back[index] as UploadProgress,
+          });
         },
         { concurrency: DOWNLOADS_AT_ONCE },
       );
@@ -128,7 +134,13 @@ async function hearUpdates(
 /** Downloads a stream's chunks as the account sees them; how many are missing or have other bytes. */
 async function listen(
   app: AppClient,
-  run: { stream_id: string; recording: Recording; patience: Patience; hashes: Map<number, string>; lane: Lane },
+  run: {
+    stream_id: string;
+    recording: DemoRecording;
+    patience: Patience;
+    hashes: Map<number, string>;
+    lane: UploadProgress;
+  },
 ): Promise<number> {
   const { stream_id, recording, patience, hashes, lane } = run;
   let good = 0;
@@ -156,7 +168,7 @@ async function contentOf(app: AppClient, chunk_id: string): Promise<CallAnswer> 
   return answer;
 }
 
-async function shown<T>(out: Writable, title: string, lanes: Lane[], work: () => Promise<T>): Promise<T> {
+async function shown<T>(out: Writable, title: string, lanes: UploadProgress[], work: () => Promise<T>): Promise<T> {
   const progress = new Progress(out, title, lanes);
   try {
     return await work();
@@ -165,7 +177,7 @@ async function shown<T>(out: Writable, title: string, lanes: Lane[], work: () =>
   }
 }
 
-export function laneOf(name: string, { pieces }: Recording): Lane {
+export function laneOf(name: string, { pieces }: DemoRecording): UploadProgress {
   const bytes_total = pieces.reduce((total, { size_bytes }) => total + size_bytes, 0);
   return { name, bytes: 0, chunks: 0, bytes_total, chunks_total: pieces.length };
 }

@@ -6,7 +6,7 @@ import { UserError } from '../user_error.js';
 import { cameOf, dismiss, lookAgain, showInsights } from './insights.js';
 import { Progress } from './progress.js';
 import { makeRecorder, record, signIn } from './recorder.js';
-import type { Recording } from './recording.js';
+import type { DemoRecording } from './recording.js';
 import { laneOf } from './run.js';
 import type { ChosenServer } from './server_choice.js';
 import type { Spoken } from './spoken.js';
@@ -24,7 +24,7 @@ const NAME = 'Ada';
  */
 export async function runSpeech(
   server: ChosenServer,
-  { recording, sentences, out }: { recording: Recording; sentences: Spoken['sentences']; out: Writable },
+  { recording, sentences, out }: { recording: DemoRecording; sentences: Spoken['sentences']; out: Writable },
 ): Promise<boolean> {
   const patience = new Patience();
   const operator = new OperatorClient(server.operator_url, server.ops_token);

@@ -30,8 +30,8 @@ const SELF = SPEAKERS.M as string;
 const QUESTIONS = ['what did I promise last week', 'where is the spare key', 'what does the battery cabinet cost'];
 const SHOWN = 3;
 
-type Recording = { app: AppClient; patience: Patience };
-type Week = Recording & { operator: OperatorClient; out: Writable };
+type WeekRecording = { app: AppClient; patience: Patience };
+type Week = WeekRecording & { operator: OperatorClient; out: Writable };
 
 /**
  * Records the scripted week into a server whose engine hears what the script says, as last week; then asks what an
@@ -61,7 +61,7 @@ export async function runWeek(server: ChosenServer, out: Writable): Promise<{ is
 }
 
 /** All of it, by an account that is signed in; how many turns there are, and how many of them were heard. @public for measuring. */
-export async function recordWeek(week: Recording): Promise<{ conversations: number; said: number; heard: number }> {
+export async function recordWeek(week: WeekRecording): Promise<{ conversations: number; said: number; heard: number }> {
   const { app, patience } = week;
   const conversations = scriptedWeek();
   const contacts = await makeContacts(week);
@@ -93,7 +93,7 @@ function lastMonday(now_ms: number): number {
 }
 
 /** By name. */
-async function makeContacts({ app, patience }: Recording): Promise<Map<string, string>> {
+async function makeContacts({ app, patience }: WeekRecording): Promise<Map<string, string>> {
   const contacts = new Map<string, string>();
   for (const name of Object.values(SPEAKERS)) {
     const body = { name, ...(name === SELF && { is_self: true }) };
@@ -105,7 +105,7 @@ async function makeContacts({ app, patience }: Recording): Promise<Map<string, s
 
 /** Gives the stream's id, once the recording is uploaded and transcribed. */
 async function record(
-  { app, patience }: Recording,
+  { app, patience }: WeekRecording,
   { conversation, source_id, monday_ms }: { conversation: ScriptedConversation; source_id: string; monday_ms: number },
 ): Promise<string> {
   const { day, at_ms, place, turns } = conversation;
@@ -138,7 +138,7 @@ async function record(
 
 /** Speakers have numbers in the order in which they begin to speak. */
 async function nameSpeakers(
-  { app, patience }: Recording,
+  { app, patience }: WeekRecording,
   {
     conversation,
     stream_id,
@@ -153,7 +153,7 @@ async function nameSpeakers(
   }
 }
 
-async function turnsIn({ app, patience }: Recording, stream_id: string): Promise<number> {
+async function turnsIn({ app, patience }: WeekRecording, stream_id: string): Promise<number> {
   const { items } = await patience.repeat(() => app.call('GET /turns', { query: { stream_id, limit: 100 } }));
   return items.length;
 }

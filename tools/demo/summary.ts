@@ -1,5 +1,5 @@
 /** What came of a run. Times are ms for one chunk: its intent and its upload. */
-export type Outcome = {
+export type DemoOutcome = {
   server: string;
   recording: string;
   devices: number;
@@ -13,7 +13,7 @@ export type Outcome = {
 };
 
 /** The summary's lines, and whether everything is as it should be. */
-export function summaryOf(outcome: Outcome): { lines: string[]; good: boolean } {
+export function summaryOf(outcome: DemoOutcome): { lines: string[]; good: boolean } {
   const { chunk_ms, bytes, recording_ms, events, differing } = outcome;
   const chunks = chunk_ms.length;
   const seconds = recording_ms / 1000;

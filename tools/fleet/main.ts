@@ -11,7 +11,7 @@ import { type FleetOptions, runFleet } from './run.js';
 const DEVICES_MAX = 20_000;
 const SEED_MAX = 2 ** 31;
 
-type Options = {
+type FleetArguments = {
   devices: number;
   minutes: number;
   seed?: number;
@@ -65,7 +65,7 @@ const program = newProgram(
     '--speech',
     'something is said in each chunk, and at the end turns and suggestions are compared with it; own server and engines',
   )
-  .action(async (options: Options) => {
+  .action(async (options: FleetArguments) => {
     const engine = options.speech === true ? await startEngine(options) : null;
     const chat = engine === null ? null : await ScriptedChat.start({ keeps_requests: false });
     let server: ChosenServer | null = null;
@@ -89,7 +89,7 @@ const program = newProgram(
 
 await runProgram(program);
 
-async function startEngine({ chunkBytes }: Options): Promise<ScriptedEngine> {
+async function startEngine({ chunkBytes }: FleetArguments): Promise<ScriptedEngine> {
   if (chunkBytes < SPEECH_BYTES_MIN)
     throw new UserError(`With --speech, --chunk-bytes must be at least ${SPEECH_BYTES_MIN}.`);
   return ScriptedEngine.start({ keeps_requests: false });
@@ -102,7 +102,7 @@ function readKills(text: string): FleetOptions['kills'] {
   });
 }
 
-function fleetOptions(options: Options): FleetOptions {
+function fleetOptions(options: FleetArguments): FleetOptions {
   const { devices, minutes, seed = Date.now() % 1_000_000, shared, chunkSeconds, chunkBytes, faults } = options;
   return {
     ...{ devices, minutes, seed, shared_percent: shared, read_percent: options.readBack },

@@ -48,7 +48,7 @@ const ORDER_LOOK_AHEAD = 4;
 const DRIFT_MS_MAX = 400;
 const IDLE_LOOK_MS = 100;
 
-export class Recorder {
+export class FleetRecorder {
   readonly #parts: RecorderParts;
   readonly #backlog: Step[] = [];
   readonly #ble_address: string;

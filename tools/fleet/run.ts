@@ -9,7 +9,7 @@ import { AudioSource } from './audio_source.js';
 import { Dashboard, megabytes, type Out } from './dashboard.js';
 import { FlakyConnection } from './flaky_connection.js';
 import { Ledger } from './ledger.js';
-import { Recorder, type RecorderPlan } from './recorder.js';
+import { FleetRecorder, type RecorderPlan } from './recorder.js';
 import { ServerWatch } from './server_watch.js';
 import { Stats } from './stats.js';
 import { type Verified, verifyAccount } from './verify.js';
@@ -88,7 +88,7 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
 
     const audio = new AudioSource(random, options);
     const plan = planOf(options);
-    const recorders: Recorder[] = [];
+    const recorders: FleetRecorder[] = [];
     await pMap(
       numbers(devices),
       async (index) => {
@@ -99,7 +99,7 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
         const { app, ledger } = households[index % count] as Household;
         const faults = options.faults ? { answer_lost: 0.01, sent_twice: 0.01 } : { answer_lost: 0, sent_twice: 0 };
         const connection = new FlakyConnection({ url: server.device_url, credentials, random: own, stats, faults });
-        recorders[index] = new Recorder({
+        recorders[index] = new FleetRecorder({
           ...{ name: `recorder ${index + 1}`, kind, random: own, connection, audio, stats, ledger, plan },
           newClaim: () => newClaim(app, kind, patience),
           endByHost: async (id) =>

@@ -164,10 +164,10 @@ async function verifyEvents(
   }
 }
 
-type Page<Item> = { items: Item[]; cursor: string | null };
+type ListedPage<Item> = { items: Item[]; cursor: string | null };
 
 async function* all<Item>(
-  read: (query: { limit: number; cursor: string | undefined }) => Promise<Page<Item>>,
+  read: (query: { limit: number; cursor: string | undefined }) => Promise<ListedPage<Item>>,
 ): AsyncGenerator<Item> {
   for (let cursor: string | undefined; ; ) {
     const page = await read({ limit: PAGE, cursor });

@@ -11,7 +11,7 @@ type EventsQuery = NonNullable<PublicApi['GET /events']['query']>;
 type EventsPage = PublicApi['GET /events']['answer'];
 
 /** The account's side of the API, with a credential that is renewed where it can be. */
-export class Access {
+export class ListenAccess {
   readonly #server: URL;
   /** For sign-in, before there is a credential. */
   readonly app: AppClient;

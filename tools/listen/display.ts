@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 
 /** A line of what happens; an event that is on its way has no outcome yet. */
-export type Row = {
+export type EventRow = {
   at: Date;
   type: string;
   event_id: string;
@@ -18,7 +18,7 @@ export type Display = {
   /** Lines that stay. */
   say(text: string): void;
   /** An event's line; again when its outcome is there. */
-  show(row: Row): void;
+  show(row: EventRow): void;
   /** The body of an event. */
   body(text: string): void;
   note(text: string): void;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { backoffAfter } from '../../src/domain/backoff.js';
-import type { Access } from './access.js';
+import type { ListenAccess } from './access.js';
 
 const POLL_EVERY_MS = 1_000;
 const PAGE = 100;
@@ -12,7 +12,7 @@ const RETRY_AFTER_MAX_S = 120;
 export type ListenedEvent = { id: string; sequence: string; type: string };
 
 /** Who hears what the feed comes to. */
-export type Listener = {
+export type FeedListener = {
   /** The next event waits for it. */
   event(event: ListenedEvent): Promise<void>;
   /** Polling works, for the first time or again. */
@@ -26,7 +26,7 @@ export type Listener = {
 type Following = {
   type: string | null;
   signal: AbortSignal;
-  listener: Listener;
+  listener: FeedListener;
   pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
@@ -34,7 +34,10 @@ type Following = {
  * Polls an account's events from now on until it is aborted, one at a time in their order. Throws when the server
  * could not be polled to begin with, and for refusals that no waiting mends.
  */
-export async function follow(access: Access, { type, signal, listener, pause = delayMs }: Following): Promise<void> {
+export async function follow(
+  access: ListenAccess,
+  { type, signal, listener, pause = delayMs }: Following,
+): Promise<void> {
   let after = 'latest';
   let began = false;
   let failures = 0;

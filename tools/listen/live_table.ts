@@ -1,4 +1,4 @@
-import type { Display, Row, Status, Terminal } from './display.js';
+import type { Display, EventRow, Status, Terminal } from './display.js';
 import { printable } from './printable.js';
 
 const REDRAW_MS = 50;
@@ -21,7 +21,7 @@ export class LiveTable implements Display {
   readonly #out: Terminal;
   readonly #colours: boolean;
   /** Events, and notes between them. */
-  #lines: (Row | { at: Date; note: string })[] = [];
+  #lines: (EventRow | { at: Date; note: string })[] = [];
   #status: Status | null = null;
   #drawn_lines = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -38,7 +38,7 @@ export class LiveTable implements Display {
     this.#draw();
   }
 
-  show(row: Row): void {
+  show(row: EventRow): void {
     if (!this.#lines.includes(row)) this.#add(row);
     this.#later();
   }
@@ -64,7 +64,7 @@ export class LiveTable implements Display {
     this.#out.off('resize', this.#redraw);
   }
 
-  #add(line: Row | { at: Date; note: string }): void {
+  #add(line: EventRow | { at: Date; note: string }): void {
     this.#lines = [...this.#lines, line].slice(-LINES_MAX);
   }
 
@@ -94,7 +94,7 @@ export class LiveTable implements Display {
     this.#drawn_lines = lines.length;
   }
 
-  #line(line: Row | { at: Date; note: string }, columns: number): string {
+  #line(line: EventRow | { at: Date; note: string }, columns: number): string {
     const time: Cell = { text: line.at.toTimeString().slice(0, 8), colour: 'dim' };
     if ('note' in line) return this.#painted([time, { text: `  ${line.note}`, colour: 'yellow' }], columns);
     const { type, event_id, sequence, is_again, outcome } = line;

@@ -47,7 +47,7 @@ export type TypedOptions = {
 };
 
 /** What the person at the terminal wants. */
-export type Options = {
+export type ListenOptions = {
   forward: URL;
   server: URL;
   type: string | null;
@@ -59,7 +59,7 @@ export type Options = {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Throws UserError for a value that can't be. */
-export function readOptions(typed: TypedOptions, env: Env): Options {
+export function readOptions(typed: TypedOptions, env: Env): ListenOptions {
   const { forward, type = null, email = null, codeFromInbox: from_inbox = false } = typed;
   // Not by commander, which would say this of an unknown option, too.
   if (forward === undefined) throw new UserError('--forward is missing.', WRONG_USAGE);
@@ -108,7 +108,7 @@ function readServer(text: string | undefined, env: Env): URL {
   return url;
 }
 
-function readSecret(text: string | null): Options['secret'] {
+function readSecret(text: string | null): ListenOptions['secret'] {
   if (text === null) {
     const drawn = randomBytes(LIMITS.endpoint_secret_bytes);
     return { text: signingSecretText(drawn), key: drawn, is_drawn: true };

@@ -1,4 +1,4 @@
-import type { Display, Row, Terminal } from './display.js';
+import type { Display, EventRow, Terminal } from './display.js';
 import { printable } from './printable.js';
 
 /** A line an event, for files and pipes. */
@@ -13,7 +13,7 @@ export class PlainLines implements Display {
     this.#out.write(`${text}\n`);
   }
 
-  show({ at, type, event_id, is_again, outcome }: Row): void {
+  show({ at, type, event_id, is_again, outcome }: EventRow): void {
     if (outcome === null) return;
     const { ok, says, duration_ms } = outcome;
     const words = [at.toISOString(), type, event_id, ok ? 'forwarded' : 'failed', `${says},`, `${duration_ms} ms`];

@@ -1,9 +1,9 @@
 import { EVENT_TYPES } from '../../src/domain/event_types.js';
-import type { Access } from './access.js';
-import type { Display, Row } from './display.js';
-import { follow, type ListenedEvent, type Listener } from './feed.js';
+import type { ListenAccess } from './access.js';
+import type { Display, EventRow } from './display.js';
+import { type FeedListener, follow, type ListenedEvent } from './feed.js';
 import { Forwarder, type Forwarding } from './forwarder.js';
-import type { Options } from './options.js';
+import type { ListenOptions } from './options.js';
 
 /** So long an event that is in progress may keep a person who wants to quit. */
 const QUIT_MAX_MS = 1_000;
@@ -11,9 +11,9 @@ const QUIT_MAX_MS = 1_000;
 export type Summary = { forwarded: number; failed: number; seconds: number };
 
 /** One run: the feed on one side, the local program on the other, and the keys. */
-export class Run implements Listener {
+export class Run implements FeedListener {
   readonly #display: Display;
-  readonly #options: Options;
+  readonly #options: ListenOptions;
   readonly #forwarder: Forwarder;
   readonly #ending = new AbortController();
   readonly #began = performance.now();
@@ -25,14 +25,14 @@ export class Run implements Listener {
   #position = 'from now on';
   #problem: string | null = null;
 
-  constructor(options: Options, display: Display) {
+  constructor(options: ListenOptions, display: Display) {
     this.#options = options;
     this.#display = display;
     this.#forwarder = new Forwarder(options.forward, options.secret.key);
   }
 
   /** Listens until `quit`; throws when it can't begin or go on. */
-  async listen(access: Access): Promise<Summary> {
+  async listen(access: ListenAccess): Promise<Summary> {
     const { type } = this.#options;
     const { signal } = this.#ending;
     const quitting = new Promise<void>((resolve) => {
@@ -102,7 +102,7 @@ export class Run implements Listener {
 
   async #forward(forwarding: Forwarding, { is_again }: { is_again: boolean }): Promise<void> {
     const { type, id: event_id, sequence } = forwarding.event;
-    const row: Row = { at: new Date(), type, event_id, sequence, is_again, outcome: null };
+    const row: EventRow = { at: new Date(), type, event_id, sequence, is_again, outcome: null };
     const outcome = await this.#forwarder.send(forwarding, () => {
       row.at = new Date();
       this.#display.show(row);

@@ -1,14 +1,14 @@
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { operatorAccess } from '../cli/operator_access.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
-import type { Access } from './access.js';
-import type { Options } from './options.js';
+import type { ListenAccess } from './access.js';
+import type { ListenOptions } from './options.js';
 import { askOnTerminal, hasTerminal } from './terminal.js';
 
 const TRIES_MAX = 3;
 
 /** Gets the credential that was chosen; gives whose it is, in words. Throws UserError or CallRefused. */
-export async function signIn(access: Access, who: Options['who']): Promise<string> {
+export async function signIn(access: ListenAccess, who: ListenOptions['who']): Promise<string> {
   if (who.by === 'token') {
     access.useToken(who.token);
     return 'with the token in SPOOL_TOKEN';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 
 export type ScriptedAnswer = { status: number; body: string; headers?: Record<string, string> };
-type Answer = ScriptedAnswer | 'hang' | 'endless' | 'cut off';
+type ServerAnswer = ScriptedAnswer | 'hang' | 'endless' | 'cut off';
 
 /** `teardown`: it ends with the test; without one, call `close`. */
 export type ServerOptions = { teardown?: (end: () => Promise<void>) => void; keeps_requests?: boolean };
@@ -21,7 +21,7 @@ type Way = {
 export abstract class ScriptedServer<Request> {
   readonly requests: Request[] = [];
   /** Answers to the next requests in their place. */
-  answers: Answer[] = [];
+  answers: ServerAnswer[] = [];
   /** Says 100 before each answer, which nobody asked for. */
   interim = false;
   /** Waited for before each answer. */

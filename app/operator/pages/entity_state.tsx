@@ -18,7 +18,7 @@ export type Stored =
   | { is: 'unusable'; reason: string };
 
 /** Whose state it is, and the field of it that is shown. */
-type Place = { kind: string; id: string; within: string };
+type EntityPlace = { kind: string; id: string; within: string };
 
 /** Stands for what must not be shown. */
 type Hidden = { hidden: string; size?: number };
@@ -86,7 +86,7 @@ function isObject(value: unknown): value is State {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-function Tree({ state, place }: { state: State; place: Place }) {
+function Tree({ state, place }: { state: State; place: EntityPlace }) {
   return (
     <dl class="tree">
       {Object.entries(state).map(([name, value]) => {
@@ -105,7 +105,7 @@ function Tree({ state, place }: { state: State; place: Place }) {
   );
 }
 
-function Value({ name, value, place }: { name: string; value: unknown; place: Place }) {
+function Value({ name, value, place }: { name: string; value: unknown; place: EntityPlace }) {
   if (value === null) return <span class="none">none</span>;
   if (Array.isArray(value)) {
     if (value.length === 0) return <span class="none">empty</span>;
@@ -147,7 +147,7 @@ function hiddenWords({ hidden, size }: Hidden): string {
 /** Ids that no entity has: invitations lie in their workspaces, a device's own names are known to it alone. */
 const LEADS_NOWHERE = ['source_stream_ref', 'invitation_id', 'invitations.id'];
 
-function Id({ name, id, place }: { name: string; id: string; place: Place }) {
+function Id({ name, id, place }: { name: string; id: string; place: EntityPlace }) {
   const leads_nowhere = LEADS_NOWHERE.some((one) => one === name || one === `${place.within}.${name}`);
   if (id === place.id || leads_nowhere) return <span class="mono">{id}</span>;
   return (

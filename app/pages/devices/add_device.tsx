@@ -18,7 +18,7 @@ const LOOK_MS = 5_000;
 /** Those bound last come first. */
 const LOOKED_AT = 10;
 
-type Claim = Answer<'POST /devices/claims'>;
+type ClaimAnswer = Answer<'POST /devices/claims'>;
 
 /** A code for one device, and what becomes of it while the dialog is open. The code is nowhere but in this dialog. */
 export function AddDevice({ open, onClose, added }: { open: boolean; onClose: () => void; added: () => void }) {
@@ -30,7 +30,7 @@ export function AddDevice({ open, onClose, added }: { open: boolean; onClose: ()
 }
 
 function Adding({ onClose, added }: { onClose: () => void; added: () => void }) {
-  const [claim, setClaim] = useState<Claim | null>(null);
+  const [claim, setClaim] = useState<ClaimAnswer | null>(null);
   const [is_over, setOver] = useState(false);
   const [device, setDevice] = useState<Device | null>(null);
   const before = useRef<ReadonlyMap<string, string>>(new Map());

@@ -29,7 +29,7 @@ export function isTriedInVain(delivery: Delivery | null): boolean {
   return delivery?.status === 'pending' && delivery.attempt_count > 0;
 }
 
-export type Known = {
+export type KnownHealth = {
   endpoint: Endpoint;
   /** The newest first. */
   deliveries: readonly Delivery[];
@@ -41,7 +41,7 @@ export type Known = {
 };
 
 /** One sentence or two: whether it works, or why it gets nothing and what to do. */
-export function healthOf(known: Known): Health {
+export function healthOf(known: KnownHealth): Health {
   const { endpoint, last_attempt, timeText } = known;
   const because = last_attempt === null ? '' : ` The last try: ${attemptWords(last_attempt)}.`;
   if (endpoint.status === 'disabled') {
@@ -82,14 +82,14 @@ export function healthOf(known: Known): Health {
   return known.deliveries.length === 0 ? unfed(known) : { tone: 'good', text: worksText(endpoint, timeText) };
 }
 
-function worksText({ last_success_at }: Endpoint, timeText: Known['timeText']): string {
+function worksText({ last_success_at }: Endpoint, timeText: KnownHealth['timeText']): string {
   return last_success_at === null
     ? 'It is active. What was sent before counts no longer.'
     : `It works: the last delivery succeeded at ${timeText(last_success_at)}.`;
 }
 
 /** Nothing was ever sent to it: nothing happened, or nothing that it asked for. */
-function unfed({ endpoint, events, timeText }: Known): Health {
+function unfed({ endpoint, events, timeText }: KnownHealth): Health {
   const since = events.filter(
     ({ type, occurred_at }) => occurred_at > endpoint.created_at && !NEVER_DELIVERED.includes(type),
   );

@@ -11,7 +11,7 @@ import { Secret } from '../../parts/secret.js';
 import { BASE } from '../../router.js';
 import { Topics } from './topics.js';
 
-type Made = Answer<'POST /endpoints'>;
+type NewEndpointAnswer = Answer<'POST /endpoints'>;
 
 /** Makes an endpoint, of its own or in place of `like`. The signing secret lives in this dialog alone. */
 export function NewEndpoint(props: { open: boolean; like?: Endpoint; onClose: () => void; changed?: () => void }) {
@@ -24,7 +24,7 @@ export function NewEndpoint(props: { open: boolean; like?: Endpoint; onClose: ()
 }
 
 function Making({ like, onClose, changed }: { like?: Endpoint; onClose: () => void; changed?: () => void }) {
-  const [made, setMade] = useState<Made | null>(null);
+  const [made, setMade] = useState<NewEndpointAnswer | null>(null);
   const [url, setUrl] = useState(like?.url ?? '');
   const [which, setWhich] = useState<string>((like?.topics.length ?? 0) > 0 ? 'some' : 'all');
   const [topics, setTopics] = useState<EventType[]>(like?.topics ?? []);
@@ -68,7 +68,7 @@ function Making({ like, onClose, changed }: { like?: Endpoint; onClose: () => vo
   );
 }
 
-function Shown({ made, replaces, onClose }: { made: Made; replaces: boolean; onClose: () => void }) {
+function Shown({ made, replaces, onClose }: { made: NewEndpointAnswer; replaces: boolean; onClose: () => void }) {
   return (
     <>
       <p role="status">The endpoint is there. Your program needs its signing secret to check what it gets:</p>

@@ -7,7 +7,7 @@ import { type Overload, type Priority, spreadRetryAfter } from './overload.js';
 
 const TOO_MANY_AT_ONCE = refuse('UNAVAILABLE', 'Too many requests of this account wait already.', { retry_after_s: 2 });
 
-type Parts = {
+type RequestAdmissionDeps = {
   account_concurrency: AccountConcurrencyLimiter;
   device_budgets: DeviceBudgets;
   metrics: Pick<Metrics, 'overload_refusals'>;
@@ -17,11 +17,11 @@ type Parts = {
 
 /** Where a listener says "not now", whoever asks and however good the credential is. */
 export class RequestAdmission {
-  readonly #parts: Parts;
+  readonly #deps: RequestAdmissionDeps;
   readonly #listener: 'public' | 'device' | 'operator';
 
-  constructor(parts: Parts, listener: 'public' | 'device' | 'operator') {
-    this.#parts = parts;
+  constructor(deps: RequestAdmissionDeps, listener: 'public' | 'device' | 'operator') {
+    this.#deps = deps;
     this.#listener = listener;
   }
 
@@ -30,7 +30,7 @@ export class RequestAdmission {
     { priority = 'normal', rate }: { priority?: Priority; rate?: RateName },
     address: string,
   ): Refusal | null | Promise<Refusal | null> {
-    const { overload, metrics, rates } = this.#parts;
+    const { overload, metrics, rates } = this.#deps;
     if (overload.shedding !== 'nothing' && this.#listener !== 'operator') {
       const cause = overload.causeAgainst(priority);
       if (cause !== null) {
@@ -44,14 +44,14 @@ export class RequestAdmission {
 
   /** Counts an upload of a device until `ended` is called; the refusal when it is one too many. */
   beginUpload(device_id: string): { ended: () => void } {
-    const { device_budgets, metrics } = this.#parts;
+    const { device_budgets, metrics } = this.#deps;
     const ended = device_budgets.beginUpload(device_id);
     return ended === null ? throwRefusal(overBudget(metrics, 'device_uploads')) : { ended };
   }
 
   /** Does the work of a request when it is its turn among those of its account; `bytes` of body wait in memory. */
   async inTurn<T>({ account_id, bytes }: { account_id: string; bytes: number }, work: () => Promise<T>): Promise<T> {
-    const { account_concurrency, metrics } = this.#parts;
+    const { account_concurrency, metrics } = this.#deps;
     const entrance = account_concurrency.enter(account_id, bytes);
     if (entrance === 'full') {
       metrics.overload_refusals.inc({ listener: this.#listener, cause: 'account' });

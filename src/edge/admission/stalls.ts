@@ -10,7 +10,7 @@ const TICK_MS = 500;
 const DROPPING_TURNS = 10;
 const TURN_MS = 20;
 
-type Parts = {
+type StallsDeps = {
   log: Pick<Logger, 'warn'>;
   metrics: { overload_refusals: { inc(labels: { listener: 'public' | 'device' | 'operator'; cause: 'stall' }): void } };
   /** Monotonic milliseconds. */
@@ -27,16 +27,16 @@ type Parts = {
  * connection that was made in that fifth of a second is closed with them, and made again by its client.
  */
 export class Stalls {
-  readonly #parts: Parts;
+  readonly #deps: StallsDeps;
   readonly #now: () => number;
   #ticked_at: number;
   #turns_left = 0;
   #dropped = 0;
   #stopTicking: (() => void) | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#now = parts.monotonicMs ?? (() => performance.now());
+  constructor(deps: StallsDeps) {
+    this.#deps = deps;
+    this.#now = deps.monotonicMs ?? (() => performance.now());
     this.#ticked_at = this.#now();
   }
 
@@ -62,7 +62,7 @@ export class Stalls {
         const [came] = args as [Socket | IncomingMessage];
         ('socket' in came ? came.socket : came).destroy();
         this.#dropped += 1;
-        this.#parts.metrics.overload_refusals.inc({ listener, cause: 'stall' });
+        this.#deps.metrics.overload_refusals.inc({ listener, cause: 'stall' });
       });
     }
   }
@@ -76,7 +76,7 @@ export class Stalls {
     const stalled_ms = this.#now() - this.#ticked_at;
     this.#ticked_at = this.#now();
     if (stalled_ms <= STALL_MS) return;
-    this.#parts.log.warn({ stalled_ms: Math.round(stalled_ms) }, 'this process stood still; what waited is dropped');
+    this.#deps.log.warn({ stalled_ms: Math.round(stalled_ms) }, 'this process stood still; what waited is dropped');
     if (this.#turns_left === 0) this.#afterTurn(DROPPING_TURNS);
     else this.#turns_left = DROPPING_TURNS;
   }
@@ -87,7 +87,7 @@ export class Stalls {
       setTimeout(() => this.#afterTurn(this.#turns_left - 1), TURN_MS);
       return;
     }
-    this.#parts.log.warn({ dropped: this.#dropped }, 'it goes on');
+    this.#deps.log.warn({ dropped: this.#dropped }, 'it goes on');
     this.#dropped = 0;
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Refusal, refuse } from '../../domain/refusals.js';
 import { isPassedOn } from '../admission/device_identity.js';
+import type { Exchange } from './request_state.js';
 import { type Answering, sendRefusal } from './responses.js';
 import type { Route } from './route.js';
 
@@ -13,13 +14,11 @@ const BODY_BYTES_PER_MS_MIN = 64;
 /** A refused body larger than this is not read to its end: the connection closes instead. */
 const UNREAD_BODY_BYTES_MAX = 16 * 1024;
 
-type Ends = { request: FastifyRequest; reply: FastifyReply };
-
 /**
  * Asks for the body and gives it a bounded time: a client that drips it, or sends nothing more, holds nothing for long.
  * Where large ones are taken there is more time, the more of it has come, as a slow network needs.
  */
-export function awaitBody(as: Answering, { request, reply }: Ends, { body_bytes_max = 0 }: Route): void {
+export function awaitBody(as: Answering, { request, reply }: Exchange, { body_bytes_max = 0 }: Route): void {
   askForBody(request, reply);
   const { raw } = request;
   if (raw.complete || (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined))
@@ -50,7 +49,7 @@ export function askForBody(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** Answers before the body was read; a long one is not read to its end, and no request follows a refused certificate. */
-export function refuseUnread(as: Answering, { request, reply }: Ends, refusal: Refusal): FastifyReply {
+export function refuseUnread(as: Answering, { request, reply }: Exchange, refusal: Refusal): FastifyReply {
   const { headers } = request;
   const length = Number(headers['content-length'] ?? 0);
   const is_long = length > UNREAD_BODY_BYTES_MAX || headers['transfer-encoding'] !== undefined;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { AnnouncedBody, BlobStore, TakeBody, TakenBody } from '../../engine/blobs/blob_store.js';
 import { askForBody } from './body_arrival.js';
+import type { Exchange } from './request_state.js';
 
 /** Bodies whose size and hash were announced, and that go into the blob store as they come. */
 
@@ -20,14 +21,12 @@ export const BODY_UPLOAD_REFUSALS = [
   'CHECKSUM_MISMATCH',
 ] as const;
 
-type Ends = { request: FastifyRequest; reply: FastifyReply };
-
 /** How a use case takes the body of this request. */
-export function bodyOf({ blobs }: { blobs: BlobStore }, ends: Ends): TakeBody {
+export function bodyOf({ blobs }: { blobs: BlobStore }, ends: Exchange): TakeBody {
   return (announced) => takeBody(blobs, ends, announced);
 }
 
-async function takeBody(blobs: BlobStore, { request, reply }: Ends, announced: AnnouncedBody): Promise<TakenBody> {
+async function takeBody(blobs: BlobStore, { request, reply }: Exchange, announced: AnnouncedBody): Promise<TakenBody> {
   const { size_bytes, is_known } = announced;
   const { 'content-length': length, 'content-encoding': encoding } = request.headers;
   if (encoding !== undefined && encoding !== 'identity') {

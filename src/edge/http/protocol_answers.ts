@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { refuse } from '../../domain/refusals.js';
 import { refuseUnread } from './body_arrival.js';
+import type { Exchange } from './request_state.js';
 import type { Answering } from './responses.js';
 
 /** What follows from HTTP alone, before any row of a table is asked. */
@@ -10,8 +11,6 @@ export const NOT_FOUND = refuse('NOT_FOUND', 'There is nothing at this address.'
 export const TWO_HOSTS = refuse('BAD_REQUEST', 'The header Host must be sent once.', {
   details: [{ path: 'Host', message: 'must be sent once' }],
 });
-
-type Ends = { request: FastifyRequest; reply: FastifyReply };
 
 /** RFC 9112, 3.2: two of them mean that whoever passed the request on read another one. */
 export function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
@@ -24,7 +23,7 @@ export function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
 }
 
 /** What is possible at an address (RFC 9110, 9.3.7); false where a page asks, which is for CORS to answer. */
-export function answerOptions(as: Answering, ends: Ends, allowed: readonly string[]): boolean {
+export function answerOptions(as: Answering, ends: Exchange, allowed: readonly string[]): boolean {
   const { request, reply } = ends;
   if (allowed.length > 0) reply.header('Allow', allowed.join(', '));
   if (as.listener === 'public' && request.headers.origin !== undefined) return false;
@@ -34,7 +33,7 @@ export function answerOptions(as: Answering, ends: Ends, allowed: readonly strin
 }
 
 /** Where no row is, or none of this method. */
-export function answerNoRoute(as: Answering, ends: Ends, allowed: readonly string[]): FastifyReply {
+export function answerNoRoute(as: Answering, ends: Exchange, allowed: readonly string[]): FastifyReply {
   if (allowed.length === 0) return refuseUnread(as, ends, NOT_FOUND);
   ends.reply.header('Allow', allowed.join(', '));
   return refuseUnread(as, ends, refuse('METHOD_NOT_ALLOWED', `${ends.request.method} is not possible here.`));

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestScope } from '../../engine/tracing/request_scope.js';
 import type { EdgeServices } from './edge_services.js';
 import type { Dialect } from './route.js';
@@ -11,7 +12,10 @@ export type ListenerKind = {
 
 /** `url` is the pattern of the row, undefined where there is none. Fastify makes both anew each time it is asked. */
 export type Arrival = { dialect: Dialect; url: string | undefined };
-export type Caller = { services: EdgeServices; who: unknown };
+export type RequestCaller = { services: EdgeServices; who: unknown };
+
+/** A request and the reply to it. */
+export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,6 +27,6 @@ declare module 'fastify' {
     /** What was found when the head was read; null until then. */
     arrival: Arrival | null;
     /** Who asks, and the services for them; null until they are admitted. */
-    caller: Caller | null;
+    caller: RequestCaller | null;
   }
 }

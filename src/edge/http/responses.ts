@@ -9,7 +9,7 @@ import { spreadRetryAfter } from '../admission/overload.js';
 import { accountPageAt } from '../pages/account_pages.js';
 import { sendPage } from '../pages/page.js';
 import { lastingText } from './lasting_answers.js';
-import type { ListenerKind } from './request_state.js';
+import type { Exchange, ListenerKind } from './request_state.js';
 import type { Dialect } from './route.js';
 
 /** How an answer reaches its caller: in the envelope, in OAuth's plain JSON, or as a page. */
@@ -24,8 +24,6 @@ export type Answering = {
 };
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-
-type Ends = { request: FastifyRequest; reply: FastifyReply };
 
 const ENVELOPE = ['{"success":true,"data":', '}'] as const;
 const [DATA_BEGINS, DATA_ENDS] = [Buffer.from(ENVELOPE[0]), Buffer.from(ENVELOPE[1])];
@@ -46,7 +44,7 @@ export function answeringOf(
 }
 
 /** What every answer carries, whatever it comes to. */
-export function setHeaders({ dialect, listener, cbor }: Answering, { request, reply }: Ends): void {
+export function setHeaders({ dialect, listener, cbor }: Answering, { request, reply }: Exchange): void {
   reply.header('X-Request-ID', request.id);
   // Whatever may be kept says so itself: nobody has to think of it where a secret is given.
   reply.header('Cache-Control', 'no-store');
@@ -58,7 +56,7 @@ export function setHeaders({ dialect, listener, cbor }: Answering, { request, re
 }
 
 /** Sends what a handler or a check came to. */
-export function sendAnswer(as: Answering, ends: Ends, answer: unknown): FastifyReply {
+export function sendAnswer(as: Answering, ends: Exchange, answer: unknown): FastifyReply {
   if (isOauthError(answer)) return sendOauthError(as, ends, answer);
   const { reply } = ends;
   if (reply.statusCode === 204) return reply.send();
@@ -71,7 +69,7 @@ export function sendAnswer(as: Answering, ends: Ends, answer: unknown): FastifyR
 }
 
 /** Sends a refusal in the words of the route, with the headers that its code brings along. */
-export function sendRefusal(as: Answering, ends: Ends, refusal: Refusal): FastifyReply {
+export function sendRefusal(as: Answering, ends: Exchange, refusal: Refusal): FastifyReply {
   if (as.dialect === 'oauth') return sendOauthError(as, ends, oauthErrorOf(refusal));
   const { request, reply } = ends;
   const { refused, message, details, retry_after_s, extra } = refusal;
@@ -93,7 +91,11 @@ export function sendRefusal(as: Answering, ends: Ends, refusal: Refusal): Fastif
 }
 
 /** RFC 6749, 5.2, for whatever has no redirect URI. */
-function sendOauthError(as: Answering, ends: Ends, { error, error_description, ...more }: OauthError): FastifyReply {
+function sendOauthError(
+  as: Answering,
+  ends: Exchange,
+  { error, error_description, ...more }: OauthError,
+): FastifyReply {
   const { request, reply } = ends;
   reply.code(more.status ?? OAUTH_ERRORS[error]);
   if (more.retry_after_s !== undefined) reply.header('Retry-After', String(more.retry_after_s));
@@ -120,7 +122,7 @@ function challengeOf(as: Answering, request: FastifyRequest, { refused, scope }:
   return `Bearer ${parts.join(', ')}`;
 }
 
-function sendData({ cbor }: Answering, { request, reply }: Ends, payload: unknown): FastifyReply {
+function sendData({ cbor }: Answering, { request, reply }: Exchange, payload: unknown): FastifyReply {
   if (cbor && chooseAnswerFormat(request.headers.accept) === 'cbor') {
     return reply.type('application/cbor').send(encodeCbor(payload));
   }

@@ -1,7 +1,7 @@
 import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { Access } from '../../access/access.js';
+import type { AccessRule } from '../../access/access.js';
 import type { OauthErrorCode } from '../../domain/oauth_errors.js';
 import type { Permission } from '../../domain/permissions.js';
 import type { RefusalCode } from '../../domain/refusals.js';
@@ -40,7 +40,7 @@ export function givesBytes({ answer }: Pick<Route, 'answer'>): boolean {
  * One route, as a row: who may call it, what it takes, what it answers. `status` is that of success; 204 answers have
  * no body.
  */
-export type Route = Access & {
+export type Route = AccessRule & {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Fastify's form; `:name` is a parameter, and one whose name ends in `id` must be a UUID. */
   path: string;

@@ -11,7 +11,7 @@ import { AWAY } from './error_refusals.js';
 import { NOT_FOUND } from './protocol_answers.js';
 import { bodyBytes, readBody, readQuery } from './request_body.js';
 import type { RequestLog } from './request_log.js';
-import type { Caller, ListenerKind } from './request_state.js';
+import type { Exchange, ListenerKind, RequestCaller } from './request_state.js';
 import { type Answering, sendAnswer, sendRefusal } from './responses.js';
 import type { Call, Dialect, Route } from './route.js';
 
@@ -23,8 +23,6 @@ export type ListenerParts = {
   admission: RequestAdmission;
   requests: RequestLog;
 };
-
-type Ends = { request: FastifyRequest; reply: FastifyReply };
 
 /** One row of a table on its listener: its checks in the interface's order, then its handler. */
 export class RouteHandler {
@@ -57,7 +55,7 @@ export class RouteHandler {
   }
 
   /** The order of checks is the interface's: rate, version, credential, permission; then the body; then the rest. */
-  async #admit(ends: Ends): Promise<FastifyReply | undefined> {
+  async #admit(ends: Exchange): Promise<FastifyReply | undefined> {
     const { request, reply } = ends;
     const { admission, kind, requests } = this.#parts;
     const route = this.#route;
@@ -80,7 +78,7 @@ export class RouteHandler {
     return undefined;
   }
 
-  async #handle(ends: Ends): Promise<unknown> {
+  async #handle(ends: Exchange): Promise<unknown> {
     const { admission, services } = this.#parts;
     const { request } = ends;
     const caller = request.caller ?? { services, who: null };
@@ -95,7 +93,7 @@ export class RouteHandler {
     }
   }
 
-  async #answer({ services, who }: Caller, ends: Ends): Promise<FastifyReply> {
+  async #answer({ services, who }: RequestCaller, ends: Exchange): Promise<FastifyReply> {
     const { request, reply } = ends;
     const { kind } = this.#parts;
     const route = this.#route;
@@ -129,7 +127,7 @@ export class RouteHandler {
     return sendAnswer(this.#as, ends, answer);
   }
 
-  #refuse(who: unknown, ends: Ends, refusal: Refusal): FastifyReply {
+  #refuse(who: unknown, ends: Exchange, refusal: Refusal): FastifyReply {
     const { kind, services } = this.#parts;
     // A body that nobody reads to its end must not become the next request.
     if (this.#route.raw === true && !ends.request.raw.readableEnded) ends.reply.header('Connection', 'close');

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../domain/limits.js';
 
-type Page = { items: unknown[]; cursor: string | null };
+type ToolPage = { items: unknown[]; cursor: string | null };
 
 /** A page of at most `limit` items that is small enough for the answer of a tool; its cursor goes on where it ends. */
-export async function fittingPage<Found extends Page>(
+export async function fittingPage<Found extends ToolPage>(
   limit: number,
   list: (limit: number) => Promise<Found>,
 ): Promise<Found> {

@@ -12,7 +12,7 @@ import { type Refusal, Refused } from '../../domain/refusals.js';
 import { decodeJson } from '../../engine/wire/json.js';
 import { chooseMessageFormat } from '../../engine/wire/media_types.js';
 import { stepUpRefusal } from './step_up.js';
-import type { Caller, Tool } from './tool.js';
+import type { CallerOfTool, Tool } from './tool.js';
 import { ToolServers } from './tool_server.js';
 
 /**
@@ -49,13 +49,13 @@ export class McpEndpoint {
 
   constructor(tools: readonly Tool[], instructions: string) {
     this.#servers = new ToolServers(tools, instructions);
-    this.#present = createMcpHandler(({ authInfo }) => this.#servers.serve(authInfo?.extra?.caller as Caller), {
+    this.#present = createMcpHandler(({ authInfo }) => this.#servers.serve(authInfo?.extra?.caller as CallerOfTool), {
       legacy: 'reject',
     });
   }
 
   async take(
-    caller: Caller,
+    caller: CallerOfTool,
     { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   ): Promise<FastifyReply> {
     const encoding = request.headers['content-encoding'];
@@ -79,14 +79,14 @@ export class McpEndpoint {
   }
 
   /** Of one call alone: the calls of a batch are answered one by one. */
-  #stepUpOf({ who }: Caller, message: unknown): Refusal | null {
+  #stepUpOf({ who }: CallerOfTool, message: unknown): Refusal | null {
     const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } };
     if (method !== 'tools/call') return null;
     const tool = this.#servers.find(String(params?.name));
     return tool === undefined ? null : stepUpRefusal(tool, who);
   }
 
-  async #answer(caller: Caller, incoming: FastifyRequest, message: unknown): Promise<Response> {
+  async #answer(caller: CallerOfTool, incoming: FastifyRequest, message: unknown): Promise<Response> {
     const request = new Request(new URL(MCP_PATH, caller.services.addresses().base_url), {
       method: 'POST',
       headers: textHeaders(incoming),

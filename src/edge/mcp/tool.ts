@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import type { Access } from '../../access/access.js';
+import type { AccessRule } from '../../access/access.js';
 import type { PublicAddresses } from '../../access/issuer.js';
 import type { Principal } from '../../access/principal.js';
 
@@ -8,7 +8,7 @@ import type { Principal } from '../../access/principal.js';
 type McpServices = { log: Logger; addresses(): PublicAddresses };
 
 /** Who calls a tool. */
-export type Caller<Services = McpServices> = { services: Services; who: Principal; request_id: string };
+export type CallerOfTool<Services = McpServices> = { services: Services; who: Principal; request_id: string };
 
 export type ToolHints = {
   readOnlyHint: boolean;
@@ -49,7 +49,7 @@ export const ENDS: ToolHints = {
 };
 
 /** One tool, as a row. What it gives goes to the client as it is, and as text. */
-export type Tool = Access & {
+export type Tool = AccessRule & {
   name: string;
   title: string;
   description: string;
@@ -60,7 +60,7 @@ export type Tool = Access & {
   output: z.ZodType;
   /** What clients learn of its effects; absent, it only reads. */
   does?: ToolHints;
-  handler: (caller: Caller<never>, input: never) => Promise<Record<string, unknown>>;
+  handler: (caller: CallerOfTool<never>, input: never) => Promise<Record<string, unknown>>;
 };
 
 /** Makes tools whose handler's types follow from the services and the input's schema. */
@@ -68,7 +68,7 @@ export function toolOf<Services>() {
   return <Input extends z.ZodType>(
     row: Omit<Tool, 'input' | 'handler'> & {
       input: Input;
-      handler: (caller: Caller<Services>, input: z.output<Input>) => ReturnType<Tool['handler']>;
+      handler: (caller: CallerOfTool<Services>, input: z.output<Input>) => ReturnType<Tool['handler']>;
     },
   ): Tool => row as unknown as Tool;
 }

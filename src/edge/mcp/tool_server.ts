@@ -13,10 +13,10 @@ import { VERSION } from '../../version.js';
 import { AWAY } from '../http/error_refusals.js';
 import { ASSETS } from '../pages/assets.js';
 import { listedInput, listedOutput } from './listed_schemas.js';
-import { type Caller, LOOKS, type Tool } from './tool.js';
+import { type CallerOfTool, LOOKS, type Tool } from './tool.js';
 import { wordsOfRefusal, wordsOfWrongArguments } from './tool_failures.js';
 
-export type Listed = ListToolsResult['tools'][number];
+export type ListedTool = ListToolsResult['tools'][number];
 
 /** Its validator is for answers that a server asks of a client: we ask nothing. */
 const NOTHING_TO_VALIDATE = {
@@ -27,7 +27,7 @@ const NOTHING_TO_VALIDATE = {
 
 /** Servers of the tools of a table, each for one request. */
 export class ToolServers {
-  readonly #tools: readonly { tool: Tool; listed: Listed }[];
+  readonly #tools: readonly { tool: Tool; listed: ListedTool }[];
   readonly #by_name: ReadonlyMap<string, Tool>;
   readonly #instructions: string;
 
@@ -42,7 +42,7 @@ export class ToolServers {
   }
 
   /** Tools as far as the caller of the request may use them. */
-  serve(caller: Caller): Server {
+  serve(caller: CallerOfTool): Server {
     const server = new Server(infoOf(caller), {
       capabilities: { tools: {} },
       instructions: this.#instructions,
@@ -63,7 +63,7 @@ export class ToolServers {
     return server;
   }
 
-  async #call(caller: Caller, name: string, input: unknown): Promise<CallToolResult> {
+  async #call(caller: CallerOfTool, name: string, input: unknown): Promise<CallToolResult> {
     const tool = this.find(name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
     const refusal = accessRefusal(caller.who, tool);
@@ -71,7 +71,7 @@ export class ToolServers {
     const parsed = parseGiven(tool.input, input);
     if (!parsed.success) return failed(wordsOfWrongArguments(tool, parsed.error.issues));
     try {
-      const result = await tool.handler(caller as Caller<never>, parsed.data as never);
+      const result = await tool.handler(caller as CallerOfTool<never>, parsed.data as never);
       return { content: [text(JSON.stringify(result))], structuredContent: result };
     } catch (error) {
       if (!isRefused(error)) throw error;
@@ -83,7 +83,7 @@ export class ToolServers {
   }
 }
 
-function infoOf({ services }: Caller) {
+function infoOf({ services }: CallerOfTool) {
   const { base_url } = services.addresses();
   return {
     name: 'spool',
@@ -95,9 +95,9 @@ function infoOf({ services }: Caller) {
 }
 
 /** As clients are told of it. */
-export function listedTool({ name, title, description, input, output, does = LOOKS }: Tool): Listed {
+export function listedTool({ name, title, description, input, output, does = LOOKS }: Tool): ListedTool {
   const [inputSchema, outputSchema] = [listedInput(input), listedOutput(output)];
-  return { name, title, description, inputSchema, outputSchema, annotations: does } as Listed;
+  return { name, title, description, inputSchema, outputSchema, annotations: does } as ListedTool;
 }
 
 function failed(message: string): CallToolResult {

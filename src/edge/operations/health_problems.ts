@@ -46,13 +46,13 @@ const MESSAGE_AGE_MS_MAX = 2_000;
 const ENGINE_FAILING_MS = 10 * 60_000;
 const ENGINE_TRIES_MIN = 3;
 
-type Row = Omit<HealthProblem, 'severity' | 'text'> & {
+type HealthRow = Omit<HealthProblem, 'severity' | 'text'> & {
   severity: (standing: Standing) => HealthProblem['severity'] | null;
   text: (standing: Standing, now_ms: number) => string;
 };
 
 /** What can be wrong, the worst first. */
-const ROWS: readonly Row[] = [
+const ROWS: readonly HealthRow[] = [
   {
     name: 'storage_away',
     link: '/#storage',

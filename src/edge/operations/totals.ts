@@ -8,9 +8,9 @@ type Value = { labels: Labels; value: number; metricName?: string };
 type Readable = { get(): Promise<{ values: unknown[] }> };
 
 /** Which totals a value of a metric counts towards. */
-type Source = { metric: keyof Metrics; towards: (labels: Labels) => string[] };
+type TotalSource = { metric: keyof Metrics; towards: (labels: Labels) => string[] };
 
-const SOURCES: readonly Source[] = [
+const SOURCES: readonly TotalSource[] = [
   {
     metric: 'requests',
     towards: ({ listener, status }) =>

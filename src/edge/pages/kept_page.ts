@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
+import type { Exchange } from '../http/request_state.js';
 
 /** Pages that are the same for everybody: made once, and sent again only where the browser has another one. */
 
-type Kept = { text: string; etag: string };
-type Ends = { request: FastifyRequest; reply: FastifyReply };
-
+type KeptPage = { text: string; etag: string };
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Written once: but for the server's address, nothing that it is made of changes while the process runs. */
-export function kept(write: (base_url: string) => string): (base_url: string) => Kept {
-  let found: (Kept & { base_url: string }) | null = null;
+export function kept(write: (base_url: string) => string): (base_url: string) => KeptPage {
+  let found: (KeptPage & { base_url: string }) | null = null;
   return (base_url) => {
     if (found?.base_url !== base_url) {
       found = { base_url, ...keptPage(write(base_url)) };
@@ -20,11 +19,11 @@ export function kept(write: (base_url: string) => string): (base_url: string) =>
   };
 }
 
-export function keptPage(text: string): Kept {
+export function keptPage(text: string): KeptPage {
   return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
 }
 
-export function sendKept({ request, reply }: Ends, { text, etag }: Kept, type: string): FastifyReply {
+export function sendKept({ request, reply }: Exchange, { text, etag }: KeptPage, type: string): FastifyReply {
   reply.header('ETag', etag).header('Cache-Control', 'no-cache');
   const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
   if (known?.includes(etag)) return reply.code(304).send();
@@ -32,7 +31,7 @@ export function sendKept({ request, reply }: Ends, { text, etag }: Kept, type: s
 }
 
 /** A page that loads our own files alone, and holds no form. */
-export function sendKeptPage(ends: Ends, page: Kept): FastifyReply {
+export function sendKeptPage(ends: Exchange, page: KeptPage): FastifyReply {
   ends.reply
     .header('Content-Security-Policy', POLICY)
     .header('Referrer-Policy', 'no-referrer')

@@ -44,7 +44,7 @@ export type CaptchaWidget = { script_url: string; css_class: string; site_key: s
 /**
  * Every page there is. Forms post `form_token` and `action`, which is named at each page; other fields stand behind it.
  */
-export type Page =
+export type HtmlPage =
   /** `email` (field `email`, and the CAPTCHA's own). */
   | { page: 'email'; flow: Flow; email: string | null; problem: string | null; captcha: CaptchaWidget | null }
   /**
@@ -96,7 +96,7 @@ export type Page =
   | { page: 'error'; code: string; text: string; request_id: string; at: AccountPage | null };
 
 /** Names of the pages in the browser's window and history; the app's name stays out of them, nothing isolates it there. */
-const TITLES: Record<Exclude<Page['page'], 'ended' | 'error' | 'restore'>, string> = {
+const TITLES: Record<Exclude<HtmlPage['page'], 'ended' | 'error' | 'restore'>, string> = {
   email: 'Sign in',
   code: 'Enter your code',
   accounts: 'Choose an account',
@@ -164,7 +164,7 @@ const templates = new Eta({
 });
 
 /** Sends a page with everything that keeps it to itself: CSP, no framing, no caching, no referrer. */
-export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+export function sendPage(reply: FastifyReply, page: HtmlPage): FastifyReply {
   return reply
     .header('Cache-Control', 'no-store')
     .header('Content-Security-Policy', contentPolicyOf(page))
@@ -179,7 +179,7 @@ export function renderTemplate(name: string, data: object): string {
   return templates.render(`./${name}`, data);
 }
 
-function renderPage(page: Page): string {
+function renderPage(page: HtmlPage): string {
   return templates.render(`./${page.page}`, {
     page,
     title: titleOf(page),
@@ -194,7 +194,7 @@ function renderPage(page: Page): string {
 }
 
 /** A problem is the first thing that a screen reader says of the page. */
-function titleOf(page: Page): string {
+function titleOf(page: HtmlPage): string {
   if (page.page === 'ended') return `${page.heading} · Spool`;
   if (page.page === 'restore') return `${RESTORE_HEADINGS[page.account.is]} · Spool`;
   if (page.page === 'error') return `Error: ${errorWords(page).heading} · Spool`;
@@ -224,7 +224,7 @@ function errorWordsOf(code: string): ErrorWords {
  * redirect that answers them to that rule as well, and it may lead to any app, behind a scheme of its own or on to another
  * host. The token in the form is what keeps foreign forms out.
  */
-function contentPolicyOf(page: Page): string {
+function contentPolicyOf(page: HtmlPage): string {
   const rules = [
     "default-src 'none'",
     "style-src 'self'",

@@ -1,9 +1,9 @@
-import type { Caller } from '../http/openapi/curl.js';
+import type { CurlCaller } from '../http/openapi/curl.js';
 import { ASSETS, REFERENCE_ASSETS } from './assets.js';
 import { GUIDES, type Guide } from './guide_names.js';
 
 /** Where the reference begins, for whoever calls. */
-export const REFERENCE_PATHS: Record<Caller, string> = { app: '/reference', device: '/reference/devices' };
+export const REFERENCE_PATHS: Record<CurlCaller, string> = { app: '/reference', device: '/reference/devices' };
 
 /** What there is to read, in the order in which pages link to it. */
 const PLACES = [

@@ -1,5 +1,5 @@
 import { areaId } from '../http/openapi/areas.js';
-import { type Caller, curlOf } from '../http/openapi/curl.js';
+import { type CurlCaller, curlOf } from '../http/openapi/curl.js';
 import { type Field, fieldsOf, typeOf } from '../http/openapi/fields.js';
 import type {
   ApiDocument,
@@ -47,10 +47,10 @@ const CREDENTIALS: Record<string, string> = {
 /** More values than these are folded. */
 const VALUES_SHOWN = 8;
 
-type Found = { path: string; method: Method; operation: Operation };
+type FoundOperation = { path: string; method: Method; operation: Operation };
 
 /** What it is divided into, with a line for each operation. */
-export function referenceIndex(document: ApiDocument, caller: Caller): string {
+export function referenceIndex(document: ApiDocument, caller: CurlCaller): string {
   const { title, summary, description } = document.info;
   return renderTemplate('reference', {
     ...partsOf(document, caller, null),
@@ -63,7 +63,7 @@ export function referenceIndex(document: ApiDocument, caller: Caller): string {
 }
 
 /** One area, with all of its operations. */
-export function referenceArea(document: ApiDocument, caller: Caller, id: string): string {
+export function referenceArea(document: ApiDocument, caller: CurlCaller, id: string): string {
   const area = document.tags.find(({ name }) => areaId(name) === id);
   if (area === undefined) throw new Error(`the reference has no area ${id}`);
   const operations = operationsOf(document).filter(({ operation }) => operation.tags[0] === area.name);
@@ -78,7 +78,7 @@ export function referenceArea(document: ApiDocument, caller: Caller, id: string)
 }
 
 /** What answers are made of. */
-export function referenceShapes(document: ApiDocument, caller: Caller): string {
+export function referenceShapes(document: ApiDocument, caller: CurlCaller): string {
   const shapes = Object.entries(document.components.schemas).map(([name, schema]) => ({
     name,
     fields: fieldsOf(document, schema).map(folded),
@@ -92,7 +92,7 @@ export function referenceShapes(document: ApiDocument, caller: Caller): string {
 }
 
 /** What the search on every page looks through: address, method, path, summary, area, and other words in lower case. */
-export function searchIndex(documents: Record<Caller, ApiDocument>): string[][] {
+export function searchIndex(documents: Record<CurlCaller, ApiDocument>): string[][] {
   return (['app', 'device'] as const).flatMap((caller) =>
     operationsOf(documents[caller]).map(({ path, method, operation }) => {
       const [area = ''] = operation.tags;
@@ -120,7 +120,7 @@ function wordsOf({ security, responses, parameters = [], requestBody, descriptio
 }
 
 /** `here`: the area that is shown, 'shapes', or null for the page that leads to them. */
-function partsOf(document: ApiDocument, caller: Caller, here: string | null) {
+function partsOf(document: ApiDocument, caller: CurlCaller, here: string | null) {
   const base = REFERENCE_PATHS[caller];
   const all = operationsOf(document);
   return {
@@ -144,13 +144,17 @@ function partsOf(document: ApiDocument, caller: Caller, here: string | null) {
   };
 }
 
-function operationsOf(document: ApiDocument): Found[] {
+function operationsOf(document: ApiDocument): FoundOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method: method as Method, operation })),
   );
 }
 
-function operationView(document: ApiDocument, { path, method, operation }: Found, caller: Caller): OperationView {
+function operationView(
+  document: ApiDocument,
+  { path, method, operation }: FoundOperation,
+  caller: CurlCaller,
+): OperationView {
   const { security, requestBody } = operation;
   const statuses = Object.entries(operation.responses);
   return {

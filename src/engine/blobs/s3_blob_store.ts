@@ -58,14 +58,17 @@ export class UnusableBucket extends Error {
   override name = 'UnusableBucket';
 }
 
-type Options = {
+type S3Options = {
   warn: (text: string) => void;
   /** Names in one listing and one removal; for tests. */
   batch_max?: number;
 };
 
 /** Opens a bucket after trying it out; throws UnusableBucket. Keys come from the environment as for all S3 clients. */
-export async function openS3BlobStore(place: S3Location, { warn, batch_max = BATCH_MAX }: Options): Promise<BlobStore> {
+export async function openS3BlobStore(
+  place: S3Location,
+  { warn, batch_max = BATCH_MAX }: S3Options,
+): Promise<BlobStore> {
   const store = new S3BlobStore(place, batch_max);
   await store.tryOut(warn);
   return store;
@@ -85,7 +88,7 @@ class S3BlobStore implements BlobStore {
   }
 
   /** Whether objects can be put and removed, before anybody relies on it. */
-  async tryOut(warn: Options['warn']): Promise<void> {
+  async tryOut(warn: S3Options['warn']): Promise<void> {
     const name = `${this.#prefix}.write_check_${randomUUID()}`;
     try {
       await this.#putBuffer(name, Buffer.alloc(0), createHash('sha256').digest());

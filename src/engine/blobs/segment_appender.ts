@@ -33,7 +33,7 @@ export interface RecordLocation {
   offset: number;
 }
 
-interface Waiting {
+interface WaitingRecord {
   parts: Buffer[];
   bytes: number;
   resolve(place: RecordLocation): void;
@@ -53,7 +53,7 @@ interface Segment {
 
 interface Stream {
   directory: string;
-  waiting: Waiting[];
+  waiting: WaitingRecord[];
   is_busy: boolean;
   segment: Segment | null;
   /** Whether its segment may be gone; it is let go before the next batch. */
@@ -153,7 +153,7 @@ export class SegmentAppender {
     await this.#closeIdle();
   }
 
-  async #write(stream: Stream, batch: Waiting[]): Promise<{ segment: Segment; offset: number }> {
+  async #write(stream: Stream, batch: WaitingRecord[]): Promise<{ segment: Segment; offset: number }> {
     const { disk, directory_sync } = this.#parts;
     const parts = batch.flatMap(({ parts }) => parts);
     const bytes = batch.reduce((total, { bytes }) => total + bytes, 0);
@@ -236,7 +236,7 @@ export class SegmentAppender {
   }
 }
 
-function takeBatch(waiting: Waiting[]): Waiting[] {
+function takeBatch(waiting: WaitingRecord[]): WaitingRecord[] {
   let [count, bytes, parts] = [0, 0, 0];
   for (const next of waiting) {
     bytes += next.bytes;

@@ -28,7 +28,7 @@ export type Holding = { readonly id: string; readonly gone: ReadonlySet<string> 
 const saidShape = z.object({ host: z.string().max(255), pid: z.int().min(0), since_ms: z.int().min(0) });
 const UNKNOWN = { host: '', pid: 0, since_ms: 0 };
 
-type Parts = {
+type MembersDeps = {
   /** A new one when absent. */
   id?: string | undefined;
   redis: Redis;
@@ -46,7 +46,7 @@ type View = { living: readonly Member[]; owners: readonly string[]; at_ms: numbe
  */
 export class Members implements Ownership, Holding {
   readonly id: string;
-  readonly #parts: Parts;
+  readonly #deps: MembersDeps;
   readonly #said: string;
   readonly #renew_every_ms: number;
   readonly #expire_ms: number;
@@ -60,13 +60,13 @@ export class Members implements Ownership, Holding {
   #renewing: Promise<void> | null = null;
   #has_left = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.id = parts.id ?? newMemberId();
-    const { renew_every_ms, expire_ms } = parts.times ?? { renew_every_ms: RENEW_EVERY_MS, expire_ms: EXPIRE_MS };
+  constructor(deps: MembersDeps) {
+    this.#deps = deps;
+    this.id = deps.id ?? newMemberId();
+    const { renew_every_ms, expire_ms } = deps.times ?? { renew_every_ms: RENEW_EVERY_MS, expire_ms: EXPIRE_MS };
     this.#renew_every_ms = renew_every_ms;
     this.#expire_ms = expire_ms;
-    this.#said = JSON.stringify({ host: hostname(), pid: process.pid, since_ms: parts.since_ms });
+    this.#said = JSON.stringify({ host: hostname(), pid: process.pid, since_ms: deps.since_ms });
   }
 
   /** What a connection of this process listens on, so that others can tell whether it ended or only says nothing. */
@@ -94,7 +94,7 @@ export class Members implements Ownership, Holding {
   renew(): Promise<void> {
     this.#renewing ??= this.#renew()
       .catch((error: unknown) => {
-        if (!isRetryable(error)) this.#parts.log.error({ err: error }, 'members could not be read');
+        if (!isRetryable(error)) this.#deps.log.error({ err: error }, 'members could not be read');
       })
       .finally(() => {
         this.#renewing = null;
@@ -152,20 +152,20 @@ export class Members implements Ownership, Holding {
     for (const id of expired) {
       if (gone.has(id) || (await this.#isConnected(id))) continue;
       gone.add(id);
-      this.#parts.log.info({ member: id }, 'a process ended without leaving; others take over what it had in hand');
+      this.#deps.log.info({ member: id }, 'a process ended without leaving; others take over what it had in hand');
     }
     return gone;
   }
 
   /** The system closes the connections of a process that was killed, and keeps those of one that was stopped. */
   async #isConnected(id: string): Promise<boolean> {
-    const nodes = nodesOf(this.#parts.redis);
+    const nodes = nodesOf(this.#deps.redis);
     const counts = await Promise.all(nodes.map((node) => node.pubsub('NUMSUB', channelOf(id)))).catch(() => null);
     return counts === null || counts.some(([, count]) => Number(count) > 0);
   }
 
   async #say(said: string): Promise<{ member: Member; left_ms: number }[]> {
-    const { redis } = this.#parts;
+    const { redis } = this.#deps;
     const args = [this.id, said, this.#expire_ms, REMEMBERED_MS];
     const told = (await callFunction(redis, () => redis.fcall('spool_members_v1', KEYS.length, ...KEYS, ...args))) as (
       | string

@@ -1,6 +1,6 @@
 import { backoffAfter } from '../../domain/backoff.js';
 
-type Waiting = { again_at_ms: number; failures: number };
+type Retry = { again_at_ms: number; failures: number };
 
 /**
  * Remembers what failed, and until when it is left alone: each time twice as long, up to a bound. Workers that take the
@@ -8,7 +8,7 @@ type Waiting = { again_at_ms: number; failures: number };
  * forgotten, and tried again at once.
  */
 export class Backoff {
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, Retry>();
   readonly #first_ms: number;
   readonly #max_ms: number;
   readonly #kept_max: number;

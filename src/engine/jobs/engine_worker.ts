@@ -14,7 +14,7 @@ export type EngineJobFailure = JobFailure & { message: string };
 /** What an engine made of a job. */
 export type EngineOutcome<Result> = { ok: true; result: Result } | { ok: false; failure: EngineJobFailure };
 
-type Made<Result> = Omit<Result, 'claim' | 'digest'>;
+type EngineResult<Result> = Omit<Result, 'claim' | 'digest'>;
 
 type EngineWorkerDeps<Work extends ClaimedWork, Result extends JobResult> = {
   jobs: Pick<JobQueue<Work, Result, unknown>, 'due' | 'claimOf' | 'prolong' | 'publish' | 'failed' | 'release'>;
@@ -29,9 +29,9 @@ type EngineWorkerDeps<Work extends ClaimedWork, Result extends JobResult> = {
   /** Logged with a failure. */
   failed_text: string;
   onFailure?(code: string): void;
-  run(work: Work, signal: AbortSignal): Promise<EngineOutcome<Made<Result>>>;
+  run(work: Work, signal: AbortSignal): Promise<EngineOutcome<EngineResult<Result>>>;
   /** Why a result that is not what a result may be counts as failed. */
-  badResult(refusal: Refusal, result: Made<Result>): EngineJobFailure;
+  badResult(refusal: Refusal, result: EngineResult<Result>): EngineJobFailure;
 };
 
 /** The built-in worker of a kind of job: runs an engine on each job that is due, and publishes what it made. */

@@ -13,7 +13,7 @@ const RUN_EVERY_MS = 1_000;
 const LEASE_MS = 30_000;
 const PER_PARTITION_MAX = 50;
 
-type Parts = {
+type MailWorkerDeps = {
   store: Store;
   mail: MailSender;
   keys: ServerKeys;
@@ -25,12 +25,12 @@ type Parts = {
 
 /** Sends the mails that commits left in the partitions; a lease keeps two processes from sending one at the same time. */
 export class MailWorker {
-  readonly #parts: Parts;
+  readonly #deps: MailWorkerDeps;
   readonly #task: DueTask<void>;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const asked = { poll: parts.poll, queue: 'mails', every_ms: RUN_EVERY_MS } as const;
+  constructor(deps: MailWorkerDeps) {
+    this.#deps = deps;
+    const asked = { poll: deps.poll, queue: 'mails', every_ms: RUN_EVERY_MS } as const;
     this.#task = new DueTask(asked, async (partitions) => {
       await Promise.all(partitions.map((partition) => this.sendDue(partition)));
     });
@@ -51,7 +51,7 @@ export class MailWorker {
 
   /** Sends what is due in one partition, right after a commit has put something there. Never rejects. */
   async sendDue(partition: number): Promise<void> {
-    const { store, members, now } = this.#parts;
+    const { store, members, now } = this.#deps;
     try {
       const now_ms = now();
       const leased = await store.lease(
@@ -65,7 +65,7 @@ export class MailWorker {
   }
 
   async #send(partition: number, { id, content }: Queued): Promise<void> {
-    const { store, mail, keys, metrics, now } = this.#parts;
+    const { store, mail, keys, metrics, now } = this.#deps;
     const { sealed, give_up_at_ms } = decodeStored(content) as { sealed: Uint8Array; give_up_at_ms: number };
     if (now() >= give_up_at_ms) {
       metrics.mails.inc({ outcome: 'given_up' });

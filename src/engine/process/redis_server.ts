@@ -83,7 +83,7 @@ export interface RedisServerOptions {
   readonly ready_deadline_ms?: number;
 }
 
-interface Place {
+interface RedisFiles {
   readonly folder: string;
   readonly socket_path: string;
   readonly log_path: string;
@@ -100,7 +100,7 @@ interface Running {
 
 /** One attempt to bring Redis up. */
 interface Attempt {
-  readonly place: Place;
+  readonly place: RedisFiles;
   readonly program: string;
   readonly deadline_ms: number;
   readonly signal: AbortSignal;
@@ -182,7 +182,7 @@ export const startRedis = async (options: RedisServerOptions): Promise<RedisServ
   };
 };
 
-const placeIn = (data_dir: string): Place => {
+const placeIn = (data_dir: string): RedisFiles => {
   mkdirSync(join(data_dir, 'redis'), { recursive: true, mode: 0o700 });
   const folder = realpathSync(join(data_dir, 'redis'));
   return { folder, socket_path: socketPathFor(folder), log_path: join(folder, 'redis.log') };
@@ -205,7 +205,7 @@ const socketPathFor = (folder: string): string => {
 };
 
 /** Returns null if no Redis runs on this data. Waits for one that is still loading. */
-const adopt = async (place: Place, deadline_ms: number): Promise<Running | null> => {
+const adopt = async (place: RedisFiles, deadline_ms: number): Promise<Running | null> => {
   const deadline = performance.now() + deadline_ms;
   while (performance.now() < deadline) {
     const found = await identify(place.socket_path).catch(() => 'silent' as const);
@@ -227,7 +227,7 @@ const adopt = async (place: Place, deadline_ms: number): Promise<Running | null>
   throw new Error(`A redis-server (process ${pids}) already works in ${place.folder} but does not answer. Stop it.`);
 };
 
-const takeOver = async ({ pid, version }: Identity, place: Place): Promise<Running> => {
+const takeOver = async ({ pid, version }: Identity, place: RedisFiles): Promise<Running> => {
   await withRedis(place.socket_path, (client) => client.call('CONFIG', 'SET', ...Object.entries(live_config).flat()));
   const exit = new Promise<RedisExit>((resolve) => {
     const look = setInterval(() => {
@@ -279,7 +279,7 @@ const launch = async ({ place, program, deadline_ms, signal }: Attempt): Promise
 };
 
 /** The files of changes since the last rewrite, with their sizes. */
-const increments = ({ folder }: Place): Map<string, number> => {
+const increments = ({ folder }: RedisFiles): Map<string, number> => {
   const files = join(folder, 'appendonlydir');
   if (!existsSync(files)) return new Map();
   const names = readdirSync(files).filter((name) => name.endsWith('.incr.aof'));
@@ -297,14 +297,14 @@ const describeEnd = (ended: RedisExit | Error): string =>
   ended instanceof Error ? ended.message : (ended.signal ?? `exit code ${ended.code}`);
 
 /** Returns the size of the log so far. One that has grown too long is put aside, in place of the one put aside before. */
-const startLog = ({ log_path }: Place): number => {
+const startLog = ({ log_path }: RedisFiles): number => {
   const { size } = statSync(log_path, { throwIfNoEntry: false }) ?? { size: 0 };
   if (size <= log_bytes_max) return size;
   renameSync(log_path, `${log_path}.old`);
   return 0;
 };
 
-const spawnRedis = (place: Place, program: string): ChildProcess => {
+const spawnRedis = (place: RedisFiles, program: string): ChildProcess => {
   const config = {
     ...live_config,
     port: '0',
@@ -347,7 +347,7 @@ const exitOf = (child: ChildProcess): Promise<RedisExit> =>
   });
 
 /** All data is in the AOF by now, so an end by force loses nothing; it only makes the next start check the AOF's end. */
-const end = async ({ pid, exit }: Running, place: Place): Promise<void> => {
+const end = async ({ pid, exit }: Running, place: RedisFiles): Promise<void> => {
   if (await settlesWithin(exit, 0)) return;
   // The connection ends without a reply when it works.
   void withRedis(place.socket_path, (client) => client.call('SHUTDOWN', 'NOSAVE')).catch(() => {});

@@ -16,17 +16,24 @@ import { NO_VERSION, type StoredVersion, versionAfter, versionIn } from '../stor
 import { eventIdIn } from '../store/event_body.js';
 import {
   type Commit,
+  type CommitVerdict,
   type EntityLocation,
   type Fence,
   type QueryResult,
   type StoredEffect,
   StoreUnavailable,
-  type Verdict,
 } from '../store/store.js';
 import type { TurnNote } from '../tracing/turn_note.js';
-import { type BatchDecision, decideBatch, type Entity, furtherRequests, type Incoming, type Outcome } from './batch.js';
+import {
+  type BatchDecision,
+  decideBatch,
+  type Entity,
+  furtherRequests,
+  type Incoming,
+  type MessageOutcome,
+} from './batch.js';
 import type { ActingEntity } from './entity_actors.js';
-import type { Answer, Waiting } from './mailbox.js';
+import type { MessageAnswer, WaitingMessage } from './mailbox.js';
 import type { RuntimeParts } from './parts.js';
 import { randomFraction } from './random.js';
 
@@ -38,8 +45,8 @@ const RESOLVE_PAUSE = { first_ms: 100, max_ms: 400 };
 const QUARANTINE_RETRY_MS = 30_000;
 /** Records that this entity wrote last, kept so that the next message need not read them again. */
 const RECORDS_KEPT_MAX = 64;
-const NOTHING_WAITS: readonly Waiting[] = [];
-const ALREADY: Answer = { outcome: 'already', reply: null, downstream: null };
+const NOTHING_WAITS: readonly WaitingMessage[] = [];
+const ALREADY: MessageAnswer = { outcome: 'already', reply: null, downstream: null };
 /** What is left of a message that was answered. */
 const ANSWERED = { message: null, scope: undefined, resolve: () => {}, answer: ALREADY };
 const NOTHING_DONE = { commit_ms: 0, event_ids: [] };
@@ -86,17 +93,17 @@ class Unusable extends Error {
 }
 
 /** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
-export class Activation implements ActingEntity<Waiting> {
+export class Activation implements ActingEntity<WaitingMessage> {
   readonly place: EntityLocation;
   readonly kind: ActorKind;
   /** Distinguishes it from others of this process, also from an earlier one of the same address. */
   readonly number: number;
   readonly #parts: RuntimeParts;
-  #queue: Waiting[] = [];
+  #queue: WaitingMessage[] = [];
   /** Messages of the present turn. */
-  #batch: readonly Waiting[] = NOTHING_WAITS;
+  #batch: readonly WaitingMessage[] = NOTHING_WAITS;
   #busy = false;
-  #actor: Ref<Waiting> | null = null;
+  #actor: Ref<WaitingMessage> | null = null;
   /** Since when nothing was delivered to its actor, by the monotonic clock. */
   #idle_since = 0;
   /** Reads that wait for storage to say whether memory is current. */
@@ -140,7 +147,7 @@ export class Activation implements ActingEntity<Waiting> {
     return !this.#busy && this.waiting === 0;
   }
 
-  enqueue(incoming: Incoming, resolve: (answer: Answer) => void): void {
+  enqueue(incoming: Incoming, resolve: (answer: MessageAnswer) => void): void {
     if (this.waiting >= MAILBOX_MAX) {
       this.#parts.metrics.refused.inc({ kind: this.kind.kind, reason: 'mailbox_full' });
       resolve(refused(FULL));
@@ -151,7 +158,7 @@ export class Activation implements ActingEntity<Waiting> {
     }
   }
 
-  #push({ message, source, scope }: Incoming, resolve: (answer: Answer) => void): void {
+  #push({ message, source, scope }: Incoming, resolve: (answer: MessageAnswer) => void): void {
     const waiting = { entity: this, message, source, scope, resolve, enqueued_at: performance.now(), answer: null };
     this.#queue.push(waiting);
     if (this.#busy) return;
@@ -160,7 +167,7 @@ export class Activation implements ActingEntity<Waiting> {
   }
 
   /** Gives its actor the message at the head of the mailbox. */
-  #deliver(first: Waiting): void {
+  #deliver(first: WaitingMessage): void {
     const { actors } = this.#parts;
     if (!actors.isReached(performance.now() - this.#idle_since)) this.stop();
     this.#actor ??= actors.spawn(this);
@@ -174,7 +181,7 @@ export class Activation implements ActingEntity<Waiting> {
   }
 
   /** Its actor was idle for long. */
-  stopped(actor: Ref<Waiting>): void {
+  stopped(actor: Ref<WaitingMessage>): void {
     if (actor === this.#actor) this.#actor = null;
   }
 
@@ -209,7 +216,7 @@ export class Activation implements ActingEntity<Waiting> {
    * The answer to a read, at once, where memory is trusted and holds all that the message asks for: what is committed. A
    * turn that is under way has not been answered, so nobody can know of more. Null where it takes a turn.
    */
-  readNow(incoming: Incoming): Answer | null {
+  readNow(incoming: Incoming): MessageAnswer | null {
     return this.#isRead(incoming) && this.#isReady() ? this.#readKept(incoming) : null;
   }
 
@@ -217,7 +224,7 @@ export class Activation implements ActingEntity<Waiting> {
     return source.from === 'ask' && this.kind.reads.has((message as { type?: string }).type ?? '');
   }
 
-  #readKept(incoming: Incoming): Answer | null {
+  #readKept(incoming: Incoming): MessageAnswer | null {
     const { kind, place } = this;
     const entity = this.#entity as Entity;
     try {
@@ -239,9 +246,9 @@ export class Activation implements ActingEntity<Waiting> {
    * Answers a read without a turn where others write too: from memory, when storage says that it is current. It was
    * asked after the read came, so nothing is answered that was over by then.
    */
-  async #readConfirmed(incoming: Incoming, resolve: (answer: Answer) => void): Promise<void> {
+  async #readConfirmed(incoming: Incoming, resolve: (answer: MessageAnswer) => void): Promise<void> {
     this.#confirming += 1;
-    let answer: Answer | null = null;
+    let answer: MessageAnswer | null = null;
     try {
       if ((await this.#isCurrent()) && this.#isHeld()) answer = this.#readKept(incoming);
       else if (!this.#busy) this.#drop();
@@ -293,7 +300,7 @@ export class Activation implements ActingEntity<Waiting> {
     this.#done = { commit_ms, event_ids: [...this.#done.event_ids, ...events] };
   }
 
-  #noteOf(batch: Waiting[], times: { waited_ms: number; took_ms: number }): TurnNote {
+  #noteOf(batch: WaitingMessage[], times: { waited_ms: number; took_ms: number }): TurnNote {
     const messages = batch.map(({ message, scope }) => ({
       type: (message as { type?: string } | null)?.type ?? 'unnamed',
       scope,
@@ -305,7 +312,7 @@ export class Activation implements ActingEntity<Waiting> {
   }
 
   /** Decides a batch; a fault in it is narrowed down to the messages that bring it, so that only they suffer. */
-  async #attempt(batch: Waiting[]): Promise<'ok' | 'away'> {
+  async #attempt(batch: WaitingMessage[]): Promise<'ok' | 'away'> {
     try {
       await this.#decide(batch);
     } catch (error) {
@@ -331,7 +338,7 @@ export class Activation implements ActingEntity<Waiting> {
   }
 
   /** Decides and saves the batch; what did not fit goes back to the head of the mailbox. */
-  async #decide(all: Waiting[]): Promise<void> {
+  async #decide(all: WaitingMessage[]): Promise<void> {
     let batch = all;
     let reads_all = false;
     for (let conflicts = 0; batch.length > 0; ) {
@@ -391,7 +398,7 @@ export class Activation implements ActingEntity<Waiting> {
             reads_all = true;
             break;
           }
-          const stopped = batch[owner.index] as Waiting;
+          const stopped = batch[owner.index] as WaitingMessage;
           answer(stopped, FENCED[owner.fence.fence as keyof typeof FENCED]);
           batch = batch.filter((waiting) => waiting !== stopped);
           break;
@@ -413,7 +420,7 @@ export class Activation implements ActingEntity<Waiting> {
    * expected to be absent are assumed to be, unless all are to be read: the commit must prove it.
    */
   async #read(
-    batch: Waiting[],
+    batch: WaitingMessage[],
     state: unknown,
     { reads_all }: { reads_all: boolean },
   ): Promise<{ rows: QueryResult[]; all_kept: boolean; assumed: Fence[] }> {
@@ -464,7 +471,7 @@ export class Activation implements ActingEntity<Waiting> {
   async #commit(
     decided: BatchDecision,
     { commit_id, now_ms, assumed }: { commit_id: string; now_ms: number; assumed: Fence[] },
-  ): Promise<Exclude<Verdict, { verdict: 'forgotten' }>> {
+  ): Promise<Exclude<CommitVerdict, { verdict: 'forgotten' }>> {
     const { metrics, store } = this.#parts;
     const snapshot = snapshotOf(this.kind, decided.entity);
     const { state } = decided.entity;
@@ -610,13 +617,13 @@ export class Activation implements ActingEntity<Waiting> {
     this.#records = null;
   }
 
-  #answerAll(batch: readonly Waiting[], refusal: Refusal): void {
+  #answerAll(batch: readonly WaitingMessage[], refusal: Refusal): void {
     for (const waiting of batch) answer(waiting, refused(refusal));
   }
 
-  #answerOutcomes(batch: Waiting[], outcomes: Outcome[], downstream: Promise<void> | null): void {
+  #answerOutcomes(batch: WaitingMessage[], outcomes: MessageOutcome[], downstream: Promise<void> | null): void {
     for (const [index, waiting] of batch.entries()) {
-      const outcome = outcomes[index] as Outcome;
+      const outcome = outcomes[index] as MessageOutcome;
       switch (outcome.outcome) {
         case 'decided':
           answer(waiting, { outcome: 'decided', reply: outcome.reply, downstream });
@@ -635,7 +642,7 @@ export class Activation implements ActingEntity<Waiting> {
     }
   }
 
-  #answerThrown(waiting: Waiting, error: unknown): void {
+  #answerThrown(waiting: WaitingMessage, error: unknown): void {
     this.#parts.metrics.thrown.inc({ kind: this.kind.kind });
     const request_id = waiting.scope?.request_id;
     this.#parts.log.error({ err: error, kind: this.kind.kind, request_id }, 'a decision threw');
@@ -691,30 +698,34 @@ function snapshotOf(kind: ActorKind, entity: Entity): Snapshot {
 }
 
 /** The answer when the commit met a fence that no longer holds. */
-const FENCED: Record<Exclude<Fence['fence'], 'absent'>, Answer> = {
+const FENCED: Record<Exclude<Fence['fence'], 'absent'>, MessageAnswer> = {
   epoch: refused(EPOCH_ENDED),
   reminder: ALREADY,
   open: refused(CLOSED),
 };
 
-export function refused(refusal: Refusal): Answer {
+export function refused(refusal: Refusal): MessageAnswer {
   return { outcome: 'refused', reply: refusal, downstream: null };
 }
 
-function answer(waiting: Waiting, value: Answer): void {
+function answer(waiting: WaitingMessage, value: MessageAnswer): void {
   if (waiting.answer !== null) return;
   waiting.answer = value;
   waiting.resolve(value);
 }
 
 /** How a message ended, as operators see it. */
-function outcomeOf({ outcome, reply }: Answer): string {
+function outcomeOf({ outcome, reply }: MessageAnswer): string {
   if (isRefusal(reply)) return reply.refused;
   return outcome === 'decided' ? 'answered' : outcome;
 }
 
 /** What messages ask for that is not known yet; it is from here on. */
-function wantedBy(batch: Waiting[], asks: (message: unknown) => RecordQuery[], known: Set<string>): RecordQuery[] {
+function wantedBy(
+  batch: WaitingMessage[],
+  asks: (message: unknown) => RecordQuery[],
+  known: Set<string>,
+): RecordQuery[] {
   const wanted: RecordQuery[] = [];
   for (const { message } of batch) {
     let requests: RecordQuery[];
@@ -737,7 +748,7 @@ function isExpectedAbsent(request: RecordQuery): request is Extract<RecordQuery,
   return 'id' in request && request.expected === 'absent';
 }
 
-function isDecided({ outcome }: Outcome): boolean {
+function isDecided({ outcome }: MessageOutcome): boolean {
   return outcome !== 'threw';
 }
 

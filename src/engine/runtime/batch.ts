@@ -14,14 +14,14 @@ import { randomId } from './random.js';
 export type Entity = { state: unknown; marks: Record<string, number>; schema?: number };
 
 /** Where a message came from decides what its commit must hold and record. */
-export type Source =
+export type MessageSource =
   | { from: 'ask'; fences: Fence[] }
   | { from: 'outbox'; partition: number; number: number }
   | { from: 'reminder'; member: string; at_ms: number };
 
-export type Incoming = { message: unknown; source: Source; scope?: RequestScope | undefined };
+export type Incoming = { message: unknown; source: MessageSource; scope?: RequestScope | undefined };
 
-export type Outcome =
+export type MessageOutcome =
   | { outcome: 'decided'; reply: unknown }
   /** An outbox message that this entity had applied before. */
   | { outcome: 'already' }
@@ -32,7 +32,7 @@ export type StoredMessage = { id: string; to: Address; message: unknown };
 
 export type BatchDecision = {
   entity: Entity;
-  outcomes: Outcome[];
+  outcomes: MessageOutcome[];
   fences: { fence: Fence; index: number }[];
   effects: StoredEffect[];
   messages: StoredMessage[];
@@ -156,7 +156,7 @@ export function furtherRequests(
   return kind.further(message, state, turn.read);
 }
 
-function fencesOf(source: Source): Fence[] {
+function fencesOf(source: MessageSource): Fence[] {
   switch (source.from) {
     case 'ask':
       return source.fences;

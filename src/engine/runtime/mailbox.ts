@@ -5,16 +5,16 @@ import type { ActingEntity } from './entity_actors.js';
  * What the sender gets. `downstream` resolves when every outbox message of the decision, and those that they caused,
  * has been applied.
  */
-export type Answer = {
+export type MessageAnswer = {
   outcome: 'decided' | 'already' | 'threw' | 'refused';
   reply: unknown;
   downstream: Promise<void> | null;
 };
 
 /** A message in the mailbox of an entity, until it has its answer. */
-export type Waiting = Incoming & {
-  entity: ActingEntity<Waiting>;
-  resolve: (answer: Answer) => void;
+export type WaitingMessage = Incoming & {
+  entity: ActingEntity<WaitingMessage>;
+  resolve: (answer: MessageAnswer) => void;
   enqueued_at: number;
-  answer: Answer | null;
+  answer: MessageAnswer | null;
 };

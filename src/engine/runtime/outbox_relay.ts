@@ -20,7 +20,7 @@ const THROWS_MAX = 5;
 const REFUSALS_STUCK = 3;
 const DRAIN_POLL_MS = 10;
 
-type Parts = {
+type OutboxRelayDeps = {
   store: Store;
   runtime: Runtime;
   poll: DuePoll;
@@ -66,7 +66,7 @@ type Receiver = {
  * partition; receivers drop what they have taken before.
  */
 export class OutboxRelay {
-  readonly #parts: Parts;
+  readonly #deps: OutboxRelayDeps;
   readonly #boxes: Box[] = Array.from({ length: PARTITIONS }, () => ({
     read_up_to: 0,
     generation: 0,
@@ -82,9 +82,9 @@ export class OutboxRelay {
   #drops: (() => void)[] = [];
   #stopped = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    parts.runtime.downstreamWaiter = (partition, messages) => this.#awaitDownstream(partition, messages);
+  constructor(deps: OutboxRelayDeps) {
+    this.#deps = deps;
+    deps.runtime.downstreamWaiter = (partition, messages) => this.#awaitDownstream(partition, messages);
   }
 
   /** Messages whose senders wait for them to be applied. */
@@ -94,7 +94,7 @@ export class OutboxRelay {
 
   /** From now on reads what another process left behind, and what this one did before its start. */
   start(): void {
-    const { poll } = this.#parts;
+    const { poll } = this.#deps;
     this.#drops = [
       poll.add({ queue: 'outbox', every_ms: POLL_EVERY_MS, look: (partitions) => this.#readAll(partitions) }),
       poll.add({ queue: null, every_ms: POLL_EVERY_MS, look: () => this.#readAll(this.#awaited()) }),
@@ -115,7 +115,7 @@ export class OutboxRelay {
   /** Resolves when no message is left that could be applied: for the test clock and for shutdown. */
   async drain(): Promise<void> {
     while (!this.#stopped) {
-      const partitions = await this.#parts.poll.due('outbox');
+      const partitions = await this.#deps.poll.due('outbox');
       await Promise.all([...partitions, ...this.#awaited()].map((partition) => this.#read(partition)));
       const busy = this.#boxes
         .flatMap(({ receivers }) => [...receivers.values()])
@@ -159,8 +159,8 @@ export class OutboxRelay {
     try {
       for (;;) {
         box.again = false;
-        if (box.generation !== this.#parts.runtime.cacheEpoch) {
-          box.generation = this.#parts.runtime.cacheEpoch;
+        if (box.generation !== this.#deps.runtime.cacheEpoch) {
+          box.generation = this.#deps.runtime.cacheEpoch;
           box.read_up_to = 0;
         }
         if (box.recovered.size > 0) {
@@ -171,7 +171,7 @@ export class OutboxRelay {
         box.full = this.#isFull(box);
         if (box.full) return;
         const waited_for = [...box.waiters.keys()];
-        const entries = await this.#parts.store.outbox(partition, box.read_up_to, READ_MAX);
+        const entries = await this.#deps.store.outbox(partition, box.read_up_to, READ_MAX);
         for (const entry of entries) {
           box.read_up_to = entry.number;
           this.#take(partition, box, entry);
@@ -187,7 +187,7 @@ export class OutboxRelay {
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailable))
-        this.#parts.log.error({ err: error, partition }, 'an outbox could not be read');
+        this.#deps.log.error({ err: error, partition }, 'an outbox could not be read');
     } finally {
       box.reading = null;
     }
@@ -208,7 +208,7 @@ export class OutboxRelay {
 
   #release(box: Box, { stored }: InHand): void {
     box.in_hand.delete(stored.id);
-    this.#parts.metrics.outbox_waiting.dec();
+    this.#deps.metrics.outbox_waiting.dec();
   }
 
   #take(partition: number, box: Box, { number, body }: OutboxEntry): void {
@@ -216,7 +216,7 @@ export class OutboxRelay {
     const name = `${stored.to.kind}:${stored.to.id}`;
     if (box.in_hand.has(stored.id) || box.behind.has(name)) return;
     box.in_hand.add(stored.id);
-    this.#parts.metrics.outbox_waiting.inc();
+    this.#deps.metrics.outbox_waiting.inc();
     const one = { number, stored, began: performance.now() };
     const known = box.receivers.get(name);
     if (known !== undefined) {
@@ -236,7 +236,7 @@ export class OutboxRelay {
       const { downstream } = await this.#deliver({ partition, number, stored, receiver });
       receiver.queue.shift();
       this.#release(box, next);
-      this.#parts.metrics.outbox_lag.observe((performance.now() - began) / 1000);
+      this.#deps.metrics.outbox_lag.observe((performance.now() - began) / 1000);
       const waiter = box.waiters.get(stored.id);
       box.waiters.delete(stored.id);
       if (downstream === null) waiter?.();
@@ -257,8 +257,8 @@ export class OutboxRelay {
     receiver: Receiver;
   }): Promise<{ downstream: Promise<void> | null }> {
     const { partition, number, stored, receiver } = delivery;
-    const { runtime, store, log, metrics } = this.#parts;
-    const pause = this.#parts.pause ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
+    const { runtime, store, log, metrics } = this.#deps;
+    const pause = this.#deps.pause ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
     let throws = 0;
     for (let tries = 1; !this.#stopped; tries++) {
       try {

@@ -3,7 +3,7 @@ import type { EntityLocation, Store } from '../store/store.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
 import type { StoredMessage } from './batch.js';
 import type { EntityActors } from './entity_actors.js';
-import type { Waiting } from './mailbox.js';
+import type { WaitingMessage } from './mailbox.js';
 import type { Metrics } from './metrics.js';
 import type { RecentMessages } from './recent_messages.js';
 
@@ -11,7 +11,7 @@ import type { RecentMessages } from './recent_messages.js';
 export type RuntimeParts = {
   store: Store;
   /** Who delivers messages to entities in memory. */
-  actors: EntityActors<Waiting>;
+  actors: EntityActors<WaitingMessage>;
   metrics: Metrics;
   /** Where what happened is noted, for operators. */
   recent: RecentMessages;

@@ -17,7 +17,7 @@ const THROWS_MAX = 5;
 /** One that could not be delivered, for example to a quarantined entity, is skipped for this long. */
 const RETRY = { first_ms: 2_000, max_ms: 60_000, kept_max: 100_000 };
 
-type Parts = {
+type ReminderWorkerDeps = {
   store: Store;
   runtime: Pick<Runtime, 'deliver'>;
   poll: DuePoll;
@@ -33,14 +33,14 @@ type Tried = 'fired' | 'threw' | 'undeliverable';
  * once in effect however many processes run this.
  */
 export class ReminderWorker {
-  readonly #parts: Parts;
+  readonly #deps: ReminderWorkerDeps;
   readonly #throws = new Map<string, number>();
   readonly #undeliverable = new Backoff(RETRY);
   readonly #task: DueTask<number>;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const asked = { poll: parts.poll, queue: 'reminders', every_ms: RUN_EVERY_MS } as const;
+  constructor(deps: ReminderWorkerDeps) {
+    this.#deps = deps;
+    const asked = { poll: deps.poll, queue: 'reminders', every_ms: RUN_EVERY_MS } as const;
     this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
   }
 
@@ -58,7 +58,7 @@ export class ReminderWorker {
   }
 
   async #run(partitions: readonly number[]): Promise<number> {
-    const now_ms = this.#parts.now();
+    const now_ms = this.#deps.now();
     const tried = new Set<string>();
     let fired = 0;
     // Undeliverable reminders took places of the limit, so others are read now.
@@ -86,7 +86,7 @@ export class ReminderWorker {
     };
     const found = await Promise.all(
       partitions.map(async (partition) => {
-        const due = await this.#parts.store.dueReminders(partition, now_ms, PER_PARTITION_MAX, skips);
+        const due = await this.#deps.store.dueReminders(partition, now_ms, PER_PARTITION_MAX, skips);
         return due.map((reminder) => ({ partition, reminder }));
       }),
     );
@@ -99,7 +99,7 @@ export class ReminderWorker {
     try {
       tried = await this.#fire(partition, reminder, now_ms);
     } catch (error) {
-      this.#parts.log.error({ err: error, partition }, 'a reminder could not be fired');
+      this.#deps.log.error({ err: error, partition }, 'a reminder could not be fired');
       tried = 'undeliverable';
     }
     if (tried === 'undeliverable') this.#undeliverable.failed(nameOf(reminder), now_ms);
@@ -108,7 +108,7 @@ export class ReminderWorker {
   }
 
   async #fire(partition: number, { member, at_ms, body }: DueReminder, now_ms: number): Promise<Tried> {
-    const { runtime, store, metrics, log } = this.#parts;
+    const { runtime, store, metrics, log } = this.#deps;
     const { to, message } = decodeStored(body) as { to: Address; message: unknown };
     metrics.reminder_lateness.observe(Math.max(0, now_ms - at_ms) / 1000);
     const answer = await runtime.deliver(to, { message, source: { from: 'reminder', member, at_ms } });

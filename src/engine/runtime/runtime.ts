@@ -9,7 +9,7 @@ import { ActiveEntities } from './active_entities.js';
 import type { Incoming, StoredMessage } from './batch.js';
 import { Deadlines } from './deadlines.js';
 import { EntityActors } from './entity_actors.js';
-import type { Answer, Waiting } from './mailbox.js';
+import type { MessageAnswer, WaitingMessage } from './mailbox.js';
 import type { RuntimeParts } from './parts.js';
 import { randomBytes } from './random.js';
 import { RecentMessages, type RecentTurns } from './recent_messages.js';
@@ -71,7 +71,7 @@ export class Runtime {
   readonly #active = new ActiveEntities();
   readonly #parts: RuntimeParts;
   readonly #recent = new RecentMessages();
-  readonly #actors = new EntityActors<Waiting>();
+  readonly #actors = new EntityActors<WaitingMessage>();
   readonly #deadlines: Deadlines;
   readonly #options: RuntimeOptions;
   readonly #stopTicking: () => void;
@@ -156,19 +156,19 @@ export class Runtime {
   }
 
   /** Delivers an outbox message or a reminder; the answer says whether it may be removed. */
-  async deliver(address: Address, incoming: Incoming): Promise<Answer> {
+  async deliver(address: Address, incoming: Incoming): Promise<MessageAnswer> {
     return this.#send(address, incoming);
   }
 
   /** What memory can answer, it answers at once. */
-  #send(address: Address, incoming: Incoming): Answer | Promise<Answer> {
+  #send(address: Address, incoming: Incoming): MessageAnswer | Promise<MessageAnswer> {
     if (this.#shut) return refused(SHUT);
     const activation = this.#activation(address);
     return activation.readNow(incoming) ?? this.#enqueue(activation, incoming);
   }
 
-  #enqueue(activation: Activation, incoming: Incoming): Promise<Answer> {
-    return new Promise<Answer>((resolve) => {
+  #enqueue(activation: Activation, incoming: Incoming): Promise<MessageAnswer> {
+    return new Promise<MessageAnswer>((resolve) => {
       this.#waiting += 1;
       let is_late = false;
       const deadline = this.#deadlines.add(() => {

@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 10_000;
 /** From introducing a key until it is written with: several looks of every process. */
 const INTRODUCED_MS = 60_000;
 
-type Parts = {
+type ServerKeyRotationDeps = {
   folder: string;
   keys: ServerKeys;
   now: () => number;
@@ -29,11 +29,11 @@ type Parts = {
  * activates it, and it is written with. A process that missed all of it looks at the folder when it meets an unknown key.
  */
 export class ServerKeyRotation {
-  readonly #parts: Parts;
+  readonly #deps: ServerKeyRotationDeps;
   #stopTicking: (() => void) | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ServerKeyRotationDeps) {
+    this.#deps = deps;
   }
 
   start(): void {
@@ -46,7 +46,7 @@ export class ServerKeyRotation {
 
   /** Reads what others added, and activates a key whose time has come. Never rejects. */
   async look(): Promise<void> {
-    const { folder, keys, now, announce, log } = this.#parts;
+    const { folder, keys, now, announce, log } = this.#deps;
     try {
       const due = (await introducedServerKeys(folder)).filter(({ since_ms }) => now() >= since_ms + INTRODUCED_MS);
       for (const { key_id } of due) {
@@ -62,7 +62,7 @@ export class ServerKeyRotation {
 
   /** Introduces a key; one that is introduced already is given instead. */
   async rotate(): Promise<{ key_id: string; active_at_ms: number }> {
-    const { folder, keys, now, announce } = this.#parts;
+    const { folder, keys, now, announce } = this.#deps;
     const [waiting] = await introducedServerKeys(folder);
     const { key_id, since_ms }: IntroducedKey = waiting ?? (await introduceServerKey(folder, now()));
     keys.reread();

@@ -18,8 +18,8 @@ const ELSEWHERE = 'elsewhere';
 type Call = (keys: readonly string[], commits: Buffer) => Promise<unknown>;
 /** Writes one commit and gives the names of its keys. */
 type Write = (out: MsgpackWriter) => readonly string[];
-type Said = [verdict: string, number: string | number];
-type Sent = { resolve: (said: Said) => void; reject: (error: unknown) => void };
+type VerdictReply = [verdict: string, number: string | number];
+type Sent = { resolve: (said: VerdictReply) => void; reject: (error: unknown) => void };
 type Batch = { sent: Sent[]; keys: readonly string[]; commits: Buffer };
 
 /**
@@ -29,7 +29,7 @@ type Batch = { sent: Sent[]; keys: readonly string[]; commits: Buffer };
 export class CommitBatches {
   readonly #redis: Redis;
   readonly #call: Call;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes = new Map<string, CommitQueue>();
 
   constructor(redis: Redis, call: Call) {
     this.#redis = redis;
@@ -37,21 +37,21 @@ export class CommitBatches {
   }
 
   /** Sends a commit and gives what the function said of it. Rejects with StoreUnavailable when that is not known. */
-  async send(partition: number, write: Write): Promise<Said> {
+  async send(partition: number, write: Write): Promise<VerdictReply> {
     if (this.#redis.status !== 'ready') throw NO_CONNECTION;
     const said = await this.#laneOf(partition).send(write);
     if (said[0] !== ELSEWHERE) return said;
     const out = new MsgpackWriter();
-    return (await this.#call(write(out), out.take())) as Said;
+    return (await this.#call(write(out), out.take())) as VerdictReply;
   }
 
   /** One for each node, as far as it is known which one has a partition. */
-  #laneOf(partition: number): Lane {
+  #laneOf(partition: number): CommitQueue {
     const redis = this.#redis as unknown;
     const node = redis instanceof Cluster ? (redis.slots[slotOf(partition)]?.[0] ?? '') : '';
     let lane = this.#lanes.get(node);
     if (lane === undefined) {
-      lane = new Lane(this.#call);
+      lane = new CommitQueue(this.#call);
       this.#lanes.set(node, lane);
     }
     return lane;
@@ -59,7 +59,7 @@ export class CommitBatches {
 }
 
 /** The commits of one server. */
-class Lane {
+class CommitQueue {
   readonly #call: Call;
   readonly #out = new MsgpackWriter();
   #sent: Sent[] = [];
@@ -74,7 +74,7 @@ class Lane {
     this.#call = call;
   }
 
-  send(write: Write): Promise<Said> {
+  send(write: Write): Promise<VerdictReply> {
     return new Promise((resolve, reject) => {
       this.#take(write);
       this.#sent.push({ resolve, reject });

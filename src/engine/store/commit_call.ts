@@ -9,7 +9,7 @@ import {
 } from './entity_version.js';
 import type { MsgpackWriter } from './msgpack_writer.js';
 import { keysOf, type PartitionKeys } from './partitions.js';
-import type { Commit, Fence, StoredEffect, Verdict } from './store.js';
+import type { Commit, CommitVerdict, Fence, StoredEffect } from './store.js';
 import { CLOSED_FIELD, ENDPOINT_FIELD, SUBSCRIPTIONS_VERSION, type Subscribers } from './subscriptions.js';
 
 /** An ended entity's header outlives every resend; with marks it outlives a long stop of the relay as well. */
@@ -310,7 +310,7 @@ function writeArgument(out: MsgpackWriter, one: Argument): void {
 }
 
 /** What the function said of a commit; 'stale' when somebody else subscribes by now. */
-export function parseVerdict(commit: Commit, verdict: string, number: string | number): Verdict | 'stale' {
+export function parseVerdict(commit: Commit, verdict: string, number: string | number): CommitVerdict | 'stale' {
   switch (verdict) {
     case 'stale':
       return 'stale';

@@ -94,7 +94,7 @@ function disconnect(client: RedisConnection): void {
 }
 
 /** How records of one kind are kept. */
-export type Form<T> = {
+export type RecordForm<T> = {
   /** Part of the key. */
   name: string;
   fields: Record<string, 'string' | 'number'>;
@@ -110,13 +110,13 @@ export type Form<T> = {
  */
 export class ImmutableRecords<T extends object> {
   readonly #redis: ImmutableRecordsRedis;
-  readonly #form: Form<T>;
+  readonly #form: RecordForm<T>;
   /** By partition, and of one connection. */
   #repositories = new Map<number, Repository>();
   #client: RedisConnection | null = null;
   readonly #known = new LRUCache<string, T>({ max: REMEMBERED_MAX });
 
-  constructor(redis: ImmutableRecordsRedis, form: Form<T>) {
+  constructor(redis: ImmutableRecordsRedis, form: RecordForm<T>) {
     this.#redis = redis;
     this.#form = form;
   }

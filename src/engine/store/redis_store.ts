@@ -10,6 +10,7 @@ import { callFunction, storeCall } from './redis_calls.js';
 import {
   type Backlog,
   type Commit,
+  type CommitVerdict,
   type DueQuestion,
   type DueReminder,
   type EntityLocation,
@@ -25,7 +26,6 @@ import {
   type StoredEntity,
   type StoredRow,
   StoreUnavailable,
-  type Verdict,
 } from './store.js';
 import { parseSubscriptions, Subscribers, type Subscriptions } from './subscriptions.js';
 
@@ -137,7 +137,7 @@ export class RedisStore implements Store {
     return found;
   }
 
-  async commit(commit: Commit): Promise<Verdict> {
+  async commit(commit: Commit): Promise<CommitVerdict> {
     const { place } = commit;
     for (let tries = 0; tries < STALE_TRIES_MAX; tries++) {
       const subscribers = new Subscribers(this.#subscriptions);

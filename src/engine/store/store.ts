@@ -61,7 +61,7 @@ export type Commit = {
   effects: StoredEffect[];
 };
 
-export type Verdict =
+export type CommitVerdict =
   | { verdict: 'applied'; version: number }
   /** This very commit had arrived before. */
   | { verdict: 'repeated'; version: number }
@@ -110,7 +110,7 @@ export interface Store {
   query(place: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]>;
   /** Records of one collection by their ids, as they are stored; null for what is not there. */
   records(place: EntityLocation, collection: string, ids: string[]): Promise<(Uint8Array | null)[]>;
-  commit(commit: Commit): Promise<Verdict>;
+  commit(commit: Commit): Promise<CommitVerdict>;
 
   epochs(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
   /** Members of an index, in its order. */

@@ -17,8 +17,8 @@ export class TooLong extends NotReadable {
 export type ReadValue = { text: string; canonical: string; bytes: number };
 
 /** Canonical text in parts: put together once, at the end, or deep values would be copied once for each level. */
-type Parts = string | Parts[];
-type Open = { is_map: boolean; keys: Set<string>; key: string; members: { key: string; value: Parts }[] };
+type JsonParts = string | JsonParts[];
+type Open = { is_map: boolean; keys: Set<string>; key: string; members: { key: string; value: JsonParts }[] };
 
 const NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -129,11 +129,11 @@ export class JsonReader {
   }
 
   /** The next value's canonical text, or '' when it is not kept. Its containers are open on a list, not on the stack. */
-  #value({ is_kept }: { is_kept: boolean }): Parts {
+  #value({ is_kept }: { is_kept: boolean }): JsonParts {
     const open: Open[] = [];
     for (;;) {
       this.#checkRoom();
-      let value: Parts;
+      let value: JsonParts;
       const first = this.peek();
       if (first === '{' || first === '[') {
         this.at += 1;
@@ -228,9 +228,9 @@ function plainOf(token: string): string {
   }
 }
 
-function canonicalOf({ is_map, members }: Open): Parts {
+function canonicalOf({ is_map, members }: Open): JsonParts {
   if (is_map) members.sort((a, b) => (a.key < b.key ? -1 : 1));
-  const parts: Parts[] = [is_map ? '{' : '['];
+  const parts: JsonParts[] = [is_map ? '{' : '['];
   let chars: number = 0;
   for (const [index, { key, value }] of members.entries()) {
     if (index > 0) parts.push(',');
@@ -242,13 +242,13 @@ function canonicalOf({ is_map, members }: Open): Parts {
   return chars < TOGETHER_CHARS_MAX ? parts.join('') : parts;
 }
 
-function joined(parts: Parts): string {
+function joined(parts: JsonParts): string {
   if (typeof parts === 'string') return parts;
   const found: string[] = [];
-  const left: Parts[] = [parts];
+  const left: JsonParts[] = [parts];
   for (let part = left.pop(); part !== undefined; part = left.pop()) {
     if (typeof part === 'string') found.push(part);
-    else for (let at = part.length - 1; at >= 0; at -= 1) left.push(part[at] as Parts);
+    else for (let at = part.length - 1; at >= 0; at -= 1) left.push(part[at] as JsonParts);
   }
   return found.join('');
 }

@@ -13,7 +13,7 @@ import { accountNamed } from './account_of_email.js';
 
 const ID_PART = /^[0-9a-f]{8}[0-9a-f-]*$/;
 
-type Asked<Row> = {
+type DirectoryQuery<Row> = {
   /** An id, a part of one, or an email or a part of one; '' for all. */
   find: string;
   holds: (row: Row) => boolean;
@@ -26,7 +26,7 @@ export type FoundDevice = Device & { device_id: string };
 /** By a part of the id or of the email. */
 export async function findAccounts(
   services: Services,
-  { find, holds, ...page }: Asked<Account>,
+  { find, holds, ...page }: DirectoryQuery<Account>,
 ): Promise<ScannedPage<Account>> {
   const { entity_scan } = services;
   const kept = async (ids: string[]) => (await all<Account>(services, 'account', ids)).filter(holds);
@@ -41,7 +41,7 @@ export async function findAccounts(
 /** By a part of the id, or those bound to the account of an email or id. */
 export async function findDevices(
   services: Services,
-  { find, holds, ...page }: Asked<FoundDevice>,
+  { find, holds, ...page }: DirectoryQuery<FoundDevice>,
 ): Promise<ScannedPage<FoundDevice>> {
   const kept = async (ids: string[]) => {
     const devices = await allWithIds<Device>(services, 'device', ids);

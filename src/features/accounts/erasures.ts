@@ -35,7 +35,7 @@ const STEP_MAX = 20;
 /** After each entity it rests for so many times as long as that took: erasing is in no hurry, and others are. */
 const REST_FACTOR = 2;
 
-type Parts = {
+type ErasureWorkerDeps = {
   store: Store;
   actors: Actors;
   blobs: BlobStore;
@@ -56,14 +56,14 @@ export type ErasureView = { account_id: string; began_at: string; removed: Recor
  * an interrupted erasure continues where the lists say. No request waits for it, so it is slow.
  */
 export class ErasureWorker {
-  readonly #parts: Parts;
+  readonly #deps: ErasureWorkerDeps;
   readonly #in_hand = new Set<string>();
   readonly #task: DueTask<void>;
   #stopped = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const asked = { poll: parts.poll, queue: 'jobs', every_ms: RUN_EVERY_MS } as const;
+  constructor(deps: ErasureWorkerDeps) {
+    this.#deps = deps;
+    const asked = { poll: deps.poll, queue: 'jobs', every_ms: RUN_EVERY_MS } as const;
     this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
   }
 
@@ -83,7 +83,7 @@ export class ErasureWorker {
 
   /** All erasures in progress, here or elsewhere. */
   async list(): Promise<ErasureView[]> {
-    const { store } = this.#parts;
+    const { store } = this.#deps;
     // All at once: one after the other they would take 256 times as long as Redis takes for an answer.
     const jobs = await Promise.all(ALL_PARTITIONS.map((partition) => store.listQueued({ partition, queue: 'jobs' })));
     const found: ErasureView[] = [];
@@ -100,7 +100,7 @@ export class ErasureWorker {
   }
 
   async #run(partitions: readonly number[]): Promise<void> {
-    const { store, members, now, log, rewriteDisk } = this.#parts;
+    const { store, members, now, log, rewriteDisk } = this.#deps;
     const done: { partition: number; id: string }[] = [];
     try {
       for (const partition of partitions) {
@@ -124,7 +124,7 @@ export class ErasureWorker {
 
   /** Whether it is done. What is cut off comes again when its lease is over. */
   async #do({ id, content }: Queued): Promise<boolean> {
-    const { log, metrics } = this.#parts;
+    const { log, metrics } = this.#deps;
     const job = decodeStored(content) as ErasureJob;
     this.#in_hand.add(id);
     metrics.erasures.inc();
@@ -136,7 +136,7 @@ export class ErasureWorker {
           await this.#eraseStream(job);
           return true;
         case 'forget_voices':
-          return await this.#repeat(() => this.#parts.actors.contacts(job.account_id).forget_voices(job));
+          return await this.#repeat(() => this.#deps.actors.contacts(job.account_id).forget_voices(job));
         default:
           return unreachable(job);
       }
@@ -155,10 +155,10 @@ export class ErasureWorker {
     // Erased already, and perhaps begun afresh since: only the disk was still to be seen to.
     if (state?.phase.status !== 'erasing') return true;
     const { lives } = state;
-    const account = this.#parts.actors.downstream.account(account_id);
+    const account = this.#deps.actors.downstream.account(account_id);
     await this.#repeat(() => account.erase_devices());
-    await this.#repeat(() => this.#parts.actors.contacts(account_id).erase());
-    await this.#repeat(() => this.#parts.actors.context(account_id).erase());
+    await this.#repeat(() => this.#deps.actors.contacts(account_id).erase());
+    await this.#repeat(() => this.#deps.actors.context(account_id).erase());
     await this.#eraseBeside(account_id);
     await this.#eraseList(account_id, { list: ENDPOINTS, kind: 'endpoint' });
     await this.#eraseList(account_id, { list: SWEEPS, kind: 'sweep' });
@@ -181,7 +181,7 @@ export class ErasureWorker {
 
   /** Files and archives: first what says that they are there, so that nobody goes on with them. */
   async #eraseBeside(account_id: string): Promise<void> {
-    const { actors, blobs } = this.#parts;
+    const { actors, blobs } = this.#deps;
     await this.#repeat(() => actors.files(account_id).erase());
     await this.#repeat(() => actors.exports(account_id).erase());
     for (const of of ['files', 'exports'] as const) await blobs.removeFolder(accountFolder(of, account_id));
@@ -198,8 +198,8 @@ export class ErasureWorker {
   }
 
   /** Ends all that is on a list; each leaves the list as it ends, so the list's head is always what is left. */
-  async #eraseList(account_id: string, { list, kind }: { list: string; kind: Listed }): Promise<void> {
-    const { actors, store } = this.#parts;
+  async #eraseList(account_id: string, { list, kind }: { list: string; kind: ListedKind }): Promise<void> {
+    const { actors, store } = this.#deps;
     const place = { owner: account_id, partition: partitionOfId(account_id) };
     while (!this.#stopped) {
       const members = await store.list(place, list, { descending: false, limit: STEP_MAX });
@@ -219,8 +219,8 @@ export class ErasureWorker {
     await rest((performance.now() - began) * REST_FACTOR);
   }
 
-  async #eraseOne(kind: Listed, id: string, erase: Erase): Promise<void> {
-    const { blobs, actors } = this.#parts;
+  async #eraseOne(kind: ListedKind, id: string, erase: Erase): Promise<void> {
+    const { blobs, actors } = this.#deps;
     // The bytes first: once the stream is gone nobody would know of them.
     if (kind === 'stream') {
       await blobs.removeFolder(streamFolder(id));
@@ -232,7 +232,7 @@ export class ErasureWorker {
 
   /** Those that pipelines have of their own first: the stream's knows of them. */
   async #eraseTranscripts(stream_id: string): Promise<void> {
-    const { actors } = this.#parts;
+    const { actors } = this.#deps;
     const transcript = await orNull(actors.transcript(stream_id).view(), 'NOT_FOUND');
     const lanes = transcript?.lanes ?? [];
     for (const number of lanes) await this.#eraseLane({ stream_id, id: laneId(stream_id, number) });
@@ -240,18 +240,18 @@ export class ErasureWorker {
   }
 
   async #eraseLane({ stream_id, id }: { stream_id: string; id: string }): Promise<void> {
-    const transcript = this.#parts.actors.transcript(id);
+    const transcript = this.#deps.actors.transcript(id);
     const found = await orNull(transcript.view(), 'NOT_FOUND');
     if (found?.lane?.stream_id === stream_id) await transcript.erase();
   }
 
   async #account(account_id: string): Promise<Account | null> {
-    return orNull(this.#parts.actors.account(account_id).view(), 'UNAUTHORIZED');
+    return orNull(this.#deps.actors.account(account_id).view(), 'UNAUTHORIZED');
   }
 }
 
 /** What has an index of an account's entities, each of which can be erased. */
-type Listed =
+type ListedKind =
   | 'endpoint'
   | 'stream'
   | 'sweep'

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OfferedCertificate, Waiting } from '../../../actors/devices/device_certificates.js';
+import type { OfferedCertificate, WaitingCertificate } from '../../../actors/devices/device_certificates.js';
 import { keyDigest, renewAfterMs } from '../../../certs/renewal.js';
 import { readSigningRequest } from '../../../certs/signing_request.js';
 import type { DeviceIdentity } from '../../access/principal.js';
@@ -39,7 +39,7 @@ export async function renewCertificate(
     renew_after_ms: renewAfterMs(issued),
   };
   const reply = await actors.device(device_id).renew({ fingerprint, offered });
-  const kept = reply.named[0] as Waiting;
+  const kept = reply.named[0] as WaitingCertificate;
   const { not_after_ms } = kept;
   await certificates.save({ fingerprint: kept.fingerprint, device_id, kind, not_after_ms, is_renewal: 1 }, now_ms);
   metrics.device_certificates.inc({ what: kept.fingerprint === issued.fingerprint ? 'renewed' : 'renewal_repeated' });

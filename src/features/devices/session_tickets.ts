@@ -16,11 +16,11 @@ type TicketKey = { name: Buffer; mac_key: Buffer; cipher_key: Buffer };
 const FULL_HANDSHAKE = 0;
 const RESUME = 1;
 const RESUME_AND_REPLACE = 2;
-type Verdict = [verdict: number, mac_key: Buffer, cipher_key: Buffer, name: Buffer, iv: Buffer];
+type TicketVerdict = [verdict: number, mac_key: Buffer, cipher_key: Buffer, name: Buffer, iv: Buffer];
 
 /** The context of a running server: node gives it no public name, nor the callback. */
 type TicketContext = {
-  onticketkeycallback?: (name: Buffer, iv: Buffer, is_new: boolean) => Verdict;
+  onticketkeycallback?: (name: Buffer, iv: Buffer, is_new: boolean) => TicketVerdict;
   enableTicketKeyCallback?: () => void;
 };
 
@@ -52,7 +52,7 @@ export class SessionTickets {
     context.enableTicketKeyCallback();
   }
 
-  #verdict(name: Buffer, iv: Buffer, is_new: boolean): Verdict {
+  #verdict(name: Buffer, iv: Buffer, is_new: boolean): TicketVerdict {
     const { current, accepted } = this.#table();
     if (is_new) return [RESUME, current.mac_key, current.cipher_key, current.name, randomBytes(PART_BYTES)];
     const found = accepted.find((key) => key.name.equals(name));

@@ -16,7 +16,7 @@ const FORMAT = 1;
 const LINES_CHARS = 64 * 1024;
 
 /** `records`: lines of a file of lines. */
-type Listed = { path: string; bytes: number; sha256: string; records?: number };
+type ListedFile = { path: string; bytes: number; sha256: string; records?: number };
 type LeftOut = { what: string; why: string };
 
 type ExportContentsDeps = {
@@ -32,7 +32,7 @@ type ExportContentsDeps = {
 /** Fills an archive with all that an account has. */
 export class ExportContents {
   readonly #deps: ExportContentsDeps;
-  readonly #files: Listed[] = [];
+  readonly #files: ListedFile[] = [];
   readonly #missing: string[] = [];
   readonly #left_out: LeftOut[] = [];
 

@@ -40,7 +40,7 @@ export type Conversations = { found: FoundConversation[]; left: { from_ms: numbe
 
 /** A turn by the clock. */
 type Turn = { stream: HeardStream; start_ms: number; end_ms: number; words: number };
-type Piece = { turns: Turn[]; is_last: boolean };
+type TurnPiece = { turns: Turn[]; is_last: boolean };
 
 export function conversationsOf(sought: Sought): Conversations {
   const turns = sought.streams.flatMap((stream) =>
@@ -85,8 +85,8 @@ function stretchesOf(turns: readonly Turn[]): Turn[][] {
 }
 
 /** Each is cut in its second hour. Where depends on its beginning alone, so that what comes later moves no cut. */
-function piecesOf(stretch: readonly Turn[]): Piece[] {
-  const pieces: Piece[] = [];
+function piecesOf(stretch: readonly Turn[]): TurnPiece[] {
+  const pieces: TurnPiece[] = [];
   let rest = [...stretch];
   while (endOf(rest) - startOf(rest) > LONGEST_MS) {
     const at = cutOf(rest);
@@ -114,7 +114,7 @@ function cutOf(turns: readonly Turn[]): number | null {
 }
 
 /** Whether nothing can come any more that would be a part of it. */
-function isComplete({ turns, is_last }: Piece, streams: readonly HeardStream[]): boolean {
+function isComplete({ turns, is_last }: TurnPiece, streams: readonly HeardStream[]): boolean {
   const from_ms = startOf(turns) - GAP_MS;
   const to_ms = is_last ? endOf(turns) + GAP_MS : startOf(turns) + LONGEST_MS;
   return streams.every(({ captured_at_ms, waiting, came_to_ms }) => {

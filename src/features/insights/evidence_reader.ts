@@ -8,7 +8,7 @@ import type {
 } from '../../../actors/insights/library_state.js';
 import { withoutSpeech } from '../../../actors/insights/library_withdrawal.js';
 import { fits } from '../../../actors/transcripts/transcript_merge.js';
-import { type Page, type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
+import { type PageTurn, pageOf, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { type Interval, shared } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, orRefused } from '../../domain/refusals.js';
@@ -39,7 +39,7 @@ export class EvidenceReader {
   readonly #readScene: ReadScene;
   readonly #scenes = new Map<string, Scene | null>();
   /** By transcript; null for a page that there is not. */
-  readonly #pages = new Map<string, Map<number, Page | null>>();
+  readonly #pages = new Map<string, Map<number, TranscriptPage | null>>();
 
   constructor(reader: TranscriptReader, readScene: ReadScene) {
     this.#reader = reader;
@@ -135,8 +135,8 @@ export class EvidenceReader {
   }
 
   /** Pages in which turns of a span may lie: one may have begun in the page before. */
-  async #pagesIn(scene: Scene, { start_ms, end_ms }: { start_ms: number; end_ms: number }): Promise<Page[]> {
-    const known = this.#pages.get(scene.id) ?? new Map<number, Page | null>();
+  async #pagesIn(scene: Scene, { start_ms, end_ms }: { start_ms: number; end_ms: number }): Promise<TranscriptPage[]> {
+    const known = this.#pages.get(scene.id) ?? new Map<number, TranscriptPage | null>();
     this.#pages.set(scene.id, known);
     const first = Math.max(0, pageOf(start_ms) - 1);
     const last = Math.min(Math.max(first, pageOf(end_ms)), LIMITS.transcript_pages_max);

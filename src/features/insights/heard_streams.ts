@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
-import { type Page, type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
+import { type PageTurn, pageOf, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { addInterval, type Interval } from '../../domain/intervals.js';
@@ -120,7 +120,7 @@ async function stretchIn(
   { from_ms, to_ms, budget, expired }: Around,
 ): Promise<HeardStream> {
   const { stream, transcript } = scene;
-  const read = (answer: Page): Page => {
+  const read = (answer: TranscriptPage): TranscriptPage => {
     const page = answer;
     for (const span of page.expired.spans)
       expired.set(stream.id, addInterval(expired.get(stream.id) ?? [], span, LIMITS.expired_spans_told_max));

@@ -26,17 +26,17 @@ export type ListQuery<Kind extends ItemKind> = {
   reading: Pick<InsightReading, 'standing'>;
 };
 
-type Row<Kind extends ItemKind> = FoundItem<Kind> & Position;
+type ItemRow<Kind extends ItemKind> = FoundItem<Kind> & Position;
 
 /** A page; gives up, with its cursor, when it has looked at many and found few. */
 export async function listItems<Kind extends ItemKind>(
   services: Services,
   { kind, libraries, limit, cursor, narrow, passes, reading }: ListQuery<Kind>,
-): Promise<{ rows: Row<Kind>[]; cursor: string | null }> {
+): Promise<{ rows: ItemRow<Kind>[]; cursor: string | null }> {
   const shared = Math.ceil(LIMITS.items_scanned_max / Math.max(1, libraries.length));
   const step = narrow ? Math.max(limit + 1, Math.min(LIMITS.items_step_max, shared)) : Math.min(limit + 1, shared);
-  const runs = libraries.map((place) => new Run(services, { kind, place, step, cursor }));
-  const rows: Row<Kind>[] = [];
+  const runs = libraries.map((place) => new LibraryWalk(services, { kind, place, step, cursor }));
+  const rows: ItemRow<Kind>[] = [];
   let last: Position | null = null;
   for (let looked = 0; ; looked++) {
     await Promise.all(runs.map((run) => run.fill()));
@@ -55,9 +55,9 @@ export async function listItems<Kind extends ItemKind>(
 
 /** The row as it may be read; null where it does not pass. What was said is looked up of those alone that pass otherwise. */
 async function shownOf<Kind extends ItemKind>(
-  row: Row<Kind>,
+  row: ItemRow<Kind>,
   { kind, passes, reading }: Pick<ListQuery<Kind>, 'kind' | 'passes' | 'reading'>,
-): Promise<Row<Kind> | null> {
+): Promise<ItemRow<Kind> | null> {
   if (!(await passes(row))) return null;
   const standing = await reading.standing(kind, row);
   if (standing === null || standing === row) return standing;
@@ -65,8 +65,8 @@ async function shownOf<Kind extends ItemKind>(
 }
 
 /** The library whose next item comes first. */
-function firstOf<Kind extends ItemKind>(runs: Run<Kind>[]): Run<Kind> | null {
-  let first: Run<Kind> | null = null;
+function firstOf<Kind extends ItemKind>(runs: LibraryWalk<Kind>[]): LibraryWalk<Kind> | null {
+  let first: LibraryWalk<Kind> | null = null;
   for (const run of runs) {
     const [one, other] = [run.head, first?.head];
     if (one === undefined) continue;
@@ -77,13 +77,13 @@ function firstOf<Kind extends ItemKind>(runs: Run<Kind>[]): Run<Kind> | null {
 }
 
 /** What of a library comes after a place, as much at once as a page may need. */
-class Run<Kind extends ItemKind> {
+class LibraryWalk<Kind extends ItemKind> {
   readonly #services: Services;
   readonly #kind: Kind;
   readonly #place: LibraryPlace;
   readonly #step: number;
   #after: { order: number; id: string } | undefined;
-  #rows: Row<Kind>[] = [];
+  #rows: ItemRow<Kind>[] = [];
   #is_over = false;
 
   constructor(
@@ -97,7 +97,7 @@ class Run<Kind extends ItemKind> {
     this.#after = asked.cursor === undefined ? undefined : placeAfter(asked.place.library_id, asked.cursor);
   }
 
-  get head(): Row<Kind> | undefined {
+  get head(): ItemRow<Kind> | undefined {
     return this.#rows[0];
   }
 
@@ -125,7 +125,7 @@ class Run<Kind extends ItemKind> {
 }
 
 /** Of one time, libraries come one after the other, whatever their items' ids look like. */
-function isBehind(one: Row<ItemKind>, other: Row<ItemKind>): boolean {
+function isBehind(one: ItemRow<ItemKind>, other: ItemRow<ItemKind>): boolean {
   const [own, others] = [one.place.library_id, other.place.library_id];
   return own === others ? one.number > other.number : own > others;
 }

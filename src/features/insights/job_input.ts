@@ -103,13 +103,13 @@ async function knownOf(
   };
 }
 
-type Said = { turns: InputTurn[]; people: InputPerson[] };
+type InputSpeech = { turns: InputTurn[]; people: InputPerson[] };
 
 async function saidIn(
   reader: InputReader,
   { parts, pipeline_id }: Pick<ClaimedJob, 'parts' | 'pipeline_id'>,
   account_id: string,
-): Promise<Said> {
+): Promise<InputSpeech> {
   const people = new Map<string, InputPerson>();
   const turns: InputTurn[] = [];
   const selves = new Map<string, boolean>();
@@ -155,7 +155,7 @@ async function turnsIn(reader: TranscriptReader, scene: Scene, { start_ms, end_m
   return found;
 }
 
-type Known = {
+type KnownPeople = {
   scene: Scene;
   contacts: Contacts;
   people: Map<string, InputPerson>;
@@ -163,7 +163,10 @@ type Known = {
 };
 
 /** Who said it: a contact is one person in all recordings, a speaker in one. */
-function labelOf(turn: PageTurn, { scene: { stream, speakers }, contacts, people, selves }: Known): string | null {
+function labelOf(
+  turn: PageTurn,
+  { scene: { stream, speakers }, contacts, people, selves }: KnownPeople,
+): string | null {
   const held = contactOf(speakers, turn);
   const contact = held === null ? null : (contacts[held] ?? null);
   if (contact === null && turn.speaker === 0) return null;

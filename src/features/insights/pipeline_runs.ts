@@ -18,13 +18,13 @@ type AskedRun = {
   to_ms: number;
   pipeline_id: string | null;
 };
-type Run = { pipeline: Pipeline; asked: AskedRun; fences: Fence[] };
+type PipelineRunRequest = { pipeline: Pipeline; asked: AskedRun; fences: Fence[] };
 
 /**
  * Lets a pipeline work on a part of a recording. One that transcribes as the default one does looks into the turns that
  * there are; another one transcribes into a lane of its own, and looks into what it hears.
  */
-export async function runPipeline(services: Services, run: Run): Promise<unknown> {
+export async function runPipeline(services: Services, run: PipelineRunRequest): Promise<unknown> {
   const { pipeline, asked, fences } = run;
   const context = await services.actors.context(asked.account_id).view();
   const heard = await hears(services, run, context);
@@ -39,7 +39,7 @@ export async function runPipeline(services: Services, run: Run): Promise<unknown
 /** Null where it takes the turns of the default one. */
 async function hears(
   { actors, transcription }: Services,
-  { pipeline, asked: { pipeline_id, stream_id, from_ms, to_ms }, fences }: Run,
+  { pipeline, asked: { pipeline_id, stream_id, from_ms, to_ms }, fences }: PipelineRunRequest,
   context: Context,
 ): Promise<{ turns: number } | null> {
   if (pipeline_id === null) return null;

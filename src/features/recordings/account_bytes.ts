@@ -4,16 +4,16 @@ import { type ArchivePart, placeOfAccountKey } from '../../engine/blobs/blob_key
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 
-type Parts = { actors: Actors; blobs: BlobStore };
+type AccountBytesDeps = { actors: Actors; blobs: BlobStore };
 
 /** Bytes that lie beside audio: files, and parts of archives. Goes through the keys of one partition. */
 export class AccountBytes {
-  readonly #parts: Parts;
+  readonly #deps: AccountBytesDeps;
   /** Of the account that was asked last: its archives' parts are many. */
   #kept: { account_id: string; attempts: Record<string, number> | null } | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: AccountBytesDeps) {
+    this.#deps = deps;
   }
 
   /** Removes what no file and no export claims, unless it is young; how many blobs that were, or null for another key. */
@@ -23,18 +23,18 @@ export class AccountBytes {
     const is_claimed =
       'file_id' in place ? await this.#isFile(place) : await this.#isOfArchive(place.account_id, place.archive);
     if (is_claimed) return 0;
-    return (await this.#parts.blobs.removeOlder(key, LIMITS.audio_orphan_age_ms)) === 'removed' ? 1 : 0;
+    return (await this.#deps.blobs.removeOlder(key, LIMITS.audio_orphan_age_ms)) === 'removed' ? 1 : 0;
   }
 
   /** One that awaits its bytes may get them at any moment. */
   async #isFile({ account_id, file_id }: { account_id: string; file_id: string }): Promise<boolean> {
-    const file = await this.#parts.actors.files(account_id).view({ file_id }).catch(unreadable);
+    const file = await this.#deps.actors.files(account_id).view({ file_id }).catch(unreadable);
     return file !== null;
   }
 
   async #isOfArchive(account_id: string, { export_id, attempt }: ArchivePart): Promise<boolean> {
     if (this.#kept?.account_id !== account_id) {
-      const found = await this.#parts.actors.exports(account_id).keeping().catch(unreadable);
+      const found = await this.#deps.actors.exports(account_id).keeping().catch(unreadable);
       this.#kept = { account_id, attempts: found === 'unusable' ? null : (found?.kept ?? {}) };
     }
     const { attempts } = this.#kept;

@@ -31,7 +31,7 @@ const REST_MAX_MS = 200;
 /** The sweep over streams instead of bytes: finds those of which no byte is left. */
 const STREAMS = 'streams';
 
-type Parts = {
+type AudioSweepDeps = {
   turns: SweepTurns;
   actors: Actors;
   blobs: BlobStore;
@@ -49,7 +49,7 @@ const BYTES: Record<ChunkStatus, 'there' | 'awaited' | 'unclaimed'> = {
 };
 
 /** A stream whose bytes are being looked at: which of its numbers have some, and of how many we know. */
-type Found = { stream_id: string; chunks: number; present: Uint8Array; is_usable: boolean };
+type FoundStream = { stream_id: string; chunks: number; present: Uint8Array; is_usable: boolean };
 
 /** A stream that gives no answer, such as a quarantined one: its files are left alone. */
 class UnusableStream extends Error {
@@ -62,12 +62,12 @@ class UnusableStream extends Error {
  * an upload that was in progress. Chunks whose bytes are not there are reported; nothing can bring them back.
  */
 export class AudioSweep {
-  readonly #parts: Parts;
+  readonly #deps: AudioSweepDeps;
   readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
   #stopped = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: AudioSweepDeps) {
+    this.#deps = deps;
   }
 
   start(): void {
@@ -85,7 +85,7 @@ export class AudioSweep {
   }
 
   async #run(): Promise<void> {
-    const { turns, log, now } = this.#parts;
+    const { turns, log, now } = this.#deps;
     try {
       await turns.schedule(spread(now()));
       while (!this.#stopped) {
@@ -99,7 +99,7 @@ export class AudioSweep {
   }
 
   async #sweepAll(names: string[]): Promise<void> {
-    const { turns, blobs, metrics, log, now } = this.#parts;
+    const { turns, blobs, metrics, log, now } = this.#deps;
     const done = new Set<string>();
     try {
       if (!(await this.#isOurs())) return;
@@ -129,7 +129,7 @@ export class AudioSweep {
    * if nobody claimed them.
    */
   async #isOurs(): Promise<boolean> {
-    const { turns, blobs, log } = this.#parts;
+    const { turns, blobs, log } = this.#deps;
     const name = await turns.owner(Buffer.from(randomBytes(12)).toString('base64url'));
     if ((await blobs.claim(name)) === name) return true;
     log.error(
@@ -139,13 +139,13 @@ export class AudioSweep {
   }
 
   async #sweepPartition(partition: number): Promise<void> {
-    const { blobs, metrics, log } = this.#parts;
+    const { blobs, metrics, log } = this.#deps;
     const folder = partitionFolder(partition);
     const left_behind = await blobs.sweepTemporary(LIMITS.audio_orphan_age_ms, folder);
     const tally = { looked_at: 0, removed: left_behind };
     metrics.audio_removed.inc(left_behind);
-    const account_bytes = new AccountBytes(this.#parts);
-    let found: Found | null = null;
+    const account_bytes = new AccountBytes(this.#deps);
+    let found: FoundStream | null = null;
     for await (const key of blobs.list(folder)) {
       if (this.#stopped) return;
       const place = placeOf(key);
@@ -171,7 +171,7 @@ export class AudioSweep {
   }
 
   /** No chunks, when there is no such stream. */
-  async #findStream(stream_id: string): Promise<Found> {
+  async #findStream(stream_id: string): Promise<FoundStream> {
     const stream = await this.#view(stream_id);
     const chunks = stream === 'unusable' ? 0 : (stream?.chunks ?? 0);
     return { stream_id, chunks, present: new Uint8Array((chunks >>> 3) + 1), is_usable: stream !== 'unusable' };
@@ -179,23 +179,23 @@ export class AudioSweep {
 
   async #view(stream_id: string): Promise<Stream | null | 'unusable'> {
     try {
-      return await this.#parts.actors.stream(stream_id).view().catch(absent);
+      return await this.#deps.actors.stream(stream_id).view().catch(absent);
     } catch (error) {
       if (!(error instanceof UnusableStream)) throw error;
-      this.#parts.log.error({ stream_id }, 'the audio of a stream that is out of service could not be swept');
+      this.#deps.log.error({ stream_id }, 'the audio of a stream that is out of service could not be swept');
       return 'unusable';
     }
   }
 
   /** Goes through a stream's chunks beside what was found of it; gives how many blobs were removed. */
-  async #compare({ stream_id, chunks, present, is_usable }: Found): Promise<number> {
+  async #compare({ stream_id, chunks, present, is_usable }: FoundStream): Promise<number> {
     if (!is_usable) return 0;
     const began = performance.now();
     const missing: number[] = [];
     let removed = 0;
     let after: { order: number; id: string } | undefined;
     for (let is_last = chunks === 0; !is_last && !this.#stopped; ) {
-      const page = await this.#parts.actors
+      const page = await this.#deps.actors
         .stream(stream_id)
         .list_chunks({ range: { after, limit: PAGE_MAX } })
         .catch(absent);
@@ -227,8 +227,8 @@ export class AudioSweep {
   }
 
   /** Removes bytes unless a chunk claims them or they are young; gives how many blobs that were. */
-  async #removeUnclaimed(place: Place, known_status?: ChunkStatus): Promise<0 | 1> {
-    const { blobs, metrics } = this.#parts;
+  async #removeUnclaimed(place: ChunkPlace, known_status?: ChunkStatus): Promise<0 | 1> {
+    const { blobs, metrics } = this.#deps;
     const status = known_status ?? (await this.#chunk(place))?.status;
     // What awaits its upload becomes stored, or expires within a day.
     if (status !== undefined && BYTES[status] !== 'unclaimed') return 0;
@@ -239,8 +239,8 @@ export class AudioSweep {
   }
 
   /** Whether a chunk that was marked stored has no bytes, and is still marked so. */
-  async #isMissing(place: Place): Promise<boolean> {
-    if (await this.#parts.blobs.has(blobKey(place.stream_id, place.chunk_id))) return false;
+  async #isMissing(place: ChunkPlace): Promise<boolean> {
+    if (await this.#deps.blobs.has(blobKey(place.stream_id, place.chunk_id))) return false;
     const chunk = await this.#chunk(place);
     return chunk !== null && BYTES[chunk.status] === 'there';
   }
@@ -250,7 +250,7 @@ export class AudioSweep {
    * older release has stored.
    */
   async #sweepStreams(): Promise<void> {
-    const { actors, turns, blobs } = this.#parts;
+    const { actors, turns, blobs } = this.#deps;
     const places = new RetentionPlaces(actors);
     const search = new SearchBackfill(actors);
     for await (const stream_id of turns.streamIds()) {
@@ -275,9 +275,9 @@ export class AudioSweep {
   }
 
   #report(stream_id: string, missing: number, numbers: number[]): void {
-    const { metrics, log } = this.#parts;
+    const { metrics, log } = this.#deps;
     metrics.audio_missing.inc(missing);
-    this.#parts.lost_audio.note(stream_id);
+    this.#deps.lost_audio.note(stream_id);
     const some = numbers.slice(0, NAMED_MAX);
     log.error(
       { stream_id, missing, ...(some.length > 0 ? { some } : {}) },
@@ -285,8 +285,8 @@ export class AudioSweep {
     );
   }
 
-  async #chunk({ stream_id, number }: Place): Promise<Chunk | null> {
-    return (await this.#parts.actors.stream(stream_id).chunk({ number }).catch(absent))?.chunk ?? null;
+  async #chunk({ stream_id, number }: ChunkPlace): Promise<Chunk | null> {
+    return (await this.#deps.actors.stream(stream_id).chunk({ number }).catch(absent))?.chunk ?? null;
   }
 }
 
@@ -296,10 +296,10 @@ function absent(error: unknown): null {
   throw isRefused(error, 'INTERNAL') ? new UnusableStream(`stream: ${error.message}`) : error;
 }
 
-type Place = { stream_id: string; chunk_id: string; number: number };
+type ChunkPlace = { stream_id: string; chunk_id: string; number: number };
 
 /** What a key is of; null for one that is no chunk's. */
-function placeOf(key: string): Place | null {
+function placeOf(key: string): ChunkPlace | null {
   const chunk_id = key.slice(key.lastIndexOf('/') + 1);
   const home = isId(chunk_id) ? streamOfChunk(chunk_id) : null;
   return home === null || blobKey(home.stream_id, chunk_id) !== key ? null : { ...home, chunk_id };

@@ -1,6 +1,6 @@
 import type { ItemKind, Items } from '../../../actors/insights/library_state.js';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
-import type { Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
+import type { PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
 import { insightId, isLaneId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
@@ -12,7 +12,7 @@ import { type FoundTurn, readableScene, sceneOfTurn } from '../transcripts/trans
 import { type HitPlace, type Hits, itemOfEntry } from './evaluate.js';
 
 /** A turn as it lies in its page. */
-export type TurnAt = { scene: Scene; page: Page; at: number; turn: PageTurn };
+export type TurnAt = { scene: Scene; page: TranscriptPage; at: number; turn: PageTurn };
 type TurnHitPlace = Extract<HitPlace, { transcript_id: string }>;
 
 /** What must be so beside what the index knows. */
@@ -32,7 +32,7 @@ export class HitReading {
   readonly #who: Principal;
   readonly #filters: HitFilters;
   readonly #scenes = new Map<string, Promise<Scene | null>>();
-  readonly #pages = new Map<string, Promise<Page | null>>();
+  readonly #pages = new Map<string, Promise<TranscriptPage | null>>();
   readonly insights: InsightReading;
   /** Of how many hits the text was read. */
   looked = 0;
@@ -71,7 +71,7 @@ export class HitReading {
   }
 
   /** A page that there is. */
-  async page(scene: Scene, number: number): Promise<Page | null> {
+  async page(scene: Scene, number: number): Promise<TranscriptPage | null> {
     const key = `${scene.id} ${number}`;
     const known = this.#pages.get(key);
     const reading = known ?? this.#read(scene, number);
@@ -79,7 +79,7 @@ export class HitReading {
     return reading;
   }
 
-  async #read(scene: Scene, number: number): Promise<Page | null> {
+  async #read(scene: Scene, number: number): Promise<TranscriptPage | null> {
     const pages = await somePages(this.#services, scene, { page: number, limit: 1 });
     return pages.find((page) => page.number === number) ?? null;
   }

@@ -8,7 +8,7 @@ import { LIMITS } from '../../domain/limits.js';
 export type Period = { from_ms: number; to_ms: number };
 
 type Day = { year: number; month: number; day: number };
-type Asked = { now_ms: number; time_zone: string };
+type PeriodQuery = { now_ms: number; time_zone: string };
 
 const CHRONO = new Chrono(casual);
 const MINUTE_MS = 60_000;
@@ -45,7 +45,7 @@ export function isTimeZone(name: string): boolean {
  * The period that a text speaks of, and what else it says; null where it clearly speaks of none. It is looked for in the
  * first `LIMITS.recall_period_chars_max` characters: a text of nothing but dates would take long.
  */
-export function periodIn(text: string, asked: Asked): { period: Period; rest: string } | null {
+export function periodIn(text: string, asked: PeriodQuery): { period: Period; rest: string } | null {
   const lower = text.slice(0, LIMITS.recall_period_chars_max).toLowerCase();
   const reference = { instant: new Date(asked.now_ms), timezone: offsetMs(asked.now_ms, asked.time_zone) / MINUTE_MS };
   let period: Period | null = null;
@@ -72,7 +72,7 @@ export function periodIn(text: string, asked: Asked): { period: Period; rest: st
   return period === null ? null : { period, rest };
 }
 
-function periodOf(result: ParsedResult, { lower, now_ms, time_zone }: Asked & { lower: string }): Period | null {
+function periodOf(result: ParsedResult, { lower, now_ms, time_zone }: PeriodQuery & { lower: string }): Period | null {
   const text = result.text.trim();
   const before = lower.slice(0, result.index);
   if (OF_A_MOMENT.test(text) || ENDS.test(before)) return null;
@@ -89,7 +89,7 @@ function periodOf(result: ParsedResult, { lower, now_ms, time_zone }: Asked & { 
 }
 
 /** The first and the last of its days. */
-function daysOf({ start, end }: ParsedResult, { text, ...asked }: Asked & { text: string }): [Day, Day] {
+function daysOf({ start, end }: ParsedResult, { text, ...asked }: PeriodQuery & { text: string }): [Day, Day] {
   const { hour, ...day } = nowAt(asked);
   if (LAST_NIGHT.test(text)) return [addDays(day, -1), hour < NIGHT_ENDS_AT_HOUR ? day : addDays(day, -1)];
   // It counts weeks from Sunday on.
@@ -147,7 +147,7 @@ function dayOf(components: ParsedResult['start']): Day {
   return { year: year as number, month: month as number, day: day as number };
 }
 
-function nowAt({ now_ms, time_zone }: Asked): Day & { hour: number } {
+function nowAt({ now_ms, time_zone }: PeriodQuery): Day & { hour: number } {
   const there = new Date(now_ms + offsetMs(now_ms, time_zone));
   const [year, month, day] = [there.getUTCFullYear(), there.getUTCMonth() + 1, there.getUTCDate()];
   return { year, month, day, hour: there.getUTCHours() };

@@ -22,7 +22,7 @@ export type Shelf = {
   deleted_streams: ReadonlySet<string>;
 };
 
-type Kept = {
+type KeptLibrary = {
   library_id: string;
   /** The number of the last change that is in here. */
   seen: number;
@@ -32,7 +32,7 @@ type Kept = {
   bytes: number;
 };
 
-type Parts = {
+type SearchShelvesDeps = {
   store: Pick<Store, 'list' | 'records'>;
   runtime: Pick<Runtime, 'cacheEpoch'>;
   metrics: Pick<Metrics, 'search_kept' | 'search_blocks'>;
@@ -49,15 +49,15 @@ const BLOCK_BYTES = 200;
  * is on its index in the commit that made it, by whichever process. So what is found is never older than the question.
  */
 export class SearchShelves {
-  readonly #parts: Parts;
-  readonly #kept: LRUCache<string, Kept>;
+  readonly #deps: SearchShelvesDeps;
+  readonly #kept: LRUCache<string, KeptLibrary>;
   /** A library is read by one at a time; whoever comes meanwhile reads what has changed since. */
   readonly #reading = new Map<string, Promise<unknown>>();
   #epoch = -1;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const maxSize = parts.bytes_max ?? LIMITS.search_memory_bytes;
+  constructor(deps: SearchShelvesDeps) {
+    this.#deps = deps;
+    const maxSize = deps.bytes_max ?? LIMITS.search_memory_bytes;
     this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ bytes }) => bytes + 1 });
   }
 
@@ -76,7 +76,7 @@ export class SearchShelves {
   }
 
   async #read(library_id: string): Promise<Shelf> {
-    const { cacheEpoch } = this.#parts.runtime;
+    const { cacheEpoch } = this.#deps.runtime;
     // Storage may have lost writes, and numbers with them.
     if (cacheEpoch !== this.#epoch) this.#kept.clear();
     this.#epoch = cacheEpoch;
@@ -86,7 +86,7 @@ export class SearchShelves {
     const place = { owner: library_id, partition: partitionOfId(library_id) };
     const after = { order: kept.seen, member: LAST };
     const limit = Number.MAX_SAFE_INTEGER;
-    const changed = await this.#parts.store.list(place, SEARCH_INDEX, { after, descending: false, limit });
+    const changed = await this.#deps.store.list(place, SEARCH_INDEX, { after, descending: false, limit });
     if (changed.length > 0) {
       try {
         await this.#take(kept, changed);
@@ -97,11 +97,11 @@ export class SearchShelves {
       }
     }
     if (is_new || kept.bytes !== was) this.#kept.set(library_id, kept);
-    this.#parts.metrics.search_kept.set(this.#kept.calculatedSize);
+    this.#deps.metrics.search_kept.set(this.#kept.calculatedSize);
     return kept;
   }
 
-  async #take(kept: Kept, changed: { member: string; order: number }[]): Promise<void> {
+  async #take(kept: KeptLibrary, changed: { member: string; order: number }[]): Promise<void> {
     const entries: string[] = [];
     const pages = new Map<string, string[]>();
     for (const { member } of changed) {
@@ -131,8 +131,8 @@ export class SearchShelves {
   async #blocks(address: { kind: string; id: string }, ids: string[]): Promise<(Block | null)[]> {
     if (ids.length === 0) return [];
     const place = { address, partition: partitionOfId(address.id) };
-    const values = await this.#parts.store.records(place, BLOCKS, ids);
-    this.#parts.metrics.search_blocks.inc(ids.length);
+    const values = await this.#deps.store.records(place, BLOCKS, ids);
+    this.#deps.metrics.search_blocks.inc(ids.length);
     // Copied: what arrives lies in buffers that hold much else.
     return values.map((value) =>
       value === null ? null : new Block(new Uint8Array(decodeStored(value) as Uint8Array)),
@@ -140,11 +140,11 @@ export class SearchShelves {
   }
 }
 
-function empty(library_id: string): Kept {
+function empty(library_id: string): KeptLibrary {
   return { library_id, seen: 0, transcripts: new Map(), items: new Map(), deleted_streams: new Set(), bytes: 0 };
 }
 
-function putPages(kept: Kept, transcript_id: string, changed: { page: number; block: Block | null }[]): void {
+function putPages(kept: KeptLibrary, transcript_id: string, changed: { page: number; block: Block | null }[]): void {
   const pages = new Map((kept.transcripts.get(transcript_id) ?? []).map((one) => [one.page, one]));
   for (const { page, block } of changed) {
     kept.bytes += sizeOf(block) - sizeOf(pages.get(page)?.block ?? null);
@@ -159,7 +159,7 @@ function putPages(kept: Kept, transcript_id: string, changed: { page: number; bl
     );
 }
 
-function putItem(kept: Kept, entry: string, block: Block | null): void {
+function putItem(kept: KeptLibrary, entry: string, block: Block | null): void {
   kept.bytes += sizeOf(block) - sizeOf(kept.items.get(entry) ?? null);
   if (block === null) kept.items.delete(entry);
   else kept.items.set(entry, block);

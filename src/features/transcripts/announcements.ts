@@ -24,22 +24,22 @@ const TRIES_MAX = 2;
 const HOLDER_BYTES = 6;
 
 /** `into`: who its turns show now; null for nobody. */
-type Changed = { contact_id: string; into: string | null; number: number };
+type ContactChange = { contact_id: string; into: string | null; number: number };
 
-type Parts = { store: Store; actors: Actors; poll: DuePoll; log: Pick<Logger, 'error'>; now: () => number };
+type AnnouncementsDeps = { store: Store; actors: Actors; poll: DuePoll; log: Pick<Logger, 'error'>; now: () => number };
 
 /**
  * Records the events of changes that are seen at once and told step by step: of a speaker, by its transcript; of a contact
  * that was merged or deleted, by each transcript that shows it. What is left to tell, those entities keep.
  */
 export class Announcements {
-  readonly #parts: Parts;
+  readonly #deps: AnnouncementsDeps;
   readonly #pool: JobPool;
   #is_stopped = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const { store, now, poll, log } = parts;
+  constructor(deps: AnnouncementsDeps) {
+    this.#deps = deps;
+    const { store, now, poll, log } = deps;
     const complaint = 'changes of turns could not be announced; they are tried again';
     const due = new DueEntities({ store, poll, now, index: ANNOUNCING_INDEX, log, complaint });
     const workOn = (member: string) => this.#announce(member);
@@ -73,7 +73,7 @@ export class Announcements {
 
   /** Tells each transcript that shows a contact that changed. Only who holds the changes does, so that none is told twice. */
   async #ofContacts(account_id: string): Promise<boolean> {
-    const { actors, store } = this.#parts;
+    const { actors, store } = this.#deps;
     const contacts = actors.contacts(account_id);
     const holder = Buffer.from(randomBytes(HOLDER_BYTES)).toString('hex');
     const place = { owner: account_id, partition: partitionOfId(account_id) };
@@ -99,9 +99,9 @@ export class Announcements {
     return true;
   }
 
-  async #tellTranscript(stream_id: string, { contact_id, into, number }: Changed): Promise<void> {
+  async #tellTranscript(stream_id: string, { contact_id, into, number }: ContactChange): Promise<void> {
     try {
-      await this.#parts.actors
+      await this.#deps.actors
         .transcript(stream_id)
         .contact_changed({ contact_id, into, number }, [{ fence: 'open', id: stream_id }]);
     } catch (error) {
@@ -118,7 +118,7 @@ export class Announcements {
 
   /** The next events of a transcript. Whether more are left. */
   async #announceTurns(stream_id: string): Promise<boolean> {
-    const { actors } = this.#parts;
+    const { actors } = this.#deps;
     const transcript = actors.transcript(stream_id);
     for (let tries = 1; ; tries++) {
       const seen = await orNull(transcript.view(), 'NOT_FOUND');

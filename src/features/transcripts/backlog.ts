@@ -13,7 +13,7 @@ const REST_FACTOR = 2;
 const REST_MAX_MS = 200;
 const RETRY_MS = 30_000;
 
-type Parts = {
+type TranscriptionBacklogDeps = {
   turns: Pick<SweepTurns, 'streamIds'>;
   actors: Actors;
   log: Pick<Logger, 'error' | 'info'>;
@@ -28,13 +28,13 @@ type Parts = {
  * the start of the server on.
  */
 export class TranscriptionBacklog {
-  readonly #parts: Parts;
+  readonly #deps: TranscriptionBacklogDeps;
   #is_stopped = false;
   #running: Promise<void> = Promise.resolve();
   #retry: NodeJS.Timeout | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: TranscriptionBacklogDeps) {
+    this.#deps = deps;
   }
 
   start(): void {
@@ -48,7 +48,7 @@ export class TranscriptionBacklog {
   }
 
   async #run(): Promise<void> {
-    const { turns, log, now, days } = this.#parts;
+    const { turns, log, now, days } = this.#deps;
     if (days === 0) return;
     const since_ms = now() - days * DAY_MS;
     try {
@@ -74,7 +74,7 @@ export class TranscriptionBacklog {
   }
 
   async #tell(stream_id: string): Promise<boolean> {
-    const { actors, window_ms, offer } = this.#parts;
+    const { actors, window_ms, offer } = this.#deps;
     const actor = actors.downstream.stream(stream_id);
     const stream = await actor.view().catch(orRefused(null));
     if (stream === null || (stream.untold ?? 0) === 0) return false;

@@ -23,7 +23,7 @@ type Heading = Pick<
   | 'previous_text'
 >;
 /** `onLost`: told of chunks whose bytes are gone. */
-type Asking = {
+type WindowTranscription = {
   engine: Engine;
   blobs: BlobStore;
   work: Heading;
@@ -41,7 +41,7 @@ export type Transcribed = { failures: EngineFailure[] } & (
 const CUT_OFF_MS = 1_000;
 
 /** It never throws but for a bug. */
-export function transcribeWindow(asking: Asking): Promise<Transcribed> {
+export function transcribeWindow(asking: WindowTranscription): Promise<Transcribed> {
   return new WindowHearing(asking).transcribed();
 }
 
@@ -50,7 +50,7 @@ export function transcribeWindow(asking: Asking): Promise<Transcribed> {
  * fails, what was heard before counts, and the rest waits for the next try. After the last try a file counts as failed.
  */
 class WindowHearing {
-  readonly #asking: Asking;
+  readonly #asking: WindowTranscription;
   readonly #turns: TranscribedTurn[] = [];
   readonly #failed: FailedAudio[] = [];
   readonly #failures: EngineFailure[] = [];
@@ -62,7 +62,7 @@ class WindowHearing {
   /** Nothing from here on is asked for in this try. */
   #stopped_ms: number | null = null;
 
-  constructor(asking: Asking) {
+  constructor(asking: WindowTranscription) {
     this.#asking = asking;
   }
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
-import type { Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
+import type { PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { pageKey } from '../../../actors/transcripts/transcript_page.js';
 import type { Lane, Speaker, Transcript } from '../../../actors/transcripts/transcript_state.js';
 import { laneId, ownerOfPipeline } from '../../domain/ids.js';
@@ -77,7 +77,7 @@ async function laneOn(
 
 /** By transcript and revision: what is read of a transcript stays as it is until that rises. */
 const known_speakers = new LRUCache<string, ReadonlyMap<number, Speaker>>({ max: SPEAKERS_KEPT_MAX });
-const known_pages = new LRUCache<string, Page[]>({
+const known_pages = new LRUCache<string, TranscriptPage[]>({
   maxSize: TURNS_KEPT_MAX,
   sizeCalculation: (pages) => 1 + pages.reduce((sum, { turns }) => sum + turns.length, 0),
 });
@@ -96,7 +96,7 @@ export async function* pagesFrom(
   reader: TranscriptReader,
   { id, transcript }: Scene,
   { page, descending = false }: { page: number; descending?: boolean },
-): AsyncGenerator<Page> {
+): AsyncGenerator<TranscriptPage> {
   if (transcript === null) return;
   for (let from = page; ; ) {
     const pages = await pagesAt(reader, id, { from, descending, revision: transcript.revision });
@@ -112,7 +112,7 @@ export async function somePages(
   reader: TranscriptReader,
   { id, transcript }: Scene,
   { page: from, limit }: { page: number; limit: number },
-): Promise<Page[]> {
+): Promise<TranscriptPage[]> {
   if (transcript === null) return [];
   return pagesAt(reader, id, { from, limit, descending: false, revision: transcript.revision });
 }
@@ -120,8 +120,8 @@ export async function somePages(
 async function pagesAt(
   { actors, runtime }: TranscriptReader,
   stream_id: string,
-  { from, descending, revision, limit = PAGES_STEP }: Run & { revision: number },
-): Promise<Page[]> {
+  { from, descending, revision, limit = PAGES_STEP }: PagesQuery & { revision: number },
+): Promise<TranscriptPage[]> {
   const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at} ${from} ${limit} ${descending}`;
   const known = known_pages.get(keyOf(revision));
   if (known !== undefined) return known;
@@ -132,7 +132,7 @@ async function pagesAt(
   return read.pages;
 }
 
-type Run = { from: number; descending: boolean; limit?: number };
+type PagesQuery = { from: number; descending: boolean; limit?: number };
 
 /** Contacts as they are now, by the id that a turn holds: null for one that is gone. */
 export type Contacts = Readonly<Record<string, { id: string; name: string | null } | null>>;

@@ -47,7 +47,7 @@ type TranscriptionJobsDeps = JobQueueDeps & {
 export type WindowResult = JobResult & { result: TranscriptionResult; engine?: string | undefined };
 
 /** What tells whether a recording may be transcribed. */
-type Recording = Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id'>;
+type RecordingOwner = Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id'>;
 
 /** Windows of recordings that are to be transcribed; transcripts hold them, the id of one is its stream's or a lane's. */
 export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, PublicationTally, TranscribedWindow> {
@@ -201,7 +201,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
   }
 
   /** Whether an account's recording may be transcribed. */
-  async #standing(recording: Recording, stream_id: string): Promise<'open' | 'waits' | 'gone'> {
+  async #standing(recording: RecordingOwner, stream_id: string): Promise<'open' | 'waits' | 'gone'> {
     const { actors } = this.#deps;
     const { status } = await ownerStatus(this.#deps, recording, LAYERS);
     if (status === 'account_closed' || status === 'layer_off') return 'waits';

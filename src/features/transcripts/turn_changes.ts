@@ -1,5 +1,5 @@
 import { TRANSCRIPT_MEMBER } from '../../../actors/transcripts/announcing.js';
-import type { Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
+import type { PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { speakerNumber } from '../../../actors/transcripts/transcript_state.js';
 import type { Principal } from '../../access/principal.js';
 import { placeOfTurn } from '../../domain/ids.js';
@@ -135,7 +135,7 @@ async function changeTurn<Reply>(
 function viewChanged(
   services: Services,
   who: Principal,
-  { scene, page, turns }: { scene: Scene; page: Page; turns: PageTurn[] },
+  { scene, page, turns }: { scene: Scene; page: TranscriptPage; turns: PageTurn[] },
 ): Promise<TurnView[]> {
   const found = turns.map((turn) => ({ page: page.number, turn, words: null }));
   return viewTurns(services, who, { scene, turns: found });

@@ -2,11 +2,11 @@ import { LIMITS } from '../../domain/limits.js';
 import type { HeardSegment, HeardWord } from './engines/engine.js';
 import { plainText } from './engines/plain_text.js';
 import type { TranscribedTurn } from './transcription.js';
-import { onTimeline, type Part } from './window_audio.js';
+import { type AudioPart, onTimeline } from './window_audio.js';
 
 /** A segment of a transcription on the timeline: one turn, or more where its words say that it is none. */
 
-type Place = { parts: readonly Part[]; label: string };
+type SegmentPlace = { parts: readonly AudioPart[]; label: string };
 /** `begins`: another turn begins with it. */
 type PlacedWord = {
   text: string;
@@ -17,15 +17,15 @@ type PlacedWord = {
   begins: boolean;
 };
 /** What becomes one turn. */
-type Run = { text: string; start_ms: number; end_ms: number; speaker: string | null; words: PlacedWord[] };
+type WordRun = { text: string; start_ms: number; end_ms: number; speaker: string | null; words: PlacedWord[] };
 
 /** More time than the file shows between two words: what is said after it is no part of the same utterance. */
 const HOLE_MS = 1_000;
 
 /** Split where the speaker changes, where the recording has a hole, and where the text is longer than a turn may be. */
-export function turnsOf(segment: HeardSegment, place: Place): TranscribedTurn[] {
+export function turnsOf(segment: HeardSegment, place: SegmentPlace): TranscribedTurn[] {
   const words = placedWords(segment, place);
-  const whole: Run = {
+  const whole: WordRun = {
     text: segment.text,
     start_ms: onTimeline(place.parts, segment.start_s * 1_000, 'start'),
     end_ms: onTimeline(place.parts, segment.end_s * 1_000, 'end'),
@@ -50,7 +50,7 @@ export function clampedTurn(turn: TranscribedTurn, span: { start_ms: number; end
   return { ...turn, start_ms, end_ms, words };
 }
 
-function placedWords({ words, speaker: of_segment }: HeardSegment, place: Place): PlacedWord[] {
+function placedWords({ words, speaker: of_segment }: HeardSegment, place: SegmentPlace): PlacedWord[] {
   const [startOf, endOf] = [
     ({ start_s }: HeardWord) => onTimeline(place.parts, start_s * 1_000, 'start'),
     ({ end_s }: HeardWord) => onTimeline(place.parts, end_s * 1_000, 'end'),
@@ -74,15 +74,15 @@ function placedWords({ words, speaker: of_segment }: HeardSegment, place: Place)
   return placed;
 }
 
-function labelOf(speaker: string | undefined, { label }: Place): string | null {
+function labelOf(speaker: string | undefined, { label }: SegmentPlace): string | null {
   const said = plainText(speaker ?? '');
   return said === '' ? null : cut(label + said, LIMITS.speaker_label_chars_max);
 }
 
-function runsOf(whole: Run, breaks: readonly number[]): Run[] {
+function runsOf(whole: WordRun, breaks: readonly number[]): WordRun[] {
   if (breaks.length === 0) return [whole];
   const texts = textsBetween(whole, breaks);
-  return texts.map((text, run): Run => {
+  return texts.map((text, run): WordRun => {
     const words = whole.words.slice(breaks[run - 1] ?? 0, breaks[run]);
     const [first, last] = [words[0] as PlacedWord, words.at(-1) as PlacedWord];
     return { text, start_ms: first.start_ms, end_ms: last.end_ms, speaker: first.speaker, words };
@@ -90,7 +90,7 @@ function runsOf(whole: Run, breaks: readonly number[]): Run[] {
 }
 
 /** The text of a segment cut before some of its words: its own, with its marks, where all words are found in it. */
-function textsBetween({ text, words }: Run, breaks: readonly number[]): string[] {
+function textsBetween({ text, words }: WordRun, breaks: readonly number[]): string[] {
   const lower = text.toLowerCase();
   const found: number[] = [];
   let at = 0;
@@ -112,7 +112,7 @@ function textsBetween({ text, words }: Run, breaks: readonly number[]): string[]
 }
 
 /** Parts of a run whose text is too long for a turn, cut between words; without words its time is dealt by letters. */
-function shortRuns(run: Run): Run[] {
+function shortRuns(run: WordRun): WordRun[] {
   const { text, words } = run;
   if (text.length <= LIMITS.turn_text_chars_max) return [run];
   const middle = text.lastIndexOf(' ', LIMITS.turn_text_chars_max);
@@ -125,7 +125,7 @@ function shortRuns(run: Run): Run[] {
   ];
 }
 
-function turnOf({ text, start_ms, end_ms, speaker, words }: Run, of_segment: number | undefined): TranscribedTurn {
+function turnOf({ text, start_ms, end_ms, speaker, words }: WordRun, of_segment: number | undefined): TranscribedTurn {
   const sure = words.flatMap(({ confidence }) => (confidence === null ? [] : [confidence]));
   const mean = sure.length === 0 ? undefined : sure.reduce((sum, one) => sum + one, 0) / sure.length;
   const confidence = rounded(of_segment ?? mean);

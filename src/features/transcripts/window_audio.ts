@@ -24,17 +24,17 @@ export type WindowFile = {
   /** Of plain samples: how to read them. */
   wav: Wav | null;
   /** Parts of the file in their order, and where they lie on the stream's timeline. */
-  parts: Part[];
+  parts: AudioPart[];
   /** What of the timeline it stands for: one that could not be cut holds more. */
   counts: Span;
   /** Plain samples in which nothing can be heard. */
   silent: boolean;
   /** The chunks that it was made of. */
-  pieces: readonly Piece[];
+  pieces: readonly AudioPiece[];
 };
 
 /** `file_ms` is where it begins in the file. */
-export type Part = { file_ms: number; length_ms: number; start_ms: number; end_ms: number };
+export type AudioPart = { file_ms: number; length_ms: number; start_ms: number; end_ms: number };
 
 type Window = Pick<WindowWork, 'stream_id' | 'from_ms' | 'to_ms' | 'audio'>;
 /** What of a chunk is heard in the window. */
@@ -43,7 +43,7 @@ type Span = { start_ms: number; end_ms: number };
 export type Lost = Span & { chunk_id: string };
 
 /** A chunk's share of a file. `joins` is equal for what can be one file. */
-type Piece = { body: Buffer; part: Omit<Part, 'file_ms'>; span: Span } & (
+type AudioPiece = { body: Buffer; part: Omit<AudioPart, 'file_ms'>; span: Span } & (
   | { kind: 'wav'; joins: string; format: WavFormat }
   | { kind: 'ogg'; joins: string; head: OggPage[]; pages: OggPage[] }
   | { kind: 'other'; joins: null; chunk: WindowChunk }
@@ -72,7 +72,7 @@ export async function* windowFiles(
   window: Window,
   onLost: (lost: Lost) => void,
 ): AsyncGenerator<WindowFile> {
-  let held: Piece[] = [];
+  let held: AudioPiece[] = [];
   let held_bytes = 0;
   let reached_ms = window.from_ms;
   for (const chunk of [...window.audio].sort((a, b) => a.start_ms - b.start_ms || a.sequence - b.sequence)) {
@@ -107,22 +107,22 @@ export async function* filesOfPieces({ pieces }: WindowFile): AsyncGenerator<Win
  * Where a moment of the file lies on the timeline. Where one part ends and another begins, a start is the beginning of
  * the later one, an end the end of the earlier.
  */
-export function onTimeline(parts: readonly Part[], file_ms: number, side: 'start' | 'end'): number {
+export function onTimeline(parts: readonly AudioPart[], file_ms: number, side: 'start' | 'end'): number {
   const begun = parts.filter((part) => (side === 'start' ? part.file_ms <= file_ms : part.file_ms < file_ms));
-  const part = begun.at(-1) ?? (parts[0] as Part);
+  const part = begun.at(-1) ?? (parts[0] as AudioPart);
   const share = part.length_ms === 0 ? 0 : (file_ms - part.file_ms) / part.length_ms;
   return Math.round(part.start_ms + Math.min(1, Math.max(0, share)) * (part.end_ms - part.start_ms));
 }
 
 export function lengthOf({ parts }: Pick<WindowFile, 'parts'>): number {
-  const last = parts.at(-1) as Part;
+  const last = parts.at(-1) as AudioPart;
   return last.file_ms + last.length_ms;
 }
 
-type Source = { key: string; chunk: WindowChunk; span: Span };
+type WindowSource = { key: string; chunk: WindowChunk; span: Span };
 
 /** Null where nothing of the chunk belongs to the window. What is not what it says is left as it is. Throws NoBytes. */
-async function pieceOf(blobs: BlobStore, source: Source): Promise<Piece | null> {
+async function pieceOf(blobs: BlobStore, source: WindowSource): Promise<AudioPiece | null> {
   const { chunk, key, span } = source;
   const kind = audioKindOf(chunk);
   if (kind.kind === 'pcm') {
@@ -145,7 +145,7 @@ async function pieceOf(blobs: BlobStore, source: Source): Promise<Piece | null> 
 }
 
 /** Windows that meet in a chunk have all of its frames between them, each once, however long it says it is. */
-async function samplesOf(blobs: BlobStore, { key, chunk, span }: Source, wav: Wav): Promise<Piece | null> {
+async function samplesOf(blobs: BlobStore, { key, chunk, span }: WindowSource, wav: Wav): Promise<AudioPiece | null> {
   const { format, data_offset, frames } = wav;
   const frameAt = (ms: number) =>
     Math.round(((ms - chunk.start_ms) / (chunk.end_ms - chunk.start_ms)) * frames) * format.frame_bytes;
@@ -158,7 +158,7 @@ async function samplesOf(blobs: BlobStore, { key, chunk, span }: Source, wav: Wa
 }
 
 /** The pages that begin in the span. One that begins within a packet goes with the page before it. */
-async function opusOf(blobs: BlobStore, { key, chunk, span }: Source): Promise<Piece | null | 'not opus'> {
+async function opusOf(blobs: BlobStore, { key, chunk, span }: WindowSource): Promise<AudioPiece | null | 'not opus'> {
   const opus = await soundOpus(blobs, key);
   if (opus === 'not opus') return opus;
   const { header_pages, samples, trimmed, format } = opus;
@@ -208,15 +208,15 @@ async function soundOpus(blobs: BlobStore, key: string): Promise<OpusFile | 'not
   }
 }
 
-async function fileOf(pieces: Piece[]): Promise<WindowFile> {
-  const [first] = pieces as [Piece];
+async function fileOf(pieces: AudioPiece[]): Promise<WindowFile> {
+  const [first] = pieces as [AudioPiece];
   let file_ms = 0;
-  const parts = pieces.map(({ part }): Part => {
+  const parts = pieces.map(({ part }): AudioPart => {
     const begins = file_ms;
     file_ms += part.length_ms;
     return { file_ms: begins, ...part };
   });
-  const counts = { start_ms: first.span.start_ms, end_ms: (pieces.at(-1) as Piece).span.end_ms };
+  const counts = { start_ms: first.span.start_ms, end_ms: (pieces.at(-1) as AudioPiece).span.end_ms };
   const of = { parts, counts, wav: null, silent: false, pieces };
   switch (first.kind) {
     case 'wav': {
@@ -238,9 +238,9 @@ async function fileOf(pieces: Piece[]): Promise<WindowFile> {
 }
 
 /** One stream whose pages are numbered anew. Nothing is skipped at its start: where it was cut, the lead-in is audio. */
-function opusFileOf(pieces: readonly Piece[]): Buffer {
+function opusFileOf(pieces: readonly AudioPiece[]): Buffer {
   const clock = new PacketClock();
-  const head = (pieces as [Piece & { kind: 'ogg' }])[0].head;
+  const head = (pieces as [AudioPiece & { kind: 'ogg' }])[0].head;
   const audio = pieces.flatMap((piece) => (piece.kind === 'ogg' ? piece.pages : []));
   head[0]?.body.writeUInt16LE(0, PRE_SKIP_AT);
   for (const [sequence, page] of [...head, ...audio].entries()) {

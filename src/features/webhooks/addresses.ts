@@ -11,7 +11,7 @@ class AddressBlocked extends Error {
   readonly code = 'ADDRESS_BLOCKED';
 }
 
-type Found = { address: string; family: number }[];
+type ResolvedAddresses = { address: string; family: number }[];
 type LookupOptions = {
   block_private: boolean;
   /** Of the DNS, in place of those that this machine asks. */
@@ -51,14 +51,14 @@ export function checkLiteral(host: string): void {
  * threads, many at once: somebody's server of names that never answers keeps nobody else waiting.
  */
 export function makeLookup({ block_private, servers }: LookupOptions): LookupFunction {
-  const kept = new LRUCache<string, Found>({ max: KEPT_MAX, ttl: KEPT_MS });
-  const asked = new Map<string, Promise<Found>>();
+  const kept = new LRUCache<string, ResolvedAddresses>({ max: KEPT_MAX, ttl: KEPT_MS });
+  const asked = new Map<string, Promise<ResolvedAddresses>>();
   const waiting: (() => void)[] = [];
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
   if (servers !== undefined) resolver.setServers(servers);
   let at_once = 0;
 
-  async function ask(host: string): Promise<Found> {
+  async function ask(host: string): Promise<ResolvedAddresses> {
     if (at_once >= AT_ONCE_MAX) {
       if (waiting.length >= WAITING_MAX) throw new NoAddress('too many lookups');
       await new Promise<void>((resolve) => waiting.push(resolve));
@@ -76,7 +76,7 @@ export function makeLookup({ block_private, servers }: LookupOptions): LookupFun
     }
   }
 
-  function find(host: string): Promise<Found> {
+  function find(host: string): Promise<ResolvedAddresses> {
     const known = kept.get(host);
     if (known !== undefined) return Promise.resolve(known);
     let under_way = asked.get(host);
@@ -115,7 +115,7 @@ function hostsOfFile(): Set<string> {
   }
 }
 
-async function resolve(resolver: Resolver, host: string): Promise<Found> {
+async function resolve(resolver: Resolver, host: string): Promise<ResolvedAddresses> {
   const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const found = [
     ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { QueuedDelivery } from '../../../actors/actor.js';
 import { type Attempt, DELIVERY_STATUSES, eventMs, type FoundDelivery } from '../../../actors/webhooks/delivery.js';
-import type { Found } from '../../../actors/webhooks/endpoint.js';
+import type { FoundDeliveries } from '../../../actors/webhooks/endpoint.js';
 import { type Endpoint, standingOf } from '../../../actors/webhooks/endpoint_state.js';
 import { type EventView, eventShape, eventView } from '../../access/events.js';
 import type { Principal } from '../../access/principal.js';
@@ -116,7 +116,7 @@ function readerOf(services: Services, { account_id, account }: Principal, endpoi
 
 const NOT_LISTED: Omit<QueuedDelivery, 'sequence'> = { log_id: '0-0', life: 0, generation: 0, type: 'account.updated' };
 
-function find({ services: { actors }, endpoint_id }: Reader, entries: QueuedDelivery[]): Promise<Found> {
+function find({ services: { actors }, endpoint_id }: Reader, entries: QueuedDelivery[]): Promise<FoundDeliveries> {
   return actors.endpoint(endpoint_id).find({ entries });
 }
 

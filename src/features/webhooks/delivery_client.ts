@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type AttemptResult, type Claim, eventMs } from '../../../actors/webhooks/delivery.js';
+import { type AttemptResult, type DeliveryClaim, eventMs } from '../../../actors/webhooks/delivery.js';
 import { deliveryId } from '../../domain/ids.js';
 import { retryAfterMs, verdictOf } from '../../domain/webhooks.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
@@ -11,7 +11,7 @@ import type { Target } from './endpoint_work.js';
 import { EventBodies } from './event_bodies.js';
 import type { Poster } from './poster.js';
 
-type Parts = {
+type DeliveryClientDeps = {
   store: Store;
   poster: Poster;
   metrics: Metrics;
@@ -27,16 +27,16 @@ type Attempted = { result: AttemptResult; event_id: string | null };
 
 /** Sends one delivery: reads its event, signs it and posts it once. */
 export class DeliveryClient {
-  readonly #parts: Parts;
+  readonly #deps: DeliveryClientDeps;
   readonly #bodies: EventBodies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#bodies = new EventBodies(parts.store);
+  constructor(deps: DeliveryClientDeps) {
+    this.#deps = deps;
+    this.#bodies = new EventBodies(deps.store);
   }
 
   /** Reads the events of these at once, before they are sent one by one. Never rejects. */
-  readAhead({ account_id }: Target, claims: readonly Claim[]): Promise<void> {
+  readAhead({ account_id }: Target, claims: readonly DeliveryClaim[]): Promise<void> {
     return this.#bodies.readAhead(
       account_id,
       claims.flatMap(({ log_id, attempts }) => (attempts.length > 0 ? [] : log_id)),
@@ -44,8 +44,8 @@ export class DeliveryClient {
   }
 
   /** Rejects where the event could not be read because storage is away; nothing was sent then. */
-  async send(target: Target, claim: Claim): Promise<AttemptResult> {
-    const { activity, metrics } = this.#parts;
+  async send(target: Target, claim: DeliveryClaim): Promise<AttemptResult> {
+    const { activity, metrics } = this.#deps;
     const attempted = await this.#attempt(target, claim);
     const { result } = attempted;
     this.#note(target.endpoint_id, claim, attempted);
@@ -54,8 +54,8 @@ export class DeliveryClient {
     return result;
   }
 
-  async #attempt({ endpoint_id, account_id, url, key }: Target, claim: Claim): Promise<Attempted> {
-    const { metrics, now, poster } = this.#parts;
+  async #attempt({ endpoint_id, account_id, url, key }: Target, claim: DeliveryClaim): Promise<Attempted> {
+    const { metrics, now, poster } = this.#deps;
     const { sequence, token } = claim;
     const event = await this.#bodies.of(account_id, claim.log_id, { again: claim.attempts.length > 0 });
     const attempted_at_ms = now();
@@ -84,8 +84,8 @@ export class DeliveryClient {
   }
 
   /** The webhook-id is also what the receiver sees; the event's id stands in the log of the turn that recorded it. */
-  #note(endpoint_id: string, { sequence, attempts }: Claim, { result, event_id }: Attempted): void {
-    const { log, tracing } = this.#parts;
+  #note(endpoint_id: string, { sequence, attempts }: DeliveryClaim, { result, event_id }: Attempted): void {
+    const { log, tracing } = this.#deps;
     if (tracing === null && !log.isLevelEnabled('info')) return;
     const { verdict, attempt } = result;
     const { status_code, error, duration_ms } = attempt;

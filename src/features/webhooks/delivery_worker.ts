@@ -31,7 +31,7 @@ const TAKEN_BACK_AT_ONCE = 16;
 const IDLE_MAX_MS = LIMITS.delivery_timeout_ms + 5_000;
 const IDLE_LOOKS_EVERY_MS = 5;
 
-type Parts = {
+type DeliveryWorkerDeps = {
   store: Store;
   actors: Actors;
   poster: Poster;
@@ -53,7 +53,7 @@ export type DueEndpoint = { endpoint_id: string; since_ms: number };
  * flight: a slow one holds only its own slots.
  */
 export class DeliveryWorker {
-  readonly #parts: Parts;
+  readonly #deps: DeliveryWorkerDeps;
   readonly #limit = new ConcurrencyLimit();
   readonly #dispatchers = new Map<string, EndpointDispatcher>();
   readonly #shared: DispatcherParts;
@@ -64,18 +64,18 @@ export class DeliveryWorker {
   #is_stopped = false;
   #posted = 0;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const asked = { poll: parts.poll, queue: 'endpoints', every_ms: LOOK_EVERY_MS } as const;
+  constructor(deps: DeliveryWorkerDeps) {
+    this.#deps = deps;
+    const asked = { poll: deps.poll, queue: 'endpoints', every_ms: LOOK_EVERY_MS } as const;
     this.#task = new DueTask(asked, (partitions) => this.#look(partitions));
     const { activity } = this;
     this.#shared = {
-      work: new EndpointWork({ ...parts, activity }),
-      client: new DeliveryClient({ ...parts, activity }),
+      work: new EndpointWork({ ...deps, activity }),
+      client: new DeliveryClient({ ...deps, activity }),
       limit: this.#limit,
       queue: new ReadyQueue(),
-      log: parts.log,
-      now: parts.now,
+      log: deps.log,
+      now: deps.now,
       isStopped: () => this.#is_stopped,
       onPosted: () => {
         this.#posted += 1;
@@ -123,7 +123,7 @@ export class DeliveryWorker {
 
   /** Wakes the endpoints of these partitions of which members have claims that ended without giving them back. */
   async takeBack(partitions: readonly number[], gone: ReadonlySet<string>): Promise<void> {
-    const { store, actors, now } = this.#parts;
+    const { store, actors, now } = this.#deps;
     const after_ms = now();
     const times = { after_ms, until_ms: after_ms + LIMITS.delivery_lease_ms, limit: TAKEN_BACK_MAX };
     // A claim makes its endpoint due when its lease ends, or before.
@@ -136,7 +136,7 @@ export class DeliveryWorker {
   }
 
   async #look(partitions: readonly number[]): Promise<void> {
-    const { store, now, log } = this.#parts;
+    const { store, now, log } = this.#deps;
     try {
       const now_ms = now();
       const due = { now_ms, again_ms: now_ms + FOUND_MS, limit: PER_PARTITION_MAX };
@@ -155,7 +155,7 @@ export class DeliveryWorker {
 
   /** Sets the gauges, and gives what they follow from: how many endpoints are due, since when the longest waits, what is in flight here. */
   async measure(): Promise<Backlog[]> {
-    const { store, metrics, now } = this.#parts;
+    const { store, metrics, now } = this.#deps;
     const now_ms = now();
     const backlogs = await store.backlogs(now_ms);
     const due = backlogs.map(({ endpoints }) => endpoints);
@@ -173,7 +173,7 @@ export class DeliveryWorker {
 
   /** Endpoints that get nothing or do not accept it, as it is stored. */
   troubled(): Promise<TroubledEndpoints> {
-    return troubledEndpoints(this.#parts.store);
+    return troubledEndpoints(this.#deps.store);
   }
 
   /** As last measured, of each partition the endpoint that has been due for longest; the longest first. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { AttemptResult, Claim } from '../../../actors/webhooks/delivery.js';
+import type { AttemptResult, DeliveryClaim } from '../../../actors/webhooks/delivery.js';
 import { backoffAfter } from '../../domain/backoff.js';
 import { LIMITS } from '../../domain/limits.js';
 import { randomFraction } from '../../engine/runtime/random.js';
@@ -159,7 +159,7 @@ export class EndpointDispatcher implements Queued {
     const { isStopped, limit, now, work } = this.#parts;
     const granted = isStopped() ? 0 : Math.max(0, Math.min(want, limit.free(target, this.#in_flight)));
     limit.take(target, granted);
-    let claims: Claim[] = [];
+    let claims: DeliveryClaim[] = [];
     try {
       const done = await work.exchange(target, { results, granted });
       if (done === null) {
@@ -182,7 +182,7 @@ export class EndpointDispatcher implements Queued {
   }
 
   /** Sends one delivery and keeps its result. Never rejects. */
-  async #deliver(target: Target, claim: Claim, ahead: Promise<void> | null): Promise<void> {
+  async #deliver(target: Target, claim: DeliveryClaim, ahead: Promise<void> | null): Promise<void> {
     const { client, isStopped, limit, log, onPosted, queue } = this.#parts;
     try {
       if (ahead !== null) await ahead;

@@ -25,10 +25,10 @@ export const EVENTS_READ_MAX = 200;
 /** `blocks`: because of it nothing arrives. */
 export type EndpointReason = { name: string; blocks: boolean; text: string };
 
-type Row = { name: string; blocks: boolean; text: (facts: EndpointFacts) => string | null };
+type ReasonRow = { name: string; blocks: boolean; text: (facts: EndpointFacts) => string | null };
 
 /** In the order in which one would look. */
-const ROWS: readonly Row[] = [
+const ROWS: readonly ReasonRow[] = [
   {
     name: 'account_deleted',
     blocks: true,

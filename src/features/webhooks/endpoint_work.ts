@@ -30,7 +30,7 @@ export type Target = ConcurrencyGroups & {
   account_epoch: number;
 };
 
-type Parts = {
+type EndpointWorkDeps = {
   store: Store;
   actors: Actors;
   keys: ServerKeys;
@@ -42,11 +42,11 @@ type Parts = {
 
 /** What endpoints' actors hand out and take back. */
 export class EndpointWork {
-  readonly #parts: Parts;
+  readonly #deps: EndpointWorkDeps;
   readonly #targets = new LRUCache<string, Target>({ max: TARGETS_MAX });
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: EndpointWorkDeps) {
+    this.#deps = deps;
   }
 
   /** Null where it is not known at present. */
@@ -56,7 +56,7 @@ export class EndpointWork {
 
   /** What it takes to deliver to an endpoint; null when there is none. */
   async targetOf(endpoint_id: string): Promise<Target | null> {
-    const { actors, keys } = this.#parts;
+    const { actors, keys } = this.#deps;
     const endpoint = await orNull(actors.endpoint(endpoint_id).view(), 'NOT_FOUND');
     if (endpoint === null) return null;
     const { account_id, sealed_secret } = endpoint;
@@ -83,7 +83,7 @@ export class EndpointWork {
     target: Target,
     { results, granted }: { results: AttemptResult[]; granted: number },
   ): Promise<WorkDone | null> {
-    const { actors, members } = this.#parts;
+    const { actors, members } = this.#deps;
     const { account_id, endpoint_id } = target;
     const gone = members.gone.size > 0 ? { gone: [...members.gone] } : {};
     let mail: WorkInput['mail'];
@@ -110,16 +110,16 @@ export class EndpointWork {
   }
 
   #drawToken(): string {
-    return this.#parts.members.id + Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+    return this.#deps.members.id + Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
   }
 
   async #accountEpoch(account_id: string): Promise<number> {
-    const { account = 0 } = await this.#parts.store.epochs({ account_id, partition: partitionOfId(account_id) });
+    const { account = 0 } = await this.#deps.store.epochs({ account_id, partition: partitionOfId(account_id) });
     return account;
   }
 
   async #disabledMail(endpoint_id: string, { account_id, url }: MailNeeded) {
-    const { actors, keys, now } = this.#parts;
+    const { actors, keys, now } = this.#deps;
     const account = await actors.account(account_id).view();
     const { host } = new URL(url);
     const failures = LIMITS.endpoint_failures_max;
@@ -130,7 +130,7 @@ export class EndpointWork {
   }
 
   #observe(endpoint_id: string, { late, disabled, ended }: WorkDone): void {
-    const { activity, metrics, now } = this.#parts;
+    const { activity, metrics, now } = this.#deps;
     if (late > 0) metrics.delivery_late_results.inc(late);
     if (disabled) {
       metrics.endpoints_disabled.inc();

@@ -8,7 +8,7 @@ import { isRetryable, type Store } from '../../engine/store/store.js';
 const RUN_EVERY_MS = 10 * 60_000;
 const PER_PARTITION_MAX = 100;
 
-type Parts = {
+type EventRetentionDeps = {
   store: Store;
   poll: DuePoll;
   metrics: Metrics;
@@ -19,13 +19,13 @@ type Parts = {
 
 /** Takes events away that are older than they are kept. Rule E-023. */
 export class EventRetention {
-  readonly #parts: Parts;
+  readonly #deps: EventRetentionDeps;
   #is_stopped = false;
   readonly #task: DueTask<void>;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const asked = { poll: parts.poll, queue: null, every_ms: RUN_EVERY_MS };
+  constructor(deps: EventRetentionDeps) {
+    this.#deps = deps;
+    const asked = { poll: deps.poll, queue: null, every_ms: RUN_EVERY_MS };
     this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
   }
 
@@ -44,7 +44,7 @@ export class EventRetention {
   }
 
   async #run(partitions: readonly number[]): Promise<void> {
-    const { store, metrics, log, certain } = this.#parts;
+    const { store, metrics, log, certain } = this.#deps;
     const before_ms = certain() - LIMITS.event_kept_ms;
     try {
       for (const partition of partitions) {
@@ -64,11 +64,11 @@ export class EventRetention {
   /** Whether it was done; a log that can't be trimmed keeps no other from it. */
   async #trim(place: { account_id: string; partition: number }, before_ms: number): Promise<boolean> {
     try {
-      await this.#parts.store.trimEvents(place, before_ms);
+      await this.#deps.store.trimEvents(place, before_ms);
       return true;
     } catch (error) {
       if (isRetryable(error)) throw error;
-      this.#parts.log.error({ err: error, ...place }, 'old events of an account could not be swept');
+      this.#deps.log.error({ err: error, ...place }, 'old events of an account could not be swept');
       return false;
     }
   }

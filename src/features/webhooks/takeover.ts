@@ -6,7 +6,7 @@ import type { DeliveryWorker } from './delivery_worker.js';
 
 const LOOK_EVERY_MS = 1_000;
 
-type Parts = {
+type TakeoverDeps = {
   store: Pick<Store, 'takeBack'>;
   poll: DuePoll;
   members: Holding;
@@ -20,14 +20,14 @@ type Parts = {
  * Without it they come back when their leases end. Who stands still keeps its leases: it may go on.
  */
 export class Takeover {
-  readonly #parts: Parts;
+  readonly #deps: TakeoverDeps;
   /** Partitions that were looked through, by the member that ended. */
   readonly #done = new Map<string, Set<number>>();
   #drop = () => {};
   #looking: Promise<void> | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: TakeoverDeps) {
+    this.#deps = deps;
   }
 
   start(): void {
@@ -36,7 +36,7 @@ export class Takeover {
         this.#looking = null;
       });
     };
-    this.#drop = this.#parts.poll.add({ queue: null, every_ms: LOOK_EVERY_MS, look });
+    this.#drop = this.#deps.poll.add({ queue: null, every_ms: LOOK_EVERY_MS, look });
   }
 
   async stop(): Promise<void> {
@@ -45,7 +45,7 @@ export class Takeover {
   }
 
   async #look(partitions: readonly number[]): Promise<void> {
-    const { store, members, deliveries, log, now } = this.#parts;
+    const { store, members, deliveries, log, now } = this.#deps;
     const { gone } = members;
     for (const id of this.#done.keys()) if (!gone.has(id)) this.#done.delete(id);
     const left = partitions.filter((partition) => [...gone].some((id) => !this.#done.get(id)?.has(partition)));

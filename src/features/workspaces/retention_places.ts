@@ -46,11 +46,11 @@ export class RetentionPlaces {
   }
 }
 
-type Place = { order: number; id: string };
+type ListPosition = { order: number; id: string };
 
-async function pages(take: (after: Place | null) => Promise<{ next: Place | null }>): Promise<void> {
-  for (let after: Place | null = null; ; ) {
-    const page: { next: Place | null } | null = await take(after).catch(nullIfPermanent);
+async function pages(take: (after: ListPosition | null) => Promise<{ next: ListPosition | null }>): Promise<void> {
+  for (let after: ListPosition | null = null; ; ) {
+    const page: { next: ListPosition | null } | null = await take(after).catch(nullIfPermanent);
     if (page === null || page.next === null) return;
     after = page.next;
   }

@@ -30,7 +30,7 @@ const RECORDS_MAX = 64;
 /** After each commit it rests for so many times as long as that took, for the sake of others. */
 const REST_FACTOR = 2.5;
 
-type Parts = {
+type RetentionSweepDeps = {
   store: Store;
   actors: Actors;
   blobs: BlobStore;
@@ -44,7 +44,7 @@ type Parts = {
 };
 
 /** What is removed of one account in one workspace, and what must hold whenever something is. */
-type Part = { library_id: string; place: Library; sweep: LibrarySweep; fences: Fence[] };
+type SweepPart = { library_id: string; place: Library; sweep: LibrarySweep; fences: Fence[] };
 
 /**
  * Removes what workspaces do not keep, for the libraries whose part in a sweep has begun: walks their due lists and asks
@@ -52,15 +52,15 @@ type Part = { library_id: string; place: Library; sweep: LibrarySweep; fences: F
  * lists say.
  */
 export class RetentionSweep {
-  readonly #parts: Parts;
+  readonly #deps: RetentionSweepDeps;
   readonly #task: DueTask<number>;
   /** Jobs that failed here: since when, and when last. */
   readonly #failing = new Map<string, { since_ms: number; last_ms: number }>();
   #stopped = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const asked = { poll: parts.poll, queue: 'sweeps', every_ms: RUN_EVERY_MS } as const;
+  constructor(deps: RetentionSweepDeps) {
+    this.#deps = deps;
+    const asked = { poll: deps.poll, queue: 'sweeps', every_ms: RUN_EVERY_MS } as const;
     this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
   }
 
@@ -80,14 +80,14 @@ export class RetentionSweep {
 
   /** For how long some part of a sweep has failed here, again and again; 0 while none does. */
   get failing_ms(): number {
-    const now_ms = this.#parts.now();
+    const now_ms = this.#deps.now();
     for (const [id, { last_ms }] of this.#failing)
       if (now_ms >= last_ms + FAILING_FORGOTTEN_MS) this.#failing.delete(id);
     return Math.max(0, ...[...this.#failing.values()].map(({ since_ms }) => now_ms - since_ms));
   }
 
   async #run(partitions: readonly number[]): Promise<number> {
-    const { store, members, now, log } = this.#parts;
+    const { store, members, now, log } = this.#deps;
     let done = 0;
     try {
       for (const partition of partitions) {
@@ -112,7 +112,7 @@ export class RetentionSweep {
 
   /** Whether it is done. What is cut off, or has to wait, comes again when its lease is over. */
   async #do({ id, content }: Queued): Promise<boolean> {
-    const { actors, log } = this.#parts;
+    const { actors, log } = this.#deps;
     const { library_id, sweep_id } = decodeStored(content) as SweepJob;
     try {
       const part = await this.#part(library_id, sweep_id);
@@ -122,11 +122,11 @@ export class RetentionSweep {
           if (DUE_LISTS[list] in part.sweep.cutoffs && !(await this.#walk(list, part))) return false;
         await actors.library(library_id).drain({ sweep_id });
       }
-      this.#parts.metrics.retention_parts.inc();
+      this.#deps.metrics.retention_parts.inc();
       this.#failing.delete(id);
       return true;
     } catch (error) {
-      const now_ms = this.#parts.now();
+      const now_ms = this.#deps.now();
       this.#failing.set(id, { since_ms: this.#failing.get(id)?.since_ms ?? now_ms, last_ms: now_ms });
       if (!isRetryable(error)) log.error({ err: error }, 'a retention sweep was interrupted; it goes on later');
       return false;
@@ -134,8 +134,8 @@ export class RetentionSweep {
   }
 
   /** Null when there is nothing to do any more. */
-  async #part(library_id: string, sweep_id: string): Promise<Part | 'waits' | null> {
-    const { actors } = this.#parts;
+  async #part(library_id: string, sweep_id: string): Promise<SweepPart | 'waits' | null> {
+    const { actors } = this.#deps;
     const place = await orNull(actors.library(library_id).view(), 'NOT_FOUND');
     const sweep = place?.sweep ?? null;
     if (place === null || sweep === null || sweep.sweep_id !== sweep_id || sweep.drained) return null;
@@ -151,8 +151,8 @@ export class RetentionSweep {
   }
 
   /** Goes through a due list up to the cutoff; false when it was cut off. */
-  async #walk(list: DueList, part: Part): Promise<boolean> {
-    const { store } = this.#parts;
+  async #walk(list: DueList, part: SweepPart): Promise<boolean> {
+    const { store } = this.#deps;
     const { account_id, workspace_id } = part.place;
     const { cutoffs, began_at_ms } = part.sweep;
     const before_ms = cutoffs[DUE_LISTS[list]] ?? null;
@@ -172,7 +172,7 @@ export class RetentionSweep {
   }
 
   /** Asks one entity until nothing of it is left to remove. One that can't be asked keeps no other from it. */
-  async #expire(list: DueList, { member, before_ms, part }: Asked): Promise<'asked' | 'stopped'> {
+  async #expire(list: DueList, { member, before_ms, part }: ExpiryTarget): Promise<'asked' | 'stopped'> {
     const { library_id, place, sweep } = part;
     const expire = { sweep_id: sweep.sweep_id, before_ms, library_id };
     const fences: Fence[] = [...part.fences, { fence: 'open', id: member }];
@@ -182,7 +182,7 @@ export class RetentionSweep {
       try {
         const step = await steps.next();
         if (step.done === true) break;
-        this.#parts.metrics.retention_removed.inc({ list }, step.value);
+        this.#deps.metrics.retention_removed.inc({ list }, step.value);
       } catch (error) {
         if (!isRefused(error)) throw error;
         if ((await this.#refusedBy(error, { list, member, part })) === 'stop') return 'stopped';
@@ -212,7 +212,7 @@ export class RetentionSweep {
   }
 
   async *#expireAudio({ member: stream_id, expire, fences }: Expiring): AsyncGenerator<number> {
-    const { actors, awaited, blobs } = this.#parts;
+    const { actors, awaited, blobs } = this.#deps;
     const stream = actors.stream(stream_id);
     const { before_ms } = expire;
     // What has a cutoff goes by that alone.
@@ -229,7 +229,7 @@ export class RetentionSweep {
   }
 
   async *#expireSignals({ member, expire, fences }: Expiring): AsyncGenerator<number> {
-    const signals = this.#parts.actors.signals(member);
+    const signals = this.#deps.actors.signals(member);
     for (let left = true; left; ) {
       const due = await signals.due_signals({ before_ms: expire.before_ms, limit: RECORDS_MAX });
       if (due.batches.length === 0) return;
@@ -241,7 +241,7 @@ export class RetentionSweep {
 
   /** What a pipeline has heard for itself goes with its stream, whose fence must be open as well. */
   async *#expireTurns({ member, expire, fences }: Expiring): AsyncGenerator<number> {
-    const transcript = this.#parts.actors.transcript(member);
+    const transcript = this.#deps.actors.transcript(member);
     const held: Fence[] = [...fences];
     if (isLaneId(member)) {
       const found = await transcript.view();
@@ -251,19 +251,19 @@ export class RetentionSweep {
   }
 
   #expireVoices({ member, expire, fences, workspace_id }: Expiring): AsyncGenerator<number> {
-    const contacts = this.#parts.actors.contacts(member);
+    const contacts = this.#deps.actors.contacts(member);
     return untilNothingIsLeft(() => contacts.expire_voices({ ...expire, workspace_id }, fences));
   }
 
   /** A library stands on its own list: what counts is what removes. */
   #expireInsights({ member, expire, fences }: Expiring): AsyncGenerator<number> {
-    return untilNothingIsLeft(() => this.#parts.actors.library(member).expire(expire, fences));
+    return untilNothingIsLeft(() => this.#deps.actors.library(member).expire(expire, fences));
   }
 
   /** Whether a refusal of one entity stops the sweep. */
   async #refusedBy(
     error: Refused,
-    { list, member, part }: { list: DueList; member: string; part: Part },
+    { list, member, part }: { list: DueList; member: string; part: SweepPart },
   ): Promise<'stop' | 'go on'> {
     const { refusal } = error;
     if (refusal.refused === 'NOT_FOUND') return 'go on';
@@ -274,12 +274,12 @@ export class RetentionSweep {
       return now === null || now === 'waits' ? 'stop' : 'go on';
     }
     if (isRetryable(error)) throw error;
-    this.#parts.log.error({ list, member, reason: refusal.message }, 'retention could not be applied to an entity');
+    this.#deps.log.error({ list, member, reason: refusal.message }, 'retention could not be applied to an entity');
     return 'go on';
   }
 }
 
-type Asked = { member: string; before_ms: number | null; part: Part };
+type ExpiryTarget = { member: string; before_ms: number | null; part: SweepPart };
 type Expiring = { member: string; workspace_id: string; expire: Expire; fences: Fence[] };
 
 async function* untilNothingIsLeft(ask: () => Promise<Expired>): AsyncGenerator<number> {

@@ -64,13 +64,13 @@ export type DeliveryServices = {
 /** `handleMessages` applies outbox messages that are under way, `handleWork` does all that is due by now. */
 export type Delivery = DeliveryServices & { handleMessages(): Promise<void>; handleWork(): Promise<void> };
 
-type Parts = Entities &
+type StartDeliveryDeps = Entities &
   Foundation & { poll: DuePoll; members: Members; blobs: BlobStore; metrics: Metrics; tracing: Tracing | null };
 
 /** Opens the ways out and starts the workers. */
-export async function startDelivery(start: Start, parts: Parts): Promise<Delivery> {
+export async function startDelivery(start: Start, deps: StartDeliveryDeps): Promise<Delivery> {
   const { settings, log, shutdown } = start;
-  const { actors, blobs, clock, keys, members, metrics, poll, redis, runtime, store, tracing } = parts;
+  const { actors, blobs, clock, keys, members, metrics, poll, redis, runtime, store, tracing } = deps;
   const { now } = clock;
   const mail = openMail(start, now);
   const relay = new OutboxRelay({ store, runtime, poll, metrics, log });
@@ -87,9 +87,9 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
   const audio_sweep = new AudioSweep({ turns, actors, blobs, lost_audio, metrics, log, now });
   const is_worker = settings.chunk_worker;
   const further = furtherEngines(settings.engines_file);
-  const insights = openInsights(start, { ...parts, further: further.insights });
+  const insights = openInsights(start, { ...deps, further: further.insights });
   const transcription = openTranscription(start, {
-    ...parts,
+    ...deps,
     turns,
     lost_audio,
     further: further.transcription,

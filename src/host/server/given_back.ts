@@ -8,7 +8,7 @@ import { DRAIN_MAX_MS } from './start.js';
 
 const LOOK_EVERY_MS = 20;
 
-type Listener = { app: FastifyInstance; connections: OpenConnections };
+type ReturnedListener = { app: FastifyInstance; connections: OpenConnections };
 
 /**
  * Gives connections back to the supervisor as they fall idle, until none is left or the time is up. Those of devices can go
@@ -16,7 +16,7 @@ type Listener = { app: FastifyInstance; connections: OpenConnections };
  */
 export async function giveBackAll(
   supervised: Supervised,
-  listeners: readonly Listener[],
+  listeners: readonly ReturnedListener[],
   devices: OpenConnections,
   devices_ms: number,
 ): Promise<void> {

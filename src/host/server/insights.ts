@@ -8,7 +8,7 @@ import type { EnginesFile } from '../../features/transcripts/engines/engines_fil
 import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
 
-type Parts = Pick<Entities, 'store' | 'actors' | 'runtime'> &
+type OpenInsightsDeps = Pick<Entities, 'store' | 'actors' | 'runtime'> &
   Pick<Foundation, 'clock' | 'keys'> & { poll: DuePoll; metrics: Metrics; further: EnginesFile['insights'] };
 
 const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', nobody: null } as const;
@@ -16,7 +16,7 @@ const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', 
 /** What looks into conversations: the jobs for whoever does, and the built-in worker where there is one. */
 export function openInsights(
   { settings, log }: Start,
-  { store, actors, runtime, clock, keys, poll, metrics, further }: Parts,
+  { store, actors, runtime, clock, keys, poll, metrics, further }: OpenInsightsDeps,
 ) {
   const { now } = clock;
   const jobs = new InsightJobs({ store, actors, runtime, keys, poll, metrics, log, now });

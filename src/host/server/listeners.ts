@@ -19,12 +19,12 @@ import type { Shutdown } from './shutdown.js';
 import type { ServerServices } from './start.js';
 import { DRAIN_MAX_MS, type Start } from './start.js';
 
-type Name = ListenerKind['listener'];
+type ListenerName = ListenerKind['listener'];
 
 const IDLE_LOOKS_EVERY_MS = 20;
 const COMMON = { ...LISTENER_OPTIONS, return503OnClosing: false };
 
-const LISTENERS: Record<Name, ListenerKind> = {
+const LISTENERS: Record<ListenerName, ListenerKind> = {
   public: { listener: 'public', cbor: false, body_bytes_max: LIMITS.json_body_bytes_max },
   device: { listener: 'device', cbor: true, body_bytes_max: LIMITS.device_body_bytes_max },
   operator: { listener: 'operator', cbor: false, body_bytes_max: LIMITS.json_body_bytes_max },
@@ -47,10 +47,10 @@ export class Listeners {
 
   /** Gives the ports that it ended up with. `onPort` gets each before any request is read. */
   async start(
-    routes: Record<Name, readonly Route[]>,
+    routes: Record<ListenerName, readonly Route[]>,
     descriptors: DescriptorPlan,
-    onPort: (name: Name, port: number) => void,
-  ): Promise<Record<Name, number>> {
+    onPort: (name: ListenerName, port: number) => void,
+  ): Promise<Record<ListenerName, number>> {
     const apps = await this.#make(descriptors);
     for (const name of ['public', 'device', 'operator'] as const)
       mount(apps[name], this.#services, LISTENERS[name], routes[name]);
@@ -70,7 +70,7 @@ export class Listeners {
     };
   }
 
-  async #make(descriptors: DescriptorPlan): Promise<Record<Name, FastifyInstance>> {
+  async #make(descriptors: DescriptorPlan): Promise<Record<ListenerName, FastifyInstance>> {
     const { settings } = this.#services;
     const { trusted_proxies, rate_limits, connections_per_network } = settings;
     const open = fastify({
@@ -115,8 +115,8 @@ export class Listeners {
   }
 
   async #listen(
-    apps: Record<Name, FastifyInstance>,
-    listener: Name,
+    apps: Record<ListenerName, FastifyInstance>,
+    listener: ListenerName,
     { host, port, setting }: { host: string; port: number; setting: string },
   ): Promise<number> {
     const app = apps[listener];
@@ -128,7 +128,7 @@ export class Listeners {
   }
 
   /** Stands before and behind what Fastify does with connections and requests. */
-  #prepare(app: FastifyInstance, listener: Name): OpenConnections {
+  #prepare(app: FastifyInstance, listener: ListenerName): OpenConnections {
     const { draining, log, metrics } = this.#services;
     draining.install(app.server, listener);
     this.#stalls.install(app.server, listener);
@@ -141,7 +141,10 @@ export class Listeners {
   }
 
   /** Listens nowhere: a supervisor hands over each connection. */
-  async #serveHanded(supervised: Supervised, apps: Record<Name, FastifyInstance>): Promise<Record<Name, number>> {
+  async #serveHanded(
+    supervised: Supervised,
+    apps: Record<ListenerName, FastifyInstance>,
+  ): Promise<Record<ListenerName, number>> {
     const { draining, metrics, processes, settings } = this.#services;
     const { ports } = supervised.order;
     const [of_apps, of_operators, of_devices] = (['public', 'operator', 'device'] as const).map((name) =>

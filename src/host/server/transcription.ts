@@ -16,7 +16,7 @@ import { TranscriptionJobs } from '../../features/transcripts/transcription_jobs
 import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
 
-type Parts = Pick<Entities, 'store' | 'actors'> &
+type OpenTranscriptionDeps = Pick<Entities, 'store' | 'actors'> &
   Pick<Foundation, 'clock'> & {
     blobs: BlobStore;
     lost_audio: LostAudio;
@@ -30,7 +30,7 @@ type Parts = Pick<Entities, 'store' | 'actors'> &
 /** What makes text of recordings: the windows for whoever does, and the built-in worker where there is an engine. */
 export function openTranscription(
   { settings, log }: Start,
-  { store, actors, clock, blobs, lost_audio, poll, metrics, turns, insights, further }: Parts,
+  { store, actors, clock, blobs, lost_audio, poll, metrics, turns, insights, further }: OpenTranscriptionDeps,
 ) {
   const { now } = clock;
   const { content_at_once: at_once, transcribe_backlog_days: days, transcribe_final_pass: final_pass } = settings;

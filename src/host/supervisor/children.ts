@@ -30,7 +30,7 @@ type Events = {
   hears(child: Child, report: Report, socket: Socket | undefined): void;
 };
 
-type Parts = {
+type ChildrenDeps = {
   count: number;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   order: Omit<StartOrder, 'number' | 'member_id'>;
@@ -43,7 +43,7 @@ type Parts = {
 
 /** The server processes: started, started again when they end unasked, replaced one by one, stopped. */
 export class Children {
-  readonly #parts: Parts;
+  readonly #deps: ChildrenDeps;
   /** By their numbers, those that hold the place. */
   readonly #places = new Map<number, Child>();
   readonly #running = new Set<Child>();
@@ -57,13 +57,13 @@ export class Children {
   #looked_ms = performance.now();
   #stopLooking = () => {};
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: ChildrenDeps) {
+    this.#deps = deps;
   }
 
   /** The first one alone: it makes what the others find. Rejects with why one did not come to serve. */
   async start(): Promise<void> {
-    for (const batch of [[1], Array.from({ length: this.#parts.count - 1 }, (_, at) => at + 2)]) {
+    for (const batch of [[1], Array.from({ length: this.#deps.count - 1 }, (_, at) => at + 2)]) {
       await Promise.all(batch.map((number) => this.#launch(number).ready));
     }
     for (const child of this.#running) void this.#watch(child);
@@ -126,7 +126,7 @@ export class Children {
   }
 
   async #roll(): Promise<void> {
-    const { log, drain_ms } = this.#parts;
+    const { log, drain_ms } = this.#deps;
     for (const number of [...this.#places.keys()]) {
       const old = this.#places.get(number) as Child;
       await old.ready.catch(() => {});
@@ -136,7 +136,7 @@ export class Children {
       await next.ready;
       void this.#watch(next);
       this.#places.set(number, next);
-      this.#parts.events.serves();
+      this.#deps.events.serves();
       if (old.state === 'ready') old.state = 'leaving';
       old.send({ do: 'leave' });
       await endOf(old, drain_ms);
@@ -145,7 +145,7 @@ export class Children {
   }
 
   #launch(number: number, { is_spare = false } = {}): Child {
-    const { events, lock, order } = this.#parts;
+    const { events, lock, order } = this.#deps;
     const child = new Child({ ...order, number, member_id: newMemberId() }, (from, report, socket) => {
       if (report.says === 'left') from.send({ do: 'stop' });
       else events.hears(from, report, socket);
@@ -174,7 +174,7 @@ export class Children {
         if (is_late) child.forgive();
         if (child.silent_ms <= SILENT_MAX_MS) continue;
         const { number, pid, silent_ms } = child;
-        this.#parts.log.error({ number, pid, silent_ms: Math.round(silent_ms) }, 'a process hangs; it is killed');
+        this.#deps.log.error({ number, pid, silent_ms: Math.round(silent_ms) }, 'a process hangs; it is killed');
         child.kill();
       }
       this.#note();
@@ -197,7 +197,7 @@ export class Children {
 
   /** Sees to it that somebody takes the place of one that ends while it holds it. */
   async #watch(child: Child): Promise<void> {
-    const { log } = this.#parts;
+    const { log } = this.#deps;
     const since = performance.now();
     const how = await child.exited;
     const { number, pid } = child;
@@ -215,7 +215,7 @@ export class Children {
     const next = this.#launch(number);
     void this.#watch(next);
     await next.ready.then(
-      () => this.#parts.events.serves(),
+      () => this.#deps.events.serves(),
       (error: Error) => log.error({ number, reason: error.message }, 'a process could not be started again'),
     );
   }

@@ -42,7 +42,7 @@ type Connection = {
 
 export type DoorLimits = { connections_max: number; connections_per_network_max: number };
 
-type Parts = {
+type DoorsDeps = {
   children: Pick<Children, 'choose'>;
   limits: Record<PortName, DoorLimits>;
   isExempt: (port: PortName, address: string) => boolean;
@@ -58,7 +58,7 @@ type Parts = {
  * which says where it belongs; then a server process gets the connection with what was read. Requests cost nothing here.
  */
 export class Doors {
-  readonly #parts: Parts;
+  readonly #deps: DoorsDeps;
   readonly #open = new Map<number, Connection>();
   /** Those that a process was offered and has not taken, and since when, in milliseconds of `performance.now`. */
   readonly #offered = new Map<Connection, number>();
@@ -73,16 +73,16 @@ export class Doors {
   #held = 0;
   #last = 0;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: DoorsDeps) {
+    this.#deps = deps;
     const limiterOf = (listener: PortName) =>
-      new ConnectionLimiter(parts.limits[listener], {
-        is_exempt: (address) => parts.isExempt(listener, address),
+      new ConnectionLimiter(deps.limits[listener], {
+        is_exempt: (address) => deps.isExempt(listener, address),
         refused: (cause) => this.#count({ listener, cause }),
       });
     this.#limiters = { public: limiterOf('public'), device: limiterOf('device'), operator: limiterOf('operator') };
     const overload_refusals = { inc: (of: { listener: PortName; cause: 'stall' }) => this.#count(of) };
-    this.#stalls = new Stalls({ log: parts.log, metrics: { overload_refusals } });
+    this.#stalls = new Stalls({ log: deps.log, metrics: { overload_refusals } });
     this.#stalls.start();
     this.#stopLooking = every(LOOK_EVERY_MS, () => this.#look());
   }
@@ -95,7 +95,7 @@ export class Doors {
     this.#stalls.install(server, port);
     // Such as no descriptor being left for a connection: the next one may have one.
     server.on('error', (error) => {
-      if (server.listening) this.#parts.log.error({ reason: error.message }, 'a connection could not be accepted');
+      if (server.listening) this.#deps.log.error({ reason: error.message }, 'a connection could not be accepted');
     });
     this.#servers.push(server);
     return server;
@@ -164,7 +164,7 @@ export class Doors {
 
   #accept(port: PortName, socket: Socket): void {
     const refuse = () => (port === 'device' ? socket.resetAndDestroy() : refuseConnections(socket));
-    if (this.#held >= this.#parts.held_max) {
+    if (this.#held >= this.#deps.held_max) {
       this.#count({ listener: port, cause: 'connections' });
       return void refuse();
     }
@@ -246,7 +246,7 @@ export class Doors {
   #offer(connection: Connection, but: Child | null = null): void {
     const { port, number, partition, socket } = connection;
     if (socket === null) return;
-    const child = this.#parts.children.choose(port, partition, but);
+    const child = this.#deps.children.choose(port, partition, but);
     const has_room = child !== null && child.offered < OFFERED_MAX;
     this.#assign(connection, has_room ? child : null);
     if (!has_room) return void this.#wait(connection, socket, child);
@@ -327,7 +327,7 @@ export class Doors {
       const now_ms = performance.now();
       for (const [connection, since_ms] of [...this.#offered])
         if (now_ms - since_ms > OFFER_MAX_MS) this.#offer(connection, connection.child);
-      const nobody_serves = this.#parts.children.choose('operator', null) === null;
+      const nobody_serves = this.#deps.children.choose('operator', null) === null;
       for (const connection of this.#waiting()) {
         const is_told = connection.port === 'operator' && nobody_serves;
         if (now_ms - connection.due_ms > (is_told ? NOBODY_SERVES_MAX_MS : WAIT_MAX_MS)) this.#refuse(connection);
@@ -335,7 +335,7 @@ export class Doors {
       }
     });
     if (this.#refusals.size === 0) return;
-    this.#parts.counted([...this.#refusals.values()]);
+    this.#deps.counted([...this.#refusals.values()]);
     this.#refusals.clear();
   }
 

@@ -4,12 +4,12 @@ import type { ProcessAnswer, Report } from './messages.js';
 /** One that stands still for longer has not answered. */
 const ANSWER_MAX_MS = 1_000;
 
-type Question = { asked: Set<Child>; answers: ProcessAnswer[]; end: () => void };
+type ProcessQuestion = { asked: Set<Child>; answers: ProcessAnswer[]; end: () => void };
 
 /** What one process asks all others: each is asked, and what came back in time is the answer. */
 export class Questions {
   readonly #all: () => Iterable<Child>;
-  readonly #open = new Map<number, Question>();
+  readonly #open = new Map<number, ProcessQuestion>();
   #last = 0;
 
   constructor(all: () => Iterable<Child>) {

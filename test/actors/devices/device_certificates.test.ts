@@ -6,7 +6,7 @@ import type {
   DeviceCertificates,
   LiveCertificate,
   OfferedCertificate,
-  Waiting,
+  WaitingCertificate,
 } from '../../../actors/devices/device_certificates.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
@@ -22,7 +22,7 @@ const offer = (fingerprint: string, key_digest: string): OfferedCertificate => (
   renew_after_ms: START_MS + 60 * DAY_MS,
 });
 const inUse = (fingerprint: string): LiveCertificate => ({ status: 'in_use', fingerprint, not_after_ms: END_MS });
-const waiting = (fingerprint: string, key_digest: string, renews = 'a'): Waiting => ({
+const waiting = (fingerprint: string, key_digest: string, renews = 'a'): WaitingCertificate => ({
   status: 'waiting',
   renews,
   ...offer(fingerprint, key_digest),

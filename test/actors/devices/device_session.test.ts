@@ -7,7 +7,7 @@ import {
   deviceSession,
   type EndReason,
   endOf,
-  type Recorder,
+  type SessionRecorder,
 } from '../../../actors/devices/device_session.js';
 import { UNBOUND } from '../../../actors/recordings/stream_refs.js';
 import { LIMITS } from '../../../src/domain/limits.js';
@@ -29,7 +29,7 @@ const waiting: DeviceSession = {
   participants: [],
   phase: { status: 'waiting', until_ms: START_MS + LIMITS.session_wait_ms },
 };
-const recorder: Recorder = { device_id: 'd', source_id: 'o', ble_address: 'B', started_at_ms: START_MS };
+const recorder: SessionRecorder = { device_id: 'd', source_id: 'o', ble_address: 'B', started_at_ms: START_MS };
 const open: DeviceSession = { ...waiting, phase: { status: 'open', recorder } };
 const ended_at_ms = START_MS;
 const over = (end_reason: EndReason): DeviceSession => ({

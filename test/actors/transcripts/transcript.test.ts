@@ -3,7 +3,13 @@ import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
 import { type TranscriptMessage, transcript } from '../../../actors/transcripts/transcript.js';
 import { contactOf, speakerShown } from '../../../actors/transcripts/transcript_attribution.js';
-import { oldestIn, type Page, pageOf, putPage, readPage } from '../../../actors/transcripts/transcript_page.js';
+import {
+  oldestIn,
+  pageOf,
+  putPage,
+  readPage,
+  type TranscriptPage,
+} from '../../../actors/transcripts/transcript_page.js';
 import type {
   PublishedTurn,
   Speaker,
@@ -68,11 +74,11 @@ class Recording extends Played<Transcript, TranscriptMessage, unknown> {
     return this.send(message).reply as Answer;
   }
 
-  page(number = 0): Page {
+  page(number = 0): TranscriptPage {
     return readPage(number, this.records('pages').get(number.toString(16).padStart(4, '0')));
   }
 
-  get pages(): Page[] {
+  get pages(): TranscriptPage[] {
     return [...this.records('pages').keys()].map((key) => this.page(Number.parseInt(key, 16)));
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { type TranscriptMessage, transcript } from '../../../actors/transcripts/transcript.js';
-import { type Page, type PageTurn, pageKey, readPage } from '../../../actors/transcripts/transcript_page.js';
+import { type PageTurn, pageKey, readPage, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import type { Transcript, Word } from '../../../actors/transcripts/transcript_state.js';
 import { makeId, placeOfTurn } from '../../../src/domain/ids.js';
 import { Played, START_MS } from '../../fixtures/deciding.js';
@@ -31,7 +31,7 @@ class Minute {
     this.played.send({ type: 'audio', stream: STREAM, window_ms: END_MS, intervals: [[0, END_MS]] });
   }
 
-  get page(): Page {
+  get page(): TranscriptPage {
     return readPage(0, this.played.records('pages').get(pageKey(0)));
   }
 
@@ -140,7 +140,7 @@ const check = <Of>(t: Test, property: fc.IProperty<Of>, numRuns: number) =>
   fc.assert(property, { seed: drawSeed(t), numRuns: drawsOf(numRuns) });
 
 /** What people read of a page, whichever turns these are by number. */
-function shown({ turns }: Page) {
+function shown({ turns }: TranscriptPage) {
   return turns.map(({ start_ms, end_ms, text, contact_id, speaker_is_manual }) => {
     return { start_ms, end_ms, text, contact_id, speaker_is_manual };
   });

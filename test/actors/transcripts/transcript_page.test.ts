@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Page, type PageTurn, putPage, readPage } from '../../../actors/transcripts/transcript_page.js';
+import { type PageTurn, putPage, readPage, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 
 const TURN = { text: 'Hello.', language: null, confidence: null, speaker: 0 };
 
@@ -11,7 +11,7 @@ t.test('K-114 a page keeps which pipeline made its turns, and reads those that s
   const turns = runs.map((run, at): PageTurn => {
     return { ...TURN, serial: at, start_ms: 600_000 + at, end_ms: 600_100, run };
   });
-  const page: Page = {
+  const page: TranscriptPage = {
     ...{ number: 1, next_serial: 2, turns, runs, corrections: [] },
     expired: { serials: [], spans: [] },
   };

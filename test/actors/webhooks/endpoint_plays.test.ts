@@ -3,7 +3,7 @@ import t from 'tap';
 import type { QueuedDelivery } from '../../../actors/actor.js';
 import {
   type AttemptResult,
-  type Claim,
+  type DeliveryClaim,
   deadlineMs,
   type EndedDelivery,
   eventMs,
@@ -11,7 +11,7 @@ import {
 } from '../../../actors/webhooks/delivery.js';
 import { batchOf, ENDED, type Endpoint } from '../../../actors/webhooks/endpoint_state.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import type { EndpointStatus, Verdict } from '../../../src/domain/webhooks.js';
+import type { AttemptVerdict, EndpointStatus } from '../../../src/domain/webhooks.js';
 import { anyPlay, checkPlays } from '../../fixtures/deciding.js';
 import { ATTEMPT, entry, PlayedEndpoint, resultOf } from '../../fixtures/endpoint_state.js';
 
@@ -19,9 +19,9 @@ import { ATTEMPT, entry, PlayedEndpoint, resultOf } from '../../fixtures/endpoin
 
 const NO_SLOTS_MS = 5_000;
 const TURNS_MAX = 3_000;
-const VERDICTS: Verdict[] = ['accepted', 'refused', 'passing', 'void'];
+const VERDICTS: AttemptVerdict[] = ['accepted', 'refused', 'passing', 'void'];
 
-type Outcome = { verdict: Verdict | 'none'; retry_after_ms: number | null };
+type Outcome = { verdict: AttemptVerdict | 'none'; retry_after_ms: number | null };
 type Message =
   | { does: 'events'; count: number }
   | { does: 'work'; outcomes: Outcome[]; tokens: number; jitter: number }
@@ -39,7 +39,7 @@ class Reference {
   readonly played = new PlayedEndpoint();
   readonly known = new Map<number, Known>();
   /** Handed out, and not yet answered for. */
-  held: Claim[] = [];
+  held: DeliveryClaim[] = [];
   answered: AttemptResult[] = [];
   wake_ms: number | null = null;
   count = 0;
@@ -167,7 +167,7 @@ class Reference {
   }
 
   /** What was looked at: those whose time is over count where it ran out while the endpoint was active. */
-  #settleTurn(before: Endpoint, { claims, tokens }: { claims: Claim[]; tokens: number }): void {
+  #settleTurn(before: Endpoint, { claims, tokens }: { claims: DeliveryClaim[]; tokens: number }): void {
     const { standing, taken, generation, failure_count } = this.#endpoint;
     const claimed = new Set(claims.map(({ sequence }) => sequence));
     const ended = this.played.records<EndedDelivery>(ENDED);
@@ -204,7 +204,7 @@ class Reference {
     this.#was = standing.status;
   }
 
-  #claimed(claim: Claim): void {
+  #claimed(claim: DeliveryClaim): void {
     const one = this.#of(claim.sequence);
     must(one.over === null, `${claim.sequence} is ${one.over} and was claimed`);
     must(this.#now_ms < deadlineMs(claim), 'claimed after its time');

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
 import { type Endpoint, TROUBLES, type Trouble } from '../../../actors/webhooks/endpoint_state.js';
 import { troubleIndex } from '../../../actors/webhooks/endpoint_trouble.js';
-import type { Verdict } from '../../../src/domain/webhooks.js';
+import type { AttemptVerdict } from '../../../src/domain/webhooks.js';
 import { entry, PlayedEndpoint, resultOf } from '../../fixtures/endpoint_state.js';
 
 const MINUTE_MS = 60_000;
@@ -28,7 +28,7 @@ class Walk {
   readonly played = new PlayedEndpoint();
   #sequence = 0;
 
-  deliver(...verdicts: Verdict[]): void {
+  deliver(...verdicts: AttemptVerdict[]): void {
     for (const verdict of verdicts) {
       this.played.now_ms += MINUTE_MS;
       this.#sequence += 1;
@@ -55,7 +55,7 @@ t.test('F-016 an endpoint that gets nothing stands on one list of staff, since i
   played.send({ type: 'set_status', status: 'active' });
   t.same(listsOf(played), {}, 'the owner begins anew');
   t.equal(played.endpoint.trouble, undefined);
-  walk.deliver(...Array.from({ length: 9 }, (): Verdict => 'refused'));
+  walk.deliver(...Array.from({ length: 9 }, (): AttemptVerdict => 'refused'));
   t.same(Object.keys(listsOf(played)), ['failing']);
   walk.deliver('refused');
   t.same(listsOf(played), { disabled: played.now_ms });

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Effect, QueuedDelivery } from '../../../actors/actor.js';
 import {
   type AttemptResult,
-  type Claim,
+  type DeliveryClaim,
   deadlineMs,
   type EndedDelivery,
   type WaitingDelivery,
@@ -11,7 +11,7 @@ import { ENDED, type Endpoint } from '../../../actors/webhooks/endpoint_state.js
 import { troubleIndex } from '../../../actors/webhooks/endpoint_trouble.js';
 import { QUEUE_READ_MAX, WAITING_READ_MAX } from '../../../actors/webhooks/endpoint_turn.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { backoffMs, probeMs, type Verdict } from '../../../src/domain/webhooks.js';
+import { type AttemptVerdict, backoffMs, probeMs } from '../../../src/domain/webhooks.js';
 import { START_MS } from '../../fixtures/deciding.js';
 import {
   ATTEMPT,
@@ -47,7 +47,7 @@ function flying(count: number, change: Partial<Endpoint> = {}, attempts = 0): Pl
   return at(NOW_MS, { claims, taken: count, ...change });
 }
 
-const all = (played: PlayedEndpoint, verdict: Verdict): AttemptResult[] =>
+const all = (played: PlayedEndpoint, verdict: AttemptVerdict): AttemptResult[] =>
   played.endpoint.claims.map((claim) => resultOf(claim, verdict));
 const ended = (played: PlayedEndpoint): Record<string, string> =>
   Object.fromEntries([...played.records<EndedDelivery>(ENDED)].map(([id, { outcome }]) => [id, outcome]));
@@ -62,7 +62,7 @@ const lastOf = <Kind extends Effect['effect']>(played: PlayedEndpoint, kind: Kin
 t.test('F-025 F-026 F-028 F-016 F-017 X-07 what every result does to its delivery and to the count', async (t) => {
   const before = { failure_count: 3, passing_failures: 2, last_success_at_ms: 5 };
   const attempt = { ...ATTEMPT, attempted_at_ms: NOW_MS - 500, duration_ms: 40 };
-  const table: [verdict: Verdict, outcome: string | undefined, counted: Partial<Endpoint>][] = [
+  const table: [verdict: AttemptVerdict, outcome: string | undefined, counted: Partial<Endpoint>][] = [
     ['accepted', 'succeeded', { failure_count: 0, passing_failures: 0, last_success_at_ms: NOW_MS - 460 }],
     ['refused', 'failed', { ...before, failure_count: 4 }],
     ['void', 'failed', before],
@@ -72,7 +72,7 @@ t.test('F-025 F-026 F-028 F-016 F-017 X-07 what every result does to its deliver
     for (const [verdict, outcome, counted] of table) {
       const says = `${verdict} while ${standing?.status ?? 'active'}`;
       const played = flying(1, { ...before, ...(standing && { standing }) });
-      const [claim] = played.endpoint.claims as [Claim];
+      const [claim] = played.endpoint.claims as [DeliveryClaim];
       const work = played.work({ results: [resultOf(claim, verdict, { attempt })] });
       t.match(seen(played.endpoint), { ...counted, claims: 0, waiting: outcome === undefined ? 1 : 0 }, says);
       t.equal(ended(played)['1'], outcome, `${says}: how it ended`);
@@ -131,7 +131,7 @@ t.test('F-037 another life of the account cancels what waits and what lies in th
 
 t.test('F-029 a result counts once, with its token, and only while its claim stands', async (t) => {
   const played = flying(1, { failure_count: 9 });
-  const [claim] = played.endpoint.claims as [Claim];
+  const [claim] = played.endpoint.claims as [DeliveryClaim];
   const result = resultOf(claim, 'accepted');
   t.equal(played.work({ results: [{ ...result, token: 'another' }] }).late, 1);
   t.equal(played.endpoint.claims.length, 1);
@@ -142,10 +142,10 @@ t.test('F-029 a result counts once, with its token, and only while its claim sta
   t.strictSame(ended(played), { 1: 'succeeded' });
 
   const slow = flying(1);
-  const [lost] = slow.endpoint.claims as [Claim];
+  const [lost] = slow.endpoint.claims as [DeliveryClaim];
   slow.now_ms = lost.lease_until_ms;
   t.strictSame(slow.work({ tokens: 0 }).claims, []);
-  const [again] = slow.work({ tokens: 1 }).claims as [Claim];
+  const [again] = slow.work({ tokens: 1 }).claims as [DeliveryClaim];
   t.notOk(again.token === lost.token);
   t.equal(slow.work({ results: [resultOf(lost, 'accepted')] }).late, 1, 'somebody else has it by now');
   slow.work({ results: [resultOf(again, 'accepted')] });
@@ -164,7 +164,7 @@ t.test('F-029 F-041 a lost lease is an attempt, without a gap, and the eighth en
   const played = at(NOW_MS, { failure_count: 2 });
   played.inbox = [entry(1, { at_ms: NOW_MS })];
   for (let attempts = 0; attempts < LIMITS.delivery_attempts_max; attempts++) {
-    const [claim] = played.work().claims as [Claim];
+    const [claim] = played.work().claims as [DeliveryClaim];
     t.equal(claim.attempts.length, attempts, `claimed for attempt ${attempts + 1}`);
     played.now_ms = claim.lease_until_ms - 1;
     t.strictSame(played.work().claims, [], 'nobody else gets it before the lease ends');
@@ -203,7 +203,7 @@ t.test('F-041 claims of a process that ended are taken back before their leases 
   t.equal(played.endpoint.claims.length, 3);
   t.equal(played.work({ tokens: 1, gone: [dead] }).next_at_ms, NOW_MS, 'it is due at once');
   t.strictSame(numbers(played.work({ tokens: 1, gone: [dead] }).claims), [1]);
-  const [again] = played.endpoint.claims.filter(({ sequence }) => sequence === 1) as [Claim];
+  const [again] = played.endpoint.claims.filter(({ sequence }) => sequence === 1) as [DeliveryClaim];
   t.match(again, { attempts: [{ error: 'interrupted' }] });
   t.not(again.token, tokens[0], 'what the first claim brings counts no more');
   t.strictSame(
@@ -214,7 +214,7 @@ t.test('F-041 claims of a process that ended are taken back before their leases 
 });
 
 t.test('F-016 F-017 the count is exact, however the results come together', async (t) => {
-  const table: [says: string, before: number, verdicts: Verdict[], count: number, disables: boolean][] = [
+  const table: [says: string, before: number, verdicts: AttemptVerdict[], count: number, disables: boolean][] = [
     ['to nine', 8, ['refused'], 9, false],
     ['the tenth', 9, ['refused'], 10, true],
     ['eight at once that reach it', 2, Array(8).fill('refused'), 10, true],
@@ -228,7 +228,7 @@ t.test('F-016 F-017 the count is exact, however the results come together', asyn
   ];
   for (const [says, failure_count, verdicts, count, disables] of table) {
     const played = flying(verdicts.length, { failure_count });
-    const results = played.endpoint.claims.map((claim, index) => resultOf(claim, verdicts[index] as Verdict));
+    const results = played.endpoint.claims.map((claim, index) => resultOf(claim, verdicts[index] as AttemptVerdict));
     const work = played.work({ results });
     t.equal(played.endpoint.failure_count, count, says);
     t.equal(work.disabled, disables, `${says}: disables`);
@@ -246,7 +246,7 @@ t.test('F-016 the tenth disables: all that is outstanding is cancelled, and its 
   played.wait([waitingOf(entry(10), { due_at_ms: NOW_MS - 1 })]);
   played.inbox = [entry(20), entry(21)];
   const before = played.endpoint;
-  const [tenth] = before.claims as [Claim];
+  const [tenth] = before.claims as [DeliveryClaim];
   const asked = {
     type: 'work' as const,
     life: 0,
@@ -347,7 +347,7 @@ t.test('F-027 F-029 no try before Retry-After, nor 24 hours after the event', as
     ['the longest', LIMITS.retry_after_ms_max, 0.3, 1, LIMITS.retry_after_ms_max],
   ] as const) {
     const played = flying(1, {}, attempts);
-    const [claim] = played.endpoint.claims as [Claim];
+    const [claim] = played.endpoint.claims as [DeliveryClaim];
     const { next_at_ms } = played.work({ results: [resultOf(claim, 'passing', { retry_after_ms })], jitter });
     t.equal(next_at_ms, NOW_MS + due_ms, says);
     played.now_ms = NOW_MS + due_ms - 1;
@@ -361,7 +361,9 @@ t.test('F-027 F-029 no try before Retry-After, nor 24 hours after the event', as
     [START_MS + LIMITS.delivery_life_ms - hours_12, 'failed'],
   ] as const) {
     const played = at(now_ms, { claims: [claimOf(entry(1), { at_ms: now_ms })], taken: 1 });
-    played.work({ results: [resultOf(played.endpoint.claims[0] as Claim, 'passing', { retry_after_ms: hours_12 })] });
+    played.work({
+      results: [resultOf(played.endpoint.claims[0] as DeliveryClaim, 'passing', { retry_after_ms: hours_12 })],
+    });
     t.equal(ended(played)['1'], outcome);
     t.equal(played.endpoint.failure_count, outcome === undefined ? 0 : 1);
   }
@@ -385,7 +387,7 @@ t.test('F-026 after five failures that pass there is one probe at a time, until 
     t.equal(work.claims.length, 1, `one probe after ${failures - 1} failures`);
     t.equal(work.next_at_ms, played.now_ms + LIMITS.delivery_lease_ms);
     t.strictSame(played.work().claims, [], 'and no second one beside it');
-    const [probe] = work.claims as [Claim];
+    const [probe] = work.claims as [DeliveryClaim];
     work = played.work({ results: [resultOf(probe, 'passing')], jitter: 1 });
     t.strictSame(work.claims, []);
     const wait_ms = probeMs(failures, 1);
@@ -394,14 +396,14 @@ t.test('F-026 after five failures that pass there is one probe at a time, until 
     played.now_ms += wait_ms;
   }
   work = played.work();
-  const [last] = work.claims as [Claim];
+  const [last] = work.claims as [DeliveryClaim];
   work = played.work({ results: [resultOf(last, 'accepted')] });
   t.equal(work.claims.length, endpoint_in_flight_max, 'a success ends it');
   t.match(played.endpoint, { passing_failures: 0, probe_at_ms: 0 });
 
   const refused = at(NOW_MS, { passing_failures: 7, probe_at_ms: NOW_MS });
   refused.inbox = entries(4);
-  const [probe] = refused.work().claims as [Claim];
+  const [probe] = refused.work().claims as [DeliveryClaim];
   const next = refused.work({ results: [resultOf(probe, 'refused')] });
   t.equal(next.claims.length, 1, 'a permanent refusal waits for nothing, and the next is a probe again');
   t.equal(refused.endpoint.passing_failures, 7);
@@ -466,7 +468,7 @@ t.test('F-012 F-014 paused, nothing is claimed; set active, all of it is', async
   t.strictSame(played.work().claims, []);
   played.send({ type: 'set_status', status: 'active' });
   t.strictSame(numbers(played.work().claims), [1, 2, 3]);
-  played.work({ results: [resultOf(played.endpoint.claims[0] as Claim, 'passing')] });
+  played.work({ results: [resultOf(played.endpoint.claims[0] as DeliveryClaim, 'passing')] });
   played.send({ type: 'set_status', status: 'paused' });
   played.now_ms += 60_000;
   t.match(seen(played.work()), { claims: 0, next_at_ms: null }, 'leases that were lost are taken back');

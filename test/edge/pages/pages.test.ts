@@ -2,8 +2,8 @@ import Fastify, { type LightMyRequestResponse } from 'fastify';
 import t from 'tap';
 import {
   type Holder,
+  type HtmlPage,
   type InvitationRow,
-  type Page,
   type RestoreView,
   sendPage,
 } from '../../../src/edge/pages/page.js';
@@ -23,7 +23,7 @@ const CONSENT = {
 const MARKUP = `"'><script>alert(1)</script><b onclick=x>&amp;`;
 
 /** Every kind of page, with `text` wherever something comes from outside. */
-function everyPage(text: string): Page[] {
+function everyPage(text: string): HtmlPage[] {
   const flow = { ...FLOW, leads_to: text };
   return [
     { page: 'email', flow, email: null, problem: null, captcha: null },
@@ -48,7 +48,7 @@ function everyPage(text: string): Page[] {
 }
 
 /** Those of who is signed in. */
-function holderPages(text: string): (Page & { holder: Holder })[] {
+function holderPages(text: string): (HtmlPage & { holder: Holder })[] {
   const holder = { ...HOLDER, email: text };
   const row: InvitationRow = {
     id: text,
@@ -72,12 +72,12 @@ function holderPages(text: string): (Page & { holder: Holder })[] {
   ];
 }
 
-const hasForm = (page: Page) => 'holder' in page || ('flow' in page && page.flow !== null);
+const hasForm = (page: HtmlPage) => 'holder' in page || ('flow' in page && page.flow !== null);
 /** Nothing of it comes from outside. */
-const isFixed = ({ page }: Page) => page === 'wait' || page === 'signed_out';
+const isFixed = ({ page }: HtmlPage) => page === 'wait' || page === 'signed_out';
 
 /** The page as it goes over HTTP, sent with a status that is no page's own. */
-async function sent(page: Page): Promise<LightMyRequestResponse> {
+async function sent(page: HtmlPage): Promise<LightMyRequestResponse> {
   const app = Fastify();
   app.get('/', (_request, reply) => void sendPage(reply.code(418), page));
   const answer = await app.inject('/');
@@ -85,16 +85,16 @@ async function sent(page: Page): Promise<LightMyRequestResponse> {
   return answer;
 }
 
-const htmlOf = async (page: Page) => (await sent(page)).body.replaceAll(/\s+/g, ' ');
+const htmlOf = async (page: HtmlPage) => (await sent(page)).body.replaceAll(/\s+/g, ' ');
 
 /** What a person reads: no tags, no title. */
-const textOf = async (page: Page) =>
+const textOf = async (page: HtmlPage) =>
   (await htmlOf(page))
     .replace(/^.*<body>/, '')
     .replaceAll(/<[^>]+>/g, '')
     .replaceAll(/\s+/g, ' ');
 
-const policyOf = async (page: Page) =>
+const policyOf = async (page: HtmlPage) =>
   new Map(
     String((await sent(page)).headers['content-security-policy'])
       .split('; ')
@@ -138,7 +138,7 @@ t.test('the content policy lets nothing in but the stylesheet and images of this
 });
 
 t.test('a CAPTCHA widget may load from the origin of its script, on its page alone', async (t) => {
-  const page: Page = { page: 'email', flow: FLOW, email: null, problem: null, captcha: CAPTCHA };
+  const page: HtmlPage = { page: 'email', flow: FLOW, email: null, problem: null, captcha: CAPTCHA };
   const policy = await policyOf(page);
   for (const name of ['script-src', 'frame-src', 'connect-src']) {
     t.equal(policy.get(name), 'https://captcha.example', name);
@@ -197,7 +197,7 @@ t.test('every form carries its token, posts to its flow, and its first button is
     ...{ no_account: 'other_email', invitations_wait: 'sign_out' },
   };
   const own = { deleted: 'restore', erasing: 'sign_out', erased: 'begin', active: 'sign_out' };
-  const firstOf = (page: Page) => {
+  const firstOf = (page: HtmlPage) => {
     if (page.page === 'restore') return own[page.account.is as keyof typeof own] ?? 'sign_out';
     if (page.page === 'invitations') return page.rows.length === 0 ? 'sign_out' : page.sharing ? 'accept' : 'decline';
     return first[page.page as keyof typeof first];
@@ -242,8 +242,8 @@ t.test('a code may be pasted with spaces', async (t) => {
 });
 
 t.test('a problem is the first thing said, and belongs to its field', async (t) => {
-  const email: Page = { page: 'email', flow: FLOW, email: 'ann', problem: 'Enter a whole address.', captcha: null };
-  const code: Page = {
+  const email: HtmlPage = { page: 'email', flow: FLOW, email: 'ann', problem: 'Enter a whole address.', captcha: null };
+  const code: HtmlPage = {
     page: 'code',
     flow: FLOW,
     email: 'ann@x.test',

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Suggestion } from '../../../actors/insights/library_state.js';
-import type { Correction, Page, PageTurn } from '../../../actors/transcripts/transcript_page.js';
+import type { Correction, PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { EvidenceReader } from '../../../src/features/insights/evidence_reader.js';
 import type { Scene, TranscriptReader } from '../../../src/features/transcripts/transcript_pages.js';
 
@@ -18,8 +18,8 @@ function deleted([start_ms, end_ms]: [number, number]): Correction {
 }
 
 /** Reads a transcript of one page. */
-function readerOf(page: Partial<Page>): EvidenceReader {
-  const whole: Page = {
+function readerOf(page: Partial<TranscriptPage>): EvidenceReader {
+  const whole: TranscriptPage = {
     ...{ number: 0, next_serial: 9, turns: [], runs: [RUN], corrections: [] },
     ...{ expired: { serials: [], spans: [] }, ...page },
   };
@@ -33,7 +33,7 @@ function readerOf(page: Partial<Page>): EvidenceReader {
 }
 
 /** What is read of a suggestion whose evidence is there. */
-async function readOf(page: Partial<Page>, more: Partial<Suggestion> = {}): Promise<string | null> {
+async function readOf(page: Partial<TranscriptPage>, more: Partial<Suggestion> = {}): Promise<string | null> {
   const span = { stream_id: STREAM, source_id: STREAM, start_ms: 0, end_ms: 4_000 };
   const suggestion = {
     ...{ text: SENTENCE, status: 'open', made_by: 'extractive', evidence: [span], pipeline_id: null },

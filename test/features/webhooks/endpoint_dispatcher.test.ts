@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { AttemptResult, Claim } from '../../../actors/webhooks/delivery.js';
+import type { AttemptResult, DeliveryClaim } from '../../../actors/webhooks/delivery.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { ConcurrencyLimit } from '../../../src/features/webhooks/concurrency_limit.js';
 import type { DeliveryClient } from '../../../src/features/webhooks/delivery_client.js';
@@ -34,7 +34,7 @@ async function drain(backlogs: number[], { fails_at = -1 } = {}): Promise<{ turn
     const work = {
       knownTarget: () => target,
       async exchange(_: Target, { results, granted }: { results: AttemptResult[]; granted: number }) {
-        const claims = Array.from({ length: Math.min(granted, left) }, () => ({}) as Claim);
+        const claims = Array.from({ length: Math.min(granted, left) }, () => ({}) as DeliveryClaim);
         left -= claims.length;
         own.push([results.length, claims.length]);
         return { claims, late: 0, next_at_ms: left > 0 ? 0 : null, disabled: false, ended: [] };

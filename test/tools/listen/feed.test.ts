@@ -1,7 +1,7 @@
 import t from 'tap';
 import { CallRefused } from '../../../kits/typescript/src/call.js';
-import type { Access } from '../../../tools/listen/access.js';
-import { follow, type Listener } from '../../../tools/listen/feed.js';
+import type { ListenAccess } from '../../../tools/listen/access.js';
+import { type FeedListener, follow } from '../../../tools/listen/feed.js';
 
 type Answer = { items: { id: string; sequence: string; type: string }[]; cursor: string } | Error;
 
@@ -19,8 +19,8 @@ async function heard(answers: Answer[]) {
       if (answer instanceof Error) throw answer;
       return answer;
     },
-  } as unknown as Access;
-  const listener: Listener = {
+  } as unknown as ListenAccess;
+  const listener: FeedListener = {
     event: async ({ id }) => void told.push(id),
     present: () => told.push('present'),
     away: (why, again_ms) => {

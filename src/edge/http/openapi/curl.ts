@@ -2,9 +2,9 @@ import { exampleOf } from './examples.js';
 import type { Method, Operation } from './openapi.js';
 
 /** Who calls: it decides about the address and how a caller shows who it is. */
-export type Caller = 'app' | 'device';
+export type CurlCaller = 'app' | 'device';
 
-const BASES: Record<Caller, string> = { app: '$API', device: '$DEV' };
+const BASES: Record<CurlCaller, string> = { app: '$API', device: '$DEV' };
 
 const CREDENTIALS: Record<string, string> = {
   appSession: `-H "Authorization: Bearer $ACCESS"`,
@@ -17,7 +17,7 @@ const CREDENTIALS: Record<string, string> = {
 /** The call as a line of a shell, with what must be sent. */
 export function curlOf(
   { path, method, operation }: { path: string; method: Method; operation: Operation },
-  caller: Caller,
+  caller: CurlCaller,
 ): string {
   const { requestBody, security, parameters = [] } = operation;
   const [scheme] = security.flatMap((one) => Object.keys(one));

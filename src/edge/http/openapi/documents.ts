@@ -8,14 +8,14 @@ import { areasOf } from './areas.js';
 import type { ApiDocument, Header, Method, Operation, Parameter, Schema } from './openapi.js';
 import { openApiPath, operationOf } from './operation.js';
 import { REFUSAL_EXAMPLES } from './refusal_examples.js';
-import type { Listener } from './refusals.js';
+import type { ListenerName } from './refusals.js';
 import { Schemas } from './schemas.js';
 
 /**
  * The reference as OpenAPI 3.1, one document a listener, made of nothing but the tables of routes: the same tables, the
  * same documents, byte for byte.
  */
-export function documentsOf(routes: Record<Listener, readonly Route[]>, scope_words: ScopeWords): ApiDocuments {
+export function documentsOf(routes: Record<ListenerName, readonly Route[]>, scope_words: ScopeWords): ApiDocuments {
   return {
     public: documentOf('public', routes.public, scope_words),
     device: documentOf('device', routes.device, scope_words),
@@ -23,7 +23,7 @@ export function documentsOf(routes: Record<Listener, readonly Route[]>, scope_wo
   };
 }
 
-export type ApiDocuments = Record<Listener, ApiDocument>;
+export type ApiDocuments = Record<ListenerName, ApiDocument>;
 
 /** What a scope lets an app do, in words for people. */
 export type ScopeWords = (scope: string) => string;
@@ -33,7 +33,7 @@ const VERSION = '1';
 const ENVELOPE =
   'A success is `{"success": true, "data": …}`, a refusal `{"success": false, "error": {"code", "message", "details"}}`; `details` names each field that is wrong and its rule. Lists have `items` and a `cursor`. Every answer carries `X-Request-ID`, yours if you sent one. Members, permissions and event types may be added: pass over those that you do not know. 429 and 503 say with `Retry-After` when to come again.';
 
-const INFO: Record<Listener, ApiDocument['info']> = {
+const INFO: Record<ListenerName, ApiDocument['info']> = {
   public: {
     title: 'Spool',
     version: VERSION,
@@ -54,7 +54,7 @@ const INFO: Record<Listener, ApiDocument['info']> = {
   },
 };
 
-const SERVERS: Record<Listener, ApiDocument['servers']> = {
+const SERVERS: Record<ListenerName, ApiDocument['servers']> = {
   public: [{ url: '/' }],
   device: [
     {
@@ -175,7 +175,7 @@ function isDocumented({ summary }: Route): boolean {
   return summary !== undefined;
 }
 
-function documentOf(listener: Listener, routes: readonly Route[], scope_words: ScopeWords): ApiDocument {
+function documentOf(listener: ListenerName, routes: readonly Route[], scope_words: ScopeWords): ApiDocument {
   const schemas = new Schemas();
   const paths: ApiDocument['paths'] = {};
   for (const route of routes.filter(isDocumented)) {

@@ -6,7 +6,7 @@ import { answerExample } from './answer_examples.js';
 import { areaOf } from './areas.js';
 import { exampleOf } from './examples.js';
 import type { Content, Operation, Parameter, Response, Schema } from './openapi.js';
-import { type Listener, refusalsOf } from './refusals.js';
+import { type ListenerName, refusalsOf } from './refusals.js';
 import type { Schemas } from './schemas.js';
 
 /** One row of a table of routes as an operation. */
@@ -60,7 +60,7 @@ function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-export function operationOf(route: Route, listener: Listener, schemas: Schemas): Operation {
+export function operationOf(route: Route, listener: ListenerName, schemas: Schemas): Operation {
   const parameters = parametersOf(route, listener, schemas);
   const requestBody = requestBodyOf(route, listener, schemas);
   const description = descriptionOf(route);
@@ -116,7 +116,7 @@ function securityOf({
   return client === 'any' ? [...found, {}] : found;
 }
 
-function parametersOf(route: Route, listener: Listener, schemas: Schemas): NonNullable<Operation['parameters']> {
+function parametersOf(route: Route, listener: ListenerName, schemas: Schemas): NonNullable<Operation['parameters']> {
   const of_path = [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name = '']): Parameter => {
     const [description, schema] = PATH_PARAMETERS[name] ?? [undefined, UUID];
     return { name, in: 'path', required: true, ...(description === undefined ? {} : { description }), schema };
@@ -146,7 +146,7 @@ function queryParameters(query: z.ZodType | undefined, schemas: Schemas): Parame
 
 type RequestBody = NonNullable<Operation['requestBody']>;
 
-function requestBodyOf(route: Route, listener: Listener, schemas: Schemas): RequestBody | null {
+function requestBodyOf(route: Route, listener: ListenerName, schemas: Schemas): RequestBody | null {
   if (route.raw) return { required: true, content: { 'application/octet-stream': { schema: {} } } };
   const body = route.reads?.body ?? route.body;
   if (body === undefined) return null;
@@ -161,14 +161,14 @@ function requestBodyOf(route: Route, listener: Listener, schemas: Schemas): Requ
 }
 
 /** Devices may speak CBOR wherever they may speak JSON. */
-function documentIn(listener: Listener, schema: Schema): Content {
+function documentIn(listener: ListenerName, schema: Schema): Content {
   return {
     'application/json': { schema },
     ...(listener === 'device' ? { 'application/cbor': { schema } } : {}),
   };
 }
 
-function successOf(route: Route, listener: Listener, schemas: Schemas): Record<string, Response> {
+function successOf(route: Route, listener: ListenerName, schemas: Schemas): Record<string, Response> {
   const { answer, dialect = 'rest', status = 200 } = route;
   if (answer === undefined) return { '204': { description: 'Done.' } };
   if (answer === 'audio') return bytes('audio/*');
@@ -213,7 +213,7 @@ function address() {
 }
 
 /** By status, with the codes that this operation can give. */
-function refusedOf(route: Route, listener: Listener): Record<string, Response> {
+function refusedOf(route: Route, listener: ListenerName): Record<string, Response> {
   if (route.dialect === 'page') {
     if (route.reads === undefined) return {};
     const description = 'A page that says what is wrong.';
@@ -232,7 +232,7 @@ function refusedOf(route: Route, listener: Listener): Record<string, Response> {
 function refusedWith(
   status: number,
   codes: readonly string[],
-  { route, listener }: { route: Route; listener: Listener },
+  { route, listener }: { route: Route; listener: ListenerName },
 ): Response {
   const is_oauth = route.dialect === 'oauth';
   const named: Schema = is_oauth

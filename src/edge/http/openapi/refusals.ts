@@ -3,7 +3,7 @@ import { REFUSALS, type RefusalCode } from '../../../domain/refusals.js';
 import { givesBytes, type Route } from '../route.js';
 
 /** Which listener serves a route. */
-export type Listener = 'public' | 'device' | 'operator';
+export type ListenerName = 'public' | 'device' | 'operator';
 
 export type DocumentedRefusal = { status: number; code: RefusalCode | OauthErrorCode };
 

@@ -23,20 +23,20 @@ export class Schemas {
     // What JSON Schema can't say is said in words; a preprocessed value is shown as what it becomes.
     const { $defs = {}, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
     for (const [name, definition] of Object.entries($defs)) {
-      const tidy = tidied(definition as Found, io);
+      const tidy = tidied(definition as FoundSchema, io);
       const known = this.#named.get(name);
       if (known !== undefined && JSON.stringify(known) !== JSON.stringify(tidy)) {
         throw new Error(`two shapes have the id ${name}`);
       }
       this.#named.set(name, tidy);
     }
-    return tidied(root as Found, io);
+    return tidied(root as FoundSchema, io);
   }
 }
 
-type Found = Schema & { $schema?: string; id?: string };
+type FoundSchema = Schema & { $schema?: string; id?: string };
 
-function tidied({ $schema: _, id: _id, ...schema }: Found, io: 'input' | 'output'): Schema {
+function tidied({ $schema: _, id: _id, ...schema }: FoundSchema, io: 'input' | 'output'): Schema {
   const each = (list: Schema[]) => list.map((one) => tidied(one, io));
   const kept: Schema = { ...schema };
   if (kept.$ref !== undefined) kept.$ref = kept.$ref.replace('#/$defs/', '#/components/schemas/');

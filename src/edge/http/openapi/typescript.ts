@@ -1,11 +1,11 @@
 import type { ApiDocuments } from './documents.js';
 import type { ApiDocument, Operation, Parameter, Schema } from './openapi.js';
-import type { Listener } from './refusals.js';
+import type { ListenerName } from './refusals.js';
 
 /** The documents as types, for our own clients: what an operation takes and answers, by its method and path. */
 
 const LISTENERS = ['public', 'device', 'operator'] as const;
-const NAMES: Record<Listener, string> = { public: 'PublicApi', device: 'DeviceApi', operator: 'OperatorApi' };
+const NAMES: Record<ListenerName, string> = { public: 'PublicApi', device: 'DeviceApi', operator: 'OperatorApi' };
 
 const LINE_CHARS = 90;
 
@@ -26,7 +26,7 @@ export function clientTypes(documents: ApiDocuments): string {
   return [HEAD, ...sorted, ...apis].join('\n');
 }
 
-function apiType(listener: Listener, document: ApiDocument): string {
+function apiType(listener: ListenerName, document: ApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, operation]) =>
       operationText(listener, `${method.toUpperCase()} ${path}`, operation),
@@ -36,7 +36,7 @@ function apiType(listener: Listener, document: ApiDocument): string {
 }
 
 /** Nothing for what is not JSON both ways, or not answered in the listener's own way: OAuth, MCP, audio, documents. */
-function operationText(listener: Listener, name: string, operation: Operation): string[] {
+function operationText(listener: ListenerName, name: string, operation: Operation): string[] {
   if (operation.tags.includes('API documents')) return [];
   const answer = answerText(operation, { is_enveloped: listener !== 'operator' });
   if (answer === null) return [];

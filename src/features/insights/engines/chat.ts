@@ -18,12 +18,18 @@ import type { InsightEngine } from './insight_engine.js';
  * user message; the system message holds our own words and those of the pipeline. The model has no tools.
  */
 
-type Options = { url: string; key: string | null; model: string | null; answer_ms_max?: number; now?: () => number };
-type Question = { system: string; user: unknown; name: string; schema: object };
+type ChatOptions = {
+  url: string;
+  key: string | null;
+  model: string | null;
+  answer_ms_max?: number;
+  now?: () => number;
+};
+type ChatQuestion = { system: string; user: unknown; name: string; schema: object };
 
 /** The most telling form first. */
 const FORMS = ['json_schema', 'json_object', 'text'] as const;
-type Form = (typeof FORMS)[number];
+type ChatForm = (typeof FORMS)[number];
 
 /** The text of a prompt; a limit's name in braces stands for its number. */
 const promptOf = (name: string) =>
@@ -40,9 +46,9 @@ export class Chat implements InsightEngine {
   readonly name: string;
   readonly made_by = 'model';
   readonly #model: string | null;
-  readonly #server: EngineServer<Form>;
+  readonly #server: EngineServer<ChatForm>;
 
-  constructor(options: Options) {
+  constructor(options: ChatOptions) {
     this.#model = options.model;
     this.#server = new EngineServer({ ...options, path: '/chat/completions', forms: FORMS });
     this.name = options.model ?? this.#server.hostname;
@@ -77,11 +83,11 @@ export class Chat implements InsightEngine {
     return readSummary(await this.#ask(question, of));
   }
 
-  async #ask(question: Question, of: AskedOf): Promise<unknown> {
+  async #ask(question: ChatQuestion, of: AskedOf): Promise<unknown> {
     return readCompletion(await this.#server.ask((form) => this.#body(question, form), of));
   }
 
-  #body({ system, user, name, schema }: Question, form: Form): string {
+  #body({ system, user, name, schema }: ChatQuestion, form: ChatForm): string {
     const formats = {
       json_schema: { response_format: { type: 'json_schema', json_schema: { name, strict: true, schema } } },
       json_object: { response_format: { type: 'json_object' } },

@@ -120,10 +120,10 @@ function summaryOf(turns: readonly InputTurn[], phrases: readonly string[]): str
 
 type Weighed = { turn: InputTurn | null; text: string; said: string; weight: number };
 
-type Said = RawSuggestion & { op: 'new'; kind: SuggestionKind; text: string };
+type NewSuggestion = RawSuggestion & { op: 'new'; kind: SuggestionKind; text: string };
 
-function promisesIn({ turns, people, suggestion_kinds }: InsightInput): Said[] {
-  const found: Said[] = [];
+function promisesIn({ turns, people, suggestion_kinds }: InsightInput): NewSuggestion[] {
+  const found: NewSuggestion[] = [];
   for (const turn of turns) {
     if (!isEnglish(turn.language ?? languageOf(turns))) continue;
     for (const sentence of sentencesOf(turn.text)) {
@@ -181,9 +181,9 @@ function dueIn(sentence: string, { at_ms, utc_offset_min }: InputTurn): string |
 }
 
 /** What is new, what is said otherwise now, and what is not said any more. The same turns again change nothing. */
-function changesOf({ suggestions }: InsightInput, promises: readonly Said[]): RawSuggestion[] {
+function changesOf({ suggestions }: InsightInput, promises: readonly NewSuggestion[]): RawSuggestion[] {
   const taken = new Set<number>();
-  const known = new Map<Said, InsightInput['suggestions'][number]>();
+  const known = new Map<NewSuggestion, InsightInput['suggestions'][number]>();
   // Another run may cut a sentence off, or hear more of it: that comes after what is said as before.
   for (const is of [isSame, isPart])
     for (const promise of promises) {

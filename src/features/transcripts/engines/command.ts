@@ -8,13 +8,13 @@ import { toMono16 } from '../../../engine/audio/samples.js';
 import { pcm16Format, writeWav } from '../../../engine/audio/wav.js';
 import { lengthOf, type WindowFile } from '../window_audio.js';
 import { AUDIO_WORD } from './command_words.js';
-import { type Asked, type Engine, EngineFailed, type Heard } from './engine.js';
+import { type Engine, EngineFailed, type Heard, type TranscriptionRequest } from './engine.js';
 import { KNOWN_PROGRAMS, type KnownProgram } from './known_programs.js';
 import { readTranscription } from './transcription_json.js';
 
 /** A program of this machine: it gets a file, and writes what it heard to its output. */
 
-type Options = KnownProgram & { name: string; answer_ms_max?: number };
+type CommandOptions = KnownProgram & { name: string; answer_ms_max?: number };
 
 /** All that it learns of our environment: the rest may be secret. `env NAME=value program …` sets more. */
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH'];
@@ -26,14 +26,14 @@ const CLOSED_AFTER_MS = 1_000;
 
 export class Command implements Engine {
   readonly name: string;
-  readonly #options: Options;
+  readonly #options: CommandOptions;
 
-  constructor(options: Options) {
+  constructor(options: CommandOptions) {
     this.#options = options;
     this.name = options.name;
   }
 
-  async hear({ file }: Asked, signal: AbortSignal): Promise<Heard> {
+  async hear({ file }: TranscriptionRequest, signal: AbortSignal): Promise<Heard> {
     const { frames_per_second, read } = this.#options;
     const { bytes, extension } = frames_per_second === null ? file : await converted(file, frames_per_second);
     const folder = await mkdtemp(join(tmpdir(), FOLDER));

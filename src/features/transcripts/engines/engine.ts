@@ -5,12 +5,12 @@ export interface Engine {
   /** As debug answers and runs name it. */
   readonly name: string;
   /** Throws EngineFailed. What it heard is untrusted, and its times are those of the file. */
-  hear(asked: Asked, signal: AbortSignal): Promise<Heard>;
+  hear(asked: TranscriptionRequest, signal: AbortSignal): Promise<Heard>;
   close(): Promise<void>;
 }
 
 /** One file of a window, and what helps to understand it. */
-export type Asked = {
+export type TranscriptionRequest = {
   file: WindowFile;
   /** The recording that it is of. */
   stream_id: string;

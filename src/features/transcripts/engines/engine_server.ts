@@ -17,7 +17,7 @@ const FORM_KEPT_MS = 600_000;
 const CONNECT_MS_MAX = 10_000;
 const REFUSAL_BYTES_MAX = 65_536;
 
-type Options<Form> = {
+type EngineServerOptions<Form> = {
   /** Ends where `path` follows. */
   url: string;
   path: string;
@@ -32,7 +32,7 @@ type Options<Form> = {
 export type AskedOf = { stream_id: string; signal: AbortSignal };
 
 export class EngineServer<Form> {
-  readonly #options: Options<Form>;
+  readonly #options: EngineServerOptions<Form>;
   readonly #address: URL;
   readonly #agent: Agent;
   readonly #answer_ms_max: number;
@@ -40,7 +40,7 @@ export class EngineServer<Form> {
   readonly #fell_back = new Map<string, number>();
   #first_again_ms = 0;
 
-  constructor(options: Options<Form>) {
+  constructor(options: EngineServerOptions<Form>) {
     const { url, path, answer_ms_max = LIMITS.engine_ms_max } = options;
     this.#options = options;
     this.#address = new URL(url);

@@ -1,12 +1,12 @@
 import { FormData } from 'undici';
 import { lengthOf } from '../window_audio.js';
-import type { Asked, Engine, Heard } from './engine.js';
+import type { Engine, Heard, TranscriptionRequest } from './engine.js';
 import { EngineServer } from './engine_server.js';
 import { readTranscription } from './transcription_json.js';
 
 /** What the address must serve: `POST {url}/audio/transcriptions`, as OpenAI has it and many others. */
 
-type Options = {
+type OpenAiOptions = {
   url: string;
   key: string | null;
   model: string | null;
@@ -23,23 +23,23 @@ const FORMS = {
   segmented: { response_format: 'verbose_json' },
   plain: { response_format: 'json' },
 } as const;
-type Form = keyof typeof FORMS;
+type AnswerForm = keyof typeof FORMS;
 
 export class OpenAiCompatible implements Engine {
   readonly name: string;
-  readonly #options: Options;
+  readonly #options: OpenAiOptions;
   /** Which forms a server knows is found out apart for both. */
-  readonly #servers: Record<'timed' | 'diarized', EngineServer<Form>>;
+  readonly #servers: Record<'timed' | 'diarized', EngineServer<AnswerForm>>;
 
-  constructor(options: Options) {
+  constructor(options: OpenAiOptions) {
     this.#options = options;
-    const timed: Form[] = ['timed', 'segmented', 'plain'];
-    const server = (forms: Form[]) => new EngineServer({ ...options, path: '/audio/transcriptions', forms });
+    const timed: AnswerForm[] = ['timed', 'segmented', 'plain'];
+    const server = (forms: AnswerForm[]) => new EngineServer({ ...options, path: '/audio/transcriptions', forms });
     this.#servers = { timed: server(timed), diarized: server(['diarized', ...timed]) };
     this.name = options.model ?? this.#servers.timed.hostname;
   }
 
-  async hear(asked: Asked, signal: AbortSignal): Promise<Heard> {
+  async hear(asked: TranscriptionRequest, signal: AbortSignal): Promise<Heard> {
     const server = this.#servers[asked.diarize || this.#options.diarize ? 'diarized' : 'timed'];
     const text = await server.ask((form) => this.#body(asked, form), { stream_id: asked.stream_id, signal });
     return readTranscription(text, lengthOf(asked.file) / 1_000);
@@ -49,7 +49,7 @@ export class OpenAiCompatible implements Engine {
     await Promise.all([this.#servers.timed.close(), this.#servers.diarized.close()]);
   }
 
-  #body({ file, language, prompt }: Asked, form: Form): FormData {
+  #body({ file, language, prompt }: TranscriptionRequest, form: AnswerForm): FormData {
     const { model } = this.#options;
     const body = new FormData();
     const fields = {

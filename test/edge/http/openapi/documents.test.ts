@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ROUTES } from '../../../../routes/index.js';
 import { documentsOf } from '../../../../src/edge/http/openapi/documents.js';
 import type { Schema } from '../../../../src/edge/http/openapi/openapi.js';
-import type { Listener } from '../../../../src/edge/http/openapi/refusals.js';
+import type { ListenerName } from '../../../../src/edge/http/openapi/refusals.js';
 import type { Route } from '../../../../src/edge/http/route.js';
 import { parseGiven } from '../../../../src/engine/wire/schema_faults.js';
 import { differenceOf } from '../../../fixtures/documented_answers.js';
@@ -151,7 +151,7 @@ t.test('every answer has an example, which is what its route may answer', async 
   t.ok(examples > 1_000, `${examples} examples`);
 });
 
-function exampleIn(listener: Listener, { method, path }: Route): unknown {
+function exampleIn(listener: ListenerName, { method, path }: Route): unknown {
   const item = documents[listener].paths[path.replace(/:([a-z_]+)/g, '{$1}')];
   const content = item?.[method.toLowerCase() as 'post']?.requestBody?.content ?? {};
   return Object.values(content)[0]?.example;
