@@ -40,7 +40,9 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
       const { since_ms, seen, seen_max, items } = await joinedDevices(processes, filter, clock.now());
       return {
         now: new Date(clock.now()).toISOString(),
-        ...{ watched_since: new Date(since_ms).toISOString(), seen, seen_max },
+        watched_since: new Date(since_ms).toISOString(),
+        seen,
+        seen_max,
         items: items.map(seenDeviceView),
         cursor: null,
       };

@@ -193,7 +193,11 @@ async function entityView(services: Services, { kind, id }: Address): Promise<un
   const at = (ago_ms: number) => new Date(now_ms - ago_ms).toISOString();
   return {
     now: new Date(clock.now()).toISOString(),
-    ...{ kind, id, name: shownName(address), partition, stored },
+    kind,
+    id,
+    name: shownName(address),
+    partition,
+    stored,
     memory: memory === null ? null : inMemory(memory),
     recent: recent.map(({ type, outcome, took_ms, ago_ms }) => ({ type, outcome, took_ms, at: at(ago_ms) })),
     versions: versionsOf(recent).map(({ version, type, ago_ms }) => ({ version, type, at: at(ago_ms) })),
@@ -237,7 +241,10 @@ function inMemory({
   quarantined,
 }: NonNullable<ReturnType<Services['runtime']['look']>>) {
   return {
-    ...{ version, waiting, turns, turn_ms_mean },
+    version,
+    waiting,
+    turns,
+    turn_ms_mean,
     quarantined:
       quarantined === null ? null : { reason: quarantined.reason, since: new Date(quarantined.since_ms).toISOString() },
   };

@@ -121,7 +121,8 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
         .transform(Number)
         .default(0)
         .meta({
-          ...{ type: 'integer', minimum: 0 },
+          type: 'integer',
+          minimum: 0,
           description: 'Only samples later than this, in ms since 1970; all that are kept when absent.',
         }),
       range: z
@@ -144,17 +145,28 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
         now: new Date(clock.now()).toISOString(),
         clock: { ahead_ms: Math.round(clock_ahead_ms), movable: settings.test_clock },
         process: {
-          ...{ pid: process.pid, version: VERSION, node: process.version },
-          ...{ up_s: Math.round(process.uptime()), shedding },
+          pid: process.pid,
+          version: VERSION,
+          node: process.version,
+          up_s: Math.round(process.uptime()),
+          shedding,
         },
         processes: members.living.map(({ id, since_ms, host, pid }) => ({
-          ...{ id, since: new Date(since_ms).toISOString(), host, pid },
-          ...{ partitions: shares.get(id) ?? 0, answers: id === members.id },
+          id,
+          since: new Date(since_ms).toISOString(),
+          host,
+          pid,
+          partitions: shares.get(id) ?? 0,
+          answers: id === members.id,
         })),
         processes_here: told.map(({ number, pid, value }) => ({ number, pid, row: value?.row ?? null })),
         storage: {
-          ...{ status: storage.status, since_ms: storage.since_ms, round_trip_ms: storage_ms },
-          ...{ memory_bytes: storage_bytes, log_healthy: storage.log_healthy, dead_letters },
+          status: storage.status,
+          since_ms: storage.since_ms,
+          round_trip_ms: storage_ms,
+          memory_bytes: storage_bytes,
+          log_healthy: storage.log_healthy,
+          dead_letters,
         },
         disk,
         watched_since: new Date(watched_since_ms).toISOString(),

@@ -10,7 +10,7 @@ import { sealMail } from '../../engine/mail/sealed_mail.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
 import { randomId } from '../../engine/runtime/random.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { listedWorkspaceShape, workspacesOf } from './account_workspaces.js';
 import { deletionMail } from './deletion_mail.js';
 
@@ -51,7 +51,7 @@ export function readAccount(who: Principal): AccountView {
 }
 
 export async function renameAccount(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { name }: { name: string | null },
 ): Promise<AccountView> {
@@ -63,7 +63,10 @@ export async function renameAccount(
  * Deletes the account when every shared workspace can do without it, and waits until that is decided. A code must have
  * been entered for the credential within the last `LIMITS.recent_sign_in_ms`.
  */
-export async function deleteAccount(services: Services, who: Principal): Promise<void> {
+export async function deleteAccount(
+  services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys' | 'mails'>,
+  who: Principal,
+): Promise<void> {
   const { clock, keys, mails, actors } = services;
   const { verified_at_ms, account_id, account, fences } = who;
   const is_recent = verified_at_ms !== null && clock.now() <= verified_at_ms + LIMITS.recent_sign_in_ms;
@@ -83,7 +86,10 @@ export async function deleteAccount(services: Services, who: Principal): Promise
 }
 
 /** Restores a deleted account; changes nothing of any other. ACCOUNT_DELETION_IN_PROGRESS while its data is erased. */
-export function restoreAccount({ actors }: Services, { account_id, fences }: { account_id: string; fences: Fence[] }) {
+export function restoreAccount(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { account_id, fences }: { account_id: string; fences: Fence[] },
+) {
   return actors.downstream.account(account_id).restore({}, fences);
 }
 

@@ -4,7 +4,7 @@ import { isLiving } from '../../../actors/accounts/account_tokens.js';
 import { count, id, moment, momentOrNull, permission } from '../../access/response_schemas.js';
 import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, permissionsOf } from '../../domain/permissions.js';
 import { Refused, refuse } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { accountNamed } from './account_of_email.js';
 
 const NO_ENTITLEMENT = refuse('NOT_FOUND', `There is no such entitlement; they are ${ENTITLEMENTS.join(', ')}.`);
@@ -34,7 +34,7 @@ export const entitledShape = z.strictObject({
 
 /** An account as staff see it, by its id or email: without what is in it. */
 export async function readAccountForStaff(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock'>,
   named: string,
 ): Promise<z.infer<typeof accountForStaffShape>> {
   const account = await accountNamed(services, named);
@@ -55,7 +55,7 @@ export async function readAccountForStaff(
 }
 
 export async function switchEntitlement(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   { account: named, name, enabled }: { account: string; name: string; enabled: boolean },
 ): Promise<z.infer<typeof entitledShape>> {
   const entitlement = ENTITLEMENTS.find((one) => one === name);

@@ -6,7 +6,7 @@ import { isId } from '../../domain/ids.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
 import { randomId, randomPartition } from '../../engine/runtime/random.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** Accounts by the email that leads to them. */
 
@@ -14,7 +14,7 @@ const BEING_MADE = refuse('UNAVAILABLE', 'The account is being made; try again i
 const NO_ACCOUNT = refuse('NOT_FOUND', 'There is no such account.');
 
 /** The id of an account that may have to be made. */
-export function newAccountId({ clock }: Services): NewAccountId {
+export function newAccountId({ clock }: Pick<FeatureServices, 'clock'>): NewAccountId {
   return { account_id: randomId({ partition: randomPartition(), now_ms: clock.now() }) };
 }
 
@@ -22,7 +22,7 @@ export function newAccountId({ clock }: Services): NewAccountId {
  * The account as it is now. One whose making is still in progress, since somebody else's sign-in has begun it, is waited
  * for; it will be finished.
  */
-export function accountOf({ actors }: Services, account_id: string): Promise<Account> {
+export function accountOf({ actors }: Pick<FeatureServices, 'actors'>, account_id: string): Promise<Account> {
   return pollUntil(async () => {
     return orNull(actors.account(account_id).view(), 'UNAUTHORIZED');
   }, BEING_MADE);
@@ -33,7 +33,7 @@ export function accountOf({ actors }: Services, account_id: string): Promise<Acc
  * others; else the canonical one. Earlier releases took each spelling for a mailbox of its own.
  */
 export async function knownEmail(
-  { actors }: Pick<Services, 'actors'>,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { canonical, spellings }: TypedEmail,
 ): Promise<string> {
   if (spellings.length === 1) return canonical;
@@ -47,13 +47,13 @@ export async function knownEmail(
 }
 
 /** The account that an email, as it is known, leads to, if there is one: for those who may know. */
-export async function accountIdOf({ actors }: Pick<Services, 'actors'>, email: string): Promise<string | null> {
+export async function accountIdOf({ actors }: Pick<FeatureServices, 'actors'>, email: string): Promise<string | null> {
   const found = await actors.email(email).view();
   return found.account_id;
 }
 
 /** The account that staff name by its id or its email. */
-export async function accountNamed(services: Services, named: string): Promise<Account> {
+export async function accountNamed(services: Pick<FeatureServices, 'actors'>, named: string): Promise<Account> {
   const { actors } = services;
   let account_id: string | null = isId(named) ? named : null;
   if (account_id === null) {

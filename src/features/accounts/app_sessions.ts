@@ -11,7 +11,7 @@ import { sealMail } from '../../engine/mail/sealed_mail.js';
 import { randomCode, randomId } from '../../engine/runtime/random.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { partitionOfText } from '../../engine/store/partitions.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { accountOf, knownEmail, newAccountId } from './account_of_email.js';
 import { passesCaptcha } from './captcha.js';
 import { codeMail } from './code_mail.js';
@@ -44,7 +44,7 @@ type SessionView = z.infer<typeof sessionShape>;
 
 /** Mails a six-digit code to an address, whether or not it has an account. */
 export async function sendSignInCode(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'>,
   { captcha_token: token, ip, ...to }: { email: TypedEmail; captcha_token?: string | undefined; ip: string },
 ): Promise<z.infer<typeof codeSentShape>> {
   const { actors, clock, keys, mail, mails, settings } = services;
@@ -67,7 +67,7 @@ export async function sendSignInCode(
 
 /** Signs in with an emailed code: begins a session, and makes the account where there is none. */
 export async function signInWithCode(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   { code, ip, ...by }: { email: TypedEmail; code: string; ip: string },
 ): Promise<SessionView> {
   const { keys, actors } = services;
@@ -87,7 +87,10 @@ export async function signInWithCode(
 }
 
 /** Gives a session its next tokens. UNAUTHORIZED for a refresh token that was used before. */
-export async function refreshSession(services: Services, refresh_token: string): Promise<SessionView> {
+export async function refreshSession(
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
+  refresh_token: string,
+): Promise<SessionView> {
   const { keys, actors } = services;
   const parsed = parseToken('app_refresh', refresh_token);
   if (parsed === null) throw new Refused(SESSION_ENDED);
@@ -105,13 +108,13 @@ export async function refreshSession(services: Services, refresh_token: string):
 }
 
 /** Ends the session that calls. */
-export function endSession({ actors }: Services, { credential_id }: Principal) {
+export function endSession({ actors }: Pick<FeatureServices, 'actors'>, { credential_id }: Principal) {
   return actors.appSession(credential_id).end();
 }
 
 /** Begins a session for a verified email, in the account's partition. */
 async function openSession(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   verified: { email: string; account_id: string; verified_at_ms: number },
 ): Promise<SessionView> {
   const { actors, clock, keys } = services;
@@ -129,7 +132,7 @@ async function openSession(
 
 /** The Session of the interface. */
 function sessionView(
-  { keys, clock }: Services,
+  { keys, clock }: Pick<FeatureServices, 'clock' | 'keys'>,
   id: string,
   { session, serial, expires_at_ms }: IssuedTokens,
 ): SessionView {

@@ -6,7 +6,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
 import type { ScannedPage } from '../../engine/store/entity_scan.js';
 import { isRetryable } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { accountNamed } from './account_of_email.js';
 
 /** Accounts and devices, as staff look for them: what is stored, read past mailboxes. */
@@ -25,7 +25,7 @@ export type FoundDevice = Device & { device_id: string };
 
 /** By a part of the id or of the email. */
 export async function findAccounts(
-  services: Services,
+  services: Pick<FeatureServices, 'entity_scan' | 'runtime'>,
   { find, holds, ...page }: DirectoryQuery<Account>,
 ): Promise<ScannedPage<Account>> {
   const { entity_scan } = services;
@@ -40,7 +40,7 @@ export async function findAccounts(
 
 /** By a part of the id, or those bound to the account of an email or id. */
 export async function findDevices(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'entity_scan' | 'runtime'>,
   { find, holds, ...page }: DirectoryQuery<FoundDevice>,
 ): Promise<ScannedPage<FoundDevice>> {
   const kept = async (ids: string[]) => {
@@ -66,13 +66,13 @@ function whole<Row>(rows: Row[]): ScannedPage<Row> {
   return { rows, cursor: null, looked_at: rows.length };
 }
 
-async function all<State>(services: Services, kind: string, ids: string[]): Promise<State[]> {
+async function all<State>(services: Pick<FeatureServices, 'runtime'>, kind: string, ids: string[]): Promise<State[]> {
   return (await allWithIds<State>(services, kind, ids)).map(({ state }) => state);
 }
 
 /** Those that are there. What can not be read is told among the quarantined, once somebody needs it. */
 async function allWithIds<State>(
-  { runtime }: Services,
+  { runtime }: Pick<FeatureServices, 'runtime'>,
   kind: string,
   ids: string[],
 ): Promise<{ id: string; state: State }[]> {

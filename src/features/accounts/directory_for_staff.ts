@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import { count, deviceKind, id, moment, momentOrNull, pageShape, serverNow } from '../../access/response_schemas.js';
 import { isScanCursor, type ScannedPage } from '../../engine/store/entity_scan.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { type FoundDevice, findAccounts, findDevices } from './directory.js';
 
 /** Accounts and devices as staff look for them. */
@@ -59,7 +59,7 @@ type ScanQuery = { find: string; limit: number; cursor?: string | undefined };
 
 /** Accounts by a part of the id or of the email, and by status. */
 export async function listAccounts(
-  services: Services,
+  services: Pick<FeatureServices, 'clock' | 'entity_scan' | 'runtime'>,
   { status, ...query }: ScanQuery & { status?: (typeof ACCOUNT_STATES)[number] | undefined },
 ): Promise<z.infer<typeof listedAccountsShape>> {
   const holds = ({ phase }: Account) => status === undefined || phase.status === status;
@@ -75,7 +75,7 @@ type DeviceScanQuery = ScanQuery & {
 
 /** Devices by a part of the id or by whom they record for, and by state. */
 export async function listProvisionedDevices(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'entity_scan' | 'runtime'>,
   { kind, state, unseen_ms, ...query }: DeviceScanQuery,
 ): Promise<z.infer<typeof provisionedDevicesShape>> {
   const seen_before_ms = services.clock.now() - unseen_ms;
@@ -87,7 +87,7 @@ export async function listProvisionedDevices(
 }
 
 async function scanned<Found, View>(
-  { clock, entity_scan }: Services,
+  { clock, entity_scan }: Pick<FeatureServices, 'clock' | 'entity_scan'>,
   { rows, cursor, looked_at }: ScannedPage<Found>,
   viewOf: (found: Found) => View,
 ) {

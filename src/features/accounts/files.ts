@@ -8,7 +8,7 @@ import { CONTENT_MISSING, isRefused, Refused, refuse } from '../../domain/refusa
 import { fileKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteContent, TakeBody } from '../../engine/blobs/blob_store.js';
 import { randomId } from '../../engine/runtime/random.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** What people keep beside recordings, for themselves alone. Rule K-014; docs/choices.md, "Files and exports". */
 
@@ -33,7 +33,7 @@ type FileView = z.infer<typeof fileShape>;
 
 /** Announces a file, whose bytes have a day to come. CONFLICT where the account has too many files or bytes. */
 export async function announceFile(
-  { actors, clock }: Services,
+  { actors, clock }: Pick<FeatureServices, 'actors' | 'clock'>,
   { account_id, fences }: Principal,
   announced: Pick<FileRecord, 'name' | 'media_type' | 'size_bytes' | 'sha256'>,
 ): Promise<FileView> {
@@ -44,7 +44,7 @@ export async function announceFile(
 
 /** Stores the bytes of an announced file. */
 export async function uploadFile(
-  { actors, blobs }: Services,
+  { actors, blobs }: Pick<FeatureServices, 'actors' | 'blobs'>,
   { account_id, fences }: Principal,
   { file_id, takeBody }: { file_id: string; takeBody: TakeBody },
 ): Promise<FileView> {
@@ -65,7 +65,7 @@ export async function uploadFile(
 
 /** A page of the account's files, newest first. */
 export async function listFiles(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
   { limit, cursor }: PageQuery,
 ): Promise<Page<FileView>> {
@@ -79,14 +79,18 @@ export async function listFiles(
 }
 
 /** A file of the account. */
-export async function viewFile({ actors }: Services, { account_id }: Principal, file_id: string): Promise<FileView> {
+export async function viewFile(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+  file_id: string,
+): Promise<FileView> {
   const file = await actors.files(account_id).view({ file_id });
   return fileView(file);
 }
 
 /** The bytes of a file of the account, and as which they are saved. */
 export async function fileContent(
-  { actors, blobs }: Services,
+  { actors, blobs }: Pick<FeatureServices, 'actors' | 'blobs'>,
   { account_id }: Principal,
   file_id: string,
 ): Promise<ByteContent & { file_name: string }> {
@@ -109,7 +113,7 @@ export async function fileContent(
 
 /** Gives a file another name. */
 export async function renameFile(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
   { file_id, name }: { file_id: string; name: string },
 ): Promise<FileView> {
@@ -119,7 +123,7 @@ export async function renameFile(
 
 /** Deletes a file and its bytes. */
 export async function deleteFile(
-  { actors, blobs }: Services,
+  { actors, blobs }: Pick<FeatureServices, 'actors' | 'blobs'>,
   { account_id, fences }: Principal,
   file_id: string,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import type { Permission } from '../../domain/permissions.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { randomId } from '../../engine/runtime/random.js';
 import { makeSecret } from '../../engine/secrets/tokens.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** Tokens that people make for programs of their own. docs/rules.md, "Personal access tokens". */
 
@@ -42,7 +42,7 @@ type TokenView = z.infer<typeof tokenShape>;
 
 /** Makes a token, which can have no permission that the caller lacks. */
 export async function createToken(
-  { actors, clock, keys }: Services,
+  { actors, clock, keys }: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
   { name, permissions, expires_at }: { name: string; permissions: Permission[]; expires_at: string | null },
 ): Promise<z.infer<typeof createdTokenShape>> {
@@ -59,7 +59,7 @@ export async function createToken(
 
 /** A page of the tokens that have not ended, newest first. */
 export async function listTokens(
-  { actors, clock }: Services,
+  { actors, clock }: Pick<FeatureServices, 'actors' | 'clock'>,
   who: Principal,
   query: PageQuery,
 ): Promise<{ items: TokenView[]; cursor: string | null }> {
@@ -73,7 +73,7 @@ export async function listTokens(
 }
 
 /** Revokes a token. A token can revoke itself and no other, and a client only where it is ours and has account:manage. */
-export async function revokeToken({ actors }: Services, who: Principal, token_id: string) {
+export async function revokeToken({ actors }: Pick<FeatureServices, 'actors'>, who: Principal, token_id: string) {
   if (who.kind === 'personal_access_token' && who.credential_id !== token_id) throw new Refused(ITSELF_ALONE);
   const is_own = who.client?.first_party && who.permissions.includes('account:manage');
   if (who.kind === 'oauth' && !is_own) throw new Refused(NOT_OURS);

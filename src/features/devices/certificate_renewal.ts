@@ -5,7 +5,7 @@ import { readSigningRequest } from '../../../certs/signing_request.js';
 import type { DeviceIdentity } from '../../access/principal.js';
 import { moment } from '../../access/response_schemas.js';
 import { type Refusal, Refused, refuse } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 export const renewedShape = z
   .strictObject({
@@ -21,7 +21,14 @@ export const renewedShape = z
  * actors/devices/device_certificates.ts.
  */
 export async function renewCertificate(
-  { authority, certificates, clock, metrics, actors, settings }: Services,
+  {
+    authority,
+    certificates,
+    clock,
+    metrics,
+    actors,
+    settings,
+  }: Pick<FeatureServices, 'actors' | 'authority' | 'certificates' | 'clock' | 'metrics' | 'settings'>,
   { device_id, kind, fingerprint }: DeviceIdentity,
   csr_pem: string,
 ): Promise<z.infer<typeof renewedShape>> {

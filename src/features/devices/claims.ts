@@ -7,7 +7,7 @@ import { isRefused, Refused, refuse } from '../../domain/refusals.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
 import { randomId } from '../../engine/runtime/random.js';
 import { isSecret, makeSecret, parseSecret } from '../../engine/secrets/tokens.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { type BindingView, openAccount, viewBinding } from './device_binding.js';
 
 /** How a device comes to be bound to an account. Rules H-027 to H-032. */
@@ -21,7 +21,7 @@ const WRONG_ADDRESS = refuse('BAD_REQUEST', 'A session claim is redeemed with th
 
 /** Makes a claim with which a personal device binds itself to the account. CONFLICT where that has too many devices. */
 export async function createOwnerClaim(
-  { keys, actors, clock }: Services,
+  { keys, actors, clock }: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   { account, account_id, fences }: Principal,
 ): Promise<{ claim: string; kind: Claim['kind']; expires_at: string }> {
   if (account.devices >= LIMITS.devices_per_account_max) throw new Refused(TOO_MANY_DEVICES);
@@ -39,7 +39,7 @@ export async function createOwnerClaim(
  * a session claim together with its BLE address. The same device may redeem again.
  */
 export async function redeemClaim(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: DeviceIdentity,
   { claim: text, ble_address }: { claim: string; ble_address?: unknown },
 ): Promise<BindingView> {
@@ -64,7 +64,7 @@ export async function redeemClaim(
  * How the redemption ended. Whoever began it waited until all was applied; one who asked again meanwhile, or whose
  * redemption another process drives, looks a few times.
  */
-function outcomeOf({ actors }: Services, claim_id: string, device_id: string): Promise<Claim> {
+function outcomeOf({ actors }: Pick<FeatureServices, 'actors'>, claim_id: string, device_id: string): Promise<Claim> {
   return pollUntil(
     () =>
       actors

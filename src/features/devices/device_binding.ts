@@ -9,7 +9,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** What every route is refused with that asks for a binding. */
 export const BOUND_REFUSALS = ['DEVICE_UNBOUND', 'ACCOUNT_DELETED'] as const;
@@ -33,7 +33,7 @@ const BOUND_TO_NOBODY = refuse('DEVICE_UNBOUND', 'The device is bound to no acco
 
 /** What the device is bound by, or was last and may still upload for. */
 async function presentEpoch(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { device_id: id }: Pick<DeviceIdentity, 'device_id'>,
 ): Promise<string> {
   const device = await actors.device(id).view();
@@ -41,13 +41,20 @@ async function presentEpoch(
 }
 
 /** Throws a refusal, or that the device is bound to nobody where it is. */
-export async function refuseAs(services: Services, who: DeviceIdentity, refusal: Refusal): Promise<never> {
+export async function refuseAs(
+  services: Pick<FeatureServices, 'actors'>,
+  who: DeviceIdentity,
+  refusal: Refusal,
+): Promise<never> {
   await presentEpoch(services, who);
   throw new Refused(refusal);
 }
 
 /** For `catch`: a device whose binding has ended hears that it is bound to nobody where it is. */
-export function unboundAs(services: Services, who: DeviceIdentity): (error: unknown) => Promise<never> {
+export function unboundAs(
+  services: Pick<FeatureServices, 'actors'>,
+  who: DeviceIdentity,
+): (error: unknown) => Promise<never> {
   return (error) => {
     if (isRefused(error, 'DEVICE_UNBOUND')) return refuseAs(services, who, error.refusal);
     throw error;
@@ -55,7 +62,11 @@ export function unboundAs(services: Services, who: DeviceIdentity): (error: unkn
 }
 
 /** The binding of an epoch, if it is this device's and has not ended, and its account is there. */
-export async function boundBy(services: Services, who: DeviceIdentity, epoch: string): Promise<Bound> {
+export async function boundBy(
+  services: Pick<FeatureServices, 'actors'>,
+  who: DeviceIdentity,
+  epoch: string,
+): Promise<Bound> {
   const { device_id, kind } = who;
   const { actors } = services;
   const binder = kind === 'personal' ? actors.binding(epoch) : actors.deviceSession(epoch);
@@ -76,7 +87,7 @@ export async function boundBy(services: Services, who: DeviceIdentity, epoch: st
 }
 
 /** The account that a device acts for, unless it is deleted. */
-export async function openAccount({ actors }: Services, account_id: string): Promise<Account> {
+export async function openAccount({ actors }: Pick<FeatureServices, 'actors'>, account_id: string): Promise<Account> {
   const account = await orNull(actors.account(account_id).view(), 'UNAUTHORIZED');
   if (account === null) throw new Refused(UNBOUND);
   const deleted = accountDeleted(account);
@@ -110,13 +121,20 @@ export const bindingShape = z
 export type BindingView = z.infer<typeof bindingShape>;
 
 /** What the device is bound by. */
-export async function viewPresentBinding(services: Services, who: DeviceIdentity): Promise<BindingView> {
+export async function viewPresentBinding(
+  services: Pick<FeatureServices, 'actors' | 'clock'>,
+  who: DeviceIdentity,
+): Promise<BindingView> {
   const epoch = await presentEpoch(services, who);
   return viewBinding(services, who, epoch);
 }
 
 /** The binding of an epoch, as its device is shown it. */
-export async function viewBinding(services: Services, who: DeviceIdentity, epoch: string): Promise<BindingView> {
+export async function viewBinding(
+  services: Pick<FeatureServices, 'actors' | 'clock'>,
+  who: DeviceIdentity,
+  epoch: string,
+): Promise<BindingView> {
   const bound = await boundBy(services, who, epoch);
   const { session } = bound;
   return {
@@ -135,7 +153,10 @@ export async function viewBinding(services: Services, who: DeviceIdentity, epoch
 }
 
 /** Records that a bound device is there; gives the server's time. */
-export async function recordHeartbeat(services: Services, who: DeviceIdentity): Promise<{ server_time: string }> {
+export async function recordHeartbeat(
+  services: Pick<FeatureServices, 'actors' | 'clock'>,
+  who: DeviceIdentity,
+): Promise<{ server_time: string }> {
   const { actors, clock } = services;
   const epoch = await presentEpoch(services, who);
   await boundBy(services, who, epoch);

@@ -3,7 +3,7 @@ import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { deviceKind, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { orRefused } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** Devices as the account that they record for sees them. Rules H-033 to H-036. */
 
@@ -25,7 +25,7 @@ export type DeviceView = z.infer<typeof deviceShape>;
 
 /** A page of an account's devices, those bound last first. */
 export async function listDevices(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Pick<Principal, 'account_id'>,
   { limit, cursor }: PageQuery,
 ): Promise<Page<DeviceView>> {
@@ -53,7 +53,7 @@ export async function listDevices(
 
 /** Unbinds a device at once; a session that it records in ends. */
 export async function removeDevice(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
   device_id: string,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { deviceKind, id, moment } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { randomId, randomPartition } from '../../engine/runtime/random.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** Certificates of devices, and of proxies that pass devices on, as staff give and revoke them. */
 
@@ -29,7 +29,7 @@ export const admittedProxyShape = certificateShape.extend({
 
 /** Provisions a device: from now on it has an id and a certificate. */
 export async function provisionDevice(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'authority' | 'certificates' | 'clock' | 'metrics' | 'settings'>,
   { kind, csr_pem }: { kind: 'personal' | 'shared'; csr_pem?: string | undefined },
 ): Promise<z.infer<typeof provisionedDeviceShape>> {
   const { certificates, clock, metrics, actors, settings } = services;
@@ -45,7 +45,7 @@ export async function provisionDevice(
 
 /** Its own device's purpose would do for TLS; that it is a proxy's stands in its record alone. */
 export async function admitProxy(
-  services: Services,
+  services: Pick<FeatureServices, 'authority' | 'certificates' | 'clock' | 'metrics'>,
   csr_pem: string | undefined,
 ): Promise<z.infer<typeof admittedProxyShape>> {
   const { certificates, clock, metrics } = services;
@@ -66,7 +66,7 @@ type Made = {
 };
 
 function issue(
-  { authority, clock }: Services,
+  { authority, clock }: Pick<FeatureServices, 'authority' | 'clock'>,
   { subject, days, csr_pem }: { subject: string; days: number; csr_pem: string | undefined },
 ): Made {
   const key = csr_pem === undefined ? makeDeviceKey() : null;
@@ -85,20 +85,26 @@ function issue(
 }
 
 /** From the device's own turn on none can be renewed or used for the first time; each is then ended before the answer. */
-export async function revokeDevice(services: Services, device_id: string): Promise<void> {
+export async function revokeDevice(
+  services: Pick<FeatureServices, 'actors' | 'connections' | 'metrics'>,
+  device_id: string,
+): Promise<void> {
   const { actors } = services;
   const device = await actors.device(device_id).revoke();
   await Promise.all(device.named.map((one) => revoke(services, one)));
 }
 
-export async function revokeProxy(services: Services, fingerprint: string): Promise<void> {
+export async function revokeProxy(
+  services: Pick<FeatureServices, 'actors' | 'certificates' | 'connections' | 'metrics'>,
+  fingerprint: string,
+): Promise<void> {
   const issued = await services.certificates.find(fingerprint.toLowerCase());
   if (issued?.kind !== 'proxy') throw new Refused(NO_PROXY);
   await revoke(services, issued);
 }
 
 async function revoke(
-  { connections, metrics, actors }: Services,
+  { connections, metrics, actors }: Pick<FeatureServices, 'actors' | 'connections' | 'metrics'>,
   { fingerprint, not_after_ms }: { fingerprint: string; not_after_ms: number | null },
 ): Promise<void> {
   await actors.certificate(fingerprint).revoke({ not_after_ms });

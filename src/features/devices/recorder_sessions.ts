@@ -12,7 +12,7 @@ import { randomId } from '../../engine/runtime/random.js';
 import { isJoinCode, joinCodeOf, normalJoinCode } from '../../engine/secrets/join_codes.js';
 import { makeSecret, randomSeed } from '../../engine/secrets/tokens.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { boundBy, openAccount, refuseAs, unboundAs } from './device_binding.js';
 
 /** Recorder sessions: one account hosts, others take part, a shared recorder records. Rules H-025, H-026, H-033 to H-036. */
@@ -49,7 +49,7 @@ export type RecorderSessionView = z.infer<typeof recorderSessionShape>;
 
 /** Opens a recorder session, which the caller hosts. The claim is for a shared recorder and is shown this once. */
 export async function hostSession(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
   { expires_at, workspace_id }: { expires_at: string; workspace_id?: string | undefined },
 ): Promise<{ session: RecorderSessionView; claim: string }> {
@@ -74,14 +74,18 @@ export async function hostSession(
 }
 
 /** A session that the caller hosts or takes part in. */
-export async function viewDeviceSession(services: Services, who: Principal, id: string): Promise<RecorderSessionView> {
+export async function viewDeviceSession(
+  services: Pick<FeatureServices, 'actors' | 'keys'>,
+  who: Principal,
+  id: string,
+): Promise<RecorderSessionView> {
   const session = await readSession(services, who, id);
   return sessionView(services, who, session);
 }
 
 /** Joins a session with its join code. Whoever belongs to it already is answered all the same. */
 export async function joinSession(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'keys'>,
   who: Principal,
   { id, join_code }: { id: string; join_code: string },
 ): Promise<RecorderSessionView> {
@@ -97,13 +101,17 @@ export async function joinSession(
 }
 
 /** Leaves a session that the caller takes part in. */
-export async function leaveSession({ actors }: Services, { account_id }: Principal, id: string): Promise<void> {
+export async function leaveSession(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+  id: string,
+): Promise<void> {
   await actors.downstream.deviceSession(id).leave({ by: account_id });
 }
 
 /** Lets a session that the caller hosts end later. */
 export async function extendSession(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
   { id, expires_at }: { id: string; expires_at: string },
 ): Promise<RecorderSessionView> {
@@ -112,13 +120,17 @@ export async function extendSession(
 }
 
 /** Ends a session that the caller hosts. */
-export function endHostedSession(services: Services, who: Principal, id: string): Promise<RecorderSessionView> {
+export function endHostedSession(
+  services: Pick<FeatureServices, 'actors' | 'keys'>,
+  who: Principal,
+  id: string,
+): Promise<RecorderSessionView> {
   return change(services, who, id, (session, fences) => session.end({ by: who.account_id }, fences));
 }
 
 /** A page of the recorder sessions that the caller hosts or takes part in, newest first. */
 export async function listDeviceSessions(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'keys' | 'store'>,
   who: Principal,
   { limit, cursor }: PageQuery,
 ): Promise<Page<RecorderSessionView>> {
@@ -134,7 +146,7 @@ export async function listDeviceSessions(
 
 /** Asks a session to change; the answer comes when all participants have been notified. */
 async function change(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'keys'>,
   who: Principal,
   id: string,
   ask: (session: EntityOf<'deviceSession'>, fences: Fence[]) => Promise<DeviceSession>,
@@ -148,7 +160,7 @@ function fencesAt({ account_id, fences }: Principal, id: string): Principal['fen
   return partitionOfId(id) === partitionOfId(account_id) ? fences : [];
 }
 
-function readSession({ actors }: Services, who: Principal, id: string): Promise<DeviceSession> {
+function readSession({ actors }: Pick<FeatureServices, 'actors'>, who: Principal, id: string): Promise<DeviceSession> {
   return actors.deviceSession(id).view({ by: who.account_id });
 }
 
@@ -159,7 +171,11 @@ function scheduledEnd(expires_at: string, now_ms: number): number {
   throw new Refused(refuse('BAD_REQUEST', `expires_at ${message}.`, { details: [{ path: 'expires_at', message }] }));
 }
 
-function sessionView({ keys }: Services, { account_id }: Principal, session: DeviceSession): RecorderSessionView {
+function sessionView(
+  { keys }: Pick<FeatureServices, 'keys'>,
+  { account_id }: Principal,
+  session: DeviceSession,
+): RecorderSessionView {
   const recorder = recorderOf(session);
   const end = endOf(session);
   const { id, phase, host_account_id, join_seed: seed } = session;
@@ -194,7 +210,7 @@ export const sessionEndShape = z
 
 /** Ends the session of the recorder itself; a repeat gets the same answer. A personal device has none: CONFLICT. */
 export async function endOwnSession(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: DeviceIdentity,
   epoch: string,
 ): Promise<z.infer<typeof sessionEndShape>> {

@@ -9,7 +9,7 @@ import { listSignals, READS_SIGNALS, type SignalView } from '../recordings/signa
 import { listSources } from '../recordings/sources.js';
 import { READS_STREAMS } from '../recordings/stream_access.js';
 import { listStreams } from '../recordings/streams.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 export type Item = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ export type Resource = {
   /** Its layer, where no permission says that. */
   layer?: Layer;
   /** Reads a page of it; `id`: of the item of `of`. */
-  list?: (services: Services, who: Principal, query: ResourceQuery) => Promise<Page<Item>>;
+  list?: (services: FeatureServices, who: Principal, query: ResourceQuery) => Promise<Page<Item>>;
   /** It is one document and no list. */
   single?: true;
   /** One list for each item of another resource. The item's id goes before what its lines have, under this name. */
@@ -97,11 +97,19 @@ export const RESOURCES: readonly Resource[] = [
   { name: 'events', path: '/events' },
 ];
 
-function chunksOf(services: Services, who: Principal, { id: stream_id, limit, cursor }: ResourceQuery) {
+function chunksOf(
+  services: Pick<FeatureServices, 'actors' | 'clock'>,
+  who: Principal,
+  { id: stream_id, limit, cursor }: ResourceQuery,
+) {
   return listChunks(services, who, { stream_id, limit, cursor });
 }
 
-async function signalsOf(services: Services, who: Principal, { id: stream_id, limit, cursor }: ResourceQuery) {
+async function signalsOf(
+  services: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  { id: stream_id, limit, cursor }: ResourceQuery,
+) {
   const page = await listSignals(services, who, { stream_id, limit, cursor });
   return { items: page.items.map(signalItem), cursor: page.cursor };
 }

@@ -15,7 +15,7 @@ import type { ByteContent } from '../../engine/blobs/blob_store.js';
 import { randomId } from '../../engine/runtime/random.js';
 import type { Fence } from '../../engine/store/store.js';
 import { accountNamed } from '../accounts/account_of_email.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** All of an account's data as one archive: asked for, listed and given out. docs/export.md; docs/choices.md, "Files and exports". */
 
@@ -83,7 +83,7 @@ function epochOf(fence: Fence): Asker['epochs'] {
 }
 
 /** Exports that staff asked for, of the account that they name by its id or its email. They hold all layers. */
-export async function staffExports(services: Services, named: string): Promise<ExportScope> {
+export async function staffExports(services: Pick<FeatureServices, 'actors'>, named: string): Promise<ExportScope> {
   const account = await accountNamed(services, named);
   const asker: Asker = { epochs: [{ epoch: 'account', value: account.lives.account }], credential: null };
   return { account, by: 'staff', asker, fences: [] };
@@ -91,7 +91,7 @@ export async function staffExports(services: Services, named: string): Promise<E
 
 /** Asks for an archive, which is made in the background. */
 export async function requestExport(
-  { actors, clock, exports }: Services,
+  { actors, clock, exports }: Pick<FeatureServices, 'actors' | 'clock' | 'exports'>,
   { account, by, asker, fences }: ExportScope,
   { audio, files }: z.infer<typeof exportWishes>,
 ): Promise<ExportView> {
@@ -104,7 +104,7 @@ export async function requestExport(
 
 /** A page of exports, newest first. */
 export async function listExports(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account, by }: ExportScope,
   query: PageQuery,
 ): Promise<Page<ExportView>> {
@@ -117,7 +117,9 @@ export async function listExports(
 export async function exportsUnderWay({
   actors,
   exports,
-}: Services): Promise<{ account_id: string; by: Export['by']; export: ExportView }[]> {
+}: Pick<FeatureServices, 'actors' | 'exports'>): Promise<
+  { account_id: string; by: Export['by']; export: ExportView }[]
+> {
   const found = await Promise.all(
     (await exports.listDue()).map(async (account_id) => {
       const lists = await Promise.all(
@@ -132,7 +134,7 @@ export async function exportsUnderWay({
 
 /** How an export stands. */
 export async function viewExport(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account, by }: ExportScope,
   export_id: string,
 ): Promise<ExportView> {
@@ -142,7 +144,7 @@ export async function viewExport(
 
 /** Deletes an export, or stops it. */
 export async function deleteExport(
-  { actors, exports }: Services,
+  { actors, exports }: Pick<FeatureServices, 'actors' | 'exports'>,
   { account, by, fences }: ExportScope,
   export_id: string,
 ): Promise<void> {
@@ -172,7 +174,7 @@ function exportView({ id, audio, files, created_at_ms, stage }: Export): ExportV
  * off by now that it holds; CONTENT_EXPIRED once it is kept no longer; CONFLICT until it is ready.
  */
 export async function exportArchive(
-  { actors, blobs }: Services,
+  { actors, blobs }: Pick<FeatureServices, 'actors' | 'blobs'>,
   { account, by }: ExportScope,
   export_id: string,
 ): Promise<ByteContent & { file_name: string }> {

@@ -1,10 +1,10 @@
 import { orRefused } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { transcriberOf } from '../transcripts/engines/choose_engine.js';
 
 /** Whether something is still to be made of recordings: text, or what is made of it. */
 export async function isAwaited(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'insights' | 'settings' | 'transcription'>,
   { library_id, stream_ids }: { library_id: string; stream_ids: readonly string[] },
 ): Promise<boolean> {
   const { actors, transcription, settings, insights } = services;

@@ -3,7 +3,7 @@ import { INSIGHTS_INDEX } from '../../../actors/insights/library_state.js';
 import { TRANSCRIBING_INDEX } from '../../../actors/transcripts/transcript_state.js';
 import { count, moment, serverNow } from '../../access/response_schemas.js';
 import type { Failing, RecentFailure } from '../../engine/jobs/job_activity.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { recentTranscription } from '../transcripts/transcription_activity.js';
 import { waitingMembers } from '../transcripts/waiting_members.js';
 import { recentInsights } from './insight_activity.js';
@@ -123,7 +123,12 @@ export const contentShape = z.strictObject({
     .describe('What removes what workspaces do not keep.'),
 });
 
-export async function readContentForStaff(services: Services): Promise<z.infer<typeof contentShape>> {
+export async function readContentForStaff(
+  services: Pick<
+    FeatureServices,
+    'clock' | 'insights' | 'metrics' | 'retention' | 'store' | 'transcriber' | 'transcription'
+  >,
+): Promise<z.infer<typeof contentShape>> {
   const { clock, insights, metrics, retention, store, transcriber, transcription } = services;
   const now_ms = clock.now();
   const [waiting, conversations, parts, removed] = await Promise.all([

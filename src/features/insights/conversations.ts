@@ -1,7 +1,7 @@
 import type { Page, PageQuery } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { ownSource } from '../recordings/sources.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { selectPipeline } from '../transcripts/pipeline_access.js';
 import { requireHost } from './hosted_items.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from './insight_access.js';
@@ -26,7 +26,7 @@ export type ConversationsQuery = {
 
 /** A page of conversations, the newest change first. */
 export async function listConversations(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'>,
   who: Principal,
   { limit, cursor, ...query }: ConversationsQuery & PageQuery,
 ): Promise<Page<ConversationView>> {
@@ -38,14 +38,18 @@ export async function listConversations(
 }
 
 /** A conversation. */
-export async function readConversation(services: Services, who: Principal, id: string): Promise<ConversationView> {
+export async function readConversation(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  id: string,
+): Promise<ConversationView> {
   const found = await readableItem(services, who, { kind: KIND, id });
   return new InsightReading(services, who).conversation(found);
 }
 
 /** What a conversation was before it changed, the newest first. */
 export async function listConversationRevisions(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { id, ...page }: PageQuery & { id: string },
 ): Promise<Page<RevisionView<ConversationView>>> {
@@ -56,7 +60,7 @@ export async function listConversationRevisions(
 
 /** Gives a conversation another title; no pipeline changes it any more. */
 export async function renameConversation(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { id, title }: { id: string; title: string },
 ): Promise<ConversationView> {
@@ -67,14 +71,22 @@ export async function renameConversation(
 }
 
 /** Deletes a conversation; no later run brings it back. FORBIDDEN without `debug:write`, unless the account hosted its session. */
-export async function deleteConversation(services: Services, who: Principal, id: string): Promise<void> {
+export async function deleteConversation(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  id: string,
+): Promise<void> {
   const { place, number, item } = await writableItem(services, who, { kind: KIND, id });
   await requireHost(services, who, item);
   await services.actors.library(place.library_id).delete({ kind: KIND, number }, who.fences);
 }
 
 /** Which libraries a list reads, and which of their conversations pass. */
-async function filterOf(services: Services, who: Principal, query: ConversationsQuery) {
+async function filterOf(
+  services: Pick<FeatureServices, 'actors' | 'store'>,
+  who: Principal,
+  query: ConversationsQuery,
+) {
   const { source_id, session_id, from, to } = query;
   const pipeline_id = await selectPipeline(services, who, query.pipeline_id);
   const libraries = await librariesOf(services, who, query.workspace_id);

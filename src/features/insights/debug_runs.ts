@@ -9,7 +9,7 @@ import { count, id, moment, momentOrNull } from '../../access/response_schemas.j
 import { laneId, libraryId, pipelineId } from '../../domain/ids.js';
 import { type Interval, subtract } from '../../domain/intervals.js';
 import { orNull } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { defaultNumberOf } from '../transcripts/pipeline_access.js';
 import type { Scene } from '../transcripts/transcript_pages.js';
 import { readableScene } from '../transcripts/transcript_reading.js';
@@ -59,7 +59,7 @@ const NOT_YET = { engine: null, published_at_ms: null, failure: null, dropped: N
 
 /** A page of what workers made of a stream and what waits for them; what came last is first. */
 export async function listDebugRuns(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime'>,
   who: Principal,
   { stream_id, limit, cursor }: PageQuery & { stream_id: string },
 ): Promise<Page<DebugRunView>> {
@@ -70,7 +70,7 @@ export async function listDebugRuns(
 }
 
 async function debugRuns(
-  { actors, clock }: Pick<Services, 'actors' | 'clock'>,
+  { actors, clock }: Pick<FeatureServices, 'actors' | 'clock'>,
   who: Principal,
   { stream, transcript }: Scene,
 ): Promise<DebugRun[]> {

@@ -1,6 +1,6 @@
 import type { Principal } from '../../access/principal.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 const NOT_HOSTED = refuse(
   'FORBIDDEN',
@@ -9,7 +9,7 @@ const NOT_HOSTED = refuse(
 
 /** Refuses unless the caller may delete what a run has made. */
 export async function requireHost(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { permissions, account_id }: Principal,
   { session_id }: { session_id: string | null },
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { libraryId, partitionOfId, placeOfInsight } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { selectsPipelines } from '../transcripts/pipeline_access.js';
 import { readableScene } from '../transcripts/transcript_reading.js';
 import { EvidenceReader } from './evidence_reader.js';
@@ -39,7 +39,7 @@ const TOO_MANY_RECORD = wrongWorkspace(
 
 /** An item that the caller may read; to anybody else it does not exist. */
 export async function readableItem<Kind extends ItemKind>(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { kind, id }: { kind: Kind; id: string },
 ): Promise<FoundItem<Kind>> {
@@ -56,7 +56,7 @@ export async function readableItem<Kind extends ItemKind>(
   );
 }
 
-export function evidenceReader(services: Services, who: Principal): EvidenceReader {
+export function evidenceReader(services: Pick<FeatureServices, 'actors' | 'runtime'>, who: Principal): EvidenceReader {
   return new EvidenceReader(services, (stream_id, of) => readableScene(services, who, stream_id, of));
 }
 
@@ -73,7 +73,7 @@ export async function standingItem<Kind extends ItemKind, Found extends FoundIte
 
 /** The same, where the caller may change it. */
 export async function writableItem<Kind extends ItemKind>(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   asked: { kind: Kind; id: string },
 ): Promise<FoundItem<Kind>> {
@@ -92,7 +92,11 @@ function seesLane(who: Principal, place: LibraryPlace, pipeline_id: string | nul
   return pipeline_id === null || (place.account_id === who.account_id && selectsPipelines(who));
 }
 
-async function readableLibrary({ actors }: Services, who: Principal, library_id: string): Promise<LibraryPlace> {
+async function readableLibrary(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  library_id: string,
+): Promise<LibraryPlace> {
   const library = await actors.library(library_id).view();
   const { account_id, workspace_id } = library;
   const may_read = account_id === who.account_id || isMember(who, workspace_id);
@@ -105,7 +109,7 @@ function isMember({ account }: Principal, workspace_id: string): boolean {
 
 /** What a list reads: the caller's own libraries, or those of all who record into a workspace. */
 export async function librariesOf(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,
   workspace_id: string | undefined,
 ): Promise<LibraryPlace[]> {

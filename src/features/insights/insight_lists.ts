@@ -3,7 +3,7 @@ import { type Position, writeCursor } from '../../access/cursors.js';
 import { insightId, placeOfInsight } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
 import type { InsightReading } from './insight_reading.js';
 
@@ -30,7 +30,7 @@ type ItemRow<Kind extends ItemKind> = FoundItem<Kind> & Position;
 
 /** A page; gives up, with its cursor, when it has looked at many and found few. */
 export async function listItems<Kind extends ItemKind>(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   { kind, libraries, limit, cursor, narrow, passes, reading }: ListQuery<Kind>,
 ): Promise<{ rows: ItemRow<Kind>[]; cursor: string | null }> {
   const shared = Math.ceil(LIMITS.items_scanned_max / Math.max(1, libraries.length));
@@ -78,7 +78,7 @@ function firstOf<Kind extends ItemKind>(runs: LibraryWalk<Kind>[]): LibraryWalk<
 
 /** What of a library comes after a place, as much at once as a page may need. */
 class LibraryWalk<Kind extends ItemKind> {
-  readonly #services: Services;
+  readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #kind: Kind;
   readonly #place: LibraryPlace;
   readonly #step: number;
@@ -87,7 +87,7 @@ class LibraryWalk<Kind extends ItemKind> {
   #is_over = false;
 
   constructor(
-    services: Services,
+    services: Pick<FeatureServices, 'actors'>,
     asked: { kind: Kind; place: LibraryPlace; step: number; cursor: Position | undefined },
   ) {
     this.#services = services;

@@ -5,7 +5,7 @@ import type { Principal } from '../../access/principal.js';
 import { momentOrNull } from '../../access/response_schemas.js';
 import { insightId, turnId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import type { Contacts } from '../transcripts/transcript_pages.js';
 import type { EvidenceReader } from './evidence_reader.js';
 import { evidenceReader, type FoundItem, type LibraryPlace, standingItem } from './insight_access.js';
@@ -18,12 +18,12 @@ const iso = (ms: number) => new Date(ms).toISOString();
  * transcript's pages are read once, however many items rest on them.
  */
 export class InsightReading {
-  readonly #services: Services;
+  readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #who: Principal;
   readonly #reader: EvidenceReader;
   readonly #contacts = new Map<string, Contacts>();
 
-  constructor(services: Services, who: Principal) {
+  constructor(services: Pick<FeatureServices, 'actors' | 'runtime'>, who: Principal) {
     this.#services = services;
     this.#who = who;
     this.#reader = evidenceReader(services, who);

@@ -3,7 +3,7 @@ import type { Page, PageQuery } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { libraryId } from '../../domain/ids.js';
 import { Refused, refuse } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { defaultNumberOf, selectPipeline } from '../transcripts/pipeline_access.js';
 import { requireHost } from './hosted_items.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from './insight_access.js';
@@ -29,7 +29,7 @@ export type MemoriesQuery = {
 
 /** A page of memories, the newest change first. */
 export async function listMemories(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'>,
   who: Principal,
   { limit, cursor, ...query }: MemoriesQuery & PageQuery,
 ): Promise<Page<MemoryView>> {
@@ -42,7 +42,7 @@ export async function listMemories(
 
 /** Makes a memory in the account's private workspace; no pipeline changes it. */
 export async function createMemory(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'keys' | 'runtime'>,
   who: Principal,
   { text, kind }: { text: string; kind: Memory['kind'] },
 ): Promise<MemoryView> {
@@ -59,14 +59,18 @@ export async function createMemory(
 }
 
 /** A memory. */
-export async function readMemory(services: Services, who: Principal, id: string): Promise<MemoryView> {
+export async function readMemory(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  id: string,
+): Promise<MemoryView> {
   const found = await readableItem(services, who, { kind: KIND, id });
   return new InsightReading(services, who).memory(found);
 }
 
 /** What a memory was before it changed, the newest first. */
 export async function listMemoryRevisions(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { id, ...page }: PageQuery & { id: string },
 ): Promise<Page<RevisionView<MemoryView>>> {
@@ -77,7 +81,7 @@ export async function listMemoryRevisions(
 
 /** Changes a memory's text or kind; no pipeline changes it any more. */
 export async function editMemory(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'keys' | 'runtime'>,
   who: Principal,
   { id, text, kind }: { id: string; text?: string | undefined; kind?: Memory['kind'] | undefined },
 ): Promise<MemoryView> {
@@ -90,14 +94,23 @@ export async function editMemory(
 }
 
 /** Deletes a memory; no later run brings it back. FORBIDDEN without `debug:write`, unless the account hosted its session. */
-export async function deleteMemory(services: Services, who: Principal, id: string): Promise<void> {
+export async function deleteMemory(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  id: string,
+): Promise<void> {
   const { place, number, item } = await writableItem(services, who, { kind: KIND, id });
   await requireHost(services, who, item);
   await services.actors.library(place.library_id).delete({ kind: KIND, number }, who.fences);
 }
 
 /** Which libraries a list reads, and which of their memories pass. */
-async function filterOf(services: Services, who: Principal, query: MemoriesQuery, reading: InsightReading) {
+async function filterOf(
+  services: Pick<FeatureServices, 'actors' | 'store'>,
+  who: Principal,
+  query: MemoriesQuery,
+  reading: InsightReading,
+) {
   const { kind, contact_id, state } = query;
   const pipeline_id = await selectPipeline(services, who, query.pipeline_id);
   const all = await librariesOf(services, who, query.workspace_id);

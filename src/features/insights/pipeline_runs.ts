@@ -3,7 +3,7 @@ import type { Context, Pipeline } from '../../../actors/insights/context_state.j
 import { laneId, libraryId } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { NOBODY_LOOKS } from './look_again.js';
 
 const MAKES_NONE = refuse('CONFLICT', 'The pipeline makes no insights.');
@@ -24,7 +24,10 @@ type PipelineRunRequest = { pipeline: Pipeline; asked: AskedRun; fences: Fence[]
  * Lets a pipeline work on a part of a recording. One that transcribes as the default one does looks into the turns that
  * there are; another one transcribes into a lane of its own, and looks into what it hears.
  */
-export async function runPipeline(services: Services, run: PipelineRunRequest): Promise<unknown> {
+export async function runPipeline(
+  services: Pick<FeatureServices, 'actors' | 'insights' | 'transcription'>,
+  run: PipelineRunRequest,
+): Promise<unknown> {
   const { pipeline, asked, fences } = run;
   const context = await services.actors.context(asked.account_id).view();
   const heard = await hears(services, run, context);
@@ -38,7 +41,7 @@ export async function runPipeline(services: Services, run: PipelineRunRequest): 
 
 /** Null where it takes the turns of the default one. */
 async function hears(
-  { actors, transcription }: Services,
+  { actors, transcription }: Pick<FeatureServices, 'actors' | 'transcription'>,
   { pipeline, asked: { pipeline_id, stream_id, from_ms, to_ms }, fences }: PipelineRunRequest,
   context: Context,
 ): Promise<{ turns: number } | null> {

@@ -11,7 +11,7 @@ import { closedAs } from '../../engine/runtime/activation.js';
 import type { Fence } from '../../engine/store/store.js';
 import { ownSource } from '../recordings/sources.js';
 import { writableStream } from '../recordings/stream_access.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { isDeveloper, NO_PIPELINE, ownPipeline, selectsPipelines } from '../transcripts/pipeline_access.js';
 import { runPipeline } from './pipeline_runs.js';
 
@@ -71,7 +71,7 @@ type SomeOf<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
 
 /** A page of the pipelines that the caller sees. */
 export async function listPipelines(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { limit, cursor }: PageQuery,
 ): Promise<Page<PipelineView>> {
@@ -84,7 +84,7 @@ export async function listPipelines(
 
 /** Makes a pipeline beside the default one. */
 export async function createPipeline(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'engine_names'>,
   { account_id, fences }: Principal,
   { name, ...terms }: PipelineRequest & { name: string },
 ): Promise<PipelineView> {
@@ -94,7 +94,11 @@ export async function createPipeline(
 }
 
 /** A pipeline that the caller sees: without developer access, the default one. */
-export async function readPipeline(services: Services, who: Principal, pipeline_id: string): Promise<PipelineView> {
+export async function readPipeline(
+  services: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  pipeline_id: string,
+): Promise<PipelineView> {
   requireReading(who);
   const pipeline = await ownPipeline(services, who, pipeline_id);
   if (!pipeline.default && !selectsPipelines(who)) throw new Refused(NO_PIPELINE);
@@ -103,7 +107,7 @@ export async function readPipeline(services: Services, who: Principal, pipeline_
 
 /** Changes a pipeline, makes it the default one, or archives it. */
 export async function editPipeline(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'engine_names'>,
   who: Principal,
   {
     id: pipeline_id,
@@ -129,7 +133,7 @@ export async function editPipeline(
  * said. Times are ms of its timeline.
  */
 export async function requestRun(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'insights' | 'transcription'>,
   who: Principal,
   {
     pipeline_id,
@@ -163,7 +167,7 @@ function requireReading(who: Principal): void {
 }
 
 /** BAD_REQUEST where an engine is named that nobody here has; workers outside know engines that this server does not. */
-function requireEngines({ engine_names }: Services, terms: PipelineRequest): void {
+function requireEngines({ engine_names }: Pick<FeatureServices, 'engine_names'>, terms: PipelineRequest): void {
   for (const part of ['transcription', 'insights'] as const) {
     const name = terms[part]?.engine;
     if (engine_names === null || name === undefined || engine_names[part].includes(name)) continue;

@@ -8,7 +8,7 @@ import { count, id, moment, momentOrNull } from '../../access/response_schemas.j
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { randomId } from '../../engine/runtime/random.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** What an account says of itself, which pipelines are told. Rule K-013; docs/choices.md, "Pipelines and profile". */
 
@@ -57,14 +57,17 @@ export const PROFILE_FIELDS = {
 };
 
 /** The profile as it was last saved. */
-export async function readProfile({ actors }: Services, { account_id }: Principal): Promise<ProfileView> {
+export async function readProfile(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+): Promise<ProfileView> {
   const found = await actors.context(account_id).view();
   return profileView(found.profile);
 }
 
 /** Saves a whole profile. CONFLICT where `revision` is not the present one. */
 export async function saveProfile(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
   profile: z.output<z.ZodObject<typeof PROFILE_FIELDS>>,
 ): Promise<ProfileView> {
@@ -74,7 +77,7 @@ export async function saveProfile(
 
 /** Profiles that were saved, newest first, with the present one. */
 export async function listProfileRevisions(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
   { limit, cursor }: PageQuery,
 ): Promise<Page<ProfileView>> {
@@ -88,7 +91,7 @@ export async function listProfileRevisions(
 
 /** What pipelines are told beside the profile, the oldest first. */
 export async function listContextItems(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
 ): Promise<{ version: number; items: ContextItemView[] }> {
   const { version, items } = await actors.context(account_id).context_items();
@@ -97,7 +100,7 @@ export async function listContextItems(
 
 /** Adds something that pipelines are to know. */
 export async function createContextItem(
-  { actors, clock }: Services,
+  { actors, clock }: Pick<FeatureServices, 'actors' | 'clock'>,
   { account_id, fences }: Principal,
   text: string,
 ): Promise<ContextItemView> {
@@ -108,7 +111,7 @@ export async function createContextItem(
 
 /** Changes the text of something that pipelines are told. */
 export async function editContextItem(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
   { id: item_id, text }: { id: string; text: string },
 ): Promise<ContextItemView> {
@@ -118,7 +121,7 @@ export async function editContextItem(
 
 /** Deletes something that pipelines are told. */
 export async function deleteContextItem(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
   item_id: string,
 ): Promise<void> {

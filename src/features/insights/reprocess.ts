@@ -4,7 +4,7 @@ import { libraryId } from '../../domain/ids.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { closedAs } from '../../engine/runtime/activation.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { readableScene } from '../transcripts/transcript_reading.js';
 import type { RUN_KINDS } from './debug_runs.js';
 import { NOBODY_LOOKS } from './look_again.js';
@@ -15,7 +15,7 @@ const MAKES_NONE = refuse('CONFLICT', 'The default pipeline makes no insights.')
 
 /** Has a part of a stream transcribed again, or looked into again, by the default pipeline. Times are ms of its timeline. */
 export async function reprocessStream(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'insights' | 'runtime' | 'transcription'>,
   who: Principal,
   {
     kinds,

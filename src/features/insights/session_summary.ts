@@ -8,7 +8,7 @@ import { count, id, moment, momentOrNull } from '../../access/response_schemas.j
 import { libraryId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orRefused, Refused, refuse } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { selectPipeline } from '../transcripts/pipeline_access.js';
 import { isAwaited } from './awaited_insights.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
@@ -40,7 +40,7 @@ type SessionSummaryView = z.infer<typeof sessionSummaryShape>;
 
 /** What came of a recorder session that the caller hosted. */
 export async function sessionSummary(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'insights' | 'runtime' | 'settings' | 'store' | 'transcription'>,
   who: Principal,
   { session_id, ...query }: { session_id: string; pipeline_id?: string | undefined },
 ): Promise<SessionSummaryView> {
@@ -115,7 +115,10 @@ async function standing<Kind extends ItemKind>(
 }
 
 /** What its recorder recorded: streams of its source that were registered under it. */
-async function streamsOf({ actors, store }: Services, session: DeviceSession): Promise<string[]> {
+async function streamsOf(
+  { actors, store }: Pick<FeatureServices, 'actors' | 'store'>,
+  session: DeviceSession,
+): Promise<string[]> {
   const recorder = recorderOf(session);
   if (recorder === null) return [];
   const { host_account_id: owner, id } = session;

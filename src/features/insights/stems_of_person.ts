@@ -1,11 +1,11 @@
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Principal } from '../../access/principal.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { stemsOf } from './stems.js';
 
 /** What a person wrote, as runs compare it with what they find: in the language that the account is transcribed in. */
 export async function stemsOfPerson<Text extends string | undefined>(
-  { actors, keys }: Services,
+  { actors, keys }: Pick<FeatureServices, 'actors' | 'keys'>,
   { account_id }: Principal,
   text: Text,
 ): Promise<Text extends string ? string[] : undefined> {

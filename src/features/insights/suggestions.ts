@@ -5,7 +5,7 @@ import type { Principal } from '../../access/principal.js';
 import { insightId, placeOfInsight } from '../../domain/ids.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { selectPipeline } from '../transcripts/pipeline_access.js';
 import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from './insight_access.js';
 import { listItems } from './insight_lists.js';
@@ -34,7 +34,7 @@ export type SuggestionsQuery = {
 
 /** A page of suggestions, the newest change first. */
 export async function listSuggestions(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'>,
   who: Principal,
   { limit, cursor, ...query }: SuggestionsQuery & PageQuery,
 ): Promise<Page<SuggestionView>> {
@@ -46,14 +46,18 @@ export async function listSuggestions(
 }
 
 /** A suggestion. */
-export async function readSuggestion(services: Services, who: Principal, id: string): Promise<SuggestionView> {
+export async function readSuggestion(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  id: string,
+): Promise<SuggestionView> {
   const found = await readableItem(services, who, { kind: KIND, id });
   return new InsightReading(services, who).suggestion(found);
 }
 
 /** What a suggestion was before it changed, the newest first. */
 export async function listSuggestionRevisions(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { id, ...page }: PageQuery & { id: string },
 ): Promise<Page<RevisionView<SuggestionView>>> {
@@ -64,7 +68,7 @@ export async function listSuggestionRevisions(
 
 /** Puts suggestions of one workspace into a group; into a new one without `group_id`. */
 export async function groupSuggestions(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { suggestion_ids, group_id }: { suggestion_ids: readonly string[]; group_id?: string | undefined },
 ): Promise<{ group_id: string; items: SuggestionView[] }> {
@@ -81,7 +85,7 @@ export async function groupSuggestions(
 
 /** Takes suggestions of one workspace out of their groups. */
 export async function separateSuggestions(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   suggestion_ids: readonly string[],
 ): Promise<SuggestionView[]> {
@@ -103,7 +107,7 @@ type RolesEdit = { [Name in keyof Roles]?: string | null | undefined };
 
 /** Changes what is named of a suggestion. CONFLICT where `state_version` is not the present one. */
 export async function editSuggestion(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'keys' | 'runtime'>,
   who: Principal,
   { id, state_version, text, due_at, roles: edited, status }: SuggestionEdit,
 ): Promise<SuggestionView> {
@@ -118,7 +122,7 @@ export async function editSuggestion(
 
 /** Says whether what was said bears a suggestion. CONFLICT where `state_version` is not the present one. */
 export async function reviewSuggestion(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   {
     id,
@@ -133,7 +137,7 @@ export async function reviewSuggestion(
 
 /** Adds what a person thinks of a suggestion. */
 export async function giveFeedback(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { id, rating, comment }: Pick<FeedbackView, 'rating' | 'comment'> & { id: string },
 ): Promise<FeedbackView> {
@@ -145,7 +149,7 @@ export async function giveFeedback(
 
 /** What people have said of a suggestion, the newest first. */
 export async function listFeedback(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { id, limit, cursor }: PageQuery & { id: string },
 ): Promise<Page<FeedbackView>> {
@@ -156,7 +160,11 @@ export async function listFeedback(
 }
 
 /** Deletes a suggestion; no later run brings it back. */
-export async function deleteSuggestion(services: Services, who: Principal, id: string): Promise<void> {
+export async function deleteSuggestion(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  id: string,
+): Promise<void> {
   const { place, number } = await writableItem(services, who, { kind: KIND, id });
   await services.actors.library(place.library_id).delete({ kind: KIND, number }, who.fences);
 }
@@ -169,7 +177,12 @@ function feedbackView(
 }
 
 /** Which libraries a list reads, and which of their suggestions pass. */
-async function filterOf(services: Services, who: Principal, query: SuggestionsQuery, reading: InsightReading) {
+async function filterOf(
+  services: Pick<FeatureServices, 'actors' | 'store'>,
+  who: Principal,
+  query: SuggestionsQuery,
+  reading: InsightReading,
+) {
   const { status, group_id, session_id, contact_id, due_before } = query;
   const pipeline_id = await selectPipeline(services, who, query.pipeline_id);
   const all = await librariesOf(services, who, query.workspace_id);
@@ -205,7 +218,7 @@ async function filterOf(services: Services, who: Principal, query: SuggestionsQu
 
 /** Changes a suggestion of the caller's, and shows it. */
 async function changed(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { id, reading }: { id: string; reading: InsightReading },
   ask: (library: EntityOf<'library'>, number: number) => Promise<{ item: Suggestion }>,
@@ -234,7 +247,11 @@ async function rolesOf(
 }
 
 /** Suggestions of the caller's that lie in one library, and their numbers there. */
-async function inOneLibrary(services: Services, who: Principal, ids: readonly string[]) {
+async function inOneLibrary(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  ids: readonly string[],
+) {
   const found: FoundItem<'suggestion'>[] = [];
   for (const id of new Set(ids)) {
     const item = await writableItem(services, who, { kind: KIND, id });

@@ -4,7 +4,7 @@ import type { InsightTally } from '../../../actors/insights/library_state.js';
 import type { PublicationTally } from '../../../actors/transcripts/transcript_state.js';
 import { isRefused, Refused, refuse } from '../../domain/refusals.js';
 import { joinedPart } from '../recordings/joined_audio.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import type { TranscriptionResult } from '../transcripts/transcription.js';
 import { type windowWorkShape, windowWorkViews } from '../transcripts/window_work.js';
 import { isInsightJob } from './insight_jobs.js';
@@ -26,7 +26,7 @@ type JobView = z.infer<typeof windowWorkShape> | z.infer<typeof insightWorkShape
 
 /** Hands windows of recordings, then conversations, to a worker, for a time; at most `limit` together. */
 export async function claimJobs(
-  services: Services,
+  services: Pick<FeatureServices, 'blobs' | 'insights' | 'transcription'>,
   { kinds, limit, lease_s }: { kinds: readonly WorkerJobKind[]; limit: number; lease_s: number },
 ): Promise<JobView[]> {
   const { insights, transcription } = services;
@@ -39,13 +39,13 @@ export async function claimJobs(
 }
 
 /** The chunks of a claimed window as one file, to send. */
-export async function downloadJobAudio(services: Services, job: string) {
+export async function downloadJobAudio(services: Pick<FeatureServices, 'blobs' | 'transcription'>, job: string) {
   return joinedPart(services, await services.transcription.audioOf(job));
 }
 
 /** Gives a worker that is still at a job a longer lease. */
 export async function prolongJob(
-  services: Services,
+  services: Pick<FeatureServices, 'insights' | 'metrics' | 'transcription'>,
   { job, claim, lease_s }: { job: string; claim: string; lease_s: number },
 ): Promise<{ lease_until: string }> {
   const lease = await jobsOf(services, job).jobs.prolong(job, claim, lease_s * 1_000);
@@ -59,7 +59,7 @@ type JobResult = { claim: string } & (
 
 /** Publishes what was said in a window, or what follows from a conversation. The same again gets the same answer. */
 export async function publishJob(
-  services: Services,
+  services: Pick<FeatureServices, 'insights' | 'metrics' | 'transcription'>,
   job: string,
   result: JobResult,
 ): Promise<InsightTally | PublicationTally> {
@@ -78,7 +78,7 @@ export async function publishJob(
 
 /** Takes a worker's failure: whether the job comes once more, after a rest. */
 export async function failJob(
-  services: Services,
+  services: Pick<FeatureServices, 'insights' | 'metrics' | 'transcription'>,
   job: string,
   failure: { claim: string; code: string; retry: boolean },
 ): Promise<{ again: boolean; tries: number }> {
@@ -89,14 +89,17 @@ export async function failJob(
 }
 
 /** The jobs of a job's kind, and what counts how they end. */
-function jobsOf({ insights, transcription, metrics }: Services, job: string) {
+function jobsOf(
+  { insights, transcription, metrics }: Pick<FeatureServices, 'insights' | 'metrics' | 'transcription'>,
+  job: string,
+) {
   return isInsightJob(job)
     ? { jobs: insights.jobs, ended: metrics.insight_jobs }
     : { jobs: transcription, ended: metrics.windows };
 }
 
 function publish(
-  { insights, transcription }: Services,
+  { insights, transcription }: Pick<FeatureServices, 'insights' | 'transcription'>,
   job: string,
   { result: { claim, ...said }, digest }: { result: JobResult; digest: string },
 ): Promise<InsightTally | PublicationTally> {

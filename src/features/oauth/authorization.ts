@@ -6,7 +6,7 @@ import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_er
 import { randomId } from '../../engine/runtime/random.js';
 import { deriveToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { readQuery, repeatProblem } from '../../engine/wire/form.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { type AuthorizationRequest, authorizationRequest } from './authorization_request.js';
 import {
   browserSessionOf,
@@ -32,7 +32,7 @@ type KnownRequest = { client: Client; asked: AuthorizationRequest; back: ReturnA
 
 /** Judges a request by the query of its address. Faults of the client or of its return address are for a page. */
 export async function authorize(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'addresses' | 'clients' | 'clock' | 'keys'>,
   { url, session_cookie }: { url: string; session_cookie: string | null },
 ): Promise<Authorization | OauthError> {
   const parameters = readQuery(url);
@@ -68,7 +68,7 @@ export async function authorize(
 
 /** What the table of `prompt` values says; others are ignored. */
 async function prompted(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   wanted: KnownRequest,
   { prompt, session_cookie: known }: { prompt: string[]; session_cookie: string | null },
 ): Promise<Authorization> {
@@ -97,7 +97,7 @@ function sentBack(back: ReturnAddress, error: OauthError): Authorization {
 
 /** The code of a grant without a page: the person is signed in and the client is ours. */
 async function grantFromSession(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   { client, asked, back }: KnownRequest,
   { session, account }: LiveBrowserSession,
 ): Promise<string> {

@@ -4,7 +4,7 @@ import { orNull, orRefused, Refused, refuse } from '../../domain/refusals.js';
 import { deriveToken, isGenuine, parseToken } from '../../engine/secrets/tokens.js';
 import type { Fence } from '../../engine/store/store.js';
 import { accountOf } from '../accounts/account_of_email.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 const OTHER_FORM = refuse('FORBIDDEN', 'This page was opened under another sign-in. Nothing was changed.');
 
@@ -26,7 +26,10 @@ export type LiveBrowserSession = {
 export type SessionCookie = { value: string; max_age_s: number };
 
 /** The session behind a cookie; null when there is none, or it has ended. */
-export async function browserSessionOf(services: Services, cookie: string | null): Promise<LiveBrowserSession | null> {
+export async function browserSessionOf(
+  services: Pick<FeatureServices, 'actors' | 'keys'>,
+  cookie: string | null,
+): Promise<LiveBrowserSession | null> {
   const { keys, actors } = services;
   const parsed = cookie === null ? null : parseToken('browser_session', cookie);
   if (parsed === null) return null;
@@ -48,13 +51,20 @@ export async function browserSessionOf(services: Services, cookie: string | null
 }
 
 /** Counts as use, which makes the session last longer; the cookie follows. Null for one that has ended. */
-export async function extendBrowserSession(services: Services, id: string): Promise<SessionCookie | null> {
+export async function extendBrowserSession(
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
+  id: string,
+): Promise<SessionCookie | null> {
   const session = await orNull(services.actors.browserSession(id).use(), 'UNAUTHORIZED');
   return session === null ? null : cookieOf(services, id, session);
 }
 
 /** The session's cookie, for as long as the session lasts. */
-export function cookieOf({ clock, keys }: Services, id: string, session: BrowserSession): SessionCookie {
+export function cookieOf(
+  { clock, keys }: Pick<FeatureServices, 'clock' | 'keys'>,
+  id: string,
+  session: BrowserSession,
+): SessionCookie {
   const { seed, key_id } = session;
   return {
     value: deriveToken(keys, 'browser_session', { id, seed, key_id, counter: 0 }),
@@ -67,7 +77,10 @@ export function cookieOf({ clock, keys }: Services, id: string, session: Browser
  * ended since. Only its sign-in refers to it: of several presses at once, the later ones are answered from the sign-in's
  * state, before that has arrived.
  */
-export async function sessionOpens({ actors }: Services, id: string): Promise<BrowserSession | null> {
+export async function sessionOpens(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  id: string,
+): Promise<BrowserSession | null> {
   for (const until = performance.now() + OPENS_MAX_MS; performance.now() < until; ) {
     const session = await actors.browserSession(id).view().catch(orRefused(null));
     if (session !== null) return session;
@@ -78,7 +91,7 @@ export async function sessionOpens({ actors }: Services, id: string): Promise<Br
 
 /** Ends the session behind a cookie, unless it is `but`; an unknown cookie is nothing to end. */
 export async function endBrowserSession(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'keys'>,
   cookie: string | null,
   { but = null }: { but?: string | null } = {},
 ): Promise<void> {
@@ -88,12 +101,16 @@ export async function endBrowserSession(
 }
 
 /** What forms of pages for account holders send, so that no other site's form is taken for one of them. */
-export function accountFormToken({ keys }: Services, { id, session }: LiveBrowserSession): string {
+export function accountFormToken({ keys }: Pick<FeatureServices, 'keys'>, { id, session }: LiveBrowserSession): string {
   return deriveToken(keys, 'account_form', { ...session, id, counter: 0 });
 }
 
 /** FORBIDDEN unless the form's token is that of the session. */
-export function checkAccountForm({ keys }: Services, { id, session }: LiveBrowserSession, form_token: string): void {
+export function checkAccountForm(
+  { keys }: Pick<FeatureServices, 'keys'>,
+  { id, session }: LiveBrowserSession,
+  form_token: string,
+): void {
   const token = parseToken('account_form', form_token);
   if (token === null || token.id !== id || !isGenuine(keys, 'account_form', token, session)) {
     throw new Refused(OTHER_FORM);

@@ -10,7 +10,7 @@ import { isKeptHash, keptHash } from '../../engine/secrets/kept_hash.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { accountIdOf, knownEmail } from '../accounts/account_of_email.js';
 import { passesCaptcha } from '../accounts/captcha.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { browserSessionOf, cookieOf, endBrowserSession, type SessionCookie, sessionOpens } from './browser_sessions.js';
 import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
@@ -40,7 +40,7 @@ export type ReturnAddress = { redirect_uri: string; state: string | null };
  * `browser_cookie` of the answer is the one that the browser must get; null where it has it.
  */
 export async function beginSignIn(
-  { actors, clock, keys, rates }: Services,
+  { actors, clock, keys, rates }: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'rates'>,
   asked: {
     goal: Goal;
     signed_in: { session_id: string; email: string } | null;
@@ -62,7 +62,7 @@ export async function beginSignIn(
 
 /** The sign-in of an address; `leads_to` is what the address says that it leads to. */
 export async function readSignIn(
-  { actors, clients, keys }: Services,
+  { actors, clients, keys }: Pick<FeatureServices, 'actors' | 'clients' | 'keys'>,
   id: string,
   { browser_cookie, leads_to }: { browser_cookie: string | null; leads_to: 'client' | AccountPage },
 ): Promise<OpenSignIn> {
@@ -76,12 +76,16 @@ export async function readSignIn(
 }
 
 /** What forms of the sign-in send, so that no other site's form is taken for one of them. */
-export function signInFormToken({ keys }: Services, { id, sign_in }: OpenSignIn): string {
+export function signInFormToken({ keys }: Pick<FeatureServices, 'keys'>, { id, sign_in }: OpenSignIn): string {
   return deriveToken(keys, 'sign_in_form', { ...sign_in, id, counter: 0 });
 }
 
 /** FORBIDDEN unless the form's token is that of the sign-in. */
-export function checkSignInForm({ keys }: Services, { id, sign_in }: OpenSignIn, form_token: string): void {
+export function checkSignInForm(
+  { keys }: Pick<FeatureServices, 'keys'>,
+  { id, sign_in }: OpenSignIn,
+  form_token: string,
+): void {
   const token = parseToken('sign_in_form', form_token);
   if (token === null || token.id !== id || !isGenuine(keys, 'sign_in_form', token, sign_in)) {
     throw new Refused(OTHER_FORM);
@@ -90,7 +94,7 @@ export function checkSignInForm({ keys }: Services, { id, sign_in }: OpenSignIn,
 
 /** Mails a code to an address; null where the CAPTCHA was not passed. */
 export async function sendCode(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'rates' | 'settings'>,
   open: OpenSignIn,
   { captcha_token: token, ip, ...to }: { email: TypedEmail; captcha_token: string | undefined; ip: string },
 ): Promise<OpenSignIn | null> {
@@ -102,7 +106,11 @@ export async function sendCode(
 }
 
 /** Mails another code, where the sign-in waits for one. */
-export async function resendCode(services: Services, open: OpenSignIn, { ip }: { ip: string }): Promise<OpenSignIn> {
+export async function resendCode(
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'rates' | 'settings'>,
+  open: OpenSignIn,
+  { ip }: { ip: string },
+): Promise<OpenSignIn> {
   const { step } = open.sign_in;
   if (step.at !== 'code') return open;
   const limited = await services.rates.refusalOf('codes_sent', ip);
@@ -111,7 +119,7 @@ export async function resendCode(services: Services, open: OpenSignIn, { ip }: {
 }
 
 async function mailCode(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'>,
   { id }: OpenSignIn,
   { email, ip }: { email: string; ip: string },
 ): Promise<OpenSignIn> {
@@ -126,7 +134,7 @@ type SignInAfterCode = OpenSignIn & { problem: 'digits' | 'wrong' | null; sessio
 
 /** Judges a code. After a right one the person is signed in, in this browser too. */
 export async function tryCode(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'rates'>,
   open: OpenSignIn,
   { code, ...by }: { code: string; ip: string; session_cookie: string | null },
 ): Promise<SignInAfterCode> {
@@ -146,7 +154,7 @@ export async function tryCode(
 
 /** After a right code: the account, a new browser session whatever cookie came, and then on. */
 async function enter(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   { id, sign_in: { goal } }: OpenSignIn,
   { email, ip, session_cookie }: { email: string; ip: string; session_cookie: string | null },
 ): Promise<SignInAfterCode> {
@@ -174,7 +182,11 @@ async function enter(
  * After a code was entered: whichever of several presses is answered last, the browser has the session's cookie. A form
  * that is sent again does not bring back a session that has ended, nor one before the browser's present one.
  */
-async function signedIn(services: Services, open: OpenSignIn, cookie: string | null): Promise<SignInAfterCode> {
+async function signedIn(
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
+  open: OpenSignIn,
+  cookie: string | null,
+): Promise<SignInAfterCode> {
   const { step, session } = open.sign_in;
   if (session === null || (step.at !== 'consent' && !isFresh(services, open))) {
     return { ...open, problem: null, session_cookie: null };
@@ -187,7 +199,7 @@ async function signedIn(services: Services, open: OpenSignIn, cookie: string | n
 
 /** Continues as the account of the browser's session; it counts from the session's own code. */
 export async function continueAs(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   open: OpenSignIn,
   session_cookie: string | null,
 ): Promise<OpenSignIn> {
@@ -202,12 +214,15 @@ export async function continueAs(
   return { id, sign_in: await entityOf(services, id).continue({ owner, grant: newGrantSeed(services, account.id) }) };
 }
 
-export async function otherEmail(services: Services, { id }: OpenSignIn): Promise<OpenSignIn> {
+export async function otherEmail(services: Pick<FeatureServices, 'actors'>, { id }: OpenSignIn): Promise<OpenSignIn> {
   return { id, sign_in: await entityOf(services, id).other_email() };
 }
 
 /** Allows the client what it asks for. */
-export async function approve(services: Services, open: OpenSignIn): Promise<OpenSignIn> {
+export async function approve(
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
+  open: OpenSignIn,
+): Promise<OpenSignIn> {
   const { id, sign_in } = open;
   const { step } = sign_in;
   if (step.at !== 'consent') return open;
@@ -215,7 +230,7 @@ export async function approve(services: Services, open: OpenSignIn): Promise<Ope
   return { id, sign_in: await entityOf(services, id).approve({ grant }) };
 }
 
-export async function deny(services: Services, { id }: OpenSignIn): Promise<OpenSignIn> {
+export async function deny(services: Pick<FeatureServices, 'actors'>, { id }: OpenSignIn): Promise<OpenSignIn> {
   return { id, sign_in: await entityOf(services, id).deny() };
 }
 
@@ -225,7 +240,7 @@ type NextOfSignIn =
   | { to: 'page'; page: AccountPage }
   | { to: 'client'; back: ReturnAddress; answer: { code: string } | OauthError };
 
-export function nextOf(services: Services, open: OpenSignIn): NextOfSignIn {
+export function nextOf(services: Pick<FeatureServices, 'clock' | 'keys'>, open: OpenSignIn): NextOfSignIn {
   const { step, goal } = open.sign_in;
   if (step.at !== 'done') return { to: 'step' };
   if (goal.to === 'page') return { to: 'page', page: goal.page };
@@ -239,15 +254,15 @@ export function nextOf(services: Services, open: OpenSignIn): NextOfSignIn {
 }
 
 /** Later than a double click the code may be used up: sending it again could only look like theft. */
-function isFresh({ clock }: Services, { sign_in: { step } }: OpenSignIn): boolean {
+function isFresh({ clock }: Pick<FeatureServices, 'clock'>, { sign_in: { step } }: OpenSignIn): boolean {
   return step.at === 'done' && clock.now() < step.at_ms + LIMITS.oauth_code_replay_harmless_ms;
 }
 
-function newGrantSeed({ keys, clock }: Services, account_id: string): NewGrantSeed {
+function newGrantSeed({ keys, clock }: Pick<FeatureServices, 'clock' | 'keys'>, account_id: string): NewGrantSeed {
   const grant_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
   return { grant_id, ...randomSeed(keys) };
 }
 
-function entityOf({ actors }: Services, id: string): EntityOf<'browserSignIn'> {
+function entityOf({ actors }: Pick<FeatureServices, 'actors'>, id: string): EntityOf<'browserSignIn'> {
   return actors.downstream.browserSignIn(id);
 }

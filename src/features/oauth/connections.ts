@@ -3,7 +3,7 @@ import type { PageQuery } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';
 import { Refused, refuse } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { type GrantRow, listGrants } from './grants.js';
 
 /** Connected apps, and signing out of them. Rules D-038 to D-052. */
@@ -28,7 +28,7 @@ type ConnectionView = z.infer<typeof connectionShape>;
 
 /** A page of the apps that are connected to the account, newest first. */
 export async function listConnections(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,
   query: PageQuery,
 ): Promise<{ items: ConnectionView[]; cursor: string | null }> {
@@ -37,7 +37,11 @@ export async function listConnections(
 }
 
 /** Disconnects an app: ends its grant and its tokens. */
-export async function endConnection({ actors }: Services, who: Principal, id: string): Promise<void> {
+export async function endConnection(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  id: string,
+): Promise<void> {
   const by = { account_id: who.account_id, grants_life: who.account.lives.grants };
   const { revoked } = await actors.grant(id).revoke({ by }, who.fences);
   if (!revoked) throw new Refused(UNKNOWN);
@@ -45,7 +49,7 @@ export async function endConnection({ actors }: Services, who: Principal, id: st
 
 /** Signs out the calling app; with `everywhere` everything, app sessions too when one of them calls. */
 export async function signOut(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { everywhere }: { everywhere: boolean },
 ): Promise<unknown> {
@@ -56,7 +60,7 @@ export async function signOut(
 }
 
 /** Ends the calling app alone: its session, or its whole grant. */
-function endCaller({ actors }: Services, who: Principal): Promise<unknown> {
+function endCaller({ actors }: Pick<FeatureServices, 'actors'>, who: Principal): Promise<unknown> {
   const { account_id, credential_id } = who;
   if (who.kind === 'app_session') return actors.appSession(credential_id).end();
   return actors.grant(credential_id).revoke({ by: { account_id, grants_life: who.account.lives.grants } });

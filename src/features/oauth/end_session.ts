@@ -1,11 +1,11 @@
 import { type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { readQuery } from '../../engine/wire/form.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { endBrowserSession } from './browser_sessions.js';
 
 /** Ends the browser session behind a cookie, as the query of an address asks for, and says where to return. Rules C-050 to C-054. */
 export async function endSessionAndReturn(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clients' | 'keys'>,
   { url, session_cookie }: { url: string; session_cookie: string | null },
 ): Promise<{ return_to: string } | OauthError> {
   const parameters = readQuery(url);

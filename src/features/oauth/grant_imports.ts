@@ -10,7 +10,7 @@ import { randomId } from '../../engine/runtime/random.js';
 import { randomSeed } from '../../engine/secrets/tokens.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
 import { accountNamed, accountOf, knownEmail, newAccountId } from '../accounts/account_of_email.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** Grants of an earlier system that staff bring in. */
 
@@ -51,7 +51,7 @@ type ImportResult = z.infer<typeof importResultShape>;
 
 /** Brings in grants of an earlier system, each judged by itself. With `dry_run` nothing changes. */
 export async function importGrants(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clients' | 'clock' | 'keys' | 'settings'>,
   { grants, dry_run }: { grants: readonly unknown[]; dry_run: boolean },
 ): Promise<{ results: ImportResult[] }> {
   const results: ImportResult[] = [];
@@ -59,7 +59,11 @@ export async function importGrants(
   return { results };
 }
 
-async function importGrant(services: Services, given: unknown, dry_run: boolean): Promise<ImportResult> {
+async function importGrant(
+  services: Pick<FeatureServices, 'actors' | 'clients' | 'clock' | 'keys' | 'settings'>,
+  given: unknown,
+  dry_run: boolean,
+): Promise<ImportResult> {
   const parsed = parseGiven(importRow, given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -110,7 +114,7 @@ async function importGrant(services: Services, given: unknown, dry_run: boolean)
 }
 
 /** The account that a grant is for; an email without one gets it, as a first sign-in would. */
-async function ownerOf(services: Services, { account }: ImportRow): Promise<Account> {
+async function ownerOf(services: Pick<FeatureServices, 'actors' | 'clock'>, { account }: ImportRow): Promise<Account> {
   if (typeof account === 'string') return accountNamed(services, account);
   const email = await knownEmail(services, account);
   const entered = await services.actors.downstream

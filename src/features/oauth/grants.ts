@@ -6,7 +6,7 @@ import { id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { accountNamed } from '../accounts/account_of_email.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** Grants of an account: what clients may do for it. */
 
@@ -30,7 +30,7 @@ export type GrantRow = Position & { grant: Grant };
 
 /** A page of an account's living grants, newest first. */
 export async function listGrants(
-  { actors, store }: Services,
+  { actors, store }: Pick<FeatureServices, 'actors' | 'store'>,
   { id: account_id, lives }: Account,
   { limit, cursor }: PageQuery,
 ): Promise<{ rows: GrantRow[]; cursor: string | null }> {
@@ -54,7 +54,7 @@ export async function listGrants(
 
 /** A page of an account's grants as staff see them, newest first. `named` is the account's id or email. */
 export async function listGrantsForStaff(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'store'>,
   named: string,
   query: PageQuery,
 ): Promise<{ account_id: string; items: GrantView[]; cursor: string | null }> {
@@ -64,7 +64,11 @@ export async function listGrantsForStaff(
 }
 
 /** Ends a grant for staff. */
-export async function endGrant(services: Services, named: string, grant_id: string): Promise<void> {
+export async function endGrant(
+  services: Pick<FeatureServices, 'actors'>,
+  named: string,
+  grant_id: string,
+): Promise<void> {
   const account = await accountNamed(services, named);
   const by = { account_id: account.id, grants_life: account.lives.grants };
   const { revoked } = await services.actors.grant(grant_id).revoke({ by });
@@ -72,7 +76,7 @@ export async function endGrant(services: Services, named: string, grant_id: stri
 }
 
 /** Ends all grants and browser sessions of an account for staff. */
-export async function endGrants(services: Services, named: string) {
+export async function endGrants(services: Pick<FeatureServices, 'actors'>, named: string) {
   const account = await accountNamed(services, named);
   return services.actors.account(account.id).end_grants();
 }

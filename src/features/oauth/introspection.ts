@@ -3,7 +3,7 @@ import { type AccessTokenHolder, accessTokenHolder, accountDeleted } from '../..
 import { id } from '../../access/response_schemas.js';
 import { isEnabled } from '../../domain/permissions.js';
 import { orNull } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 const AGENT = 'svc-agent';
 
@@ -29,7 +29,10 @@ const INACTIVE: IntrospectionView = { active: false };
 const said = new WeakMap<AccessTokenHolder, IntrospectionView>();
 
 /** What an access token is worth now (RFC 7662); the same object again for as long as it says the same. */
-export async function introspect(services: Services, token: string): Promise<IntrospectionView> {
+export async function introspect(
+  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'clients' | 'keys'>,
+  token: string,
+): Promise<IntrospectionView> {
   const holder = await orNull(holderAtAny(services, token), 'UNAUTHORIZED');
   // Only what is known to be over is inactive: a problem on our side says nothing about a token.
   if (holder === null) return INACTIVE;
@@ -39,7 +42,10 @@ export async function introspect(services: Services, token: string): Promise<Int
 }
 
 /** Our own servers ask at one address about tokens of both. */
-async function holderAtAny(services: Services, token: string): Promise<AccessTokenHolder> {
+async function holderAtAny(
+  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'clients' | 'keys'>,
+  token: string,
+): Promise<AccessTokenHolder> {
   const holder = accessTokenHolder(services, token, 'base');
   if (services.addresses().legacy_base_url === null) return holder;
   return (await orNull(holder, 'UNAUTHORIZED')) ?? accessTokenHolder(services, token, 'legacy');

@@ -9,7 +9,7 @@ import { randomId, randomPartition } from '../../engine/runtime/random.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { knownEmail } from '../accounts/account_of_email.js';
 import { passesCaptcha } from '../accounts/captcha.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { type AuthorizationParameters, authorizationRequest } from './authorization_request.js';
 import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
@@ -27,13 +27,25 @@ type NativeSignInQuery = AuthorizationParameters &
 type NativeSignInResult = { authorization_code: string } | OauthError;
 
 /** Takes the step that was asked for. After the first one the answer is `insufficient_authorization`. */
-export async function signInNatively(services: Services, query: NativeSignInQuery): Promise<NativeSignInResult> {
+export async function signInNatively(
+  services: Pick<
+    FeatureServices,
+    'actors' | 'addresses' | 'clients' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'
+  >,
+  query: NativeSignInQuery,
+): Promise<NativeSignInResult> {
   const is_first = query.auth_session === undefined && query.otp === undefined;
   return is_first ? sendCode(services, query) : enterCode(services, query);
 }
 
 /** Step 1: a code is mailed whether or not there is an account. */
-async function sendCode(services: Services, body: NativeSignInQuery): Promise<OauthError> {
+async function sendCode(
+  services: Pick<
+    FeatureServices,
+    'actors' | 'addresses' | 'clients' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'
+  >,
+  body: NativeSignInQuery,
+): Promise<OauthError> {
   const { clients, actors, keys, clock, settings } = services;
   if (body.client_id === undefined) return oauthError('invalid_request', 'client_id is missing.');
   const client = await clients.find(body.client_id);
@@ -72,7 +84,10 @@ async function sendCode(services: Services, body: NativeSignInQuery): Promise<Oa
 }
 
 /** Step 2: the code is shown, once. */
-async function enterCode(services: Services, body: NativeSignInQuery): Promise<NativeSignInResult> {
+async function enterCode(
+  services: Pick<FeatureServices, 'actors' | 'clients' | 'clock' | 'keys'>,
+  body: NativeSignInQuery,
+): Promise<NativeSignInResult> {
   const { actors, keys, clients } = services;
   if (body.auth_session === undefined) return oauthError('invalid_request', 'auth_session is missing.');
   if (body.otp === undefined || !/^\d{6}$/.test(body.otp)) {
@@ -99,7 +114,7 @@ async function enterCode(services: Services, body: NativeSignInQuery): Promise<N
 
 /** Opens the grant in the account's home. Until that is done, the same right code can be sent again. */
 async function complete(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   { id, email, ip }: { id: string; email: string; ip: string },
 ): Promise<NativeSignInResult> {
   const { actors, keys, clock } = services;

@@ -11,7 +11,7 @@ import { orNull } from '../../domain/refusals.js';
 import { scopeList } from '../../domain/scopes.js';
 import { deriveToken, isGenuine, parseToken } from '../../engine/secrets/tokens.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** Exchange, refresh and revocation of tokens. docs/rules.md, "OAuth: tokens and native sign-in". */
 
@@ -39,7 +39,11 @@ type TokenQuery = { issuer: Issuer } & Partial<
 const VERIFIER_FORM = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /** The tokens of a code. */
-export async function exchangeCode(services: Services, client: Client, query: TokenQuery): Promise<TokensResult> {
+export async function exchangeCode(
+  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'clock' | 'keys'>,
+  client: Client,
+  query: TokenQuery,
+): Promise<TokensResult> {
   const { code, code_verifier, redirect_uri = null, issuer, resource } = query;
   if (code === undefined) return oauthError('invalid_request', 'code is missing.');
   if (code_verifier === undefined) return oauthError('invalid_request', 'code_verifier is missing.');
@@ -61,7 +65,11 @@ export async function exchangeCode(services: Services, client: Client, query: To
 }
 
 /** The next tokens of a refresh token. */
-export async function refreshTokens(services: Services, client: Client, query: TokenQuery): Promise<TokensResult> {
+export async function refreshTokens(
+  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'clock' | 'keys'>,
+  client: Client,
+  query: TokenQuery,
+): Promise<TokensResult> {
   const { refresh_token, issuer } = query;
   if (refresh_token === undefined) return oauthError('invalid_request', 'refresh_token is missing.');
   const found = await grantOf(services, { kind: 'oauth_refresh', token: refresh_token, issuer });
@@ -76,7 +84,7 @@ export async function refreshTokens(services: Services, client: Client, query: T
 
 /** RFC 7009: whatever the token is, it does not work for this client afterwards. An access token takes its grant along. */
 export async function revokeToken(
-  services: Services,
+  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'keys'>,
   client: Client,
   { token = '', issuer }: TokenQuery,
 ): Promise<Record<string, never>> {
@@ -94,7 +102,7 @@ type FoundGrant = { id: string; counter: number; grant: Grant; fences: Fence[] }
 
 /** The living grant that a genuine code or refresh token leads to, at this issuer; null when there is none. */
 async function grantOf(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'keys'>,
   { kind, token, issuer }: { kind: 'authorization_code' | 'oauth_refresh'; token: string; issuer: Issuer },
 ): Promise<FoundGrant | null> {
   const { actors, keys } = services;
@@ -108,7 +116,7 @@ async function grantOf(
 
 /** Behind a token that an earlier system gave out: it is the first of its grant. */
 async function importedGrantOf(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   { token, issuer }: { token: string; issuer: Issuer },
 ): Promise<FoundGrant | null> {
   const { actors } = services;
@@ -121,7 +129,7 @@ async function importedGrantOf(
 
 /** A grant works at the issuer that it was made at, while its account's grants have not all been ended. */
 async function livingGrant(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   { id, counter, grant, issuer }: { id: string; counter: number; grant: Grant; issuer: Issuer },
 ): Promise<FoundGrant | null> {
   if (grant.issuer !== issuer) return null;
@@ -135,7 +143,7 @@ async function livingGrant(
 
 /** What is asked for of what was granted. */
 function narrowingOf(
-  services: Services,
+  services: Pick<FeatureServices, 'addresses'>,
   { issuer, scope, resource }: Pick<TokenQuery, 'issuer' | 'scope' | 'resource'>,
 ): Narrowing | OauthError {
   const issuer_url = issuerUrl(services, issuer);
@@ -148,7 +156,11 @@ function narrowingOf(
 }
 
 /** The token response. Scope names are those that the client asked for (rule C-067). */
-async function issue(services: Services, { id }: FoundGrant, issued: IssuedGrant | OauthError): Promise<TokensResult> {
+async function issue(
+  services: Pick<FeatureServices, 'access_tokens' | 'clock' | 'keys'>,
+  { id }: FoundGrant,
+  issued: IssuedGrant | OauthError,
+): Promise<TokensResult> {
   if (isOauthError(issued)) return issued;
   const { grant, scopes, audience } = issued;
   const { access_tokens, keys, clock } = services;

@@ -7,7 +7,7 @@ import { scopeList } from '../../domain/scopes.js';
 import { decodeJson } from '../../engine/wire/json.js';
 import { bodyFormat } from '../../engine/wire/media_types.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { carriesBrand } from './clients/brand_names.js';
 import { clientName } from './clients/client_names.js';
 import type { MadeClient, NewClient } from './clients/clients.js';
@@ -113,7 +113,7 @@ type RegistrationBody = { content_type: string | undefined; bytes: Uint8Array | 
 
 /** Registers a client. `resource_scopes`: what the MCP server asks clients to ask for. */
 export async function registerClient(
-  { clients, settings }: Services,
+  { clients, settings }: Pick<FeatureServices, 'clients' | 'settings'>,
   sent: RegistrationBody,
   resource_scopes: ResourceScopes,
 ): Promise<RegistrationView | OauthError> {

@@ -6,7 +6,7 @@ import { sealMail } from '../../engine/mail/sealed_mail.js';
 import { randomCode, randomId } from '../../engine/runtime/random.js';
 import { accountOf, newAccountId } from '../accounts/account_of_email.js';
 import { codeMail } from '../accounts/code_mail.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** What native and browser sign-in share: a code that is mailed for one sign-in, and the account behind the email. */
 
@@ -16,7 +16,7 @@ type SignIn = { sign_in_id: string; email: string };
 
 /** A code for this sign-in; null when the address has had its share. */
 export async function newCode(
-  { mail, actors, keys, clock, settings }: Services,
+  { mail, actors, keys, clock, settings }: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'settings'>,
   ip: string,
   { sign_in_id, email }: SignIn,
 ): Promise<CodeToSend> {
@@ -35,7 +35,7 @@ export async function newCode(
 
 /** What a person typed, ready to be judged. */
 export async function triedCode(
-  { actors, keys }: Services,
+  { actors, keys }: Pick<FeatureServices, 'actors' | 'keys'>,
   ip: string,
   { sign_in_id, email, code }: SignIn & { code: string },
 ): Promise<TriedCode> {
@@ -50,7 +50,11 @@ export async function triedCode(
 }
 
 /** The account behind an email that somebody has shown a code for; made when there is none. */
-export async function accountBehind(services: Services, ip: string, email: string): Promise<Account> {
+export async function accountBehind(
+  services: Pick<FeatureServices, 'actors' | 'clock'>,
+  ip: string,
+  email: string,
+): Promise<Account> {
   const { actors } = services;
   const entered = await actors.downstream
     .email(email)

@@ -4,7 +4,7 @@ import { count, id, moment } from '../../access/response_schemas.js';
 import { streamOfChunk } from '../../domain/ids.js';
 import type { Interval } from '../../domain/intervals.js';
 import { Refused, refuse } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import type { Work } from './chunk_processing.js';
 import { announcedShape, intentView } from './chunk_upload.js';
 import { chunkContent } from './lost_audio.js';
@@ -38,7 +38,7 @@ export const finishedChunkShape = z.strictObject({
 
 /** Hands stored chunks to a worker, for a time. */
 export async function claimChunks(
-  { processing }: Services,
+  { processing }: Pick<FeatureServices, 'processing'>,
   { limit, lease_s }: { limit: number; lease_s: number },
 ): Promise<z.infer<typeof chunkWorkShape>[]> {
   return (await processing.claim({ limit, lease_ms: lease_s * 1_000 })).map(workView);
@@ -46,7 +46,7 @@ export async function claimChunks(
 
 /** The bytes of a chunk, to send; workers get those of windows that are claimed alone. */
 export async function downloadChunk(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'lost_audio' | 'transcription'>,
   { chunk_id, who }: { chunk_id: string; who: 'staff' | 'worker' },
 ) {
   const { chunk, stream } = await chunkOf(services, chunk_id);
@@ -62,7 +62,7 @@ export async function downloadChunk(
 
 /** Gives a worker that is still at a chunk a longer lease. */
 export async function prolongChunkClaim(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { chunk_id, claim: token, lease_s }: { chunk_id: string; claim: string; lease_s: number },
 ): Promise<{ lease_until: string }> {
   const home = streamOfChunk(chunk_id);
@@ -75,7 +75,7 @@ export async function prolongChunkClaim(
 
 /** Takes what a worker says of a chunk: that it is processed, or why it can not be. */
 export async function finishChunk(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'metrics' | 'processing'>,
   { chunk_id, claim: token, result }: { chunk_id: string; claim: string; result: ChunkResult },
 ): Promise<z.infer<typeof finishedChunkShape>> {
   const home = streamOfChunk(chunk_id);
@@ -88,7 +88,10 @@ export async function finishChunk(
   return { chunk_id, status: statusOf(chunk, stream, services.clock.now()) as 'processed' | 'failed' };
 }
 
-async function chunkOf({ actors }: Services, chunk_id: string): Promise<{ chunk: Chunk; stream: Stream }> {
+async function chunkOf(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  chunk_id: string,
+): Promise<{ chunk: Chunk; stream: Stream }> {
   const home = streamOfChunk(chunk_id);
   if (home === null) throw new Refused(NO_CHUNK);
   return actors.stream(home.stream_id).chunk({ number: home.number });

@@ -9,7 +9,7 @@ import { audioKindOf } from '../../engine/audio/kinds.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { TakeBody } from '../../engine/blobs/blob_store.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** Announcing a chunk and uploading its bytes, which devices and apps do alike. Rules H-015 to H-024. */
 
@@ -102,7 +102,7 @@ export function intentForm<Fields extends typeof INTENT_FIELDS>(fields: Fields) 
 
 /** Announces a chunk of a stream that the caller may write. The same again: the same chunk. */
 export function intend(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { stream_id, intent, fences }: { stream_id: string; intent: ChunkIntent; fences: Fence[] },
 ): Promise<{ chunk: Chunk }> {
   const { sample_rate_hz, channels, ...before } = intent;
@@ -136,7 +136,7 @@ export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number;
 
 /** Takes the bytes of a chunk, or says why not, before they are read where that can be said. */
 export async function uploadChunk(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics' | 'processing'>,
   { chunk, stream, number, fences }: Uploadable,
   takeBody: TakeBody,
 ): Promise<UploadView> {

@@ -12,7 +12,7 @@ import type { Principal } from '../../access/principal.js';
 import { id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { ByteContent, TakeBody } from '../../engine/blobs/blob_store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import {
   announcedShape,
   chunkFailure,
@@ -45,7 +45,7 @@ export type ChunkView = z.infer<typeof chunkShape>;
 
 /** A page of the chunks of a stream, by their start. */
 export async function listChunks(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock'>,
   who: Principal,
   { stream_id, limit, cursor }: PageQuery & { stream_id: string },
 ): Promise<Page<ChunkView>> {
@@ -58,7 +58,7 @@ export async function listChunks(
 
 /** Announces a chunk of the caller's stream. The same announcement again gives the same chunk. */
 export async function announceChunk(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { stream_id, intent }: { stream_id: string; intent: ChunkIntent },
 ): Promise<Chunk> {
@@ -69,7 +69,7 @@ export async function announceChunk(
 
 /** Stores the bytes of an announced chunk. */
 export async function uploadOwnChunk(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics' | 'processing'>,
   who: Principal,
   { chunk_id, takeBody }: { chunk_id: string; takeBody: TakeBody },
 ): Promise<UploadView> {
@@ -78,7 +78,11 @@ export async function uploadOwnChunk(
 }
 
 /** The bytes of a stored chunk that the caller may read. */
-export async function chunkAudio(services: Services, who: Principal, chunk_id: string): Promise<ByteContent> {
+export async function chunkAudio(
+  services: Pick<FeatureServices, 'actors' | 'lost_audio'>,
+  who: Principal,
+  chunk_id: string,
+): Promise<ByteContent> {
   const { chunk } = await readableChunk(services, who, chunk_id);
   if (hasExpired(chunk)) throw new Refused(AUDIO_EXPIRED);
   if (chunk.status !== 'stored')
@@ -91,7 +95,7 @@ export async function chunkAudio(services: Services, who: Principal, chunk_id: s
   };
 }
 
-function chunkView({ clock }: Services, chunk: Chunk, stream: Stream): ChunkView {
+function chunkView({ clock }: Pick<FeatureServices, 'clock'>, chunk: Chunk, stream: Stream): ChunkView {
   return {
     id: chunk.chunk_id,
     ...intentView(chunk),

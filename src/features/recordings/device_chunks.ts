@@ -12,7 +12,7 @@ import { streamOfChunk } from '../../domain/ids.js';
 import { orNull, refuse } from '../../domain/refusals.js';
 import type { TakeBody } from '../../engine/blobs/blob_store.js';
 import { boundBy, refuseAs } from '../devices/device_binding.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { chunkFailure, chunkStatus, intend, type Uploadable, type UploadView, uploadChunk } from './chunk_upload.js';
 import { type DeviceStreamRef, deviceStream } from './device_streams.js';
 import { requireWorkspace } from './standing_workspace.js';
@@ -36,7 +36,7 @@ type ChunkStatusView = z.infer<typeof chunkStatusShape>;
 
 /** Announces a chunk of a device's stream. The same announcement again gives the same chunk. */
 export async function announceDeviceChunk(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'device_activity' | 'runtime'>,
   who: DeviceIdentity,
   { intent, ...ref }: DeviceStreamRef & { intent: ChunkIntent },
 ): Promise<Chunk> {
@@ -48,7 +48,7 @@ export async function announceDeviceChunk(
 
 /** Stores the bytes of a chunk that the device has announced. */
 export async function uploadDeviceChunk(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'device_activity' | 'metrics' | 'processing'>,
   who: DeviceIdentity,
   { chunk_id, takeBody }: { chunk_id: string; takeBody: TakeBody },
 ): Promise<UploadView> {
@@ -60,7 +60,7 @@ export async function uploadDeviceChunk(
 
 /** How a chunk of the device stands. */
 export async function viewDeviceChunk(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock'>,
   who: DeviceIdentity,
   chunk_id: string,
 ): Promise<ChunkStatusView> {
@@ -70,7 +70,7 @@ export async function viewDeviceChunk(
 
 /** How chunks of a stream stand, by the device's own references. One that nobody has announced has no item. */
 export async function listDeviceChunks(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime'>,
   who: DeviceIdentity,
   { source_chunk_refs, ...ref }: DeviceStreamRef & { source_chunk_refs: string[] },
 ): Promise<ChunkStatusView[]> {
@@ -84,7 +84,7 @@ export async function listDeviceChunks(
 
 /** A chunk of this device's own, under a binding that has not ended; another device's does not exist for it. */
 async function deviceChunk(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: DeviceIdentity,
   chunk_id: string,
 ): Promise<Uploadable & { stream: Stream }> {
@@ -100,7 +100,10 @@ async function deviceChunk(
   return { fences: bound.fences, chunk: found.chunk, stream: found.stream, number };
 }
 
-function chunkStatusView({ clock }: Services, { chunk, stream }: { chunk: Chunk; stream: Stream }): ChunkStatusView {
+function chunkStatusView(
+  { clock }: Pick<FeatureServices, 'clock'>,
+  { chunk, stream }: { chunk: Chunk; stream: Stream },
+): ChunkStatusView {
   const { chunk_id, source_chunk_ref, sequence, stored_at_ms } = chunk;
   const status = statusOf(chunk, stream, clock.now());
   return {

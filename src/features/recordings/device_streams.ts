@@ -10,7 +10,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
 import { randomId } from '../../engine/runtime/random.js';
 import { type Bound, boundBy } from '../devices/device_binding.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { requireWorkspace, workspaceStands } from './standing_workspace.js';
 import { askRecordingEvents } from './stream_access.js';
 import { withTranscriptRevision } from './transcript_revision.js';
@@ -57,7 +57,7 @@ type NewDeviceStream = DeviceStreamRef & {
 
 /** Registers a stream under the device's own reference. The same again gives the same stream. */
 export async function registerDeviceStream(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'device_activity' | 'runtime'>,
   who: DeviceIdentity,
   { epoch, source_stream_ref, captured_at, clock_uncertainty_ms, end_ms }: NewDeviceStream,
 ): Promise<DeviceStreamView> {
@@ -91,7 +91,7 @@ export async function registerDeviceStream(
 
 /** Records where a device's stream ends. CONFLICT where it ended elsewhere. */
 export async function endDeviceStream(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'device_activity' | 'runtime'>,
   who: DeviceIdentity,
   { end_ms, ...ref }: DeviceStreamRef & { end_ms: number },
 ): Promise<DeviceStreamView> {
@@ -106,7 +106,7 @@ export async function endDeviceStream(
 
 /** What of a device's stream is not stored. */
 export async function gapsOfDeviceStream(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: DeviceIdentity,
   ref: DeviceStreamRef,
 ): Promise<z.infer<typeof gapsShape>> {
@@ -116,7 +116,7 @@ export async function gapsOfDeviceStream(
 
 /** The stream behind a device's reference, under a binding that still lets it write. NOT_FOUND when none is registered. */
 export async function deviceStream(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: DeviceIdentity,
   ref: DeviceStreamRef,
 ): Promise<Bound & { stream_id: string }> {
@@ -127,7 +127,7 @@ export async function deviceStream(
 }
 
 /** Where a new stream goes: to the workspace of the session, or to the host's private one once that is left or deleted. */
-async function workspaceFor(services: Services, bound: Bound): Promise<string> {
+async function workspaceFor(services: Pick<FeatureServices, 'actors'>, bound: Bound): Promise<string> {
   const { belongs, private_workspace_id, terms } = bound;
   if (!belongs) return private_workspace_id;
   return (await workspaceStands(services, terms.workspace_id)) ? terms.workspace_id : private_workspace_id;
@@ -138,7 +138,7 @@ async function workspaceFor(services: Services, bound: Bound): Promise<string> {
  * its recorder still has is kept, unless a person had deleted that stream.
  */
 async function registeredStream(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   bound: Bound,
   ref: { epoch: string; source_stream_ref: string; new_stream: Required<StreamRef> },
 ): Promise<string> {
@@ -162,7 +162,7 @@ async function registeredStream(
 const known_streams = new LRUCache<string, Required<StreamRef>>({ max: 100_000 });
 
 async function streamOf(
-  { runtime }: Services,
+  { runtime }: Pick<FeatureServices, 'runtime'>,
   { binder, terms: { device_id, workspace_id }, fences }: Bound,
   { epoch, ...ref }: { epoch: string } & Omit<StreamOf, 'device_id'>,
 ): Promise<Required<StreamRef>> {
@@ -175,7 +175,7 @@ async function streamOf(
   return found;
 }
 
-async function deviceStreamView(services: Services, changed: Stream): Promise<DeviceStreamView> {
+async function deviceStreamView(services: Pick<FeatureServices, 'actors'>, changed: Stream): Promise<DeviceStreamView> {
   const stream = await withTranscriptRevision(services, changed);
   const { recorder } = stream;
   if (recorder === null) throw new Error('a stream that a device registered has no recorder');
@@ -198,7 +198,10 @@ async function deviceStreamView(services: Services, changed: Stream): Promise<De
  * What no stored chunk covers, from 0 to the end: the recorded one, or that of the last registered chunk. Chunks come
  * in the order of their start, so one pass finds the holes.
  */
-async function gapsOf({ actors }: Services, stream_id: string): Promise<z.infer<typeof gapsShape>> {
+async function gapsOf(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  stream_id: string,
+): Promise<z.infer<typeof gapsShape>> {
   const missing: [number, number][] = [];
   let covered_ms = 0;
   let reached_ms = 0;

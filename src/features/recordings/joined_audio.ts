@@ -7,7 +7,7 @@ import { CONTENT_MISSING, Refused, refuse, throwRefusal } from '../../domain/ref
 import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../../engine/audio/joined_file.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { readableStream } from './stream_access.js';
 
 /**
@@ -43,7 +43,7 @@ type JoinedContent = ByteContent & { chunks: number; lost_chunks: number };
 
 /** All audio of a stream that the caller may read, and how it covers the time from its beginning. */
 export async function joinedAudio(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'lost_audio'>,
   who: Principal,
   stream_id: string,
 ): Promise<JoinedContent & { file_name: string; missing_ms: number; overlap_ms: number }> {
@@ -69,7 +69,7 @@ export async function joinedAudio(
 
 /** Some chunks of a stream as one file, whole and in this order. */
 export async function joinedPart(
-  { blobs }: Pick<Services, 'blobs'>,
+  { blobs }: Pick<FeatureServices, 'blobs'>,
   { stream_id, audio }: { stream_id: string; audio: readonly (Omit<StoredChunk, 'key'> & { chunk_id: string })[] },
 ): Promise<JoinedContent> {
   const chunks = audio.map((chunk): StoredChunk => ({ ...chunk, key: blobKey(stream_id, chunk.chunk_id) }));
@@ -86,7 +86,10 @@ function bytesOf(file: JoinedFile, range: ByteRange | undefined): Readable {
   return Readable.from(readJoined(file, range), { objectMode: false });
 }
 
-async function joinOnce(services: Services, { key, stream }: { key: string; stream: Stream }): Promise<Joined> {
+async function joinOnce(
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'lost_audio'>,
+  { key, stream }: { key: string; stream: Stream },
+): Promise<Joined> {
   let joining = under_way.get(key);
   if (joining === undefined) {
     if (under_way.size >= JOINS_MAX) throw new Refused(BUSY);
@@ -98,7 +101,10 @@ async function joinOnce(services: Services, { key, stream }: { key: string; stre
   return joined;
 }
 
-async function join(services: Services, stream: Stream): Promise<Joined> {
+async function join(
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'lost_audio'>,
+  stream: Stream,
+): Promise<Joined> {
   if (stream.stored_chunks > LIMITS.joined_chunks_max) throw new Refused(TOO_MANY_CHUNKS);
   const chunks = await storedChunks(services, stream.id);
   const keyOf = ({ chunk_id }: Chunk) => blobKey(stream.id, chunk_id);
@@ -115,7 +121,7 @@ async function join(services: Services, stream: Stream): Promise<Joined> {
   return { file, chunks: joined.length, lost: chunks.length - joined.length, ...fitOf(joined) };
 }
 
-async function storedChunks({ actors }: Services, stream_id: string): Promise<Chunk[]> {
+async function storedChunks({ actors }: Pick<FeatureServices, 'actors'>, stream_id: string): Promise<Chunk[]> {
   const found: Chunk[] = [];
   let after: { order: number; id: string } | undefined;
   do {

@@ -8,7 +8,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orRefused } from '../../domain/refusals.js';
 import { randomBytes } from '../../engine/runtime/random.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { readSignals } from './signal_batch.js';
 import { readableStream, writableStream } from './stream_access.js';
 
@@ -50,7 +50,7 @@ type SignalQuery = PageQuery & {
 
 /** Attaches signals to the caller's stream: all of them, or none. `body`: the bytes of a batch, as signalsForm says. */
 export async function postSignals(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { stream_id, body }: { stream_id: string; body: readonly Uint8Array[] },
 ): Promise<SignalView[]> {
@@ -64,7 +64,7 @@ export async function postSignals(
 
 /** A page of the signals of a stream that the caller may read, by their start. */
 export async function listSignals(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { stream_id, ...query }: SignalQuery & { stream_id: string },
 ): Promise<Page<SignalView>> {
@@ -79,7 +79,7 @@ type SignalTexts = { signals: readonly ListedSignal[]; texts: Map<string, string
 
 /** Stores a batch with one commit, after payloads that would make it a large one were written ahead. */
 async function storeSignals(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   { stream, signals, fences }: { stream: Stream; signals: PostedSignal[]; fences: Fence[] },
 ): Promise<SignalTexts> {
   const { id: stream_id, account_id, workspace_id } = stream;
@@ -135,7 +135,7 @@ function* piecesOf(signals: PostedSignal[], known: Set<string>) {
  * one could be that ends late enough; gives up, with its cursor, when it has looked over many and found few.
  */
 async function pageOfSignals(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   stream_id: string,
   { limit, cursor, type, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: SignalQuery,
 ): Promise<{ rows: (ListedSignal & Position)[]; cursor: string | null }> {
@@ -166,7 +166,7 @@ async function pageOfSignals(
 
 /** The signals with their payloads, of which those that are not at hand are read. */
 async function viewsOf(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   stream_id: string,
   { signals, texts }: SignalTexts,
 ): Promise<SignalView[]> {

@@ -7,7 +7,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { randomId } from '../../engine/runtime/random.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** Where an account's recordings come from. Rules K-001 and K-002. */
 
@@ -26,7 +26,7 @@ export type SourceView = z.infer<typeof sourceShape>;
 
 /** A page of an account's sources, newest first. */
 export async function listSources(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'store'>,
   { account_id }: Pick<Principal, 'account_id'>,
   { limit, cursor }: PageQuery,
 ): Promise<Page<SourceView>> {
@@ -45,7 +45,7 @@ export async function listSources(
 
 /** Registers a source that an app records into. CONFLICT where the account has too many. */
 export async function createSource(
-  { store, actors, clock }: Services,
+  { store, actors, clock }: Pick<FeatureServices, 'actors' | 'clock' | 'store'>,
   { account_id, fences }: Principal,
   name: string | null,
 ): Promise<SourceView> {
@@ -59,14 +59,18 @@ export async function createSource(
 }
 
 /** A source of the account. */
-export async function viewSource(services: Services, { account_id }: Principal, id: string): Promise<SourceView> {
+export async function viewSource(
+  services: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+  id: string,
+): Promise<SourceView> {
   const source = await ownSource(services, { account_id, id });
   return sourceView(id, source);
 }
 
 /** Gives a source another name, or none. */
 export async function renameSource(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
   { id, name }: { id: string; name: string | null },
 ): Promise<SourceView> {
@@ -76,7 +80,7 @@ export async function renameSource(
 
 /** Deletes a source and what insights had of its recordings; its streams stay. */
 export async function deleteSource(
-  { actors, speech_withdrawal }: Services,
+  { actors, speech_withdrawal }: Pick<FeatureServices, 'actors' | 'speech_withdrawal'>,
   { account_id, fences }: Principal,
   id: string,
 ): Promise<void> {
@@ -86,7 +90,7 @@ export async function deleteSource(
 
 /** The account's own source; one of somebody else's, or a deleted one, does not exist. */
 export async function ownSource(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, id }: { account_id: string; id: string },
 ): Promise<KeptSource> {
   const source = await actors.source(id).view();

@@ -5,7 +5,7 @@ import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js'
 import { isClosed } from '../../engine/runtime/activation.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { workspaceStands } from './standing_workspace.js';
 
 /**
@@ -23,7 +23,11 @@ const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may write it.
 const TRIES_MAX = 2;
 
 /** The stream if the caller may read it; to anybody else it does not exist. */
-export async function readableStream(services: Services, who: Principal, id: string): Promise<Stream> {
+export async function readableStream(
+  services: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  id: string,
+): Promise<Stream> {
   const stream = await orNull(services.actors.stream(id).view(), 'NOT_FOUND');
   // Whether there was one, nobody else shall learn.
   if (stream === null) throw new Refused(NO_STREAM);
@@ -32,14 +36,18 @@ export async function readableStream(services: Services, who: Principal, id: str
 }
 
 /** The stream if the caller may write it. */
-export async function writableStream(services: Services, who: Principal, id: string): Promise<Stream> {
+export async function writableStream(
+  services: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  id: string,
+): Promise<Stream> {
   const stream = await readableStream(services, who, id);
   return stream.account_id === who.account_id ? stream : throwRefusal(ONLY_OWNER);
 }
 
 /** The chunk if the caller may read its stream. */
 export async function readableChunk(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   chunk_id: string,
 ): Promise<{ chunk: Chunk; stream: Stream; number: number }> {
@@ -51,14 +59,14 @@ export async function readableChunk(
 }
 
 /** The chunk if the caller may write its stream. */
-export async function writableChunk(services: Services, who: Principal, chunk_id: string) {
+export async function writableChunk(services: Pick<FeatureServices, 'actors'>, who: Principal, chunk_id: string) {
   const found = await readableChunk(services, who, chunk_id);
   return found.stream.account_id === who.account_id ? { ...found, fences: who.fences } : throwRefusal(ONLY_OWNER);
 }
 
 /** To whoever may not read a stream it does not exist. */
 async function requireReader(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   { account, account_id }: Principal,
   stream: Stream,
   absent = NO_STREAM,
@@ -83,7 +91,7 @@ export type StreamChange<Reply = Stream> = (
  * stream commits: no event comes after `source.deleted`.
  */
 export async function askRecordingEvents<Reply>(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { stream_id, source_id, fences }: { stream_id: string; source_id: string; fences: Fence[] },
   change: StreamChange<Reply>,
 ): Promise<Reply> {

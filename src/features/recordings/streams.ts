@@ -9,7 +9,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
 import { isClosed } from '../../engine/runtime/activation.js';
 import { randomId } from '../../engine/runtime/random.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
 import { ownSource } from './sources.js';
 import { askRecordingEvents, readableStream, type StreamChange, writableStream } from './stream_access.js';
@@ -45,7 +45,11 @@ export type StreamView = z.infer<typeof streamShape>;
 export type StreamQuery = PageQuery & { source_id?: string | undefined; workspace_id?: string | undefined };
 
 /** A page of the streams of an account, of one of its sources, or of a workspace that it belongs to; newest first. */
-export async function listStreams(services: Services, who: Principal, query: StreamQuery): Promise<Page<StreamView>> {
+export async function listStreams(
+  services: Pick<FeatureServices, 'actors' | 'store'>,
+  who: Principal,
+  query: StreamQuery,
+): Promise<Page<StreamView>> {
   const rows = await listedStreams(services, who, query);
   const page = pageOf(rows, query.limit);
   const streams = await Promise.all(
@@ -56,7 +60,7 @@ export async function listStreams(services: Services, who: Principal, query: Str
 
 /** Each of these lists is kept in its order: none is filtered out of a larger one. */
 async function listedStreams(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'store'>,
   { account, account_id }: Principal,
   { limit, cursor: after, source_id, workspace_id }: StreamQuery,
 ): Promise<Position[]> {
@@ -75,7 +79,11 @@ async function listedStreams(
 }
 
 /** A stream that the caller may read. */
-export async function viewStream(services: Services, who: Principal, id: string): Promise<StreamView> {
+export async function viewStream(
+  services: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  id: string,
+): Promise<StreamView> {
   const stream = await readableStream(services, who, id);
   return streamView(services, stream);
 }
@@ -84,7 +92,7 @@ type NewStream = { source_id: string; captured_at: z.infer<typeof capturedAt>; t
 
 /** Registers a stream that an app records. Its source must be there, and still be when the stream is. */
 export async function registerStream(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock'>,
   { account, account_id, fences }: Principal,
   { source_id, captured_at, title }: NewStream,
 ): Promise<StreamView> {
@@ -104,7 +112,7 @@ export async function registerStream(
 
 /** Gives a stream another title, or none. */
 export function retitleStream(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { id, title }: { id: string; title: string | null },
 ): Promise<StreamView> {
@@ -113,21 +121,30 @@ export function retitleStream(
 
 /** Records where a stream ends. CONFLICT where it ended elsewhere. */
 export function endStream(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { id, end_ms }: { id: string; end_ms: number },
 ): Promise<StreamView> {
   return changeStream(services, who, id, (stream, silence, fences) => stream.end({ end_ms, ...silence }, fences));
 }
 
-async function changeStream(services: Services, who: Principal, id: string, change: StreamChange): Promise<StreamView> {
+async function changeStream(
+  services: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  id: string,
+  change: StreamChange,
+): Promise<StreamView> {
   const { source_id } = await writableStream(services, who, id);
   const stream = await askRecordingEvents(services, { stream_id: id, source_id, fences: who.fences }, change);
   return streamView(services, stream);
 }
 
 /** Deletes a recording and what insights had of it; its audio, transcript and signals are removed soon after. */
-export async function deleteStream(services: Services, who: Principal, id: string): Promise<void> {
+export async function deleteStream(
+  services: Pick<FeatureServices, 'actors' | 'device_activity' | 'speech_withdrawal'>,
+  who: Principal,
+  id: string,
+): Promise<void> {
   const found = await writableStream(services, who, id);
   const { id: stream_id, source_id, recorder } = found;
   await askRecordingEvents(services, { stream_id, source_id, fences: who.fences }, (_, silence, fences) =>
@@ -137,7 +154,7 @@ export async function deleteStream(services: Services, who: Principal, id: strin
   if (recorder !== null) services.device_activity.streamEnded(recorder.device_id, stream_id);
 }
 
-async function streamView(services: Services, changed: Stream): Promise<StreamView> {
+async function streamView(services: Pick<FeatureServices, 'actors'>, changed: Stream): Promise<StreamView> {
   const stream = await withTranscriptRevision(services, changed);
   return {
     id: stream.id,

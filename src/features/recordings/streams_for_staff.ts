@@ -5,7 +5,7 @@ import { type PageQuery, pageOf } from '../../access/cursors.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { accountNamed } from '../accounts/account_of_email.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 export const listedStreamShape = z
   .strictObject({
@@ -24,7 +24,7 @@ type ListedStreamView = z.infer<typeof listedStreamShape>;
 
 /** A page of an account's recordings, the newest first, without what is in them. `named` is the account's id or email. */
 export async function listStreamsForStaff(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'>,
   named: string,
   { limit, cursor: after }: PageQuery,
 ): Promise<{ account_id: string; items: ListedStreamView[]; cursor: string | null }> {

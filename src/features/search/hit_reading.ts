@@ -6,7 +6,7 @@ import { insightId, isLaneId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
 import { type FoundItem, readableItem } from '../insights/insight_access.js';
 import { InsightReading } from '../insights/insight_reading.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { type Scene, somePages } from '../transcripts/transcript_pages.js';
 import { type FoundTurn, readableScene, sceneOfTurn } from '../transcripts/transcript_reading.js';
 import { type HitPlace, type Hits, itemOfEntry } from './evaluate.js';
@@ -28,7 +28,7 @@ export type HitFilters = {
  * read, and what is not there any more, is null.
  */
 export class HitReading {
-  readonly #services: Services;
+  readonly #services: Pick<FeatureServices, 'actors' | 'runtime'>;
   readonly #who: Principal;
   readonly #filters: HitFilters;
   readonly #scenes = new Map<string, Promise<Scene | null>>();
@@ -37,7 +37,7 @@ export class HitReading {
   /** Of how many hits the text was read. */
   looked = 0;
 
-  constructor(services: Services, who: Principal, filters: HitFilters) {
+  constructor(services: Pick<FeatureServices, 'actors' | 'runtime'>, who: Principal, filters: HitFilters) {
     this.#services = services;
     this.#who = who;
     this.#filters = filters;

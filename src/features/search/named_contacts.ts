@@ -4,7 +4,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { type Refusal, Refused } from '../../domain/refusals.js';
 import { wordsIn } from '../../domain/search/words.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import type { Voices } from './evaluate.js';
 import type { HitReading } from './hit_reading.js';
 
@@ -16,7 +16,7 @@ const NAME_CHARS_MIN = 3;
 
 /** By the place of the word that is a contact's first name: what that one says, in the newest recordings with it. */
 export async function contactsNamed(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'store'>,
   { account_id }: Principal,
   { words, reading }: { words: readonly string[]; reading: HitReading },
 ): Promise<NamedContacts> {
@@ -39,7 +39,7 @@ export async function contactsNamed(
 }
 
 async function addSpeakers(
-  { store }: Services,
+  { store }: Pick<FeatureServices, 'store'>,
   { account_id, contact_id, reading }: { account_id: string; contact_id: string; reading: HitReading },
   speakers: Map<string, Set<number>>,
 ): Promise<Refusal | null> {

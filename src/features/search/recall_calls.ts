@@ -2,7 +2,7 @@ import type { Principal } from '../../access/principal.js';
 import { Refused } from '../../domain/refusals.js';
 import { QueryWord } from '../../domain/search/matching.js';
 import { wordsIn } from '../../domain/search/words.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { evaluate, type SearchKind } from './evaluate.js';
 import { HitReading } from './hit_reading.js';
 import { contactsNamed } from './named_contacts.js';
@@ -31,7 +31,11 @@ export type RecallQuery = {
 const KINDS: SearchKind[] = ['turn', 'suggestion'];
 
 /** Passages and suggestions that fit a question best. BAD_REQUEST where it has neither words nor a time. */
-export async function recall(services: Services, who: Principal, query: RecallQuery): Promise<RecallAnswer> {
+export async function recall(
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'search_shelves' | 'store'>,
+  who: Principal,
+  query: RecallQuery,
+): Promise<RecallAnswer> {
   const { from, to, time_zone } = query;
   if (!isTimeZone(time_zone))
     throw new Refused(wrongQuery('time_zone', 'must be the name of a time zone, such as Europe/Vienna'));

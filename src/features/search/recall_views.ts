@@ -9,7 +9,7 @@ import { matchesIn } from '../../domain/search/snippet.js';
 import { stemmerOf } from '../../domain/search/stemmers.js';
 import { kindTerm } from '../../domain/search/words.js';
 import type { FoundItem } from '../insights/insight_access.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import type { Scene } from '../transcripts/transcript_pages.js';
 import { type FoundTurn, viewTurns } from '../transcripts/transcript_reading.js';
 import type { TurnView } from '../transcripts/turn_shape.js';
@@ -21,11 +21,11 @@ import type { RecallItem } from './recall_shapes.js';
 
 /** What a question has found, as it is shown; null for what is none by its text, or is not to be read. */
 export class RecallViews {
-  readonly #services: Services;
+  readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #who: Principal;
   readonly #recalled: Recalled;
 
-  constructor(services: Services, who: Principal, recalled: Recalled) {
+  constructor(services: Pick<FeatureServices, 'actors'>, who: Principal, recalled: Recalled) {
     this.#services = services;
     this.#who = who;
     this.#recalled = recalled;

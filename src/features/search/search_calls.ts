@@ -10,7 +10,7 @@ import { type ParsedQuery, parseQuery, standsIn, wordBeingTyped } from '../../do
 import { matchesIn, type Snippet, snippetOf } from '../../domain/search/snippet.js';
 import { stemmerOf } from '../../domain/search/stemmers.js';
 import { wordsIn, wordTerm } from '../../domain/search/words.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { viewTurns } from '../transcripts/transcript_reading.js';
 import { evaluate, type Hits, type SearchKind } from './evaluate.js';
 import { contactsOfItem, HitReading } from './hit_reading.js';
@@ -64,7 +64,11 @@ export const searchHitShape = z
 export type SearchHit = z.infer<typeof searchHitShape>;
 
 /** A page of hits, as the query sorts them. BAD_REQUEST for a query without words, or a cursor of another one. */
-export async function search(services: Services, who: Principal, query: SearchQuery): Promise<Page<SearchHit>> {
+export async function search(
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'search_shelves' | 'store'>,
+  who: Principal,
+  query: SearchQuery,
+): Promise<Page<SearchHit>> {
   const { q, sort, fuzzy, limit, cursor, contact_id, from, to } = query;
   const parsed = parseQuery(q);
   if ('wrong' in parsed) throw new Refused(wrongQuery('q', parsed.wrong));
@@ -121,7 +125,7 @@ export async function search(services: Services, who: Principal, query: SearchQu
 
 /** Hits as they are shown; null for what is none by its text, or is not to be read. */
 class ShownHits {
-  readonly #services: Services;
+  readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #who: Principal;
   readonly #hits: Hits;
   readonly #reading: HitReading;
@@ -129,7 +133,7 @@ class ShownHits {
   readonly #parsed: ParsedQuery;
 
   constructor(
-    services: Services,
+    services: Pick<FeatureServices, 'actors'>,
     who: Principal,
     of: { hits: Hits; reading: HitReading; words: readonly QueryWord[]; parsed: ParsedQuery },
   ) {

@@ -7,7 +7,7 @@ import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { librariesOf, wrongWorkspace } from '../insights/insight_access.js';
 import { InsightReading } from '../insights/insight_reading.js';
 import { ownSource } from '../recordings/sources.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { isDeveloper, selectPipeline } from '../transcripts/pipeline_access.js';
 import type { SearchKind, SearchScope } from './evaluate.js';
 import type { HitFilters } from './hit_reading.js';
@@ -35,7 +35,11 @@ export type ScopeQuery = {
 export type OpenScope = { scope: SearchScope; filters: HitFilters };
 
 /** What a query looks through, as it is now, and what must be so of its hits. */
-export async function openScope(services: Services, who: Principal, query: ScopeQuery): Promise<OpenScope> {
+export async function openScope(
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'search_shelves' | 'store'>,
+  who: Principal,
+  query: ScopeQuery,
+): Promise<OpenScope> {
   const { kinds, source_id = null, session_id = null, contact_ids = null } = query;
   const may_all = who.permissions.includes('debug:read') && isDeveloper(who);
   if (!may_all && kinds.some((kind) => OF_DEVELOPERS.has(kind))) throw new Refused(DEVELOPERS_ONLY);
@@ -69,7 +73,7 @@ type SearchedLibrary = { library_id: string; account_id: string };
  * also before anything but turns is in them.
  */
 async function searchedLibraries(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,
   workspace_id: string | undefined,
 ): Promise<SearchedLibrary[]> {
@@ -89,7 +93,11 @@ async function searchedLibraries(
 }
 
 /** Whom those ids stand for today. */
-async function contactsNow(services: Services, who: Principal, ids: readonly string[]): Promise<Set<string>> {
+async function contactsNow(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  ids: readonly string[],
+): Promise<Set<string>> {
   const reading = new InsightReading(services, who);
   const found = new Set<string>();
   for (const id of ids) {
@@ -100,7 +108,10 @@ async function contactsNow(services: Services, who: Principal, ids: readonly str
   return found;
 }
 
-async function deletedSources({ store }: Services, accounts: ReadonlySet<string>): Promise<Set<string>> {
+async function deletedSources(
+  { store }: Pick<FeatureServices, 'store'>,
+  accounts: ReadonlySet<string>,
+): Promise<Set<string>> {
   const range = { descending: true, limit: LIMITS.search_deleted_sources_max };
   const lists = await Promise.all(
     [...accounts].map((owner) => store.list({ owner, partition: partitionOfId(owner) }, DELETED_SOURCES, range)),

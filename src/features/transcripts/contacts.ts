@@ -9,7 +9,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { foldText, looked } from '../../domain/search/words.js';
 import { randomId } from '../../engine/runtime/random.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** The people that recordings hear. Rule K-006; docs/choices.md, "Contacts". */
 
@@ -42,7 +42,7 @@ export type ContactView = z.infer<typeof contactShape>;
 
 /** A page of an account's contacts, newest first. */
 export async function listContacts(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
   query: ContactsQuery,
 ): Promise<Page<ContactView>> {
@@ -55,7 +55,7 @@ export async function listContacts(
 
 /** Makes a contact. */
 export async function createContact(
-  { actors, clock }: Services,
+  { actors, clock }: Pick<FeatureServices, 'actors' | 'clock'>,
   { account_id, fences }: Principal,
   { name, is_self }: { name: string; is_self: boolean },
 ): Promise<ContactView> {
@@ -66,7 +66,7 @@ export async function createContact(
 
 /** A contact, also one that was merged into another. */
 export async function readContact(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
   contact_id: string,
 ): Promise<ContactView> {
@@ -76,7 +76,7 @@ export async function readContact(
 
 /** Renames a contact, or says whether it is the account's own person. */
 export async function changeContact(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
   change: { contact_id: string; name?: string | undefined; is_self?: boolean | undefined },
 ): Promise<ContactView> {
@@ -86,7 +86,7 @@ export async function changeContact(
 
 /** Deletes a contact, and all that was merged into it. */
 export async function deleteContact(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'announcements'>,
   { account_id, fences }: Principal,
   contact_id: string,
 ): Promise<void> {
@@ -98,7 +98,7 @@ export async function deleteContact(
 
 /** Makes a contact a part of another, and gives that one. */
 export async function mergeContact(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'announcements'>,
   { account_id, fences }: Principal,
   { contact_id, into }: { contact_id: string; into: string },
 ): Promise<ContactView> {
@@ -109,7 +109,7 @@ export async function mergeContact(
 
 /** Deletes what is known of a contact's voice. */
 export async function deleteVoice(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, fences }: Principal,
   contact_id: string,
 ): Promise<void> {
@@ -117,7 +117,7 @@ export async function deleteVoice(
 }
 
 /** Turns show the change already; their events follow, most of them before the answer. */
-function announce({ announcements }: Services, account_id: string): Promise<void> {
+function announce({ announcements }: Pick<FeatureServices, 'announcements'>, account_id: string): Promise<void> {
   return announcements.offer(CONTACTS_MEMBER + account_id);
 }
 
@@ -127,7 +127,7 @@ type ContactRow = SeenContact & Position;
 
 /** A page, newest first; gives up, with its cursor, when it has looked over many and found few. */
 async function pageOfContacts(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   account_id: string,
   { limit, cursor, q }: ContactsQuery,
 ): Promise<{ rows: ContactRow[]; cursor: string | null }> {

@@ -5,7 +5,7 @@ import { uuid } from '../../access/request_schemas.js';
 import { ownerOfPipeline } from '../../domain/ids.js';
 import { isEnabled } from '../../domain/permissions.js';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /**
  * Who may do what with an account's pipelines beside the default one: with developer access only, and then with any of
@@ -31,7 +31,7 @@ export function selectsPipelines(who: Principal): boolean {
 
 /** A pipeline of the caller's own account, whatever the caller may do with it. */
 export async function ownPipeline(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Pick<Principal, 'account_id'>,
   pipeline_id: string,
 ): Promise<Pipeline> {
@@ -48,7 +48,7 @@ export const selectedPipeline = uuid
 
 /** The pipeline whose output is read: its id, or null for the default one. */
 export async function selectPipeline(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   pipeline_id: string | undefined,
 ): Promise<string | null> {
@@ -59,7 +59,10 @@ export async function selectPipeline(
 }
 
 /** The number of the pipeline that made what names none. */
-export async function defaultNumberOf({ actors }: Pick<Services, 'actors'>, account_id: string): Promise<number> {
+export async function defaultNumberOf(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  account_id: string,
+): Promise<number> {
   const context = await actors.context(account_id).view();
   return defaultPipeline(context).number;
 }

@@ -7,7 +7,7 @@ import { isLaneId, pipelineId, placeOfTurn, turnId } from '../../domain/ids.js';
 import { shared } from '../../domain/intervals.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { readableStream } from '../recordings/stream_access.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { selectPipeline, selectsPipelines } from './pipeline_access.js';
 import { type Contacts, namesOf, type OfPipeline, type Scene, sceneOf } from './transcript_pages.js';
 import type { TurnView } from './turn_shape.js';
@@ -25,7 +25,7 @@ export type FoundTurn = { page: number; turn: PageTurn; words?: Word[] | null };
 
 /** What of a stream's transcript the caller may read; NOT_FOUND as for the stream itself. */
 export async function readableScene(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   stream_id: string,
   of?: OfPipeline,
@@ -39,7 +39,7 @@ export type TranscriptQuery = { stream_id: string; pipeline_id?: string | undefi
 
 /** The transcript of the pipeline that is asked for, as far as the caller may read it. */
 export async function sceneAsked(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { stream_id, pipeline_id }: TranscriptQuery,
 ): Promise<Scene> {
@@ -49,7 +49,7 @@ export async function sceneAsked(
 
 /** A turn's transcript, by whoever it is; other pipelines' are their account's, and for whoever may select those. */
 export async function sceneOfTurn(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { stream_id: id }: { stream_id: string },
 ): Promise<Scene> {
@@ -62,7 +62,7 @@ export async function sceneOfTurn(
 
 /** A turn, and with `words` each of its words. NOT_FOUND where the caller may not read its transcript. */
 export async function readTurn(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { turn_id, words }: { turn_id: string; words: boolean },
 ): Promise<TurnView> {
@@ -80,7 +80,7 @@ export async function readTurn(
 
 /** Turns of a stream as the caller sees them. */
 export async function viewTurns(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { scene, turns }: { scene: Scene; turns: readonly FoundTurn[] },
 ): Promise<TurnView[]> {

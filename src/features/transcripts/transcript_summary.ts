@@ -6,7 +6,7 @@ import type { Principal } from '../../access/principal.js';
 import { count, id } from '../../access/response_schemas.js';
 import { addInterval, type Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { transcriberOf } from './engines/choose_engine.js';
 import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 import { readableScene, sceneAsked, type TranscriptQuery } from './transcript_reading.js';
@@ -60,7 +60,7 @@ type SpeakerView = TranscriptView['speakers'][number];
 
 /** A stream's transcript as a whole: that of the default pipeline, or what another one has heard itself. */
 export async function readTranscript(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'settings'>,
   who: Principal,
   query: TranscriptQuery,
 ): Promise<TranscriptView> {
@@ -70,7 +70,7 @@ export async function readTranscript(
 
 /** What recording a transcript is of, and how many ms of its audio are still to be transcribed. */
 export async function transcriptProgress(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   stream_id: string,
 ): Promise<{ title: string | null; captured_at: string; waiting_ms: number }> {
@@ -79,7 +79,11 @@ export async function transcriptProgress(
   return { title: stream.title, captured_at: stream.captured_at, waiting_ms };
 }
 
-async function summarize(services: Services, { account_id }: Principal, scene: Scene): Promise<TranscriptView> {
+async function summarize(
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'settings'>,
+  { account_id }: Principal,
+  scene: Scene,
+): Promise<TranscriptView> {
   const { stream, transcript, speakers } = scene;
   const languages = new Set<string>();
   const spoken = new Map<string, { turn: PageTurn; turns: number; talk_ms: number }>();
@@ -115,7 +119,7 @@ async function summarize(services: Services, { account_id }: Principal, scene: S
 }
 
 /** What makes text of audio here; null where nothing does. */
-function engineName({ settings }: Pick<Services, 'settings'>): string | null {
+function engineName({ settings }: Pick<FeatureServices, 'settings'>): string | null {
   const { by } = transcriberOf(settings);
   return by === 'nobody' ? null : by;
 }

@@ -4,7 +4,7 @@ import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 import { sceneAsked, type TranscriptQuery } from './transcript_reading.js';
 
@@ -35,7 +35,7 @@ const LINES: Record<TextFormat, (line: Line) => string> = {
 
 /** A stream's transcript as a file to save. CONFLICT where it is too long for one. */
 export async function readTranscriptText(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { format, ...query }: TranscriptQuery & { format: TextFormat },
 ): Promise<{ file_name: string; text: string }> {
@@ -44,7 +44,11 @@ export async function readTranscriptText(
   return { file_name: `${scene.stream.id}.${format}`, text };
 }
 
-async function textOf(services: Services, scene: Scene, format: TextFormat): Promise<string> {
+async function textOf(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  scene: Scene,
+  format: TextFormat,
+): Promise<string> {
   const { transcript, speakers } = scene;
   if ((transcript?.turns ?? 0) > LIMITS.transcript_text_turns_max) throw new Refused(TOO_LONG);
   const parts = [format === 'vtt' ? 'WEBVTT\n\n' : ''];

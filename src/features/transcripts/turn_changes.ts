@@ -7,7 +7,7 @@ import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js'
 import { closedAs } from '../../engine/runtime/activation.js';
 import type { Actors, EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import type { Scene } from './transcript_pages.js';
 import { readableScene, viewTurns } from './transcript_reading.js';
 import { readTranscript, type TranscriptView } from './transcript_summary.js';
@@ -26,7 +26,7 @@ const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may correct i
 
 /** Says who said a turn: a contact, null for nobody, or another speaker of the stream. */
 export async function correctTurn(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   turn_id: string,
   { contact_id, speaker }: { contact_id?: string | null | undefined; speaker?: number | undefined },
@@ -42,7 +42,7 @@ export async function correctTurn(
 
 /** Makes two turns of one, and gives both. */
 export async function splitTurn(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   turn_id: string,
   { at_ms }: { at_ms: number },
@@ -54,7 +54,11 @@ export async function splitTurn(
 }
 
 /** Deletes a turn, and withdraws what insights had of it. */
-export async function deleteTurn(services: Services, who: Principal, turn_id: string): Promise<void> {
+export async function deleteTurn(
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'speech_withdrawal'>,
+  who: Principal,
+  turn_id: string,
+): Promise<void> {
   const { scene } = await changeTurn(
     services,
     who,
@@ -67,7 +71,7 @@ export async function deleteTurn(services: Services, who: Principal, turn_id: st
 
 /** Says who a speaker is, in all turns of which nobody said something else. */
 export async function assignSpeaker(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'announcements' | 'clock' | 'runtime' | 'settings'>,
   who: Principal,
   { stream_id, speaker: name, contact_id }: { stream_id: string; speaker: string; contact_id: string | null },
 ): Promise<TranscriptView> {
@@ -87,7 +91,7 @@ export async function assignSpeaker(
 
 /** Gives all turns of a speaker to another one. */
 export async function mergeSpeakers(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'announcements' | 'runtime' | 'settings'>,
   who: Principal,
   { stream_id, speaker: name, into }: { stream_id: string; speaker: string; into: number },
 ): Promise<TranscriptView> {
@@ -101,7 +105,7 @@ export async function mergeSpeakers(
 
 /** A contact as it is today, so that a turn never shows one that became a part of another. */
 async function contactToday(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
   contact_id: string | null | undefined,
 ): Promise<string | null> {
@@ -111,7 +115,7 @@ async function contactToday(
 }
 
 async function changeTurn<Reply>(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   turn_id: string,
   ask: (transcript: EntityOf<'transcript'>, place: { page: number; serial: number }, fences: Fence[]) => Promise<Reply>,
@@ -133,7 +137,7 @@ async function changeTurn<Reply>(
 }
 
 function viewChanged(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { scene, page, turns }: { scene: Scene; page: TranscriptPage; turns: PageTurn[] },
 ): Promise<TurnView[]> {
@@ -141,14 +145,18 @@ function viewChanged(
   return viewTurns(services, who, { scene, turns: found });
 }
 
-async function ownScene(services: Services, who: Principal, stream_id: string): Promise<Scene> {
+async function ownScene(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  stream_id: string,
+): Promise<Scene> {
   const scene = await readableScene(services, who, stream_id);
   return scene.stream.account_id === who.account_id ? scene : throwRefusal(ONLY_OWNER);
 }
 
 /** No event comes after that of its source's deletion. */
 async function askTranscript<Reply>(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { stream: { id, source_id } }: Scene,
   ask: (transcript: EntityOf<'transcript'>, fences: Fence[]) => Promise<Reply>,
@@ -159,7 +167,11 @@ async function askTranscript<Reply>(
 }
 
 /** The transcript with the change; its events follow, most of them before the answer. */
-async function announced(services: Services, who: Principal, stream_id: string): Promise<TranscriptView> {
+async function announced(
+  services: Pick<FeatureServices, 'actors' | 'announcements' | 'runtime' | 'settings'>,
+  who: Principal,
+  stream_id: string,
+): Promise<TranscriptView> {
   await services.announcements.offer(TRANSCRIPT_MEMBER + stream_id);
   return readTranscript(services, who, { stream_id });
 }

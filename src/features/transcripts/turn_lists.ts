@@ -8,7 +8,7 @@ import { isId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, orRefused, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { ownSource } from '../recordings/sources.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
 import { namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 import { type FoundTurn, readableScene, readTurn, sceneAsked, viewTurns } from './transcript_reading.js';
@@ -40,7 +40,7 @@ export function checkScopes(query: Scopes, context: z.RefinementCtx): void {
 
 /** Turns of one stream in the order of its timeline, or of many with the newest first. */
 export async function listTurns(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'>,
   who: Principal,
   { stream_id, ...query }: Omit<TurnsOfStreamQuery, 'stream_id'> & TurnsQuery & { stream_id?: string | undefined },
 ): Promise<Page<TurnView>> {
@@ -52,7 +52,7 @@ export async function listTurns(
 
 /** A turn, what the same pipeline heard around it (the turn with it), and the recording's title. */
 export async function readTurnInContext(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   turn_id: string,
 ): Promise<{ turn: TurnView; around: TurnView[]; stream_title: string | null }> {
@@ -73,7 +73,7 @@ export async function readTurnInContext(
 
 /** Turns of a stream that are not over before `from_ms` and begin by `to_ms`. */
 async function turnsOfStream(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { stream_id, pipeline_id, limit, cursor, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: TurnsOfStreamQuery,
 ): Promise<Page<TurnView>> {
@@ -129,7 +129,11 @@ type TurnPlace = { order: number; stream_id: string; inside: Inside };
  * Turns of many streams: the newest stream first, and in it the newest turn. Gives up, with its cursor, when it has
  * looked at much and found little.
  */
-async function turnsOfMany(services: Services, who: Principal, query: TurnsQuery): Promise<Page<TurnView>> {
+async function turnsOfMany(
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'>,
+  who: Principal,
+  query: TurnsQuery,
+): Promise<Page<TurnView>> {
   const { limit, cursor } = query;
   const begin = cursor === undefined ? null : readPlace(cursor);
   if (cursor !== undefined && begin === null) throw new Refused(otherCursor());
@@ -164,7 +168,7 @@ type StepsQuery = Pick<TurnsQuery, 'contact_id' | 'from' | 'to'> & { inside: Ins
 
 /** What passes of each page of a stream, the newest first, and how far that has come. */
 async function* newestSteps(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
   scene: Scene,
   { contact_id, from, to, inside }: StepsQuery,
 ): AsyncGenerator<{ turns: FoundTurn[]; reached: Inside }> {
@@ -196,7 +200,11 @@ function isBefore(turn: PageTurn, { start_ms, serial }: NonNullable<Inside>): bo
 }
 
 /** The contact that turns must show, as it is now; null where none was asked for. */
-async function contactAsked({ actors }: Services, { account_id }: Principal, contact_id: string | undefined) {
+async function contactAsked(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+  contact_id: string | undefined,
+) {
   if (contact_id === undefined) return null;
   const resolved = await actors.contacts(account_id).resolve({ ids: [contact_id] });
   return resolved.contacts[contact_id] ?? throwRefusal(NO_CONTACT);
@@ -204,7 +212,7 @@ async function contactAsked({ actors }: Services, { account_id }: Principal, con
 
 /** Streams that may have such turns, from a place on; one that has none is passed over by whoever reads it. */
 async function* streamsOf(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'store'>,
   { account, account_id }: Principal,
   { source_id, workspace_id, contact_id }: TurnsQuery,
   begin: TurnPlace | null,

@@ -4,7 +4,7 @@ import { count, id, moment } from '../../access/response_schemas.js';
 import { isRefused } from '../../domain/refusals.js';
 import { BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
 import { joinedPart } from '../recordings/joined_audio.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import type { WindowWork } from './transcription.js';
 
 /** The form of a window of a recording as a job for workers. */
@@ -75,12 +75,15 @@ export const windowWorkShape = z
 
 type WindowWorkView = z.infer<typeof windowWorkShape>;
 
-export function windowWorkViews(services: Services, windows: readonly WindowWork[]): Promise<WindowWorkView[]> {
+export function windowWorkViews(
+  services: Pick<FeatureServices, 'blobs'>,
+  windows: readonly WindowWork[],
+): Promise<WindowWorkView[]> {
   return pMap(windows, (work) => workView(services, work), { concurrency: JOINED_AT_ONCE });
 }
 
 /** Not now is no reason to hand out no window: its chunks can be fetched one by one. */
-async function canBeJoined(services: Services, window: WindowWork): Promise<boolean> {
+async function canBeJoined(services: Pick<FeatureServices, 'blobs'>, window: WindowWork): Promise<boolean> {
   try {
     await joinedPart(services, window);
     return true;
@@ -90,7 +93,7 @@ async function canBeJoined(services: Services, window: WindowWork): Promise<bool
   }
 }
 
-async function workView(services: Services, work: WindowWork): Promise<WindowWorkView> {
+async function workView(services: Pick<FeatureServices, 'blobs'>, work: WindowWork): Promise<WindowWorkView> {
   const { lease_until_ms, audio, known_speakers, pipeline_id, engine, diarize, ...rest } = work;
   return {
     ...rest,

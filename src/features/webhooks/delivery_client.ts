@@ -61,7 +61,10 @@ export class DeliveryClient {
     const attempted_at_ms = now();
     const unsent = (error: string): Attempted => ({
       result: {
-        ...{ sequence, token, verdict: 'void', retry_after_ms: null },
+        sequence,
+        token,
+        verdict: 'void',
+        retry_after_ms: null,
         attempt: { attempted_at_ms, status_code: null, reason: null, duration_ms: null, error },
       },
       event_id: null,

@@ -70,8 +70,13 @@ export class EndpointActivity {
   #of(endpoint_id: string): SeenEndpoint {
     return (
       this.#seen.get(endpoint_id) ?? {
-        ...{ endpoint_id, account_id: null, last: null, failures: 0, failing_since_ms: null },
-        ...{ last_success_at_ms: null, disabled_at_ms: null },
+        endpoint_id,
+        account_id: null,
+        last: null,
+        failures: 0,
+        failing_since_ms: null,
+        last_success_at_ms: null,
+        disabled_at_ms: null,
       }
     );
   }

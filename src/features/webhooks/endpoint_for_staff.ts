@@ -5,7 +5,7 @@ import { count, id, moment, momentOrNull } from '../../access/response_schemas.j
 import type { EventType } from '../../domain/event_types.js';
 import { deliveryId, partitionOfId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { newestOfEach, type SeenEndpoint } from './endpoint_activity.js';
 import { type EndpointFacts, EVENTS_READ_MAX, endpointHeadline, endpointReasons } from './endpoint_reasons.js';
 
@@ -80,7 +80,10 @@ export const endpointForStaffShape = z
   .meta({ id: 'EndpointForStaff' });
 
 /** How an endpoint stands, in words, with its last deliveries. */
-export async function endpointForStaff(services: Services, endpoint_id: string) {
+export async function endpointForStaff(
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'processes' | 'store'>,
+  endpoint_id: string,
+) {
   const { clock, processes, actors, store } = services;
   const partition = partitionOfId(endpoint_id);
   const address = { kind: 'endpoint', id: endpoint_id };
@@ -105,15 +108,25 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   };
   const reasons = endpointReasons(facts);
   return {
-    ...{ endpoint_id, account_id, host: new URL(endpoint.url).host, status: endpoint.standing.status },
-    ...{ topics: endpoint.topics, headline: endpointHeadline(facts, reasons), reasons },
+    endpoint_id,
+    account_id,
+    host: new URL(endpoint.url).host,
+    status: endpoint.standing.status,
+    topics: endpoint.topics,
+    headline: endpointHeadline(facts, reasons),
+    reasons,
     failure_count: endpoint.failure_count,
     last_success_at: momentOrNull(endpoint.last_success_at_ms),
     deliveries: stand.map(({ sequence, type, status, attempts, next_attempt_at_ms }) => ({
       id: deliveryId(endpoint_id, sequence),
-      ...{ event_type: type, status, next_attempt_at: momentOrNull(next_attempt_at_ms) },
+      event_type: type,
+      status,
+      next_attempt_at: momentOrNull(next_attempt_at_ms),
       attempts: attempts.map(({ attempted_at_ms, status_code, error, duration_ms }) => ({
-        ...{ attempted_at: momentOrNull(attempted_at_ms), status_code, error, duration_ms },
+        attempted_at: momentOrNull(attempted_at_ms),
+        status_code,
+        error,
+        duration_ms,
       })),
     })),
     seen: seen === null ? null : seenEndpointView(seen),
@@ -125,7 +138,10 @@ function standingOfAccount(account: Account | null): EndpointFacts['account'] {
   return isOpen(account) ? 'open' : 'deleted';
 }
 
-async function recentTypes({ store }: Services, { account_id, created_at_ms }: Endpoint): Promise<EventType[]> {
+async function recentTypes(
+  { store }: Pick<FeatureServices, 'store'>,
+  { account_id, created_at_ms }: Endpoint,
+): Promise<EventType[]> {
   const place = { account_id, partition: partitionOfId(account_id) };
   const range = { from: '+', to: String(created_at_ms), descending: true, limit: EVENTS_READ_MAX };
   return (await store.events(place, range)).map(({ type }) => type as EventType);
@@ -134,7 +150,9 @@ async function recentTypes({ store }: Services, { account_id, created_at_ms }: E
 function seenEndpointView(seen: SeenEndpoint) {
   const { endpoint_id, account_id, failures, last } = seen;
   return {
-    ...{ endpoint_id, account_id, failures },
+    endpoint_id,
+    account_id,
+    failures,
     last: requestView(last),
     failing_since: momentOrNull(seen.failing_since_ms),
     last_success_at: momentOrNull(seen.last_success_at_ms),

@@ -7,7 +7,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { ENDPOINT_STATUSES, type EndpointStatus } from '../../domain/webhooks.js';
 import { randomId } from '../../engine/runtime/random.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { destinationFault } from './destination.js';
 import { randomSigningSecret } from './signing_secret.js';
 
@@ -62,7 +62,7 @@ export type OlderQuery = { limit: number; cursor?: string | undefined };
 
 /** The new endpoint and its signing secret, which nobody is shown again. */
 export async function createEndpoint(
-  { clock, keys, actors }: Services,
+  { clock, keys, actors }: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
   { url, topics }: { url: string; topics: EventType[] },
 ): Promise<z.infer<typeof createdEndpointShape>> {
@@ -86,7 +86,11 @@ export async function createEndpoint(
 }
 
 /** The newest first. */
-export async function listEndpoints({ actors }: Services, who: Principal, { limit, cursor: after }: OlderQuery) {
+export async function listEndpoints(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  { limit, cursor: after }: OlderQuery,
+) {
   // Ids begin with their time, so theirs is the order of making, and a cursor holds when its endpoint is gone.
   const ids = who.account.endpoints.toSorted().toReversed();
   const left = after === undefined ? ids : ids.filter((id) => id < after);
@@ -96,13 +100,13 @@ export async function listEndpoints({ actors }: Services, who: Principal, { limi
   return { items, cursor: left.length > limit ? (page.at(-1) ?? null) : null };
 }
 
-export async function readEndpoint({ actors }: Services, who: Principal, id: string) {
+export async function readEndpoint({ actors }: Pick<FeatureServices, 'actors'>, who: Principal, id: string) {
   checkEndpoint(who, id);
   return endpointView(id, await actors.endpoint(id).view());
 }
 
 export async function setEndpointStatus(
-  { actors, deliveries }: Services,
+  { actors, deliveries }: Pick<FeatureServices, 'actors' | 'deliveries'>,
   who: Principal,
   { id, status }: { id: string; status: EndpointStatus },
 ) {
@@ -112,7 +116,7 @@ export async function setEndpointStatus(
   return endpointView(id, endpoint);
 }
 
-export async function removeEndpoint({ actors }: Services, who: Principal, id: string) {
+export async function removeEndpoint({ actors }: Pick<FeatureServices, 'actors'>, who: Principal, id: string) {
   return actors.downstream.account(who.account_id).remove_endpoint({ endpoint_id: id }, who.fences);
 }
 

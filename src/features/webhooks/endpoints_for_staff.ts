@@ -3,7 +3,7 @@ import { TROUBLES, type Trouble } from '../../../actors/webhooks/endpoint_state.
 import { count, id, moment, no_cursor, serverNow } from '../../access/response_schemas.js';
 import { orRefused } from '../../domain/refusals.js';
 import { accountNamed } from '../accounts/account_of_email.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { newestOfEach } from './endpoint_activity.js';
 import { endpointForStaff, endpointForStaffShape } from './endpoint_for_staff.js';
 import { troubledEndpointShape, troubledViews } from './troubled_endpoint.js';
@@ -47,7 +47,7 @@ export const accountEndpointsShape = z.strictObject({
 
 /** Endpoints that are due, and those in trouble, the last ones first; at most `limit` of each. */
 export async function listEndpointsForStaff(
-  services: Services,
+  services: Pick<FeatureServices, 'clock' | 'deliveries' | 'processes' | 'runtime'>,
   { limit }: { limit: number },
 ): Promise<z.infer<typeof endpointsForStaffShape>> {
   const { clock, deliveries, processes } = services;
@@ -76,7 +76,10 @@ export async function listEndpointsForStaff(
 }
 
 /** The endpoints of an account, by its id or email, and why each gets what it gets. */
-export async function listEndpointsOfAccount(services: Services, named: string) {
+export async function listEndpointsOfAccount(
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'processes' | 'store'>,
+  named: string,
+) {
   const account = await accountNamed(services, named);
   const views = await Promise.all(account.endpoints.map((id) => endpointForStaff(services, id).catch(orRefused(null))));
   return { account_id: account.id, items: views.filter((one) => one !== null), cursor: null };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Endpoint, isCircuitOpen, type Trouble } from '../../../actors/webhooks/endpoint_state.js';
 import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { isRetryable } from '../../engine/store/store.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import type { SeenEndpoint } from './endpoint_activity.js';
 import { requestShape, requestView } from './endpoint_for_staff.js';
 import type { TroubledEndpoint } from './troubled_endpoints.js';
@@ -22,7 +22,7 @@ export const troubledEndpointShape = z
 
 /** Those of a list that are still in that trouble, as they are stored. */
 export async function troubledViews(
-  services: Services,
+  services: Pick<FeatureServices, 'runtime'>,
   { trouble, listed, seen }: { trouble: Trouble; listed: readonly TroubledEndpoint[]; seen: readonly SeenEndpoint[] },
 ): Promise<z.infer<typeof troubledEndpointShape>[]> {
   const last = new Map(seen.map((one) => [one.endpoint_id, one.last]));
@@ -32,7 +32,10 @@ export async function troubledViews(
       if (state?.trouble?.is !== trouble) return [];
       const { account_id, url, failure_count, passing_failures, last_success_at_ms } = state;
       return {
-        ...{ endpoint_id, account_id, host: new URL(url).host, since: new Date(since_ms).toISOString() },
+        endpoint_id,
+        account_id,
+        host: new URL(url).host,
+        since: new Date(since_ms).toISOString(),
         failures: Math.max(failure_count, passing_failures),
         next_probe_at: momentOrNull(isCircuitOpen(state) ? state.probe_at_ms : null),
         last_success_at: momentOrNull(last_success_at_ms),
@@ -44,7 +47,7 @@ export async function troubledViews(
 }
 
 /** Null for one that has ended meanwhile, or that can not be read: that is told elsewhere. */
-async function stored({ runtime }: Services, endpoint_id: string): Promise<Endpoint | null> {
+async function stored({ runtime }: Pick<FeatureServices, 'runtime'>, endpoint_id: string): Promise<Endpoint | null> {
   try {
     const found = await runtime.stored({ kind: 'endpoint', id: endpoint_id });
     return (found?.state ?? null) as Endpoint | null;

@@ -16,7 +16,9 @@ export type TroubledEndpoints = Record<Trouble, TroubledEndpoint[]>;
  */
 export async function troubledEndpoints(store: Pick<Store, 'duePartitions' | 'list'>): Promise<TroubledEndpoints> {
   const questions = TROUBLES.map((trouble) => ({
-    ...{ queue: troubleIndex(trouble), partitions: ALL, by_ms: Number.MAX_SAFE_INTEGER },
+    queue: troubleIndex(trouble),
+    partitions: ALL,
+    by_ms: Number.MAX_SAFE_INTEGER,
   }));
   const partitions = await store.duePartitions(questions);
   const lists = TROUBLES.map(async (trouble, nth) => {

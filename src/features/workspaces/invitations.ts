@@ -14,7 +14,7 @@ import { pollUntil } from '../../engine/runtime/poll_until.js';
 import { randomId } from '../../engine/runtime/random.js';
 import type { Fence } from '../../engine/store/store.js';
 import { knownEmail } from '../accounts/account_of_email.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { invitationMail } from './invitation_mail.js';
 import { askSharedWorkspace, askWorkspace, hasJoined, isPrivateOf } from './workspace_calls.js';
 
@@ -37,7 +37,7 @@ type InvitationPage = { items: InvitationView[]; cursor: string | null };
 
 /** A page of a workspace's invitations that are not answered, oldest first. */
 export async function listSentInvitations(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { id, ...query }: PageQuery & { id: string },
 ): Promise<InvitationPage> {
@@ -50,7 +50,7 @@ export async function listSentInvitations(
 
 /** Invites an address to a shared workspace by mail; `invitations_url` is the page on which invitations are answered. */
 export async function invite(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mails' | 'settings'>,
   who: Principal,
   { id, role, ...to }: { id: string; email: TypedEmail; role: GivenRole; invitations_url: string },
 ): Promise<InvitationView> {
@@ -81,7 +81,7 @@ export async function invite(
 }
 
 export function withdrawInvitation(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { id, invitation_id }: { id: string; invitation_id: string },
 ) {
@@ -92,7 +92,7 @@ export function withdrawInvitation(
 
 /** Counts an invitation for who sends it and who gets it, unless the workspace would refuse it. */
 async function takeInvitation(
-  { actors, clock, settings }: Services,
+  { actors, clock, settings }: Pick<FeatureServices, 'actors' | 'clock' | 'settings'>,
   { by, email, workspace }: { by: string; email: string; workspace: Workspace },
 ): Promise<void> {
   const after = invitationsAfter(workspace, email, clock.now());
@@ -105,7 +105,7 @@ async function takeInvitation(
 
 /** A page of the invitations to an address, newest first, as their workspaces have them now. */
 export async function listInvitations(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { email, limit, cursor }: PageQuery & { email: string },
 ): Promise<InvitationPage> {
   const rows: (Position & { view: InvitationView })[] = [];
@@ -138,7 +138,7 @@ export async function listInvitations(
 
 /** Who sent invitations, by account id, as their accounts are named now; null for a deleted account. */
 export async function sendersOf(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   invitations: readonly InvitationView[],
 ): Promise<Map<string, { email: string; name: string | null } | null>> {
   const ids = [...new Set(invitations.map(({ invited_by }) => invited_by))];
@@ -153,7 +153,7 @@ export async function sendersOf(
 
 /** Accepts an invitation to the account's address: resolves when the account belongs to the workspace. */
 export async function acceptInvitation(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   { account, fences }: { account: Pick<Account, 'id' | 'email'>; fences: Fence[] },
   invitation_id: string,
 ): Promise<{ workspace_id: string }> {
@@ -173,7 +173,7 @@ export async function acceptInvitation(
 
 /** Declines an invitation to an address. */
 export async function declineInvitation(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   invitation: { email: string; invitation_id: string },
 ): Promise<object> {
   const { email, invitation_id } = invitation;

@@ -4,7 +4,7 @@ import { type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';
 import { GIVEN_ROLES, type GivenRole } from '../../domain/workspaces.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { askSharedWorkspace, askWorkspace, isPrivateOf } from './workspace_calls.js';
 
 /** Who belongs to a workspace. */
@@ -23,7 +23,7 @@ type MemberView = z.infer<typeof memberShape>;
 
 /** A page of the members, in the order of joining. */
 export async function listMembers(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { id, ...query }: PageQuery & { id: string },
 ): Promise<{ items: MemberView[]; cursor: string | null }> {
@@ -35,7 +35,7 @@ export async function listMembers(
 
 /** Gives a member another role. */
 export async function changeRole(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { id, account_id, role }: { id: string; account_id: string; role: GivenRole },
 ): Promise<MemberView> {
@@ -46,14 +46,14 @@ export async function changeRole(
 }
 
 export function removeMember(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { id, account_id }: { id: string; account_id: string },
 ) {
   return askSharedWorkspace(services, who, id, (workspace) => workspace.remove({ by: who.account_id, account_id }));
 }
 
-async function membersOf(services: Services, who: Principal, id: string): Promise<Member[]> {
+async function membersOf(services: Pick<FeatureServices, 'actors'>, who: Principal, id: string): Promise<Member[]> {
   const { id: account_id, email, created_at_ms } = who.account;
   if (isPrivateOf(who, id)) return [{ account_id, email, role: 'owner', joined_at_ms: created_at_ms }];
   const found = await askWorkspace(services, id, (workspace) => workspace.view({ by: account_id }));
@@ -61,7 +61,7 @@ async function membersOf(services: Services, who: Principal, id: string): Promis
 }
 
 /** The name is the account's own, which it may change at any time. */
-async function memberView({ actors }: Services, member: Member): Promise<MemberView> {
+async function memberView({ actors }: Pick<FeatureServices, 'actors'>, member: Member): Promise<MemberView> {
   const { account_id, email, role, joined_at_ms } = member;
   const { name } = await actors.account(account_id).view();
   return { account_id, email, name, role, joined_at: new Date(joined_at_ms).toISOString() };

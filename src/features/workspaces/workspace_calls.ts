@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { isRefused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 
 /** How shared workspaces are asked. */
 
@@ -16,7 +16,11 @@ const PRIVATE = refuse('CONFLICT', 'A private workspace belongs to its account a
 type AskWorkspace<Reply> = (workspace: EntityOf<'workspace'>) => Promise<Reply>;
 
 /** Asks a workspace; the answer comes when everybody concerned has been notified. */
-export function askWorkspace<Reply>({ actors }: Services, id: string, ask: AskWorkspace<Reply>): Promise<Reply> {
+export function askWorkspace<Reply>(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  id: string,
+  ask: AskWorkspace<Reply>,
+): Promise<Reply> {
   return pollUntil(async () => {
     try {
       return await ask(actors.downstream.workspace(id));
@@ -29,7 +33,7 @@ export function askWorkspace<Reply>({ actors }: Services, id: string, ask: AskWo
 
 /** The same for what is possible with shared workspaces alone: CONFLICT on the account's private one. */
 export async function askSharedWorkspace<Reply>(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   id: string,
   ask: AskWorkspace<Reply>,
@@ -44,7 +48,7 @@ export function isPrivateOf({ account }: Principal, workspace_id: string): boole
 
 /** Whether the account belongs to the workspace, once what it has asked for is decided. */
 export async function hasJoined(
-  { actors }: Services,
+  { actors }: Pick<FeatureServices, 'actors'>,
   { account_id, ...joining }: { account_id: string } & Joining,
 ): Promise<boolean> {
   const answer = await pollUntil(async () => {

@@ -10,7 +10,7 @@ import { BUCKETS, type Bucket, type SettingsChange } from '../../domain/workspac
 import { randomId, randomPartition } from '../../engine/runtime/random.js';
 import { accountNamed } from '../accounts/account_of_email.js';
 import { listedWorkspaceShape, workspacesOf } from '../accounts/account_workspaces.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { FeatureServices } from '../services.js';
 import { askSharedWorkspace, askWorkspace, hasJoined, isPrivateOf } from './workspace_calls.js';
 
 /** Workspaces as their members have them. docs/choices.md, "Workspaces". */
@@ -52,7 +52,7 @@ export function listWorkspaces({ account }: Principal, query: PageQuery) {
 
 /** Makes a shared workspace, which the account owns: resolves when it is there and the account belongs to it. */
 export async function createWorkspace(
-  services: Services,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'settings'>,
   who: Principal,
   { name }: { name: string },
 ): Promise<WorkspaceView> {
@@ -66,7 +66,11 @@ export async function createWorkspace(
   return readWorkspace(services, who, workspace_id);
 }
 
-export async function readWorkspace(services: Services, who: Principal, id: string): Promise<WorkspaceView> {
+export async function readWorkspace(
+  services: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  id: string,
+): Promise<WorkspaceView> {
   if (isPrivateOf(who, id)) return privateWorkspaceView(who.account);
   const found = await askWorkspace(services, id, (workspace) => workspace.view({ by: who.account_id }));
   return sharedWorkspaceView(id, found, who.account_id);
@@ -74,7 +78,7 @@ export async function readWorkspace(services: Services, who: Principal, id: stri
 
 /** Renames a workspace, or says how long it keeps what is in it. */
 export async function changeWorkspace(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { id, change }: { id: string; change: SettingsChange },
 ): Promise<WorkspaceView> {
@@ -86,25 +90,25 @@ export async function changeWorkspace(
   return sharedWorkspaceView(id, changed, who.account_id);
 }
 
-export function deleteWorkspace(services: Services, who: Principal, id: string) {
+export function deleteWorkspace(services: Pick<FeatureServices, 'actors'>, who: Principal, id: string) {
   return askSharedWorkspace(services, who, id, (workspace) => workspace.delete({ by: who.account_id }));
 }
 
 /** Makes another member the owner. */
 export function transferWorkspace(
-  services: Services,
+  services: Pick<FeatureServices, 'actors'>,
   who: Principal,
   { id, account_id }: { id: string; account_id: string },
 ) {
   return askSharedWorkspace(services, who, id, (workspace) => workspace.transfer({ by: who.account_id, account_id }));
 }
 
-export function leaveWorkspace(services: Services, who: Principal, id: string) {
+export function leaveWorkspace(services: Pick<FeatureServices, 'actors'>, who: Principal, id: string) {
   return askSharedWorkspace(services, who, id, (workspace) => workspace.leave({ by: who.account_id }));
 }
 
 /** Deletes a shared workspace for staff, whoever owns it. */
-export async function deleteWorkspaceForStaff(services: Services, id: string) {
+export async function deleteWorkspaceForStaff(services: Pick<FeatureServices, 'actors'>, id: string) {
   const owner = ownerOfPrivateWorkspace(id);
   if (owner !== null) {
     const account = await accountNamed(services, owner.account_id).catch(orRefused(null));
