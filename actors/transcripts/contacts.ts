@@ -327,8 +327,12 @@ function mergeVoices(
   { contact_id, into }: Merge,
   turn: Turn,
 ): { voices: Contacts['voices']; effects: Effect[]; is_seen: boolean } {
-  const given = turn.range<Voice>(voicesOf(contact_id));
   const kept = turn.range<Voice>(voicesOf(into));
+  // A voice that expired here and was learned again since may be the other's by now: its trace here says nothing any more.
+  const learned_again = new Set(kept.filter(({ value }) => value.removed_at_ms === undefined).map(({ id }) => id));
+  const given = turn
+    .range<Voice>(voicesOf(contact_id))
+    .filter(({ id, value }) => value.removed_at_ms === undefined || !learned_again.has(id));
   const all: VoiceRow[] = [...given, ...kept].sort((a, b) => a.order - b.order);
   const gone = all.slice(0, Math.max(0, all.length - LIMITS.voices_per_contact_max));
   const dropped = dropVoices(state.voices, gone, turn);
@@ -339,7 +343,8 @@ function mergeVoices(
     const voice = { ...value, contact_id: into };
     effects.push(...(voice.removed_at_ms === undefined ? putVoice(id, voice) : [putOwnVoice(into, id, voice)]));
   }
-  if (given.length > 0) effects.push({ effect: 'delete_collection', collection: voicesOf(contact_id) });
+  if (turn.range<Voice>(voicesOf(contact_id)).length > 0)
+    effects.push({ effect: 'delete_collection', collection: voicesOf(contact_id) });
   return { voices: dropped.voices, effects, is_seen: given.length > 0 };
 }
 

@@ -344,6 +344,23 @@ t.test('K-059 bounds of voices: of a workspace, of a contact, and of what is lea
   t.same(played.say(learn('w', 4_001, 'm'.repeat(LIMITS.voice_model_chars_max + 1))), { kept: false });
 });
 
+t.test(
+  'K-052 a voice that expired and was learned again stays with whom it matched since, when contacts are merged',
+  async (t) => {
+    const played = new PlayedContacts();
+    played.say(learn('v', 3));
+    played.say(match('v', 3, '1'));
+    played.say(expire('v', null));
+    played.say(learn('v', 3));
+    played.say(match('v', 3, '4'));
+    played.say(merge('1', '4'));
+    const voice = played.records(knownIn('v')).get(voiceIn('v', 3));
+    t.match(voice, { contact_id: '4' });
+    t.same(played.records(voicesOf('4')).get(voiceIn('v', 3)), voice);
+    t.equal(played.records(voicesOf('1')).size, 0);
+  },
+);
+
 t.test('D-033 erased, nothing is left of contacts and voices, however many', async (t) => {
   const played = new PlayedContacts();
   t.same(played.say({ type: 'erase' }), { left: false });
