@@ -50,7 +50,7 @@ export async function toMono16({ format, samples }: { format: WavFormat; samples
   const kernel = frames_per_second === rate ? null : kernelOf(frames_per_second, rate);
   for (let frame = 0; frame < frames; frame++) {
     if (frame % STEP === STEP - 1) await new Promise(setImmediate);
-    const value = kernel === null ? (mono[frame] as number) : kernel(mono, (frame * frames_per_second) / rate);
+    const value = kernel === null ? (mono[frame] as number) : kernel.valueAt(mono, (frame * frames_per_second) / rate);
     out.writeInt16LE(Math.max(-0x8000, Math.min(0x7fff, Math.round(value * 0x8000))), frame * 2);
   }
   return out;
@@ -68,13 +68,16 @@ async function monoOf({ codec, channels, frame_bytes }: WavFormat, samples: Buff
   return mono;
 }
 
-/** The value at a place between samples. The kernel is kept for so many places between two of them. */
-function kernelOf(from_rate: number, to_rate: number): (mono: Float32Array, at: number) => number {
+/** The value at a place between samples, which depends on `reach` samples on either side. */
+export type Kernel = { reach: number; valueAt(mono: Float32Array, at: number): number };
+
+/** The kernel is kept for so many places between two samples. */
+export function kernelOf(from_rate: number, to_rate: number): Kernel {
   const cutoff = Math.min(1, to_rate / from_rate);
   const reach = Math.ceil(HALF_WIDTH / cutoff);
   const phases = Math.min(PHASES_MAX, to_rate / divisorOf(from_rate, to_rate));
   const weights = Array.from({ length: phases + 1 }, (_, phase) => phaseOf(phase / phases, { cutoff, reach }));
-  return (mono, at) => {
+  const valueAt = (mono: Float32Array, at: number) => {
     const base = Math.floor(at);
     const row = weights[Math.round((at - base) * phases)] as Float32Array;
     let sum = 0;
@@ -83,6 +86,7 @@ function kernelOf(from_rate: number, to_rate: number): (mono: Float32Array, at: 
       sum += (row[tap] as number) * (mono[first + tap] as number);
     return sum;
   };
+  return { reach, valueAt };
 }
 
 /** Weights of the samples around a place that lies `offset` behind one of them; their sum is 1. */

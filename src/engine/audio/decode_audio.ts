@@ -1,0 +1,112 @@
+import decode, { type AudioData } from 'audio-decode';
+import audioType from 'audio-type';
+import { Resampler } from './resampler.js';
+
+/** Audio of any kind as samples. It runs in a process of its own: decoders meet files from outside. */
+
+/** Names of decoders, as `audio-type` tells them by the first bytes of a file. */
+const KINDS: ReadonlySet<string> = new Set([
+  'aac',
+  'ac3',
+  'aiff',
+  'amr',
+  'avi',
+  'caf',
+  'eac3',
+  'flac',
+  'm4a',
+  'mkv',
+  'mp3',
+  'oga',
+  'opus',
+  'wav',
+  'webm',
+  'wma',
+]);
+/** By which a kind is told: a tag before an MP3 may be longer, then it counts as one. */
+const HEAD_BYTES = 65_536;
+/** Of what a decoder gets at a time. */
+const SLICE_BYTES = 65_536;
+const RATE_MIN = 4_000;
+const RATE_MAX = 384_000;
+const CHANNELS_MAX = 32;
+
+/** No decoder takes the file. The message completes "the audio …". */
+export class NotDecoded extends Error {
+  override name = 'NotDecoded';
+}
+
+export type DecodedPiece = { channels: Float32Array[]; rate: number };
+
+/** Samples of a file in their order, at the file's own rate. Throws NotDecoded where there are none. */
+export async function* decodedPieces(file: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedPiece> {
+  const pieces = file[Symbol.asyncIterator]();
+  const head = await headOf(pieces);
+  const kind = audioType(head);
+  if (kind === undefined || !KINDS.has(kind)) throw new NotDecoded('is of no kind that can be decoded');
+  let is_empty = true;
+  try {
+    for await (const { channelData: channels, sampleRate: rate } of decoding(slices(head, pieces), kind)) {
+      if (channels.length === 0 || channels.length > CHANNELS_MAX || !(rate >= RATE_MIN && rate <= RATE_MAX))
+        throw new NotDecoded('has an impossible rate or number of channels');
+      is_empty = false;
+      yield { channels, rate };
+    }
+  } catch (error) {
+    // What came before the damage is audio all the same.
+    if (is_empty) throw error instanceof NotDecoded ? error : new NotDecoded('is damaged');
+  }
+  if (is_empty) throw new NotDecoded('has no samples');
+}
+
+/** One channel, the mean of all, at a rate; of a file that is longer than so many seconds, its beginning. */
+export async function* monoPieces(
+  file: AsyncIterable<Uint8Array>,
+  { rate, length_s_max }: { rate: number; length_s_max: number },
+): AsyncGenerator<Float32Array> {
+  let left = Math.round(length_s_max * rate);
+  let resampler: Resampler | null = null;
+  for await (const piece of decodedPieces(file)) {
+    resampler ??= new Resampler(piece.rate, rate);
+    const mono = resampler.push(mixed(piece.channels)).subarray(0, left);
+    left -= mono.length;
+    if (mono.length > 0) yield mono;
+    if (left === 0) return;
+  }
+  const rest = resampler?.end().subarray(0, left) ?? new Float32Array(0);
+  if (rest.length > 0) yield rest;
+}
+
+function decoding(source: AsyncIterable<Uint8Array>, kind: string): AsyncGenerator<AudioData> {
+  return decode(source, kind as Parameters<typeof decode>[1] & string);
+}
+
+function mixed(channels: readonly Float32Array[]): Float32Array {
+  const [first] = channels as [Float32Array];
+  const mono = new Float32Array(first.length);
+  for (const channel of channels)
+    for (let at = 0; at < mono.length; at++) mono[at] = (mono[at] as number) + (channel[at] ?? 0) / channels.length;
+  for (let at = 0; at < mono.length; at++) if (!Number.isFinite(mono[at])) mono[at] = 0;
+  return mono;
+}
+
+/** A copy: `audio-type` reads the memory behind a view from its beginning. */
+async function headOf(pieces: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
+  const head: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes < HEAD_BYTES) {
+    const { done, value } = await pieces.next();
+    if (done === true) break;
+    head.push(value);
+    bytes += value.length;
+  }
+  return Uint8Array.from(Buffer.concat(head));
+}
+
+async function* slices(head: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (let piece: Uint8Array | null = head; piece !== null; ) {
+    for (let at = 0; at < piece.length; at += SLICE_BYTES) yield Uint8Array.from(piece.subarray(at, at + SLICE_BYTES));
+    const { done, value }: IteratorResult<Uint8Array> = await rest.next();
+    piece = done === true ? null : value;
+  }
+}

@@ -1,0 +1,248 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { type AudioFrame, readFrames, writeFrame } from './frames.js';
+import type { RecognitionOptions, Recognized } from './speech_recognizer.js';
+
+/** The server's side of the process that decodes audio and recognizes speech. It is started when it is first needed. */
+
+/** Audio longer than `length_s_max` is read to there. */
+export type RecognizeRequest = { kind: 'recognize'; length_s_max: number } & RecognitionOptions;
+/** Samples of 16 bits of one channel at `rate` come back in pieces. */
+export type DecodeRequest = { kind: 'decode'; rate: number; length_s_max: number };
+export type ProcessRequest = { kind: 'load' } | RecognizeRequest | DecodeRequest;
+export type RequestFrame = ProcessRequest | { kind: 'piece' } | { kind: 'end' };
+export type ProcessAnswer =
+  | { kind: 'loaded' }
+  | ({ kind: 'recognized' } & Recognized)
+  | { kind: 'piece' }
+  | { kind: 'decoded'; samples: number }
+  | { kind: 'failed'; code: 'NOT_DECODED' | 'FAILED'; message: string };
+
+/** `NOT_DECODED`: no decoder takes the audio. The message is a sentence. */
+export class SpeechProcessFailed extends Error {
+  override name = 'SpeechProcessFailed';
+  readonly code: 'NOT_DECODED' | 'FAILED' | 'EXITED' | 'TIMEOUT' | 'BUSY' | 'STOPPED';
+
+  constructor(code: SpeechProcessFailed['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+type SpeechProcessOptions = {
+  /** Null: it only decodes. */
+  model_folder: string | null;
+  /** Without a request for so long it ends. */
+  idle_ms: number;
+  /** Without a sign of progress for so long it is killed. */
+  silence_ms_max: number;
+  /** With more memory than this it is killed; with more than half of it, it ends after the request. */
+  memory_bytes_max: number;
+};
+
+type Call = {
+  request: ProcessRequest;
+  audio: AsyncIterable<Uint8Array> | readonly Uint8Array[];
+  signal: AbortSignal;
+  onPiece: (bytes: Buffer) => Promise<void>;
+  resolve: (answer: ProcessAnswer) => void;
+  reject: (error: unknown) => void;
+};
+type Child = ChildProcessByStdio<Writable, Readable, null>;
+type Running = { child: Child; answers: AsyncGenerator<AudioFrame<ProcessAnswer>> };
+
+const PROGRAM = fileURLToPath(new URL('./speech_process_main.js', import.meta.url));
+/** All that it learns of our environment: the rest may be secret. */
+const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
+const WAITING_MAX = 256;
+const PIECE_BYTES = 1024 * 1024;
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+const MEMORY_EVERY_MS = 500;
+const PAGE_BYTES = 4_096;
+const HEAP_MB = 512;
+
+export class SpeechProcess {
+  readonly #options: SpeechProcessOptions;
+  readonly #waiting: Call[] = [];
+  #running: Running | null = null;
+  #busy = false;
+  #idle: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: SpeechProcessOptions) {
+    this.#options = options;
+  }
+
+  /** Its id while it runs. */
+  get pid(): number | null {
+    return this.#running?.child.pid ?? null;
+  }
+
+  /** Loads the runtime and the model. Throws SpeechProcessFailed, whose message says why that is not possible. */
+  async load(): Promise<void> {
+    await this.#ask({ request: { kind: 'load' } });
+  }
+
+  /** Throws SpeechProcessFailed. */
+  async recognize(
+    audio: Uint8Array,
+    options: Omit<RecognizeRequest, 'kind'>,
+    signal: AbortSignal,
+  ): Promise<Recognized> {
+    const answer = await this.#ask({ request: { kind: 'recognize', ...options }, audio: [audio], signal });
+    if (answer.kind !== 'recognized') throw new Error(`${answer.kind} is no answer to recognize`);
+    return answer;
+  }
+
+  /** Throws SpeechProcessFailed. `onPiece` gets the samples in their order; what it throws is thrown here. */
+  async decode(
+    audio: AsyncIterable<Uint8Array> | readonly Uint8Array[],
+    options: Omit<DecodeRequest, 'kind'>,
+    { signal, onPiece }: Pick<Call, 'signal' | 'onPiece'>,
+  ): Promise<{ samples: number }> {
+    const answer = await this.#ask({ request: { kind: 'decode', ...options }, audio, signal, onPiece });
+    if (answer.kind !== 'decoded') throw new Error(`${answer.kind} is no answer to decode`);
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const call of this.#waiting.splice(0)) call.reject(stopped());
+    this.#end();
+  }
+
+  #ask(asked: Pick<Call, 'request'> & Partial<Call>): Promise<ProcessAnswer> {
+    return new Promise((resolve, reject) => {
+      const signal = asked.signal ?? new AbortController().signal;
+      if (this.#closed || signal.aborted) return reject(stopped());
+      if (this.#waiting.length >= WAITING_MAX)
+        return reject(new SpeechProcessFailed('BUSY', 'Too many recordings wait to be decoded.'));
+      const call: Call = { audio: [], onPiece: async () => {}, ...asked, signal, resolve, reject };
+      const is_urgent = call.request.kind === 'recognize' && call.request.preview;
+      if (is_urgent) this.#waiting.unshift(call);
+      else this.#waiting.push(call);
+      void this.#work();
+    });
+  }
+
+  /** One call at a time, so that a crash is the fault of one. */
+  async #work(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    clearTimeout(this.#idle);
+    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) {
+      if (call.signal.aborted) call.reject(stopped());
+      else await this.#run(call).then(call.resolve, call.reject);
+    }
+    this.#busy = false;
+    this.#idle = setTimeout(() => this.#end(), this.#options.idle_ms).unref();
+  }
+
+  async #run({ request, audio, signal, onPiece }: Call): Promise<ProcessAnswer> {
+    const { silence_ms_max, memory_bytes_max } = this.#options;
+    const running = this.#running ?? this.#start();
+    const { child } = running;
+    const killed = new AbortController();
+    const kill = (why: SpeechProcessFailed) => {
+      killed.abort(why);
+      child.kill('SIGKILL');
+    };
+    const silence = setTimeout(
+      () => kill(new SpeechProcessFailed('TIMEOUT', 'The speech process did not answer in time.')),
+      silence_ms_max,
+    );
+    const memory = setInterval(async () => {
+      if ((await memoryOf(child)) > memory_bytes_max)
+        kill(new SpeechProcessFailed('EXITED', 'The speech process took more memory than it may.'));
+    }, MEMORY_EVERY_MS);
+    const onAbort = () => kill(stopped());
+    signal.addEventListener('abort', onAbort);
+    const onProgress = () => void silence.refresh();
+    try {
+      // A broken pipe is the end of the process, of which the answer tells.
+      const sent = send(child.stdin, { request, audio, onProgress }).catch((error: unknown) => {
+        if (!isBrokenPipe(error)) throw error;
+      });
+      const [answer] = await Promise.all([answerOf(running, { onPiece, onProgress }), sent]);
+      if (answer.kind === 'failed') throw new SpeechProcessFailed(answer.code, answer.message);
+      if ((await memoryOf(child)) > memory_bytes_max / 2) this.#end();
+      return answer;
+    } catch (error) {
+      const is_answer =
+        error instanceof SpeechProcessFailed && (error.code === 'NOT_DECODED' || error.code === 'FAILED');
+      // It may be in the middle of anything: the next call gets a new one.
+      if (!is_answer) this.#end();
+      throw killed.signal.aborted ? killed.signal.reason : error;
+    } finally {
+      clearTimeout(silence);
+      clearInterval(memory);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #start(): Running {
+    const known = ENVIRONMENT.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    const args = [`--max-old-space-size=${HEAP_MB}`, PROGRAM, this.#options.model_folder ?? ''];
+    const env = Object.fromEntries(known);
+    const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'ignore'] });
+    for (const one of [child, child.stdin, child.stdout]) one.on('error', () => {});
+    const running = { child, answers: readFrames<ProcessAnswer>(child.stdout, ANSWER_BYTES_MAX) };
+    child.once('exit', () => {
+      if (this.#running === running) this.#running = null;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  #end(): void {
+    clearTimeout(this.#idle);
+    this.#running?.child.kill('SIGKILL');
+    this.#running = null;
+  }
+}
+
+async function answerOf(
+  { answers }: Running,
+  { onPiece, onProgress }: { onPiece: Call['onPiece']; onProgress: () => void },
+): Promise<ProcessAnswer> {
+  for (;;) {
+    const { done, value } = await answers.next();
+    if (done === true) throw new SpeechProcessFailed('EXITED', 'The speech process ended unexpectedly.');
+    onProgress();
+    if (value.said.kind !== 'piece') return value.said;
+    await onPiece(value.bytes);
+  }
+}
+
+async function send(
+  pipe: Writable,
+  { request, audio, onProgress }: Pick<Call, 'request' | 'audio'> & { onProgress: () => void },
+): Promise<void> {
+  await writeFrame(pipe, request satisfies RequestFrame);
+  for await (const bytes of audio)
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      await writeFrame(pipe, { kind: 'piece' } satisfies RequestFrame, bytes.subarray(at, at + PIECE_BYTES));
+      onProgress();
+    }
+  await writeFrame(pipe, { kind: 'end' } satisfies RequestFrame);
+}
+
+/** Resident bytes of the process; 0 where the system does not say. */
+async function memoryOf({ pid }: Child): Promise<number> {
+  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
+  return Number(text.split(' ')[1] ?? 0) * PAGE_BYTES;
+}
+
+function isBrokenPipe(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED' || code === 'ECONNRESET';
+}
+
+function stopped(): SpeechProcessFailed {
+  return new SpeechProcessFailed('STOPPED', 'The server stopped meanwhile.');
+}

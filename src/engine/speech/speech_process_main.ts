@@ -1,0 +1,103 @@
+import { constants, setPriority } from 'node:os';
+import { monoPieces, NotDecoded } from '../audio/decode_audio.js';
+import { type AudioFrame, readFrames, writeFrame } from './frames.js';
+import { speechModelOf, VOICE_MODEL } from './speech_model.js';
+import type { ProcessAnswer, ProcessRequest, RequestFrame } from './speech_process.js';
+import { SpeechRecognizer } from './speech_recognizer.js';
+import { SPEECH_RATE } from './utterances.js';
+
+/*
+ * The process that decodes audio and recognizes speech, one request at a time. It gets the model's folder as its argument and
+ * ends when its input does. A crash here is one failed request.
+ */
+
+const FRAME_BYTES_MAX = 8 * 1024 * 1024;
+const [, , model_folder = ''] = process.argv;
+let recognizer: SpeechRecognizer | null = null;
+
+async function openRecognizer(): Promise<SpeechRecognizer> {
+  const model = speechModelOf(model_folder);
+  if (model === null) throw new Error(`${model_folder} holds no known speech model`);
+  const { default: sherpa } = (await import('sherpa-onnx-node')) as unknown as {
+    default: typeof import('sherpa-onnx-node');
+  };
+  return new SpeechRecognizer(sherpa, model, VOICE_MODEL);
+}
+
+type Requests = AsyncGenerator<AudioFrame<RequestFrame>>;
+
+/** The audio of a request: pieces up to the one that ends it. */
+async function* audioOf(requests: Requests): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { done, value } = await requests.next();
+    if (done === true) return;
+    if (value.said.kind === 'end') return;
+    yield value.bytes;
+  }
+}
+
+async function answer(request: ProcessRequest, audio: AsyncIterable<Uint8Array>): Promise<ProcessAnswer> {
+  switch (request.kind) {
+    case 'load':
+      recognizer ??= await openRecognizer();
+      return { kind: 'loaded' };
+    case 'recognize': {
+      const pieces: Float32Array[] = [];
+      const { length_s_max, ...options } = request;
+      for await (const piece of monoPieces(audio, { rate: SPEECH_RATE, length_s_max })) pieces.push(piece);
+      recognizer ??= await openRecognizer();
+      return { kind: 'recognized', ...recognizer.recognize(joined(pieces), options) };
+    }
+    case 'decode': {
+      let samples = 0;
+      for await (const piece of monoPieces(audio, request)) {
+        samples += piece.length;
+        await writeFrame(process.stdout, { kind: 'piece' } satisfies ProcessAnswer, pcm16(piece));
+      }
+      return { kind: 'decoded', samples };
+    }
+  }
+}
+
+function joined(pieces: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+function pcm16(samples: Float32Array): Buffer {
+  const bytes = Buffer.alloc(samples.length * 2);
+  for (let at = 0; at < samples.length; at++) {
+    const value = Math.round((samples[at] as number) * 0x8000);
+    bytes.writeInt16LE(Math.max(-0x8000, Math.min(0x7fff, value)), at * 2);
+  }
+  return bytes;
+}
+
+function failureOf(error: unknown): ProcessAnswer {
+  if (error instanceof NotDecoded)
+    return { kind: 'failed', code: 'NOT_DECODED', message: `The audio ${error.message}.` };
+  return { kind: 'failed', code: 'FAILED', message: error instanceof Error ? error.message : String(error) };
+}
+
+// Ctrl-C in a terminal reaches the whole group of processes; the server ends this one.
+process.on('SIGINT', () => {});
+try {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+} catch {
+  // Not allowed here: it runs with the priority it has.
+}
+const requests: Requests = readFrames(process.stdin, FRAME_BYTES_MAX);
+for (;;) {
+  const { done, value } = await requests.next();
+  if (done === true) break;
+  // The rest of audio that was not read to its end.
+  if (value.said.kind === 'piece' || value.said.kind === 'end') continue;
+  const answered = await answer(value.said, audioOf(requests)).catch(failureOf);
+  await writeFrame(process.stdout, answered);
+}
+process.exit(0);

@@ -1,0 +1,137 @@
+import type { OfflineRecognizer, OfflineRecognizerConfig, Vad } from 'sherpa-onnx-node';
+import { type Sentence, sentencesOf } from './sentences.js';
+import type { SpeechModel } from './speech_model.js';
+import { SPEECH_RATE, utterancesOf, voiceConfig } from './utterances.js';
+
+export type RecognizedSegment = Sentence & { confidence: number | null; speaker?: string | undefined };
+
+/** `not_understood`: speech of which no text came that can be trusted, in seconds. */
+export type Recognized = {
+  language: string | null;
+  segments: RecognizedSegment[];
+  not_understood: { start_s: number; end_s: number }[];
+};
+
+/** `preview` decodes once, for text that is replaced soon. */
+export type RecognitionOptions = { language: string | null; preview: boolean; diarize: boolean };
+
+/** Two decodings of speech that the model knows differ by less: measured 0 % of English and 84 to 100 % of others above. */
+const DISAGREEMENT_MAX = 0.4;
+const SHIFT = 0.15 * SPEECH_RATE;
+const SOFTER = 0.6;
+/** How much audio the detector holds, in seconds: an utterance is taken from it as soon as it ends. */
+const DETECTOR_S = 120;
+
+type Sherpa = typeof import('sherpa-onnx-node');
+
+/** Writes speech down with one model, on one thread. Samples are mono at 16 kHz. */
+export class SpeechRecognizer {
+  readonly #model: SpeechModel;
+  readonly #recognizer: OfflineRecognizer;
+  readonly #detector: Vad;
+  readonly #speakers: InstanceType<Sherpa['OfflineSpeakerDiarization']> | null;
+  #language: string | null = null;
+
+  constructor({ OfflineRecognizer, Vad, OfflineSpeakerDiarization }: Sherpa, model: SpeechModel, voice_model: string) {
+    this.#model = model;
+    this.#recognizer = new OfflineRecognizer(configOf(model, null));
+    this.#detector = new Vad(voiceConfig(voice_model), DETECTOR_S);
+    this.#speakers = model.speakers === null ? null : new OfflineSpeakerDiarization(diarizationConfig(model.speakers));
+  }
+
+  recognize(samples: Float32Array, { language, preview, diarize }: RecognitionOptions): Recognized {
+    this.#setLanguage(language);
+    const checks_twice = this.#model.checks_twice && !preview;
+    const heard: Recognized = { language: this.#model.languages?.[0] ?? null, segments: [], not_understood: [] };
+    for (const { from, to, voice, samples: said } of utterancesOf(this.#detector, samples)) {
+      const { text, lang } = this.#decode(said);
+      if (text === '') continue;
+      const disagreement = checks_twice ? disagreementOf(text, this.#decode(altered(said)).text) : null;
+      if (disagreement !== null && disagreement > DISAGREEMENT_MAX) {
+        heard.not_understood.push({ start_s: from / SPEECH_RATE, end_s: to / SPEECH_RATE });
+        continue;
+      }
+      heard.language ??= lang ?? null;
+      const confidence = disagreement === null ? null : Math.round((1 - disagreement) * 100) / 100;
+      heard.segments.push(...sentencesOf(text, voice).map((sentence) => ({ ...sentence, confidence })));
+    }
+    if (diarize && this.#speakers !== null) nameSpeakers(heard.segments, this.#speakers.process(samples));
+    return heard;
+  }
+
+  #decode(samples: Float32Array): { text: string; lang?: string | undefined } {
+    const stream = this.#recognizer.createStream();
+    stream.acceptWaveform({ sampleRate: SPEECH_RATE, samples });
+    this.#recognizer.decode(stream);
+    const { text, lang } = this.#recognizer.getResult(stream);
+    // SenseVoice writes `<|en|>`.
+    return { text: text.trim(), lang: lang?.replace(/[<>|]/g, '') || undefined };
+  }
+
+  #setLanguage(language: string | null): void {
+    if (this.#model.language_in === null || language === this.#language) return;
+    this.#recognizer.setConfig(configOf(this.#model, language));
+    this.#language = language;
+  }
+}
+
+function configOf({ config, language_in }: SpeechModel, tag: string | null): OfflineRecognizerConfig {
+  const [language = ''] = tag?.split('-', 1) ?? [];
+  const member = language_in === null ? {} : { [language_in]: { ...(config[language_in] as object), language } };
+  return {
+    featConfig: { sampleRate: SPEECH_RATE, featureDim: 80 },
+    modelConfig: { ...config, ...member, numThreads: 1, provider: 'cpu', debug: 0 },
+  };
+}
+
+function diarizationConfig({ segmentation, embedding }: NonNullable<SpeechModel['speakers']>): Record<string, unknown> {
+  return {
+    segmentation: { pyannote: { model: segmentation }, numThreads: 1, provider: 'cpu', debug: 0 },
+    embedding: { model: embedding, numThreads: 1, provider: 'cpu', debug: 0 },
+    clustering: { numClusters: -1, threshold: 0.5 },
+    minDurationOn: 0.2,
+    minDurationOff: 0.5,
+  };
+}
+
+/** A segment is of the speaker who speaks most of it. */
+function nameSpeakers(
+  segments: RecognizedSegment[],
+  spans: readonly { start: number; end: number; speaker: number }[],
+) {
+  for (const segment of segments) {
+    const shares = new Map<number, number>();
+    for (const { start, end, speaker } of spans) {
+      const shared_s = Math.min(end, segment.end_s) - Math.max(start, segment.start_s);
+      if (shared_s > 0) shares.set(speaker, (shares.get(speaker) ?? 0) + shared_s);
+    }
+    const [most] = [...shares].sort((a, b) => b[1] - a[1]);
+    if (most !== undefined) segment.speaker = String(most[0]);
+  }
+}
+
+/** The same speech, softer, and with silence on either side. */
+function altered(samples: Float32Array): Float32Array {
+  const moved = new Float32Array(samples.length + 2 * SHIFT);
+  for (let at = 0; at < samples.length; at++) moved[at + SHIFT] = (samples[at] as number) * SOFTER;
+  return moved;
+}
+
+/** Words that have to change to make one text the other, as a share of the longer one. */
+export function disagreementOf(one: string, other: string): number {
+  const [a, b] = [wordsOf(one), wordsOf(other)];
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [i, word] of a.entries()) {
+    const next = [i + 1];
+    for (const [j, against] of b.entries()) {
+      const changed = (row[j] as number) + (word === against ? 0 : 1);
+      next.push(Math.min((row[j + 1] as number) + 1, (next[j] as number) + 1, changed));
+    }
+    row = next;
+  }
+  return (row[b.length] as number) / Math.max(1, a.length, b.length);
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+}
