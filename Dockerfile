@@ -5,7 +5,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY . .
 # What only the build needs does not go into the image.
-RUN npm run build && chmod +x dist/tools/cli/main.js && \
+RUN npm run build && node tools/setup/speech_models.mjs && test -d models/moonshine-tiny && chmod +x dist/tools/cli/main.js && \
   rm -rf node_modules/esbuild node_modules/@esbuild node_modules/preact node_modules/@preact node_modules/lean-qr node_modules/uplot
 
 FROM node:24.18.0-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
@@ -15,6 +15,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/models ./models
 # `docker compose exec server spool server check` asks this server by its own operator port.
 RUN rm -rf dist/test && ln -s /app/dist/tools/cli/main.js /usr/local/bin/spool && \
   mkdir /data && chown node:node /data

@@ -1,4 +1,6 @@
 /* `npm start`: makes a checkout ready, then is the server, so that a signal has one process to go to. */
+
+import { ensureSpeechModels } from './setup/speech_models.mjs';
 import { makeReady, readCommandLine } from './setup.mjs';
 
 readCommandLine({
@@ -9,4 +11,7 @@ readCommandLine({
   ],
 });
 makeReady();
+const { TRANSCRIBE_URL, TRANSCRIBE_COMMAND, TRANSCRIBE_BUILT_IN, CONTENT_WORKER } = process.env;
+if (!TRANSCRIBE_URL && !TRANSCRIBE_COMMAND && TRANSCRIBE_BUILT_IN !== '0' && CONTENT_WORKER !== '0')
+  await ensureSpeechModels();
 await import('../dist/src/main.js');

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { ensureSpeechModels } from './setup/speech_models.mjs';
 import { makeReady, readCommandLine, root } from './setup.mjs';
 import { runFiles } from './testing/file_process.mjs';
 import { makeRunFolder } from './testing/folder.mjs';
@@ -26,6 +27,7 @@ const { values, positionals } = readCommandLine({
   words_max: Number.POSITIVE_INFINITY,
 });
 makeReady({ with_dev: true });
+await ensureSpeechModels();
 
 const fail = (problem) => {
   console.error(problem);

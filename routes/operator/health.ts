@@ -30,7 +30,7 @@ export const HEALTH_ROUTES: readonly Route[] = [
       storage: z.enum(['ok', 'slow']).describe('slow: a write takes over half a second.'),
       transcription: z
         .strictObject({
-          by: z.enum(['server', 'program', 'workers', 'nobody']).describe('Who makes text of audio.'),
+          by: z.enum(['server', 'program', 'built_in', 'workers', 'nobody']).describe('Who makes text of audio.'),
           host: z.string().nullable().describe('Of the server that audio goes to by itself.'),
           hosts: z.array(z.string()).describe('All other machines that audio may go to.'),
         })

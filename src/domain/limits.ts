@@ -329,6 +329,8 @@ export const LIMITS = {
 
   window_file_bytes_max: 64 * 1024 * 1024, // ours: samples of one file for an engine; more become the next file
   engine_ms_max: 5 * MINUTE_MS, // docs/transcription.md, "What an engine may do"
+  speech_idle_ms: 10 * MINUTE_MS, // docs/transcription.md: then the speech process ends
+  speech_bytes_max: 1_200 * 1024 * 1024, // ours: memory of the speech process; with more than half of it, it is replaced
   engine_answer_bytes_max: 4 * 1024 * 1024, // docs/transcription.md, "What an engine may do"
   engine_retry_after_ms_max: HOUR_MS, // ours: a longer Retry-After counts as this
   engine_prompt_chars_max: 800, // ours: vocabulary and what was said before; models read some 200 words

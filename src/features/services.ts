@@ -13,6 +13,7 @@ import type { Asks } from '../engine/runtime/runtime.js';
 import type { AccessTokens } from '../engine/secrets/access_tokens.js';
 import type { ServerKeys } from '../engine/secrets/server_keys.js';
 import type { SigningKeys } from '../engine/secrets/signing_keys.js';
+import type { SpeechProcess } from '../engine/speech/speech_process.js';
 import type { EntityScan } from '../engine/store/entity_scan.js';
 import type { IssuedCertificates } from '../engine/store/issued_certificates.js';
 import type { Store } from '../engine/store/store.js';
@@ -89,6 +90,8 @@ export type FeatureServices = AccessDeps & {
     rate_limits: boolean;
   };
   signing_keys: SigningKeys;
+  /** Decodes audio and recognizes speech. */
+  speech: SpeechProcess;
   speech_withdrawal: SpeechWithdrawal;
   store: Store;
   transcriber: TranscriberShown;

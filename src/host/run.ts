@@ -5,9 +5,10 @@ import pino, { type Logger } from 'pino';
 import { MCP_PATH } from '../domain/audiences.js';
 import { unreachable } from '../domain/refusals.js';
 import { insightHosts, insightMakerOf } from '../features/insights/engines/choose.js';
-import { transcriberOf, transcriptionHosts } from '../features/transcripts/engines/choose_engine.js';
+import { builtInLanguages, transcriberOf, transcriptionHosts } from '../features/transcripts/engines/choose_engine.js';
 import { readEnginesFile } from '../features/transcripts/engines/engines_file.js';
 import { isStartProblem } from './server/start.js';
+import { withUsableSpeech } from './server/usable_speech.js';
 import { developmentAddresses, operatorUrl, readSettings, type Settings } from './settings.js';
 import { handleSignals } from './signals.js';
 import { type Supervisor, startSupervisor } from './supervisor/supervisor.js';
@@ -20,7 +21,7 @@ type Started = Pick<Supervisor, 'base_url' | 'ports' | 'redis' | 'close'> & Part
 /** Starts the server, or several processes that serve together, from the environment; stops at Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
   const began = performance.now();
-  const settings = readSettings(process.env);
+  const { settings, speech_problem } = await withUsableSpeech(readSettings(process.env));
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
   const starting: Promise<Started> =
     settings.processes === 1 ? startAlone(settings, log) : startSupervisor(settings, log);
@@ -62,7 +63,7 @@ async function main(): Promise<void> {
   });
   const started = await starting;
   console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);
-  for (const [what, where] of rowsOf(started, settings)) console.log(`  ${what.padEnd(12)} ${where}`);
+  for (const [what, where] of rowsOf(started, settings, speech_problem)) console.log(`  ${what.padEnd(12)} ${where}`);
 }
 
 /** One process that serves, loaded only where it is this one. */
@@ -89,7 +90,11 @@ async function rollAll(roll: Started['roll'], log: Logger): Promise<void> {
 }
 
 /** What is where. */
-function rowsOf({ base_url, ports, redis, pids }: Started, settings: Settings): [string, string][] {
+function rowsOf(
+  { base_url, ports, redis, pids }: Started,
+  settings: Settings,
+  speech_problem: string | null,
+): [string, string][] {
   const operators_url = operatorUrl(settings, ports.operator);
   const token = settings.ops_token === null ? join(settings.data_dir, 'ops_token') : 'OPS_TOKEN';
   const inbox_url = developmentAddresses(settings, ports.operator)?.inbox_url ?? null;
@@ -104,7 +109,7 @@ function rowsOf({ base_url, ports, redis, pids }: Started, settings: Settings): 
     ...(inbox_url === null ? [] : [['inbox', inbox_url] as [string, string]]),
     ['mails', settings.smtp_url === null ? join(settings.data_dir, 'outbox') : 'over SMTP'],
     ['webhooks', settings.webhook_block_private ? 'to public addresses' : 'to any address, private ones too'],
-    ['transcripts', transcriptsLine(settings)],
+    ['transcripts', transcriptsLine(settings, speech_problem)],
     ['insights', insightsLine(settings)],
     ['data', settings.data_dir],
     ...(pids === undefined ? [] : [['processes', pids.join(', ')] as [string, string]]),
@@ -120,7 +125,7 @@ function rowsOf({ base_url, ports, redis, pids }: Started, settings: Settings): 
 }
 
 /** Whoever runs the server must see where the audio of others goes. */
-function transcriptsLine(settings: Settings): string {
+function transcriptsLine(settings: Settings, speech_problem: string | null): string {
   const { by } = transcriberOf(settings);
   const hosts = transcriptionHosts(settings, readEnginesFile(settings.engines_file).transcription).join(', ');
   switch (by) {
@@ -128,10 +133,12 @@ function transcriptsLine(settings: Settings): string {
       return `by a server: audio goes to ${hosts}`;
     case 'program':
       return `by the program ${settings.transcribe_command?.[0]} on this machine${hosts === '' ? '' : `; audio also goes to ${hosts}`}`;
+    case 'built_in':
+      return `built in (${builtInLanguages(settings)}), audio ${hosts === '' ? 'stays on this machine' : `also goes to ${hosts}`}`;
     case 'workers':
       return 'by workers on the operator port: audio goes to them';
     case 'nobody':
-      return 'none: neither TRANSCRIBE_URL nor TRANSCRIBE_COMMAND is set';
+      return `none: ${speech_problem ?? 'TRANSCRIBE_BUILT_IN=0'}`;
     default:
       return unreachable(by);
   }

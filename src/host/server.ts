@@ -17,6 +17,7 @@ import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
 import { ExportWorker } from '../features/exports/export_worker.js';
 import { SearchShelves } from '../features/search/shelves.js';
+import { openSpeechProcess } from '../features/transcripts/engines/choose_engine.js';
 import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
 import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
 import { startDelivery } from './server/delivery.js';
@@ -78,10 +79,21 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const clients = await openClients(start, { ...foundation, ...entities, base_url });
   const devices = await openDevices(start, { clock, records, redis });
   const blobs = await openBlobs(start, descriptors.segments);
+  const speech = openSpeechProcess(settings);
+  shutdown.add(() => speech.close());
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
   poll.start();
   shutdown.add(() => poll.stop());
-  const delivery = await startDelivery(start, { ...foundation, ...entities, poll, members, blobs, metrics, tracing });
+  const delivery = await startDelivery(start, {
+    ...foundation,
+    ...entities,
+    poll,
+    members,
+    blobs,
+    speech,
+    metrics,
+    tracing,
+  });
   const server_key_rotation = startServerKeyRotation(start, foundation);
   await ofStorage(
     hearOthers(start, place, {
@@ -134,6 +146,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     ...endpointAnswers(deliveries, device_activity.since_ms),
   });
   const services: ServerServices = {
+    speech,
     settings,
     addresses,
     development,

@@ -3,13 +3,15 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readS3Location } from '../engine/blobs/s3_location.js';
 import { usableCores } from '../engine/process/cores.js';
+import { speechModelOf } from '../engine/speech/speech_model.js';
 import { REDIS_URL_RULE, readRedisLocation } from '../engine/store/redis_location.js';
-import { commandWords } from '../features/transcripts/engines/command_words.js';
+import { transcriberOf } from '../features/transcripts/engines/choose_engine.js';
 import {
-  COMMAND_MEANING,
+  AUDIO_WORD,
   COMMAND_RULE,
+  commandWords,
   isTranscriptionCommand,
-} from '../features/transcripts/engines/known_programs.js';
+} from '../features/transcripts/engines/command_words.js';
 
 /** How much of a wrong value an error message may show. */
 type Shown = 'value' | 'address' | 'nothing';
@@ -342,7 +344,7 @@ const variables = {
     meaning: '1 checks stored WAV and Ogg chunks here, 0 leaves them to workers on the operator port',
   }),
   TRANSCRIBE_URL: row(orNull(engineAddress), {
-    default_text: 'none, no transcripts',
+    default_text: 'none, the built-in engine transcribes',
     meaning: 'server that makes text of audio, up to where /audio/transcriptions follows',
     shown: 'address',
   }),
@@ -360,11 +362,24 @@ const variables = {
   }),
   TRANSCRIBE_COMMAND: row(orNull(command), {
     default_text: 'none',
-    meaning: COMMAND_MEANING,
+    meaning: `program of this machine that makes text of the file ${AUDIO_WORD}`,
     shown: 'nothing',
   }),
-  TRANSCRIBE_WINDOW_S: row(wholeNumber({ min: 5, max: 600 }).default(60), {
-    default_text: '60',
+  TRANSCRIBE_BUILT_IN: row(flagText.default(true), {
+    default_text: '1',
+    meaning: '0 turns the built-in engine off, which transcribes where nothing else is set to',
+  }),
+  TRANSCRIBE_MODEL_DIR: row(
+    orNull(
+      text(
+        'must be a folder with a speech model of a known kind, see docs/transcription.md',
+        (value) => speechModelOf(value) !== null,
+      ),
+    ),
+    { default_text: 'the built-in English model', meaning: 'folder with the model of the built-in engine' },
+  ),
+  TRANSCRIBE_WINDOW_S: row(orNull(wholeNumber({ min: 5, max: 600 })), {
+    default_text: '15 with the built-in engine, else 60',
     meaning: 'audio that is transcribed at a time, in seconds',
   }),
   TRANSCRIBE_FINAL_PASS: row(flag, {
@@ -459,7 +474,11 @@ const GO_WITH: readonly [SettingName, SettingName][] = [
   ['INSIGHTS_MODEL', 'INSIGHTS_URL'],
 ];
 /** Each says what the other does. */
-const EXCLUDE: readonly [SettingName, SettingName][] = [['TRANSCRIBE_URL', 'TRANSCRIBE_COMMAND']];
+const EXCLUDE: readonly [SettingName, SettingName][] = [
+  ['TRANSCRIBE_URL', 'TRANSCRIBE_COMMAND'],
+  ['TRANSCRIBE_URL', 'TRANSCRIBE_MODEL_DIR'],
+  ['TRANSCRIBE_COMMAND', 'TRANSCRIBE_MODEL_DIR'],
+];
 type Parsed = { [N in SettingName as Lowercase<N>]: z.output<(typeof variables)[N]['schema']> };
 
 /**
@@ -467,9 +486,10 @@ type Parsed = { [N in SettingName as Lowercase<N>]: z.output<(typeof variables)[
  * the default is no value of the same kind (see `default_text` of `describeSettings`).
  */
 export type Settings = Readonly<
-  Omit<Parsed, 'device_host' | 'keys_dir' | 'first_party_clients' | 'webhook_block_private'> & {
+  Omit<Parsed, 'device_host' | 'keys_dir' | 'first_party_clients' | 'webhook_block_private' | 'transcribe_window_s'> & {
     device_host: string;
     webhook_block_private: boolean;
+    transcribe_window_s: number;
     keys_dir: string;
     first_party_clients: string;
   }
@@ -530,6 +550,8 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
     data_dir,
     device_host: found.device_host ?? found.host,
     keys_dir: resolve(found.keys_dir ?? `${data_dir}/keys`),
+    transcribe_model_dir: found.transcribe_model_dir === null ? null : resolve(found.transcribe_model_dir),
+    transcribe_window_s: found.transcribe_window_s ?? (transcriberOf(found).by === 'built_in' ? 15 : 60),
     webhook_block_private: found.webhook_block_private ?? !isLocal(found.base_url),
     webhook_ca_file: found.webhook_ca_file === null ? null : resolve(found.webhook_ca_file),
     redis_password_file: found.redis_password_file === null ? null : resolve(found.redis_password_file),

@@ -6,6 +6,7 @@ import { table } from './table.js';
 const BY = {
   server: 'the server at TRANSCRIBE_URL',
   program: 'the program of TRANSCRIBE_COMMAND',
+  built_in: 'the built-in engine',
   workers: 'workers on the operator port',
   nobody: 'nobody',
 } as const;

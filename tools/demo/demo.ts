@@ -22,7 +22,6 @@ export type DemoOptions = {
 };
 
 /** Short, so that turns come while one watches. */
-const SPEECH_WINDOW_S = '10';
 /** As long as one may be: speakers are told apart within a window. */
 const WEEK_WINDOW_S = '600';
 
@@ -71,11 +70,9 @@ async function demoSpeech(chunk_seconds: number): Promise<void> {
   const spoken = await speak();
   try {
     const recording = await openRecording({ file: spoken.file, chunk_seconds, duration_seconds: undefined });
-    const server = await ownServer({
-      ...{ TRANSCRIBE_COMMAND: 'pocketsphinx', TRANSCRIBE_WINDOW_S: SPEECH_WINDOW_S, ...engineSettings('INSIGHTS') },
-    });
+    const server = await ownServer({ ...engineSettings('INSIGHTS') });
     try {
-      console.log(`server: ${server.description}, which hears with pocketsphinx`);
+      console.log(`server: ${server.description}, which transcribes with the built-in engine`);
       if (!(await runSpeech(server, { recording, sentences: spoken.sentences, out: process.stdout })))
         process.exitCode = 1;
     } finally {

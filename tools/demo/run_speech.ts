@@ -101,6 +101,6 @@ function compare({ sentences, turns, out }: { sentences: Spoken['sentences']; tu
     out.write(`  ${text}\n  ${heard}${found.errors === 0 ? '' : `   (${found.errors} wrong)`}\n`);
   }
   const share = 1 - errors / words;
-  out.write(`${words - errors} of ${words} words right: ${(share * 100).toFixed(0)} %\n`);
+  out.write(`${words - errors} of ${words} words right, word error rate ${((1 - share) * 100).toFixed(1)} %\n`);
   return share;
 }

@@ -12,6 +12,7 @@ type ContentAnswer = Answer<'GET /ops/content'>;
 const TRANSCRIBED_BY = {
   server: 'a server',
   program: 'a program here',
+  built_in: 'the built-in engine',
   workers: 'own workers',
   nobody: 'nobody',
 } as const;

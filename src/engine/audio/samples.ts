@@ -20,8 +20,6 @@ const SILENT_PARTS_PER_SECOND = 10;
 /** Output a second, at which the kernel reaches so many zero crossings to both sides. */
 const HALF_WIDTH = 16;
 const PHASES_MAX = 1_024;
-/** Frames read or made before others get their turn. */
-const STEP = 16_000;
 /** Parts that are longer are read. */
 const ZEROS = Buffer.alloc(96_000);
 
@@ -39,33 +37,6 @@ export async function isSilent(format: WavFormat, samples: Buffer): Promise<bool
     if (!(squares * bytes <= SILENT_RMS_MAX ** 2 * part.length)) return false;
   }
   return true;
-}
-
-/** As 16 bit samples of one channel: the mean of all, low-passed where the rate goes down (a windowed sinc). */
-export async function toMono16({ format, samples }: { format: WavFormat; samples: Buffer }, rate: number) {
-  const mono = await monoOf(format, samples);
-  const { frames_per_second } = format;
-  const frames = Math.round((mono.length * rate) / frames_per_second);
-  const out = Buffer.alloc(frames * 2);
-  const kernel = frames_per_second === rate ? null : kernelOf(frames_per_second, rate);
-  for (let frame = 0; frame < frames; frame++) {
-    if (frame % STEP === STEP - 1) await new Promise(setImmediate);
-    const value = kernel === null ? (mono[frame] as number) : kernel.valueAt(mono, (frame * frames_per_second) / rate);
-    out.writeInt16LE(Math.max(-0x8000, Math.min(0x7fff, Math.round(value * 0x8000))), frame * 2);
-  }
-  return out;
-}
-
-async function monoOf({ codec, channels, frame_bytes }: WavFormat, samples: Buffer): Promise<Float32Array> {
-  const { bytes, read } = readerOf(codec);
-  const mono = new Float32Array(Math.floor(samples.length / frame_bytes));
-  for (let frame = 0; frame < mono.length; frame++) {
-    if (frame % STEP === STEP - 1) await new Promise(setImmediate);
-    let sum = 0;
-    for (let channel = 0; channel < channels; channel++) sum += read(samples, frame * frame_bytes + channel * bytes);
-    mono[frame] = Number.isFinite(sum) ? sum / channels : 0;
-  }
-  return mono;
 }
 
 /** The value at a place between samples, which depends on `reach` samples on either side. */

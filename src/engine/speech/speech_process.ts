@@ -11,10 +11,10 @@ import type { RecognitionOptions, Recognized } from './speech_recognizer.js';
 export type RecognizeRequest = { kind: 'recognize'; length_s_max: number } & RecognitionOptions;
 /** Samples of 16 bits of one channel at `rate` come back in pieces. */
 export type DecodeRequest = { kind: 'decode'; rate: number; length_s_max: number };
-export type ProcessRequest = { kind: 'load' } | RecognizeRequest | DecodeRequest;
+export type ProcessRequest = { kind: 'check' } | RecognizeRequest | DecodeRequest;
 export type RequestFrame = ProcessRequest | { kind: 'piece' } | { kind: 'end' };
 export type ProcessAnswer =
-  | { kind: 'loaded' }
+  | { kind: 'checked' }
   | ({ kind: 'recognized' } & Recognized)
   | { kind: 'piece' }
   | { kind: 'decoded'; samples: number }
@@ -80,9 +80,9 @@ export class SpeechProcess {
     return this.#running?.child.pid ?? null;
   }
 
-  /** Loads the runtime and the model. Throws SpeechProcessFailed, whose message says why that is not possible. */
-  async load(): Promise<void> {
-    await this.#ask({ request: { kind: 'load' } });
+  /** Loads the runtime, without the model. Throws SpeechProcessFailed, whose message says why that is not possible. */
+  async check(): Promise<void> {
+    await this.#ask({ request: { kind: 'check' } });
   }
 
   /** Throws SpeechProcessFailed. */

@@ -15,13 +15,17 @@ const FRAME_BYTES_MAX = 8 * 1024 * 1024;
 const [, , model_folder = ''] = process.argv;
 let recognizer: SpeechRecognizer | null = null;
 
-async function openRecognizer(): Promise<SpeechRecognizer> {
-  const model = speechModelOf(model_folder);
-  if (model === null) throw new Error(`${model_folder} holds no known speech model`);
+async function loadSherpa(): Promise<typeof import('sherpa-onnx-node')> {
   const { default: sherpa } = (await import('sherpa-onnx-node')) as unknown as {
     default: typeof import('sherpa-onnx-node');
   };
-  return new SpeechRecognizer(sherpa, model, VOICE_MODEL);
+  return sherpa;
+}
+
+async function openRecognizer(): Promise<SpeechRecognizer> {
+  const model = speechModelOf(model_folder);
+  if (model === null) throw new Error(`${model_folder} holds no known speech model`);
+  return new SpeechRecognizer(await loadSherpa(), model, VOICE_MODEL);
 }
 
 type Requests = AsyncGenerator<AudioFrame<RequestFrame>>;
@@ -38,9 +42,9 @@ async function* audioOf(requests: Requests): AsyncGenerator<Uint8Array> {
 
 async function answer(request: ProcessRequest, audio: AsyncIterable<Uint8Array>): Promise<ProcessAnswer> {
   switch (request.kind) {
-    case 'load':
-      recognizer ??= await openRecognizer();
-      return { kind: 'loaded' };
+    case 'check':
+      await loadSherpa();
+      return { kind: 'checked' };
     case 'recognize': {
       const pieces: Float32Array[] = [];
       const { length_s_max, ...options } = request;

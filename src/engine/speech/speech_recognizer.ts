@@ -1,7 +1,7 @@
 import type { OfflineRecognizer, OfflineRecognizerConfig, Vad } from 'sherpa-onnx-node';
 import { type Sentence, sentencesOf } from './sentences.js';
 import type { SpeechModel } from './speech_model.js';
-import { SPEECH_RATE, utterancesOf, voiceConfig } from './utterances.js';
+import { SPEECH_RATE, utterancesOf, voiceConfig, wholeUtterancesOf } from './utterances.js';
 
 export type RecognizedSegment = Sentence & { confidence: number | null; speaker?: string | undefined };
 
@@ -10,10 +10,12 @@ export type Recognized = {
   language: string | null;
   segments: RecognizedSegment[];
   not_understood: { start_s: number; end_s: number }[];
+  /** From here on nothing was heard, as an utterance may go on behind the end; null where all was. */
+  whole_until_s: number | null;
 };
 
-/** `preview` decodes once, for text that is replaced soon. */
-export type RecognitionOptions = { language: string | null; preview: boolean; diarize: boolean };
+/** `preview` decodes once, for text that is replaced soon. `goes_on`: more audio follows. */
+export type RecognitionOptions = { language: string | null; preview: boolean; diarize: boolean; goes_on: boolean };
 
 /** Two decodings of speech that the model knows differ by less: measured 0 % of English and 84 to 100 % of others above. */
 const DISAGREEMENT_MAX = 0.4;
@@ -39,11 +41,19 @@ export class SpeechRecognizer {
     this.#speakers = model.speakers === null ? null : new OfflineSpeakerDiarization(diarizationConfig(model.speakers));
   }
 
-  recognize(samples: Float32Array, { language, preview, diarize }: RecognitionOptions): Recognized {
+  recognize(samples: Float32Array, { language, preview, diarize, goes_on }: RecognitionOptions): Recognized {
     this.#setLanguage(language);
     const checks_twice = this.#model.checks_twice && !preview;
-    const heard: Recognized = { language: this.#model.languages?.[0] ?? null, segments: [], not_understood: [] };
-    for (const { from, to, voice, samples: said } of utterancesOf(this.#detector, samples)) {
+    const { utterances, until } = goes_on
+      ? wholeUtterancesOf(this.#detector, samples)
+      : { utterances: utterancesOf(this.#detector, samples), until: null };
+    const heard: Recognized = {
+      language: this.#model.languages?.[0] ?? null,
+      segments: [],
+      not_understood: [],
+      whole_until_s: until === null ? null : until / SPEECH_RATE,
+    };
+    for (const { from, to, voice, samples: said } of utterances) {
       const { text, lang } = this.#decode(said);
       if (text === '') continue;
       const disagreement = checks_twice ? disagreementOf(text, this.#decode(altered(said)).text) : null;

@@ -19,6 +19,8 @@ const UTTERANCE_MAX = 14 * SPEECH_RATE;
 const VOICE_MIN = 0.2 * SPEECH_RATE;
 const PAD_BEFORE = 0.2 * SPEECH_RATE;
 const PAD_AFTER = 0.3 * SPEECH_RATE;
+/** Voice that ends so near to the end of the samples may go on behind it. */
+const CUT_OFF = 0.5 * SPEECH_RATE;
 
 /** The settings of sherpa's voice activity detector for a model file. */
 export function voiceConfig(model: string): Record<string, unknown> {
@@ -35,7 +37,32 @@ export function voiceConfig(model: string): Record<string, unknown> {
 
 /** Finds what is to be written down, in the order of time. */
 export function utterancesOf(detector: Vad, samples: Float32Array): UtteranceAudio[] {
-  const found = joined(voicedStretches(detector, samples));
+  return withAudio(joined(voicedStretches(detector, samples)), samples);
+}
+
+/**
+ * The utterances that are whole where more audio follows: speech that reaches the end of the samples is left out from its
+ * last pause on. `until`: the sample behind which nothing was taken; null where all was.
+ */
+export function wholeUtterancesOf(
+  detector: Vad,
+  samples: Float32Array,
+): { utterances: UtteranceAudio[]; until: number | null } {
+  const stretches = voicedStretches(detector, samples);
+  const last = stretches.at(-1);
+  if (last === undefined || last.to < samples.length - CUT_OFF)
+    return { utterances: utterances(stretches), until: null };
+  // Where it begins before the middle, it is rather cut than heard twice.
+  const until = Math.max(0, last.from - PAD_BEFORE);
+  if (until < samples.length / 2) return { utterances: utterances(stretches), until: null };
+  return { utterances: utterances(stretches.slice(0, -1)), until };
+
+  function utterances(found: readonly Stretch[]): UtteranceAudio[] {
+    return withAudio(joined(found), samples);
+  }
+}
+
+function withAudio(found: readonly Utterance[], samples: Float32Array): UtteranceAudio[] {
   return found.map((utterance, at) => {
     const { from, to } = utterance;
     const low = found[at - 1]?.to ?? 0;

@@ -78,7 +78,7 @@ export const contentShape = z.strictObject({
   now: serverNow,
   transcriber: z
     .strictObject({
-      by: z.enum(['server', 'program', 'workers', 'nobody']).describe('workers: those on this port.'),
+      by: z.enum(['server', 'program', 'built_in', 'workers', 'nobody']).describe('workers: those on this port.'),
       host: z.string().nullable().describe('Where audio goes to by itself; null where it stays here.'),
       hosts: z.array(z.string()).describe('All other machines that audio may go to.'),
     })

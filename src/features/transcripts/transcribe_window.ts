@@ -109,8 +109,13 @@ class WindowHearing {
     }
     this.#files += 1;
     const { stream_id, language, diarize } = work;
+    // A file that cannot be cut has more in it than the window.
+    const goes_on = !work.final && file.kind !== 'other' && file.counts.end_ms === work.to_ms;
     try {
-      this.#take(file, await engine.hear({ file, stream_id, language, diarize, prompt: promptOf(work) }, signal));
+      this.#take(
+        file,
+        await engine.hear({ file, stream_id, language, diarize, goes_on, prompt: promptOf(work) }, signal),
+      );
       return null;
     } catch (error) {
       if (error instanceof EngineFailed) return error.failure;
@@ -123,8 +128,14 @@ class WindowHearing {
     const language = heard.language ?? work.language ?? undefined;
     const honest = honestText(cleaned(heard.segments));
     this.#heard += 1;
-    this.#dropped += honest.dropped;
-    this.#whole_until_ms = work.final ? null : wholeUntil(file, honest.kept);
+    const { not_understood = [] } = heard;
+    this.#dropped += honest.dropped + not_understood.length;
+    for (const { start_s, end_s } of not_understood) {
+      const from_ms = Math.max(file.counts.start_ms, onTimeline(file.parts, start_s * 1_000, 'start'));
+      const to_ms = Math.min(file.counts.end_ms, onTimeline(file.parts, end_s * 1_000, 'end'));
+      if (from_ms < to_ms) this.#failed.push({ from_ms, to_ms, code: 'NOT_UNDERSTOOD' });
+    }
+    this.#whole_until_ms = work.final ? null : wholeUntil(file, honest.kept, heard.whole_until_s);
     // Labels of two files say nothing about each other.
     const label = this.#files === 1 ? '' : `${this.#files}-`;
     const said = honest.kept
@@ -201,7 +212,13 @@ function cleaned(segments: readonly HeardSegment[]): HeardSegment[] {
 }
 
 /** Where the last utterance begins that the end of the audio may have cut off; null where there is none, or no other. */
-function wholeUntil(file: WindowFile, segments: readonly HeardSegment[]): number | null {
+function wholeUntil(
+  file: WindowFile,
+  segments: readonly HeardSegment[],
+  told_s: number | null | undefined,
+): number | null {
+  if (told_s === null) return null;
+  if (told_s !== undefined) return onTimeline(file.parts, told_s * 1_000, 'start');
   const last = segments.at(-1);
   if (last === undefined || segments.length < 2 || last.guessed === true) return null;
   // Text that the rest of the file has no room for was said before, whatever its times are: the next window may not have it.

@@ -51,7 +51,7 @@ export const transcriptShape = z
     engine: z
       .string()
       .nullable()
-      .describe('What transcribes here: server, program or workers; null where nothing does.'),
+      .describe('What transcribes here: server, program, built_in or workers; null where nothing does.'),
   })
   .meta({ id: 'Transcript' });
 

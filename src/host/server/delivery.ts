@@ -13,6 +13,7 @@ import { rewriteAppendOnlyFile } from '../../engine/process/redis_rewrite.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
 import { OutboxRelay } from '../../engine/runtime/outbox_relay.js';
 import { ReminderWorker } from '../../engine/runtime/reminder_worker.js';
+import type { SpeechProcess } from '../../engine/speech/speech_process.js';
 import { nodesOf } from '../../engine/store/redis_connection.js';
 import { SweepTurns } from '../../engine/store/sweep_turns.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
@@ -65,7 +66,14 @@ export type DeliveryServices = {
 export type Delivery = DeliveryServices & { handleMessages(): Promise<void>; handleWork(): Promise<void> };
 
 type StartDeliveryDeps = Entities &
-  Foundation & { poll: DuePoll; members: Members; blobs: BlobStore; metrics: Metrics; tracing: Tracing | null };
+  Foundation & {
+    poll: DuePoll;
+    members: Members;
+    blobs: BlobStore;
+    speech: SpeechProcess;
+    metrics: Metrics;
+    tracing: Tracing | null;
+  };
 
 /** Opens the ways out and starts the workers. */
 export async function startDelivery(start: Start, deps: StartDeliveryDeps): Promise<Delivery> {

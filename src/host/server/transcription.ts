@@ -1,6 +1,7 @@
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { SpeechProcess } from '../../engine/speech/speech_process.js';
 import type { SweepTurns } from '../../engine/store/sweep_turns.js';
 import type { LostAudio } from '../../features/recordings/lost_audio.js';
 import type { TranscriberShown } from '../../features/services.js';
@@ -25,18 +26,19 @@ type OpenTranscriptionDeps = Pick<Entities, 'store' | 'actors'> &
     turns: SweepTurns;
     insights: boolean;
     further: EnginesFile['transcription'];
+    speech: SpeechProcess;
   };
 
 /** What makes text of recordings: the windows for whoever does, and the built-in worker where there is an engine. */
 export function openTranscription(
   { settings, log }: Start,
-  { store, actors, clock, blobs, lost_audio, poll, metrics, turns, insights, further }: OpenTranscriptionDeps,
+  { store, actors, clock, blobs, lost_audio, poll, metrics, turns, insights, further, speech }: OpenTranscriptionDeps,
 ) {
   const { now } = clock;
   const { content_at_once: at_once, transcribe_backlog_days: days, transcribe_final_pass: final_pass } = settings;
   const window_ms = settings.transcribe_window_s * 1_000;
   const jobs = new TranscriptionJobs({ store, actors, poll, metrics, log, now, window_ms, final_pass, insights });
-  const engines = transcriptionEngines(settings, further);
+  const engines = transcriptionEngines(settings, further, speech);
   const worker =
     engines.size === 0 ? null : transcriptionWorker({ jobs, poll, blobs, lost_audio, engines, metrics, log, at_once });
   const offer = (stream_id: string) => (worker ?? jobs.due).offer(stream_id);

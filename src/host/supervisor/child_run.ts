@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { loadParts } from '../load_parts.js';
 import { isStartProblem } from '../server/start.js';
+import { withUsableSpeech } from '../server/usable_speech.js';
 import { readSettings } from '../settings.js';
 import type { Order, Report } from './messages.js';
 import { Supervised } from './supervised.js';
@@ -14,7 +15,7 @@ const tell = (report: Report) =>
 /** A server process of a supervisor: it begins when it is told how, and ends when it is told to or when nobody is there to do so. */
 async function main(): Promise<void> {
   const supervised = await Supervised.begin();
-  const settings = readSettings(process.env);
+  const { settings } = await withUsableSpeech(readSettings(process.env));
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
   const starting = loadParts()
     .then(() => import('../server.js'))

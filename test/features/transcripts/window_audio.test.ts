@@ -3,7 +3,7 @@ import t from 'tap';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { pagesOf } from '../../../src/engine/audio/ogg.js';
 import { readOpus } from '../../../src/engine/audio/opus.js';
-import { isSilent, toMono16 } from '../../../src/engine/audio/samples.js';
+import { isSilent } from '../../../src/engine/audio/samples.js';
 import { plainFormat, readWav } from '../../../src/engine/audio/wav.js';
 import { onTimeline, type WindowFile } from '../../../src/features/transcripts/window_audio.js';
 import { opusFile } from '../../fixtures/opus_file.js';
@@ -244,46 +244,4 @@ t.test('a moment of the file has its place on the timeline', async (t) => {
     [-1, 'start', 5_000],
   ];
   for (const [ms, side, wanted] of rows) t.equal(onTimeline(parts, ms, side), wanted, `${ms} ${side}`);
-});
-
-t.test('samples become 16 kHz of one channel', async (t) => {
-  const tone = (frames_per_second: number, hertz: number, channels = 1) => {
-    const samples = Buffer.alloc(frames_per_second * channels * 2);
-    for (let frame = 0; frame < frames_per_second; frame++)
-      for (let channel = 0; channel < channels; channel++)
-        samples.writeInt16LE(
-          Math.round(Math.sin((2 * Math.PI * hertz * frame) / frames_per_second) * 10_000),
-          (frame * channels + channel) * 2,
-        );
-    return { format: plainFormat('pcm_s16le', { channels, frames_per_second }), samples };
-  };
-  /** The largest distance from what the tone would be, away from both ends. */
-  const error = (found: Buffer, hertz: number, loudness: number) => {
-    let most = 0;
-    for (let frame = 500; frame < 15_500; frame++) {
-      const wanted = Math.sin((2 * Math.PI * hertz * frame) / 16_000) * loudness;
-      most = Math.max(most, Math.abs(found.readInt16LE(frame * 2) - wanted));
-    }
-    return most / 10_000;
-  };
-  t.same(await toMono16(tone(16_000, 440), 16_000), tone(16_000, 440).samples, 'unchanged where nothing is to do');
-  for (const rate of [8_000, 11_025, 22_050, 44_100, 48_000, 96_000, 15_999]) {
-    const found = await toMono16(tone(rate, 440, 2), 16_000);
-    t.equal(found.length, 32_000, `${rate} Hz`);
-    t.ok(error(found, 440, 10_000) < 0.01, `a tone stays one, from ${rate} Hz: ${error(found, 440, 10_000)}`);
-  }
-  const high = await toMono16(tone(48_000, 12_000), 16_000);
-  t.ok(error(high, 0, 0) < 0.01, `what 16 kHz can not have is gone: ${error(high, 0, 0)}`);
-  const sides = Buffer.alloc(4);
-  sides.writeInt16LE(1_000, 0);
-  sides.writeInt16LE(-3_000, 2);
-  const stereo = plainFormat('pcm_s16le', { channels: 2, frames_per_second: 16_000 });
-  t.equal(
-    (await toMono16({ format: stereo, samples: sides }, 16_000)).readInt16LE(0),
-    -1_000,
-    'the mean of all channels',
-  );
-  const loud = plainFormat('pcm_f32le', { channels: 1, frames_per_second: 16_000 });
-  const beyond = Buffer.from(new Float32Array([2, -2, Number.NaN]).buffer);
-  t.same(await toMono16({ format: loud, samples: beyond }, 16_000), Buffer.from('ff7f00800000', 'hex'), 'bounded');
 });

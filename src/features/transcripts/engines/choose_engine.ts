@@ -1,4 +1,8 @@
 import { OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
+import { LIMITS } from '../../../domain/limits.js';
+import { BUILT_IN_MODEL, speechModelOf } from '../../../engine/speech/speech_model.js';
+import { SpeechProcess, SpeechProcessFailed } from '../../../engine/speech/speech_process.js';
+import { BuiltInEngine } from './built_in.js';
 import { commandEngine, removeLeftBehind } from './command.js';
 import type { Engine } from './engine.js';
 import type { EnginesFile } from './engines_file.js';
@@ -11,13 +15,15 @@ export type TranscriberSettings = {
   transcribe_model: string | null;
   transcribe_diarize: boolean;
   transcribe_command: string[] | null;
+  transcribe_built_in: boolean;
+  transcribe_model_dir: string | null;
 };
 
 /** Who makes text of audio, and which other host the audio goes to. */
-export type Transcriber = { by: 'server' | 'program' | 'workers' | 'nobody'; host: string | null };
+export type Transcriber = { by: 'server' | 'program' | 'built_in' | 'workers' | 'nobody'; host: string | null };
 
-/** The built-in engine; null where there is none, or workers on the operator port are to do it. */
-function chooseEngine(settings: TranscriberSettings): Engine | null {
+/** The engine that the settings name; null where there is none, or workers on the operator port are to do it. */
+function chooseEngine(settings: TranscriberSettings, speech: SpeechProcess): Engine | null {
   const { transcribe_url: url, transcribe_key: key, transcribe_model: model, transcribe_diarize: diarize } = settings;
   switch (transcriberOf(settings).by) {
     case 'server':
@@ -25,17 +31,22 @@ function chooseEngine(settings: TranscriberSettings): Engine | null {
     case 'program':
       void removeLeftBehind(Date.now());
       return commandEngine(settings.transcribe_command as string[]);
+    case 'built_in': {
+      const model = speechModelOf(modelFolder(settings));
+      return model === null ? null : new BuiltInEngine(speech, model);
+    }
     default:
       return null;
   }
 }
 
-/** Built-in engines by the names that pipelines have for them; none where nobody or others are to do it. */
+/** Engines by the names that pipelines have for them; none where nobody or others are to do it. */
 export function transcriptionEngines(
   settings: TranscriberSettings,
   further: EnginesFile['transcription'],
+  speech: SpeechProcess,
 ): Map<string, Engine> {
-  const own = chooseEngine(settings);
+  const own = chooseEngine(settings, speech);
   if (own === null) return new Map();
   const named = Object.entries(further).map(([name, one]): [string, Engine] => {
     const { url, command, key = null, model = null, diarize = false } = one;
@@ -45,16 +56,59 @@ export function transcriptionEngines(
   return new Map([...named, [OPERATORS_ENGINE, own]]);
 }
 
-export function transcriberOf(settings: TranscriberSettings): Transcriber {
-  const { content_worker, transcribe_url, transcribe_command } = settings;
+export function transcriberOf(
+  settings: Pick<
+    TranscriberSettings,
+    'content_worker' | 'transcribe_url' | 'transcribe_command' | 'transcribe_built_in'
+  >,
+): Transcriber {
+  const { content_worker, transcribe_url, transcribe_command, transcribe_built_in } = settings;
   if (!content_worker) return { by: 'workers', host: null };
   if (transcribe_url !== null) return { by: 'server', host: new URL(transcribe_url).host };
-  return { by: transcribe_command === null ? 'nobody' : 'program', host: null };
+  if (transcribe_command !== null) return { by: 'program', host: null };
+  return { by: transcribe_built_in ? 'built_in' : 'nobody', host: null };
 }
 
 /** Hosts that audio may go to. */
 export function transcriptionHosts(settings: TranscriberSettings, further: EnginesFile['transcription']): string[] {
   const { by, host } = transcriberOf(settings);
-  const named = by === 'server' || by === 'program' ? Object.values(further).flatMap(({ url }) => url ?? []) : [];
+  const named = by !== 'workers' && by !== 'nobody' ? Object.values(further).flatMap(({ url }) => url ?? []) : [];
   return [...new Set([...(host === null ? [] : [host]), ...named.map((url) => new URL(url).host)])].sort();
+}
+
+/** The process that decodes audio, and recognizes speech where the built-in engine is to. */
+export function openSpeechProcess(settings: TranscriberSettings): SpeechProcess {
+  return new SpeechProcess({
+    model_folder: transcriberOf(settings).by === 'built_in' ? modelFolder(settings) : null,
+    idle_ms: LIMITS.speech_idle_ms,
+    silence_ms_max: LIMITS.engine_ms_max,
+    memory_bytes_max: LIMITS.speech_bytes_max,
+  });
+}
+
+function modelFolder({ transcribe_model_dir }: Pick<TranscriberSettings, 'transcribe_model_dir'>): string {
+  return transcribe_model_dir ?? BUILT_IN_MODEL;
+}
+
+/** Why the built-in engine cannot run here, to go on behind "none: "; null where it can, or is not wanted. */
+export async function builtInProblem(settings: TranscriberSettings): Promise<string | null> {
+  if (transcriberOf(settings).by !== 'built_in') return null;
+  if (speechModelOf(modelFolder(settings)) === null) return 'the speech model is not there; `npm start` fetches it';
+  const speech = openSpeechProcess(settings);
+  try {
+    await speech.check();
+    return null;
+  } catch (error) {
+    if (!(error instanceof SpeechProcessFailed)) throw error;
+    return `the speech runtime does not run here (${error.message})`;
+  } finally {
+    await speech.close();
+  }
+}
+
+/** What the built-in engine hears, in words. */
+export function builtInLanguages(settings: TranscriberSettings): string {
+  const model = speechModelOf(modelFolder(settings));
+  const names = new Intl.DisplayNames('en', { type: 'language' });
+  return model?.languages?.map((tag) => names.of(tag)).join(', ') ?? `many languages, model ${model?.name}`;
 }

@@ -4,17 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sizeInWords } from '../../../domain/limit_text.js';
 import { LIMITS } from '../../../domain/limits.js';
-import { toMono16 } from '../../../engine/audio/samples.js';
-import { pcm16Format, writeWav } from '../../../engine/audio/wav.js';
-import { lengthOf, type WindowFile } from '../window_audio.js';
+import { lengthOf } from '../window_audio.js';
 import { AUDIO_WORD } from './command_words.js';
 import { type Engine, EngineFailed, type Heard, type TranscriptionRequest } from './engine.js';
-import { KNOWN_PROGRAMS, type KnownProgram } from './known_programs.js';
 import { readTranscription } from './transcription_json.js';
 
 /** A program of this machine: it gets a file, and writes what it heard to its output. */
 
-type CommandOptions = KnownProgram & { name: string; answer_ms_max?: number };
+/** One of the words holds `{audio}`. */
+type CommandOptions = { name: string; words: readonly string[]; answer_ms_max?: number };
 
 /** All that it learns of our environment: the rest may be secret. `env NAME=value program …` sets more. */
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH'];
@@ -34,13 +32,12 @@ export class Command implements Engine {
   }
 
   async hear({ file }: TranscriptionRequest, signal: AbortSignal): Promise<Heard> {
-    const { frames_per_second, read } = this.#options;
-    const { bytes, extension } = frames_per_second === null ? file : await converted(file, frames_per_second);
+    const { bytes, extension } = file;
     const folder = await mkdtemp(join(tmpdir(), FOLDER));
     try {
       const path = join(folder, `audio.${extension}`);
       await writeFile(path, bytes, { mode: 0o600 });
-      return read(await this.#run(path, { folder, signal }), lengthOf(file) / 1_000);
+      return readOutput(await this.#run(path, { folder, signal }), lengthOf(file) / 1_000);
     } finally {
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     }
@@ -82,14 +79,10 @@ export class Command implements Engine {
   }
 }
 
-/** A known program, or the words of TRANSCRIBE_COMMAND. */
+/** The program and the arguments of TRANSCRIBE_COMMAND. */
 export function commandEngine(words: readonly string[], answer_ms_max?: number): Command {
-  const more = answer_ms_max === undefined ? {} : { answer_ms_max };
-  const [program = ''] = words;
-  const known = words.length === 1 ? KNOWN_PROGRAMS.get(program) : undefined;
-  if (known !== undefined) return new Command({ name: program, ...known, ...more });
-  const name = program.split('/').at(-1) ?? '';
-  return new Command({ name, words, frames_per_second: null, read: readOutput, ...more });
+  const name = words[0]?.split('/').at(-1) ?? '';
+  return new Command({ name, words, ...(answer_ms_max === undefined ? {} : { answer_ms_max }) });
 }
 
 /** Audio that a killed server left behind is removed by the next one. */
@@ -107,18 +100,6 @@ export async function removeLeftBehind(now_ms: number): Promise<void> {
 function readOutput(output: string, length_s: number): Heard {
   if (output.trimStart().startsWith('{')) return readTranscription(output, length_s);
   return { segments: [{ start_s: 0, end_s: length_s, text: output, words: [] }] };
-}
-
-async function converted(file: WindowFile, frames_per_second: number): Promise<{ bytes: Buffer; extension: string }> {
-  const { wav, bytes } = file;
-  if (wav === null) {
-    const kinds = 'WAV or raw PCM of plain samples';
-    throw new EngineFailed('UNSUPPORTED_AUDIO', `This engine hears ${kinds} only; the recording is of another kind.`);
-  }
-  const { format, data_offset, frames } = wav;
-  const samples = bytes.subarray(data_offset, data_offset + frames * format.frame_bytes);
-  const mono = await toMono16({ format, samples }, frames_per_second);
-  return { bytes: writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second }) }, mono), extension: 'wav' };
 }
 
 function environment(folder: string): NodeJS.ProcessEnv {

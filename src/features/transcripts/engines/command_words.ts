@@ -1,6 +1,13 @@
 /** Stands for the path of the audio. */
 export const AUDIO_WORD = '{audio}';
 
+export const COMMAND_RULE = `must be a program and its arguments, one of which holds ${AUDIO_WORD}`;
+
+/** Whether these are a program with an argument for the audio. */
+export function isTranscriptionCommand([, ...args]: readonly string[]): boolean {
+  return args.some((word) => word.includes(AUDIO_WORD));
+}
+
 /**
  * A command as its words, by the rules that people know from shells: blanks separate, 'single' and "double" quotes hold
  * together, a backslash takes the next character as it is, between single quotes nothing is special. Nothing else is:

@@ -20,9 +20,20 @@ export type TranscriptionRequest = {
   diarize: boolean;
   /** Words that may come, and what was said before. */
   prompt: string;
+  /** Whether audio follows in the next window. */
+  goes_on: boolean;
 };
 
-export type Heard = { language?: string | undefined; segments: HeardSegment[] };
+/**
+ * `not_understood`: speech of which the engine has no text that can be trusted. `whole_until_s`: from there on it heard
+ * nothing, as an utterance may go on behind the end of the file; null where it heard all, absent where it cannot tell.
+ */
+export type Heard = {
+  language?: string | undefined;
+  segments: HeardSegment[];
+  not_understood?: { start_s: number; end_s: number }[];
+  whole_until_s?: number | null;
+};
 
 /** Times are seconds of the file. A segment without words has no times within; words come in the order of the text. */
 export type HeardSegment = {
@@ -63,6 +74,7 @@ const FAILURES = {
   ENGINE_STOPPED: true,
   AUDIO_UNAVAILABLE: true,
   UNSUPPORTED_AUDIO: false,
+  LANGUAGE_UNKNOWN: false,
 } as const;
 
 /** Failures that may lie in the file: others may be heard. */

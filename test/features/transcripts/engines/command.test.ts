@@ -1,20 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { commandEngine, removeLeftBehind } from '../../../../src/features/transcripts/engines/command.js';
 import { commandWords } from '../../../../src/features/transcripts/engines/command_words.js';
 import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
-import { readPocketsphinx } from '../../../../src/features/transcripts/engines/pocketsphinx.js';
 import type { WindowFile } from '../../../../src/features/transcripts/window_audio.js';
 import { tempFolder } from '../../../fixtures/temp_folder.js';
 import { until } from '../../../fixtures/until.js';
@@ -62,7 +51,7 @@ async function openWorld(t: Test) {
   };
   const run = (words: string[], { ms, signal }: { ms?: number; signal?: AbortSignal } = {}) =>
     commandEngine(words, ms).hear(
-      { file, stream_id: 's', language: null, diarize: false, prompt: '' },
+      { file, stream_id: 's', language: null, diarize: false, goes_on: false, prompt: '' },
       signal ?? new AbortController().signal,
     );
   const failure = async (words: string[], more: Parameters<typeof run>[1] = {}) => {
@@ -160,83 +149,4 @@ t.test('audio that a killed server left behind goes', async (t) => {
   }
   await removeLeftBehind(now);
   t.same(readdirSync(tmp).sort(), ['spool-audio-new', 'spool-other']);
-});
-
-t.test('what pocketsphinx writes', async (t) => {
-  const output = [
-    'we will meet',
-    '<s> 6.160 6.220 1.000300',
-    'we 6.230 6.420 1.000300',
-    'will(2) 6.430 6.660 0.695140',
-    '<sil> 6.660 6.670 0.9',
-    '[NOISE] 6.660 6.670 0.9',
-    '++BREATH++ 6.660 6.670 0.9',
-    'meet 6.670 6.930 0.371348',
-    '</s> 9.100 9.200 1.000000',
-    '',
-    '<s> 9.200 9.300 1.000000',
-    '</s> 9.300 9.400 1.000000',
-    '',
-  ].join('\n');
-  t.same(readPocketsphinx(output), {
-    language: 'en',
-    segments: [
-      {
-        ...{ text: 'we will meet', start_s: 6.23, end_s: 6.93 },
-        words: [
-          { text: 'we', start_s: 6.23, end_s: 6.42, confidence: 1 },
-          { text: 'will', start_s: 6.43, end_s: 6.66, confidence: 0.69514 },
-          { text: 'meet', start_s: 6.67, end_s: 6.93, confidence: 0.371348 },
-        ],
-      },
-    ],
-  });
-  t.same(readPocketsphinx(''), { language: 'en', segments: [] });
-});
-
-const missing = ['pocketsphinx_continuous', 'flite'].filter((name) => {
-  try {
-    execFileSync('which', [name], { stdio: 'ignore' });
-    return false;
-  } catch {
-    return true;
-  }
-});
-
-t.test(
-  'pocketsphinx hears a sentence of flite, at its times',
-  {
-    skip: missing.length > 0 && `${missing.join(' and ')} not installed`,
-  },
-  async (t) => {
-    const { folder } = await openWorld(t);
-    const words = 'the children walked to school'.split(' ');
-    execFileSync('flite', ['-voice', 'rms', '-t', `${words.join(' ')}.`, '-o', join(folder, 'said.wav')]);
-    const said = readFileSync(join(folder, 'said.wav'));
-    const stream = await StoredStream.open(t);
-    const length_ms = Math.round((statSync(join(folder, 'said.wav')).size - 44) / 32);
-    await stream.add([0, length_ms], said);
-    const [file] = (await stream.files(0, length_ms)) as [WindowFile];
-    const engine = commandEngine(['pocketsphinx']);
-    const heard = await engine.hear(
-      { file, stream_id: 's', language: null, diarize: false, prompt: '' },
-      new AbortController().signal,
-    );
-    const found = heard.segments.flatMap((segment) => segment.words.map(({ text }) => text));
-    const right = words.filter((one) => found.includes(one)).length;
-    t.ok(right >= 4, found.join(' '));
-    t.ok((heard.segments.at(-1)?.end_s ?? 0) <= length_ms / 1_000);
-  },
-);
-
-t.test('pocketsphinx is not given what it can not hear', async (t) => {
-  const stream = await StoredStream.open(t);
-  await stream.add([0, 1_000], Buffer.from('webm'), { codec: 'opus', container: 'webm' });
-  const [file] = (await stream.files(0, 1_000)) as [WindowFile];
-  const signal = new AbortController().signal;
-  const error: unknown = await commandEngine(['pocketsphinx'])
-    .hear({ file, stream_id: 's', language: null, diarize: false, prompt: '' }, signal)
-    .catch((thrown: unknown) => thrown);
-  const wanted = { code: 'UNSUPPORTED_AUDIO', retry: false, message: /WAV or raw PCM/ };
-  t.match(error instanceof EngineFailed ? error.failure : error, wanted);
 });

@@ -16,7 +16,7 @@ async function openWorld(t: Parameters<typeof StoredStream.open>[0], options: Re
   const engine = new OpenAiCompatible({ url: server.url, key: null, model: null, diarize: false, ...options });
   t.teardown(() => engine.close());
   const hear = (more: Record<string, unknown> = {}, signal = new AbortController().signal) =>
-    engine.hear({ file, stream_id: 's', language: null, diarize: false, prompt: '', ...more }, signal);
+    engine.hear({ file, stream_id: 's', language: null, diarize: false, goes_on: false, prompt: '', ...more }, signal);
   const failure = async (signal?: AbortSignal) => {
     const error = await hear({}, signal).then(
       () => null,
@@ -222,7 +222,7 @@ t.test('addresses may have a path, a slash at its end, and parameters', async (t
     t.same(
       (
         await engine.hear(
-          { file, stream_id: 's', language: null, diarize: false, prompt: '' },
+          { file, stream_id: 's', language: null, diarize: false, goes_on: false, prompt: '' },
           new AbortController().signal,
         )
       ).segments,

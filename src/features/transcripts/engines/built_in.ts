@@ -1,0 +1,53 @@
+import type { SpeechModel } from '../../../engine/speech/speech_model.js';
+import { type SpeechProcess, SpeechProcessFailed } from '../../../engine/speech/speech_process.js';
+import { lengthOf } from '../window_audio.js';
+import { type Engine, EngineFailed, type EngineFailure, type Heard, type TranscriptionRequest } from './engine.js';
+
+/** A model of this server, in a process of its own. Audio stays on this machine. */
+
+const CODES: Record<SpeechProcessFailed['code'], EngineFailure['code']> = {
+  NOT_DECODED: 'UNSUPPORTED_AUDIO',
+  FAILED: 'ENGINE_ERROR',
+  EXITED: 'ENGINE_EXITED',
+  TIMEOUT: 'ENGINE_TIMEOUT',
+  BUSY: 'ENGINE_BUSY',
+  STOPPED: 'ENGINE_STOPPED',
+};
+/** A file may be a little longer than its device said. */
+const LONGER_S = 5;
+
+export class BuiltInEngine implements Engine {
+  readonly name: string;
+  readonly #process: SpeechProcess;
+  readonly #languages: SpeechModel['languages'];
+
+  constructor(speech_process: SpeechProcess, { name, languages }: Pick<SpeechModel, 'name' | 'languages'>) {
+    this.name = name;
+    this.#process = speech_process;
+    this.#languages = languages;
+  }
+
+  async hear({ file, language, diarize, goes_on }: TranscriptionRequest, signal: AbortSignal): Promise<Heard> {
+    const [spoken = null] = language?.toLowerCase().split('-', 1) ?? [];
+    if (spoken !== null && this.#languages !== null && !this.#languages.includes(spoken))
+      throw new EngineFailed('LANGUAGE_UNKNOWN', `The model ${this.name} does not know the language ${spoken}.`);
+    const length_s_max = lengthOf(file) / 1_000 + LONGER_S;
+    const options = { length_s_max, language, diarize, goes_on, preview: false };
+    const heard = await this.#process.recognize(file.bytes, options, signal).catch((error: unknown) => {
+      if (!(error instanceof SpeechProcessFailed)) throw error;
+      throw new EngineFailed(CODES[error.code], error.message);
+    });
+    return {
+      language: heard.language ?? undefined,
+      segments: heard.segments.map(({ confidence, ...segment }) => ({
+        ...segment,
+        confidence: confidence ?? undefined,
+      })),
+      not_understood: heard.not_understood,
+      whole_until_s: heard.whole_until_s,
+    };
+  }
+
+  /** Others use the process as well. */
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { BUILT_IN_MODEL } from '../../../src/engine/speech/speech_model.js';
+import { SpeechProcess, SpeechProcessFailed } from '../../../src/engine/speech/speech_process.js';
+import { audioFixture, NO_MODEL, SAID } from '../../fixtures/speech.js';
+import { until } from '../../fixtures/until.js';
+
+const SIGNAL = new AbortController().signal;
+const OPTIONS = { length_s_max: 60, language: null, preview: false, diarize: false, goes_on: false };
+
+function open(
+  t: { teardown(end: () => Promise<void>): void },
+  more: Partial<ConstructorParameters<typeof SpeechProcess>[0]> = {},
+): SpeechProcess {
+  const made = new SpeechProcess({
+    model_folder: BUILT_IN_MODEL,
+    idle_ms: 60_000,
+    silence_ms_max: 120_000,
+    memory_bytes_max: 2 ** 31,
+    ...more,
+  });
+  t.teardown(() => made.close());
+  return made;
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'no failure',
+    (error: unknown) => (error instanceof SpeechProcessFailed ? error.code : String(error)),
+  );
+}
+
+const isGone = (pid: number | null) => {
+  try {
+    process.kill(pid as number, 0);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+t.test('K-143 speech is recognized in every format that phones and recorders write', { skip: NO_MODEL }, async (t) => {
+  const speech = open(t);
+  for (const name of ['opus', 'webm', 'mp3', 'm4a', 'aac', 'flac', 'ogg', 'caf']) {
+    const { segments, not_understood } = await speech.recognize(audioFixture(`said.${name}`), OPTIONS, SIGNAL);
+    t.same(
+      segments.map(({ text }) => text),
+      SAID,
+      name,
+    );
+    t.same(not_understood, [], name);
+    for (const { start_s, end_s, words } of segments) {
+      t.ok((words[0]?.start_s ?? -1) >= start_s && (words.at(-1)?.end_s ?? 99) <= end_s, `${name}: words lie within`);
+    }
+  }
+  const preview = await speech.recognize(audioFixture('said.opus'), { ...OPTIONS, preview: true }, SIGNAL);
+  t.match(preview.segments, [{ text: SAID[0], confidence: null }, { text: SAID[1] }]);
+});
+
+t.test('K-144 other languages are no text, but speech that was not understood', { skip: NO_MODEL }, async (t) => {
+  const speech = open(t);
+  for (const name of ['de', 'fr', 'es']) {
+    const { segments, not_understood } = await speech.recognize(audioFixture(`${name}.opus`), OPTIONS, SIGNAL);
+    t.same(segments, [], name);
+    t.equal(not_understood.length, 1, name);
+  }
+});
+
+t.test('audio is decoded to samples of one channel, up to a length', async (t) => {
+  const speech = open(t, { model_folder: null });
+  const lengthOf = async (name: string, length_s_max: number) => {
+    let bytes = 0;
+    const onPiece = async (piece: Buffer) => {
+      bytes += piece.length;
+    };
+    const options = { rate: 16_000, length_s_max };
+    const { samples } = await speech.decode([audioFixture(name)], options, { signal: SIGNAL, onPiece });
+    t.equal(bytes, samples * 2, name);
+    return samples / 16_000;
+  };
+  for (const name of ['opus', 'webm', 'mp3', 'm4a', 'aac', 'flac', 'ogg', 'caf']) {
+    const found = await lengthOf(`said.${name}`, 60);
+    t.ok(Math.abs(found - 10.38) < 0.2, `${name}: ${found}`);
+  }
+  t.equal(await lengthOf('said.mp3', 2), 2);
+});
+
+t.test('files that nothing decodes are refused, and the process goes on', async (t) => {
+  const speech = open(t, { model_folder: null });
+  const decode = (bytes: Buffer) =>
+    speech.decode([bytes], { rate: 16_000, length_s_max: 60 }, { signal: SIGNAL, onPiece: async () => {} });
+  t.equal(await codeOf(decode(Buffer.alloc(0))), 'NOT_DECODED');
+  t.equal(await codeOf(decode(Buffer.from('plain text that goes on and on'))), 'NOT_DECODED');
+  const { pid } = speech;
+  t.equal(await codeOf(decode(audioFixture('said.m4a').subarray(0, 300))), 'NOT_DECODED');
+  t.equal((await decode(audioFixture('said.opus'))).samples > 0, true);
+  t.equal(speech.pid, pid, 'one process for all of them');
+});
+
+t.test('a process that dies fails one call; the next one gets another', { skip: NO_MODEL }, async (t) => {
+  const speech = open(t);
+  await speech.check();
+  const { pid } = speech;
+  const first = codeOf(speech.recognize(audioFixture('said.mp3'), OPTIONS, SIGNAL));
+  const second = speech.recognize(audioFixture('said.opus'), OPTIONS, SIGNAL);
+  process.kill(pid as number, 'SIGKILL');
+  t.equal(await first, 'EXITED');
+  t.same(
+    (await second).segments.map(({ text }) => text),
+    SAID,
+  );
+  t.not(speech.pid, pid);
+});
+
+t.test('one that is silent for too long, or takes too much memory, is killed', { skip: NO_MODEL }, async (t) => {
+  const silent = open(t, { silence_ms_max: 1 });
+  t.equal(await codeOf(silent.recognize(audioFixture('said.mp3'), OPTIONS, SIGNAL)), 'TIMEOUT');
+  const small = open(t, { memory_bytes_max: 1 });
+  const sound = audioFixture('said.mp3');
+  const long = Buffer.concat(Array.from({ length: 20 }, () => sound));
+  t.equal(await codeOf(small.recognize(long, { ...OPTIONS, length_s_max: 600 }, SIGNAL)), 'EXITED');
+});
+
+t.test('it ends when nothing is asked of it, when its call is given up, and with its server', async (t) => {
+  const idle = open(t, { model_folder: null, idle_ms: 50 });
+  const decode = (speech: SpeechProcess, signal: AbortSignal) =>
+    speech.decode([audioFixture('said.opus')], { rate: 16_000, length_s_max: 60 }, { signal, onPiece: async () => {} });
+  await decode(idle, SIGNAL);
+  await until('it has ended', () => idle.pid === null);
+  await decode(idle, SIGNAL);
+
+  const given_up = open(t, { model_folder: null });
+  await decode(given_up, SIGNAL);
+  const { pid } = given_up;
+  const controller = new AbortController();
+  const asked = codeOf(decode(given_up, controller.signal));
+  controller.abort();
+  t.equal(await asked, 'STOPPED');
+  await until('the process is gone', () => isGone(pid));
+
+  const closed = open(t, { model_folder: null });
+  const running = codeOf(decode(closed, SIGNAL));
+  await delay(0);
+  await closed.close();
+  t.match(await running, /STOPPED|EXITED/);
+  t.equal(await codeOf(decode(closed, SIGNAL)), 'STOPPED');
+});
