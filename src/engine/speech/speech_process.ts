@@ -42,7 +42,7 @@ type SpeechProcessOptions = {
   memory_bytes_max: number;
 };
 
-type Call = {
+type ProcessCall = {
   request: ProcessRequest;
   audio: AsyncIterable<Uint8Array> | readonly Uint8Array[];
   signal: AbortSignal;
@@ -65,7 +65,7 @@ const HEAP_MB = 512;
 
 export class SpeechProcess {
   readonly #options: SpeechProcessOptions;
-  readonly #waiting: Call[] = [];
+  readonly #waiting: ProcessCall[] = [];
   #running: Running | null = null;
   #busy = false;
   #idle: NodeJS.Timeout | undefined;
@@ -100,7 +100,7 @@ export class SpeechProcess {
   async decode(
     audio: AsyncIterable<Uint8Array> | readonly Uint8Array[],
     options: Omit<DecodeRequest, 'kind'>,
-    { signal, onPiece }: Pick<Call, 'signal' | 'onPiece'>,
+    { signal, onPiece }: Pick<ProcessCall, 'signal' | 'onPiece'>,
   ): Promise<{ samples: number }> {
     const answer = await this.#ask({ request: { kind: 'decode', ...options }, audio, signal, onPiece });
     if (answer.kind !== 'decoded') throw new Error(`${answer.kind} is no answer to decode`);
@@ -113,13 +113,13 @@ export class SpeechProcess {
     this.#end();
   }
 
-  #ask(asked: Pick<Call, 'request'> & Partial<Call>): Promise<ProcessAnswer> {
+  #ask(asked: Pick<ProcessCall, 'request'> & Partial<ProcessCall>): Promise<ProcessAnswer> {
     return new Promise((resolve, reject) => {
       const signal = asked.signal ?? new AbortController().signal;
       if (this.#closed || signal.aborted) return reject(stopped());
       if (this.#waiting.length >= WAITING_MAX)
         return reject(new SpeechProcessFailed('BUSY', 'Too many recordings wait to be decoded.'));
-      const call: Call = { audio: [], onPiece: async () => {}, ...asked, signal, resolve, reject };
+      const call: ProcessCall = { audio: [], onPiece: async () => {}, ...asked, signal, resolve, reject };
       const is_urgent = call.request.kind === 'recognize' && call.request.preview;
       if (is_urgent) this.#waiting.unshift(call);
       else this.#waiting.push(call);
@@ -140,7 +140,7 @@ export class SpeechProcess {
     this.#idle = setTimeout(() => this.#end(), this.#options.idle_ms).unref();
   }
 
-  async #run({ request, audio, signal, onPiece }: Call): Promise<ProcessAnswer> {
+  async #run({ request, audio, signal, onPiece }: ProcessCall): Promise<ProcessAnswer> {
     const { silence_ms_max, memory_bytes_max } = this.#options;
     const running = this.#running ?? this.#start();
     const { child } = running;
@@ -208,7 +208,7 @@ export class SpeechProcess {
 
 async function answerOf(
   { answers }: Running,
-  { onPiece, onProgress }: { onPiece: Call['onPiece']; onProgress: () => void },
+  { onPiece, onProgress }: { onPiece: ProcessCall['onPiece']; onProgress: () => void },
 ): Promise<ProcessAnswer> {
   for (;;) {
     const { done, value } = await answers.next();
@@ -221,7 +221,7 @@ async function answerOf(
 
 async function send(
   pipe: Writable,
-  { request, audio, onProgress }: Pick<Call, 'request' | 'audio'> & { onProgress: () => void },
+  { request, audio, onProgress }: Pick<ProcessCall, 'request' | 'audio'> & { onProgress: () => void },
 ): Promise<void> {
   await writeFrame(pipe, request satisfies RequestFrame);
   for await (const bytes of audio)

@@ -66,7 +66,7 @@ t.test('K-144 other languages are no text, but speech that was not understood', 
   }
 });
 
-t.test('audio is decoded to samples of one channel, up to a length', async (t) => {
+t.test('K-143 audio is decoded to samples of one channel, up to a length', async (t) => {
   const speech = open(t, { model_folder: null });
   const lengthOf = async (name: string, length_s_max: number) => {
     let bytes = 0;
@@ -97,7 +97,7 @@ t.test('files that nothing decodes are refused, and the process goes on', async 
   t.equal(speech.pid, pid, 'one process for all of them');
 });
 
-t.test('a process that dies fails one call; the next one gets another', { skip: NO_MODEL }, async (t) => {
+t.test('K-145 a process that dies fails one call; the next one gets another', { skip: NO_MODEL }, async (t) => {
   const speech = open(t);
   await speech.check();
   const { pid } = speech;
