@@ -1,6 +1,5 @@
 import { account } from './accounts/account.js';
 import { appSession } from './accounts/app_session.js';
-import { email } from './accounts/email.js';
 import { exports } from './accounts/exports.js';
 import { files } from './accounts/files.js';
 import { personalAccessToken } from './accounts/personal_access_token.js';
@@ -10,6 +9,7 @@ import { certificate } from './devices/certificate.js';
 import { claim } from './devices/claim.js';
 import { device } from './devices/device.js';
 import { deviceSession } from './devices/device_session.js';
+import { email } from './emails/email.js';
 import { context } from './insights/context.js';
 import { library } from './insights/library.js';
 import { authSession } from './oauth/auth_session.js';

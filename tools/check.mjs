@@ -22,6 +22,7 @@ const checks = [
   { title: 'types of the app', program: 'tsc', args: ['-p', 'tsconfig.app.json'] },
   { title: 'lint and format', program: 'biome', args: ['check', '--error-on-warnings', '.'] },
   { title: 'import directions', program: 'depcruise', args: ['--config', '.dependency-cruiser.cjs', ...folders] },
+  { title: 'rooms of a storey', program: process.execPath, args: ['tools/checks/rooms.mjs'] },
   { title: 'unused code', program: 'knip', args: ['--no-progress'] },
   { title: 'citations', program: process.execPath, args: ['tools/checks/citations.mjs'] },
   { title: 'names of types', program: process.execPath, args: ['tools/checks/names.mjs'] },

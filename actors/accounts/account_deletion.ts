@@ -5,6 +5,7 @@ import { KEEP_FOR_EVER, keepsForEver } from '../../src/domain/workspaces.js';
 import { type Decision, DONE, type DoneDecision, type Effect, messagesOf } from '../actor.js';
 import type { BindingMessage } from '../devices/binding.js';
 import type { DeviceMessage } from '../devices/device.js';
+import type { EmailMessage } from '../emails/email.js';
 import type { HoldNews, WorkspaceMessage } from '../workspaces/workspace.js';
 import { workspaceDeleted } from './account_memberships.js';
 import { endSessions } from './account_sessions.js';
@@ -18,7 +19,6 @@ import {
   tellRetention,
 } from './account_state.js';
 import { revokeAllTokens } from './account_tokens.js';
-import type { EmailMessage } from './email.js';
 
 type Leaving = Extract<Phase, { status: 'leaving' }>;
 /** Collection `devices`; what of it an erasure needs. */

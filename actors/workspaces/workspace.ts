@@ -14,7 +14,6 @@ import {
   type WorkspaceEnd,
   type WorkspaceSettings,
 } from '../../src/domain/workspaces.js';
-import type { EmailMessage } from '../accounts/email.js';
 import {
   type Decision,
   DONE,
@@ -26,6 +25,7 @@ import {
   type RangeQuery,
   type Turn,
 } from '../actor.js';
+import type { EmailMessage } from '../emails/email.js';
 import { differs, type RecorderNews, type RetentionNews, type SweepSettings, tellSweep } from './sweep.js';
 
 /**

@@ -1,11 +1,11 @@
 import type { AccountMessage } from '../../actors/accounts/account.js';
 import type { Account } from '../../actors/accounts/account_state.js';
 import type { AppSessionMessage, IssuedTokens } from '../../actors/accounts/app_session.js';
-import type { EmailMessage } from '../../actors/accounts/email.js';
 import type { Address } from '../../actors/actor.js';
 import type { Binding, BindingMessage } from '../../actors/devices/binding.js';
 import type { Claim, ClaimMessage } from '../../actors/devices/claim.js';
 import type { DeviceMessage } from '../../actors/devices/device.js';
+import type { EmailMessage } from '../../actors/emails/email.js';
 import type { StreamMessage } from '../../actors/recordings/stream.js';
 import type { Chunk, ChunkIntent, Stream } from '../../actors/recordings/stream_state.js';
 import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';

@@ -1,11 +1,11 @@
 import type { Account } from '../../actors/accounts/account_state.js';
 import type { AppSession } from '../../actors/accounts/app_session.js';
-import type { Email } from '../../actors/accounts/email.js';
 import type { PersonalAccessToken } from '../../actors/accounts/personal_access_token.js';
 import type { Binding } from '../../actors/devices/binding.js';
 import type { Claim } from '../../actors/devices/claim.js';
 import type { Device } from '../../actors/devices/device.js';
 import type { DeviceSession } from '../../actors/devices/device_session.js';
+import type { Email } from '../../actors/emails/email.js';
 import type { AuthSession } from '../../actors/oauth/auth_session.js';
 import type { Grant } from '../../actors/oauth/grant.js';
 import type { Source } from '../../actors/recordings/source.js';

@@ -1,7 +1,7 @@
 import type { AccountMessage } from '../../actors/accounts/account.js';
 import { type Account, isOpen } from '../../actors/accounts/account_state.js';
-import type { EmailMessage, ListedInvitation } from '../../actors/accounts/email.js';
 import type { Address } from '../../actors/actor.js';
+import type { EmailMessage, ListedInvitation } from '../../actors/emails/email.js';
 import type { Invitation, Member, Workspace, WorkspaceMessage } from '../../actors/workspaces/workspace.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';

@@ -1,7 +1,7 @@
 import type { AccountMessage } from '../../actors/accounts/account.js';
 import type { Account } from '../../actors/accounts/account_state.js';
-import type { EmailMessage } from '../../actors/accounts/email.js';
 import type { Address } from '../../actors/actor.js';
+import type { EmailMessage } from '../../actors/emails/email.js';
 import type { AuthSession, AuthSessionMessage } from '../../actors/oauth/auth_session.js';
 import type { Grant, GrantMessage, IssuedGrant } from '../../actors/oauth/grant.js';
 import { partitionOfId } from '../../src/domain/ids.js';

@@ -1,9 +1,9 @@
 import type { AccountMessage } from '../../actors/accounts/account.js';
 import { type Account, isOpen } from '../../actors/accounts/account_state.js';
-import type { EmailMessage } from '../../actors/accounts/email.js';
 import type { Claim, ClaimMessage } from '../../actors/devices/claim.js';
 import type { DeviceMessage } from '../../actors/devices/device.js';
 import { type DeviceSession, type DeviceSessionMessage, recorderOf } from '../../actors/devices/device_session.js';
+import type { EmailMessage } from '../../actors/emails/email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';

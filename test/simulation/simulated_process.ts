@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { account } from '../../actors/accounts/account.js';
 import { appSession } from '../../actors/accounts/app_session.js';
-import { email } from '../../actors/accounts/email.js';
 import { exports } from '../../actors/accounts/exports.js';
 import { files } from '../../actors/accounts/files.js';
 import { personalAccessToken } from '../../actors/accounts/personal_access_token.js';
@@ -10,6 +9,7 @@ import { bleAddress } from '../../actors/devices/ble_address.js';
 import { claim } from '../../actors/devices/claim.js';
 import { device } from '../../actors/devices/device.js';
 import { deviceSession } from '../../actors/devices/device_session.js';
+import { email } from '../../actors/emails/email.js';
 import { context } from '../../actors/insights/context.js';
 import { library } from '../../actors/insights/library.js';
 import { authSession } from '../../actors/oauth/auth_session.js';

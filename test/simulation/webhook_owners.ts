@@ -1,6 +1,6 @@
 import type { AccountMessage } from '../../actors/accounts/account.js';
 import { type Account, isOpen } from '../../actors/accounts/account_state.js';
-import type { EmailMessage } from '../../actors/accounts/email.js';
+import type { EmailMessage } from '../../actors/emails/email.js';
 import type { EndpointMessage } from '../../actors/webhooks/endpoint.js';
 import type { Endpoint } from '../../actors/webhooks/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';

@@ -1,6 +1,5 @@
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { AppSession } from '../../../actors/accounts/app_session.js';
-import type { Email } from '../../../actors/accounts/email.js';
 import type { Exports } from '../../../actors/accounts/exports_state.js';
 import type { Files } from '../../../actors/accounts/files.js';
 import type { PersonalAccessToken } from '../../../actors/accounts/personal_access_token.js';
@@ -10,6 +9,7 @@ import type { Certificate } from '../../../actors/devices/certificate.js';
 import type { Claim } from '../../../actors/devices/claim.js';
 import type { Device } from '../../../actors/devices/device.js';
 import type { DeviceSession } from '../../../actors/devices/device_session.js';
+import type { Email } from '../../../actors/emails/email.js';
 import type { Context } from '../../../actors/insights/context_state.js';
 import type { Library } from '../../../actors/insights/library_state.js';
 import type { AuthSession } from '../../../actors/oauth/auth_session.js';

@@ -1,5 +1,5 @@
 import type { Account } from '../../../actors/accounts/account_state.js';
-import type { NewAccountId } from '../../../actors/accounts/email.js';
+import type { NewAccountId } from '../../../actors/emails/email.js';
 import { emailAddress } from '../../access/request_schemas.js';
 import type { TypedEmail } from '../../access/typed_email.js';
 import { isId } from '../../domain/ids.js';

@@ -1,6 +1,6 @@
 import type { Account } from '../../../actors/accounts/account_state.js';
-import type { Email } from '../../../actors/accounts/email.js';
 import type { Device } from '../../../actors/devices/device.js';
+import type { Email } from '../../../actors/emails/email.js';
 import { isId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Account, isOpen } from '../../../actors/accounts/account_state.js';
-import type { ListedInvitation } from '../../../actors/accounts/email.js';
+import type { ListedInvitation } from '../../../actors/emails/email.js';
 import { HELD, type Invitation, invitationsAfter, type Workspace } from '../../../actors/workspaces/workspace.js';
 import { type PageQuery, type Position, pageOf, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';

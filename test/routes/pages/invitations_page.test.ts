@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { EmailMessage } from '../../../actors/accounts/email.js';
+import type { EmailMessage } from '../../../actors/emails/email.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import {
   allowSharing,

@@ -2,7 +2,7 @@ import pino from 'pino';
 import t from 'tap';
 import type { AccountMessage } from '../../../actors/accounts/account.js';
 import type { Account } from '../../../actors/accounts/account_state.js';
-import type { EmailMessage } from '../../../actors/accounts/email.js';
+import type { EmailMessage } from '../../../actors/emails/email.js';
 import { restoreView } from '../../../routes/pages/restore.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { utcText } from '../../../src/features/accounts/deletion_mail.js';

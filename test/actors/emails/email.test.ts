@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type Email, type EmailMessage, email } from '../../../actors/accounts/email.js';
 import type { Effect } from '../../../actors/actor.js';
+import { type Email, type EmailMessage, email } from '../../../actors/emails/email.js';
 import { authSession } from '../../../actors/oauth/auth_session.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
