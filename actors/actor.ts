@@ -28,7 +28,7 @@ export interface Turn {
   readonly self: string;
   /** Milliseconds since 1970. */
   readonly now_ms: number;
-  /** What destroys something for good goes by this time: `now_ms`, or earlier while clocks disagree (src/engine/runtime/clock.ts). */
+  /** What destroys something for good goes by this time: `now_ms`, or earlier while clocks disagree (src/engine/time/clock.ts). */
   readonly certain_ms: number;
   /** The record, or undefined when there is none. Asking for one that the message does not name is a bug and throws. */
   record<T>(collection: string, id: string): T | undefined;

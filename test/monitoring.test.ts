@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
-import { makeMetrics } from '../src/engine/runtime/metrics.js';
+import { makeMetrics } from '../src/engine/metrics/metrics.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'deploy');

@@ -8,7 +8,7 @@ import { Members } from '../engine/cluster/members.js';
 import { ProcessQueries } from '../engine/cluster/process_queries.js';
 import { DuePoll } from '../engine/jobs/due_poll.js';
 import { SharedWindows } from '../engine/limits/shared_windows.js';
-import { makeMetrics } from '../engine/runtime/metrics.js';
+import { makeMetrics } from '../engine/metrics/metrics.js';
 import { SERVER_KEYS_CHANNEL } from '../engine/secrets/server_key_rotation.js';
 import { EntityScan } from '../engine/store/entity_scan.js';
 import { openTracing } from '../engine/tracing/open_tracing.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { diskFull } from './disk_faults.js';
 import { Trial } from './trial.js';
 import { canBoundFiles, uploadsWithoutRoom } from './upload_faults.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { type Answer, type Call, RunTime } from './history.js';
 import { judge, type Model } from './linearizability.js';
 import { counter, endpointStatus, member, register, setOnce } from './models.js';

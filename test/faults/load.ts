@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeviceClient } from '../../kits/typescript/src/device_client.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { type Answer, answerOf, type Call, RunTime } from './history.js';

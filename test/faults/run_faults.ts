@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { FAULTS, type Fault } from './table.js';
 import { runTestFile } from './test_files.js';
 import { type Size, Trial } from './trial.js';

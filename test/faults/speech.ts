@@ -6,7 +6,7 @@ import { call } from '../../kits/typescript/src/http_call.js';
 import type { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { ownRedisOf } from '../fixtures/redis_content.js';
 import { appendOnlyFiles, secretsIn } from '../fixtures/stored_secrets.js';
 import { until } from '../fixtures/until.js';

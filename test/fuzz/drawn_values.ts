@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 
 /** Values as a schema wants them, and values as nobody wants them. */
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SEGMENT_SUFFIX } from '../../src/engine/blobs/segment_appender.js';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 import { drawRequest, type FuzzRequest } from './requests.js';

@@ -1,6 +1,6 @@
 import { ROUTES } from '../../routes/index.js';
 import type { Route } from '../../src/edge/http/route.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { encodeCbor } from '../../src/engine/wire/cbor.js';
 import { drawValid, hurt, ODD_VALUES, oddJson, spoil } from './drawn_values.js';
 import type { World } from './world.js';

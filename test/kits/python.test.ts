@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { BadLink, drawFate } from '../fixtures/bad_link.js';
 import { opusFile } from '../fixtures/opus_file.js';

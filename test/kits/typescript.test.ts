@@ -11,7 +11,7 @@ import { call } from '../../kits/typescript/src/http_call.js';
 import { type Notice, Recorder } from '../../kits/typescript/src/recorder.js';
 import { WebhookVerifier } from '../../kits/typescript/src/webhooks.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { AppClient } from '../fixtures/app_client.js';
 import { BadLink, drawFate } from '../fixtures/bad_link.js';
 import { freePort } from '../fixtures/free_port.js';

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Page } from 'playwright-core';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { TestAccount } from '../fixtures/account.js';
 import { findChromium, NO_CHROMIUM } from '../fixtures/chromium_program.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';

@@ -3,7 +3,7 @@ import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { ageRecords, isSegment } from '../engine/blobs/segments.js';
 import { KilledServer } from '../fixtures/kills.js';
 import { scenario } from '../fixtures/scenario.js';

@@ -8,7 +8,7 @@ import type { ChunkIntent, Stream } from '../../actors/recordings/stream_state.j
 import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { streamFolder } from '../../src/engine/blobs/blob_keys.js';
-import { randomId } from '../../src/engine/runtime/random.js';
+import { randomId } from '../../src/engine/random/random.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { scenario } from '../fixtures/scenario.js';
 import { TestSpool } from '../fixtures/spool.js';

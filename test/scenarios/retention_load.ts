@@ -6,7 +6,7 @@ import type { Event } from '../../kits/typescript/src/api.js';
 import { chunkId, libraryId, partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, orNull } from '../../src/domain/refusals.js';
 import { blobKey } from '../../src/engine/blobs/blob_keys.js';
-import { randomId } from '../../src/engine/runtime/random.js';
+import { randomId } from '../../src/engine/random/random.js';
 import { expectationOf, streamOf } from '../engine/blobs/blob_store_contract.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { scenario } from '../fixtures/scenario.js';

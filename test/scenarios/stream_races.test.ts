@@ -11,7 +11,7 @@ import {
   type DeviceCredentials,
   sha256Of,
 } from '../../kits/typescript/src/device_client.js';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { type Answer, answerOf, type Call, RunTime } from '../faults/history.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { TestRedis } from '../fixtures/redis.js';

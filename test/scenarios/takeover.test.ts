@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import type { StreamMessage } from '../../actors/recordings/stream.js';
 import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { randomId } from '../../src/engine/runtime/random.js';
+import { randomId } from '../../src/engine/random/random.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { scenario } from '../fixtures/scenario.js';

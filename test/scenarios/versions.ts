@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { Trial } from '../faults/trial.js';
 import { OtherBuild, PREVIOUS_REVISION, versionsSideBySide } from '../faults/versions.js';
 import { scenario } from '../fixtures/scenario.js';

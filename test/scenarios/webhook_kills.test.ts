@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import type { Behaviour } from '../fixtures/receiver.js';
 import { scenario } from '../fixtures/scenario.js';

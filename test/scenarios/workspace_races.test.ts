@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Account } from '../../kits/typescript/src/api.js';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { allOf, type Colleague, colleagueFaults, membershipEvents, payload } from '../fixtures/colleagues.js';
 import { TestRedis } from '../fixtures/redis.js';

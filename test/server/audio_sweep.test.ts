@@ -8,7 +8,7 @@ import { type IntentView, sha256Of } from '../../kits/typescript/src/device_clie
 import { chunkId, streamOfChunk } from '../../src/domain/ids.js';
 import { blobKey, streamFolder } from '../../src/engine/blobs/blob_keys.js';
 import { openFolderBlobStore } from '../../src/engine/blobs/folder_blob_store.js';
-import { randomId } from '../../src/engine/runtime/random.js';
+import { randomId } from '../../src/engine/random/random.js';
 import { expectationOf, streamOf } from '../engine/blobs/blob_store_contract.js';
 import { ageRecords, segmentsIn } from '../engine/blobs/segments.js';
 import { record } from '../fixtures/recording.js';

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import t from 'tap';
 import { type BindingView, DeviceClient, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';
-import { randomId } from '../../src/engine/runtime/random.js';
+import { randomId } from '../../src/engine/random/random.js';
 import { decodeStored, encodeStored } from '../../src/engine/store/codec.js';
 import { keysOf, partitionOfText } from '../../src/engine/store/partitions.js';
 import { stemsOf } from '../../src/features/insights/stems.js';

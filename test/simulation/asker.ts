@@ -1,6 +1,6 @@
 import type { Address } from '../../actors/actor.js';
 import type { Refusal } from '../../src/domain/refusals.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import type { Ledger } from './ledger.js';
 

@@ -11,8 +11,8 @@ import type { Chunk, ChunkIntent, Stream } from '../../actors/recordings/stream_
 import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';
 import type { Entitlement } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { randomCode, randomId, randomPartition } from '../../src/engine/runtime/random.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { randomCode, randomId, randomPartition } from '../../src/engine/random/random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import type { Ask, Asker } from './asker.js';
 import type { Ledger } from './ledger.js';

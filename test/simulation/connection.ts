@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { type Store, StoreUnavailable } from '../../src/engine/store/store.js';
 import type { ModelStore, QueuePlace } from './model_store.js';
 import type { VirtualTime } from './virtual_time.js';

@@ -1,6 +1,6 @@
 import type { Holding, Ownership } from '../../src/engine/cluster/members.js';
 import { ownersOf } from '../../src/engine/cluster/ownership.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 
 /**
  * What a process believes of who is alive. truth: what is so. none: that it owns nothing. all: that it owns everything.

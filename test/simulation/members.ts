@@ -6,7 +6,7 @@ import type { Invitation, Member, Workspace, WorkspaceMessage } from '../../acto
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import type { Role } from '../../src/domain/workspaces.js';
-import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
+import { randomId, randomPartition } from '../../src/engine/random/random.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import type { Ask, Asker } from './asker.js';
 import type { VirtualTime } from './virtual_time.js';

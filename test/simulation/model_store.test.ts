@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { RecordQuery } from '../../actors/actor.js';
 import { makeId } from '../../src/domain/ids.js';
-import { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { NO_VERSION, type StoredVersion, versionIn } from '../../src/engine/store/entity_version.js';
 import { RedisStore } from '../../src/engine/store/redis_store.js';
 import type { Commit, EntityLocation, Fence, Store, StoredEffect } from '../../src/engine/store/store.js';

@@ -7,7 +7,7 @@ import type { Grant, GrantMessage, IssuedGrant } from '../../actors/oauth/grant.
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isOauthError, type OauthError } from '../../src/domain/oauth_errors.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
+import { randomId, randomPartition } from '../../src/engine/random/random.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import type { Asker } from './asker.js';
 

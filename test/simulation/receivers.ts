@@ -1,5 +1,5 @@
 import { endpointOfDelivery } from '../../src/domain/ids.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { Posted, Poster } from '../../src/features/webhooks/poster.js';
 import type { Connection } from './connection.js';
 import type { DeliveryHistory } from './delivery_history.js';

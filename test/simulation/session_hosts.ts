@@ -7,7 +7,7 @@ import type { EmailMessage } from '../../actors/emails/email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
+import { randomId, randomPartition } from '../../src/engine/random/random.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import type { Ask, Asker } from './asker.js';
 

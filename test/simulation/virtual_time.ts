@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 
 type Due = { at_ms: number; order: number; run: () => void; dropped: boolean };
 

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../actors/webhooks/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { ENDPOINT_STATUSES } from '../../src/domain/webhooks.js';
-import { randomId, randomPartition } from '../../src/engine/runtime/random.js';
+import { randomId, randomPartition } from '../../src/engine/random/random.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import type { Asker } from './asker.js';
 

@@ -8,7 +8,7 @@ import { AppClient } from '../../dist/kits/typescript/src/app_client.js';
 import { DeviceClient } from '../../dist/kits/typescript/src/device_client.js';
 import { OperatorClient } from '../../dist/kits/typescript/src/operator_client.js';
 import { pcm16Format, writeWav } from '../../dist/src/engine/audio/wav.js';
-import { randomId } from '../../dist/src/engine/runtime/random.js';
+import { randomId } from '../../dist/src/engine/random/random.js';
 import { decodeCbor, encodeCbor } from '../../dist/src/engine/wire/cbor.js';
 import { cpuMs, startProgram } from './processes.mjs';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { writeWav } from '../../src/engine/audio/wav.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { speak, type Utterance } from '../speech/audible_script.js';
 
 /** What recorders record: WAV files of 8 bit samples, whose rate follows from the size that a chunk shall have. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CallRefused, NoAnswer } from '../../kits/typescript/src/call.js';
 import { DeviceClient, type DeviceCredentials } from '../../kits/typescript/src/device_client.js';
 import { backoffAfter } from '../../src/domain/backoff.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { CBOR_ENCODING } from '../cbor_encoding.js';
 import type { CallName, RetryReason, Stats } from './stats.js';
 

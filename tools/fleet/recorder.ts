@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import type { DeviceClient } from '../../kits/typescript/src/device_client.js';
-import type { SeededRandom } from '../../src/engine/runtime/seeded_random.js';
+import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { AudioSource, RecordedChunk } from './audio_source.js';
 import type { FlakyConnection } from './flaky_connection.js';
 import type { Ledger, SentStream } from './ledger.js';

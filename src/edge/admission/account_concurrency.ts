@@ -1,5 +1,5 @@
 import { LIMITS } from '../../domain/limits.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 
 /** Whether a request may begin: now, when the promise resolves, or not at all. */
 export type Admission = 'at once' | 'full' | Promise<void>;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../domain/limits.js';
 import { type Refusal, refuse } from '../../domain/refusals.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import { spreadRetryAfter } from './overload.js';
 
 const MINUTE_MS = 60_000;

@@ -6,10 +6,10 @@ import { type CertificateInspection, judgeCertificate, readPeerCertificate } fro
 import type { DeviceIdentity } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, isRefused, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import type { Clock } from '../../engine/runtime/clock.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
 import type { IssuedCertificate, IssuedCertificates } from '../../engine/store/issued_certificates.js';
+import type { Clock } from '../../engine/time/clock.js';
 import { type DeviceBudgets, overBudget } from './device_budgets.js';
 import type { DeviceProxies, PassedFacts } from './device_proxies.js';
 

@@ -1,6 +1,6 @@
 import { type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { RateLimits, RateName } from '../../engine/limits/rate_limits.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { AccountConcurrencyLimiter } from './account_concurrency.js';
 import { type DeviceBudgets, overBudget } from './device_budgets.js';
 import { type Overload, type Priority, spreadRetryAfter } from './overload.js';

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { AccessDeps } from '../../access/principal.js';
 import type { RateLimits } from '../../engine/limits/rate_limits.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import type { Clock } from '../../engine/runtime/clock.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Clock } from '../../engine/time/clock.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import type { AccountConcurrencyLimiter } from '../admission/account_concurrency.js';
 import type { DeviceIdentityDeps } from '../admission/device_identity.js';

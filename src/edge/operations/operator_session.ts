@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { networkOf, type RateLimits } from '../../engine/limits/rate_limits.js';
-import type { Clock } from '../../engine/runtime/clock.js';
 import { equalBytes } from '../../engine/secrets/server_keys.js';
+import type { Clock } from '../../engine/time/clock.js';
 
 /**
  * Who may use the operator port: whoever shows the operator token as a bearer token, or a browser with the cookie that it

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 
 /** What one metric counts up to, added up over labels. `buckets`: observations up to each of `bounds`, seconds. */
 export type Total = { count: number; sum: number; buckets: number[]; bounds: number[] };

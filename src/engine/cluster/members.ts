@@ -2,10 +2,10 @@ import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { every } from '../runtime/ticks.js';
 import { callFunction } from '../store/redis_calls.js';
 import { nodesOf } from '../store/redis_connection.js';
 import { isRetryable } from '../store/store.js';
+import { every } from '../time/ticks.js';
 import { newMemberId, ownersOf } from './ownership.js';
 
 const RENEW_EVERY_MS = 1_000;

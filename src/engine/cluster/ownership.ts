@@ -1,6 +1,6 @@
 import { PARTITIONS } from '../../domain/ids.js';
 import { MEMBER_ID_CHARS } from '../../domain/webhooks.js';
-import { randomBytes } from '../runtime/random.js';
+import { randomBytes } from '../random/random.js';
 
 /** What a process is called among those that work on one Redis. */
 export function newMemberId(): string {

@@ -1,7 +1,7 @@
 import type { FailedJob, JobFailure, Lease } from '../../../actors/job.js';
 import { isId } from '../../domain/ids.js';
 import { orRefused, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import { randomBytes } from '../runtime/random.js';
+import { randomBytes } from '../random/random.js';
 import type { Store } from '../store/store.js';
 import { DueEntities } from './due_entities.js';
 import type { DuePoll } from './due_poll.js';

@@ -1,7 +1,7 @@
 import type { Holding } from '../cluster/members.js';
 import type { DuePoll } from '../jobs/due_poll.js';
 import { DueTask } from '../jobs/due_task.js';
-import type { Metrics } from '../runtime/metrics.js';
+import type { Metrics } from '../metrics/metrics.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import { decodeStored } from '../store/codec.js';
 import type { Queued, Store } from '../store/store.js';

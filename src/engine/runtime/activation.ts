@@ -11,6 +11,7 @@ import {
   UnknownVariant,
   unreachable,
 } from '../../domain/refusals.js';
+import { randomFraction } from '../random/random.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import { NO_VERSION, type StoredVersion, versionAfter, versionIn } from '../store/entity_version.js';
 import { eventIdIn } from '../store/event_body.js';
@@ -35,7 +36,6 @@ import {
 import type { ActingEntity } from './entity_actors.js';
 import type { MessageAnswer, WaitingMessage } from './mailbox.js';
 import type { RuntimeParts } from './parts.js';
-import { randomFraction } from './random.js';
 
 const BATCH_MAX = 64;
 const CONFLICT_TRIES_MAX = 12;

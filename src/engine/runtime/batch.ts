@@ -1,11 +1,11 @@
 import type { ActorKind, Address, DeliveryQueue, Effect, Read, RecordQuery, Turn } from '../../../actors/actor.js';
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../../domain/event_types.js';
 import { unreachable } from '../../domain/refusals.js';
+import { randomId } from '../random/random.js';
 import { decodeStored, encodeStored, packStored } from '../store/codec.js';
 import { encodeEvent, type RecordedEvent, resourceType } from '../store/event_body.js';
 import type { EntityLocation, Fence, QueryResult, StoredEffect } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
-import { randomId } from './random.js';
 
 /**
  * An entity in memory: its state, the last outbox message applied of each sending partition, and the schema it is stored

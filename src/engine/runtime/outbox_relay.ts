@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import { backoffAfter } from '../../domain/backoff.js';
 import { PARTITIONS } from '../../domain/ids.js';
 import type { DuePoll } from '../jobs/due_poll.js';
+import type { Metrics } from '../metrics/metrics.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import { type OutboxEntry, type Store, StoreUnavailable } from '../store/store.js';
 import type { StoredMessage } from './batch.js';
-import type { Metrics } from './metrics.js';
 import type { Runtime } from './runtime.js';
 
 const READ_MAX = 200;

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
+import type { Metrics } from '../metrics/metrics.js';
 import type { EntityLocation, Store } from '../store/store.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
 import type { StoredMessage } from './batch.js';
 import type { EntityActors } from './entity_actors.js';
 import type { WaitingMessage } from './mailbox.js';
-import type { Metrics } from './metrics.js';
 import type { RecentMessages } from './recent_messages.js';
 
 /** What an activation needs of its surroundings. */

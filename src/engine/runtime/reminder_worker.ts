@@ -3,9 +3,9 @@ import type { Address } from '../../../actors/actor.js';
 import { Backoff } from '../jobs/backoff.js';
 import type { DuePoll } from '../jobs/due_poll.js';
 import { DueTask } from '../jobs/due_task.js';
+import type { Metrics } from '../metrics/metrics.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { DueReminder, SkipsReminder, Store } from '../store/store.js';
-import type { Metrics } from './metrics.js';
 import type { Runtime } from './runtime.js';
 
 const RUN_EVERY_MS = 1_000;

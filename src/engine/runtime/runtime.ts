@@ -1,7 +1,9 @@
 import type { ActorKind, Address } from '../../../actors/actor.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { randomBytes } from '../random/random.js';
 import { partitionOf } from '../store/partitions.js';
 import type { EntityLocation, Fence } from '../store/store.js';
+import { every } from '../time/ticks.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
 import { Activation, readSnapshot, refused, SHUT } from './activation.js';
@@ -11,9 +13,7 @@ import { Deadlines } from './deadlines.js';
 import { EntityActors } from './entity_actors.js';
 import type { MessageAnswer, WaitingMessage } from './mailbox.js';
 import type { RuntimeParts } from './parts.js';
-import { randomBytes } from './random.js';
 import { RecentMessages, type RecentTurns } from './recent_messages.js';
-import { every } from './ticks.js';
 
 const ASK_DEADLINE_MS = 8_000;
 const DOWNSTREAM_MAX_MS = 2_000;

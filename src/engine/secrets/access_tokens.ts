@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type Audience, audienceUrl, type Issuer } from '../../domain/audiences.js';
 import { isId } from '../../domain/ids.js';
-import { randomBytes } from '../runtime/random.js';
+import { randomBytes } from '../random/random.js';
 import { SIGNING_ALGORITHM, type SigningKeys } from './signing_keys.js';
 
 /** What an OAuth access token says. Times are whole seconds once they were in a token, rounded down. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { every } from '../runtime/ticks.js';
+import { every } from '../time/ticks.js';
 import {
   activateServerKey,
   type IntroducedKey,

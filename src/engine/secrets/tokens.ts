@@ -1,5 +1,5 @@
 import { isId } from '../../domain/ids.js';
-import { randomBytes } from '../runtime/random.js';
+import { randomBytes } from '../random/random.js';
 import { isKeptHash, keptHash } from './kept_hash.js';
 import { equalBytes, type ServerKeys } from './server_keys.js';
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
 import { PARTITIONS } from '../../domain/ids.js';
-import type { Metrics } from '../runtime/metrics.js';
-import { every } from '../runtime/ticks.js';
+import type { Metrics } from '../metrics/metrics.js';
+import { every } from '../time/ticks.js';
 import { tagOf } from './partitions.js';
 import { takesNoWrites } from './storage_problem.js';
 

@@ -4,8 +4,8 @@ import { emailAddress } from '../../access/request_schemas.js';
 import type { TypedEmail } from '../../access/typed_email.js';
 import { isId } from '../../domain/ids.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
+import { randomId, randomPartition } from '../../engine/random/random.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
-import { randomId, randomPartition } from '../../engine/runtime/random.js';
 import type { FeatureServices } from '../services.js';
 
 /** Accounts by the email that leads to them. */

@@ -8,7 +8,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { networkOf } from '../../engine/limits/rate_limits.js';
 import { sealMail } from '../../engine/mail/sealed_mail.js';
-import { randomCode, randomId } from '../../engine/runtime/random.js';
+import { randomCode, randomId } from '../../engine/random/random.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { partitionOfText } from '../../engine/store/partitions.js';
 import type { FeatureServices } from '../services.js';

@@ -18,8 +18,8 @@ import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { Holding } from '../../engine/cluster/members.js';
 import { ALL_PARTITIONS, type DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueTask } from '../../engine/jobs/due_task.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
 import { decodeStored } from '../../engine/store/codec.js';
 import { isRetryable, type Queued, type Store } from '../../engine/store/store.js';
 

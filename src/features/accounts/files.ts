@@ -7,7 +7,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { CONTENT_MISSING, isRefused, Refused, refuse } from '../../domain/refusals.js';
 import { fileKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteContent, TakeBody } from '../../engine/blobs/blob_store.js';
-import { randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 
 /** What people keep beside recordings, for themselves alone. Rule K-014; docs/choices.md, "Files and exports". */

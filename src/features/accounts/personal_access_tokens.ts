@@ -7,7 +7,7 @@ import { id, moment, momentOrNull, permission } from '../../access/response_sche
 import { partitionOfId } from '../../domain/ids.js';
 import type { Permission } from '../../domain/permissions.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
-import { randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/random/random.js';
 import { makeSecret } from '../../engine/secrets/tokens.js';
 import type { FeatureServices } from '../services.js';
 

@@ -4,7 +4,7 @@ import { renewAfterMs } from '../../../certs/renewal.js';
 import { deviceKind, id, moment } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
-import { randomId, randomPartition } from '../../engine/runtime/random.js';
+import { randomId, randomPartition } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 
 /** Certificates of devices, and of proxies that pass devices on, as staff give and revoke them. */

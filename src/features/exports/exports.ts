@@ -12,7 +12,7 @@ import { isEnabled } from '../../domain/permissions.js';
 import { orRefused, Refused, refuse } from '../../domain/refusals.js';
 import { archiveKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteContent } from '../../engine/blobs/blob_store.js';
-import { randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/random/random.js';
 import type { Fence } from '../../engine/store/store.js';
 import { accountNamed } from '../accounts/account_of_email.js';
 import type { FeatureServices } from '../services.js';

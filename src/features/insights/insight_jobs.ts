@@ -20,10 +20,10 @@ import {
   type JobResult,
   NO_JOB,
 } from '../../engine/jobs/job_queue.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
+import { randomId } from '../../engine/random/random.js';
 import { isFenceBroken } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
-import { randomId } from '../../engine/runtime/random.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
 import type { Fence } from '../../engine/store/store.js';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { EngineWorker } from '../../engine/jobs/engine_worker.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import { EngineFailed } from '../transcripts/engines/engine.js';
 import type { InsightEngine } from './engines/insight_engine.js';
 import type { InsightJobs, InsightResult, InsightWork } from './insight_jobs.js';

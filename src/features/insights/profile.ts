@@ -7,7 +7,7 @@ import { languageTag, trimmedLines, trimmedText, whole } from '../../access/requ
 import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 
 /** What an account says of itself, which pipelines are told. Rule K-013; docs/choices.md, "Pipelines and profile". */

@@ -3,7 +3,7 @@ import { issuerUrl } from '../../access/issuer.js';
 import type { Client } from '../../access/oauth_client.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
-import { randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/random/random.js';
 import { deriveToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { readQuery, repeatProblem } from '../../engine/wire/form.js';
 import type { FeatureServices } from '../services.js';

@@ -6,7 +6,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
 import { isScope, scopeList } from '../../domain/scopes.js';
-import { randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/random/random.js';
 import { randomSeed } from '../../engine/secrets/tokens.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
 import { accountNamed, accountOf, knownEmail, newAccountId } from '../accounts/account_of_email.js';

@@ -5,7 +5,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { orNull } from '../../domain/refusals.js';
-import { randomId, randomPartition } from '../../engine/runtime/random.js';
+import { randomId, randomPartition } from '../../engine/random/random.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { knownEmail } from '../accounts/account_of_email.js';
 import { passesCaptcha } from '../accounts/captcha.js';

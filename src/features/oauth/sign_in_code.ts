@@ -3,7 +3,7 @@ import type { CodeToSend, TriedCode } from '../../../actors/oauth/emailed_code.j
 import { Refused, refuse } from '../../domain/refusals.js';
 import { networkOf } from '../../engine/limits/rate_limits.js';
 import { sealMail } from '../../engine/mail/sealed_mail.js';
-import { randomCode, randomId } from '../../engine/runtime/random.js';
+import { randomCode, randomId } from '../../engine/random/random.js';
 import { accountOf, newAccountId } from '../accounts/account_of_email.js';
 import { codeMail } from '../accounts/code_mail.js';
 import type { FeatureServices } from '../services.js';

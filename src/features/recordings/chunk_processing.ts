@@ -11,9 +11,9 @@ import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { JobPool } from '../../engine/jobs/job_pool.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
+import { randomBytes } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
-import { randomBytes } from '../../engine/runtime/random.js';
 import type { Store } from '../../engine/store/store.js';
 
 /** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */

@@ -8,7 +8,7 @@ import { count, id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
-import { randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/random/random.js';
 import { type Bound, boundBy } from '../devices/device_binding.js';
 import type { FeatureServices } from '../services.js';
 import { requireWorkspace, workspaceStands } from './standing_workspace.js';

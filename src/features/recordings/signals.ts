@@ -6,7 +6,7 @@ import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orRefused } from '../../domain/refusals.js';
-import { randomBytes } from '../../engine/runtime/random.js';
+import { randomBytes } from '../../engine/random/random.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import { readSignals } from './signal_batch.js';

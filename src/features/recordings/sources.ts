@@ -6,7 +6,7 @@ import { id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import { randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 
 /** Where an account's recordings come from. Rules K-001 and K-002. */

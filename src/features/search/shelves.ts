@@ -3,7 +3,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Block } from '../../domain/search/block.js';
 import { BLOCKS, placeOfMember, SEARCH_INDEX } from '../../domain/search/places.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 import { decodeStored } from '../../engine/store/codec.js';
 import type { Store } from '../../engine/store/store.js';

@@ -10,9 +10,9 @@ import { orNull } from '../../domain/refusals.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { JobPool } from '../../engine/jobs/job_pool.js';
+import { randomBytes } from '../../engine/random/random.js';
 import { isClosed } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import { randomBytes } from '../../engine/runtime/random.js';
 import type { Fence, Store } from '../../engine/store/store.js';
 
 /** What other processes have left behind is found after this at the latest. */

@@ -8,7 +8,7 @@ import { id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { foldText, looked } from '../../domain/search/words.js';
-import { randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 
 /** The people that recordings hear. Rule K-006; docs/choices.md, "Contacts". */

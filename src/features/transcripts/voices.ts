@@ -1,8 +1,8 @@
 import type { Transcript } from '../../../actors/transcripts/transcript_state.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { orRefused } from '../../domain/refusals.js';
+import { randomId } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import { randomId } from '../../engine/runtime/random.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { HeardSpeaker, KnownSpeaker } from './transcription.js';
 

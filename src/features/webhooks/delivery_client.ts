@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type AttemptResult, type DeliveryClaim, eventMs } from '../../../actors/webhooks/delivery.js';
 import { deliveryId } from '../../domain/ids.js';
 import { retryAfterMs, verdictOf } from '../../domain/webhooks.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Store } from '../../engine/store/store.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import { deliveryHeaders } from './delivery_headers.js';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { AttemptResult, DeliveryClaim } from '../../../actors/webhooks/delivery.js';
 import { backoffAfter } from '../../domain/backoff.js';
 import { LIMITS } from '../../domain/limits.js';
-import { randomFraction } from '../../engine/runtime/random.js';
+import { randomFraction } from '../../engine/random/random.js';
 import { isRetryable } from '../../engine/store/store.js';
 import type { Bound, ConcurrencyGroups, ConcurrencyLimit } from './concurrency_limit.js';
 import type { DeliveryClient } from './delivery_client.js';

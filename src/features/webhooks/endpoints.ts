@@ -6,7 +6,7 @@ import { EVENT_TYPES, type EventType } from '../../domain/event_types.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { ENDPOINT_STATUSES, type EndpointStatus } from '../../domain/webhooks.js';
-import { randomId } from '../../engine/runtime/random.js';
+import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 import { destinationFault } from './destination.js';
 import { randomSigningSecret } from './signing_secret.js';

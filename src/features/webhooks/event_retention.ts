@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { LIMITS } from '../../domain/limits.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueTask } from '../../engine/jobs/due_task.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import { isRetryable, type Store } from '../../engine/store/store.js';
 
 const RUN_EVERY_MS = 10 * 60_000;

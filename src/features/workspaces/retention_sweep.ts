@@ -10,9 +10,9 @@ import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { Holding } from '../../engine/cluster/members.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueTask } from '../../engine/jobs/due_task.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
 import { decodeStored } from '../../engine/store/codec.js';
 import { type Fence, isRetryable, type Queued, type Store } from '../../engine/store/store.js';
 

@@ -7,7 +7,7 @@ import { count } from '../../access/response_schemas.js';
 import { ownerOfPrivateWorkspace } from '../../domain/ids.js';
 import { orRefused, Refused, refuse } from '../../domain/refusals.js';
 import { BUCKETS, type Bucket, type SettingsChange } from '../../domain/workspaces.js';
-import { randomId, randomPartition } from '../../engine/runtime/random.js';
+import { randomId, randomPartition } from '../../engine/random/random.js';
 import { accountNamed } from '../accounts/account_of_email.js';
 import { listedWorkspaceShape, workspacesOf } from '../accounts/account_workspaces.js';
 import type { FeatureServices } from '../services.js';

@@ -8,7 +8,7 @@ import {
 import { Overload } from '../../edge/admission/overload.js';
 import { RateLimits } from '../../engine/limits/rate_limits.js';
 import type { SharedWindows } from '../../engine/limits/shared_windows.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Settings } from '../settings.js';
 import { CannotStart, type Start } from './start.js';
 

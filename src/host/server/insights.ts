@@ -1,5 +1,5 @@
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import type { Metrics } from '../../engine/runtime/metrics.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
 import { insightEngines, insightHosts, insightMakerOf } from '../../features/insights/engines/choose.js';
 import { InsightJobs } from '../../features/insights/insight_jobs.js';
 import { insightsWorker } from '../../features/insights/insights_worker.js';

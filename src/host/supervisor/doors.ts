@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { ConnectionLimiter, refuseConnections } from '../../edge/admission/connection_limiter.js';
 import { Stalls } from '../../edge/admission/stalls.js';
 import { LISTENER_OPTIONS, refuseConnection, SERVER_OPTIONS } from '../../edge/http/server_options.js';
-import { every } from '../../engine/runtime/ticks.js';
+import { every } from '../../engine/time/ticks.js';
 import type { Child } from './child.js';
 import type { Children } from './children.js';
 import { monotonicMs, type PortName, type RefusalCount } from './messages.js';

@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net';
 import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
-import { every } from '../../engine/runtime/ticks.js';
+import { every } from '../../engine/time/ticks.js';
 import {
   BEAT_EVERY_MS,
   monotonicMs,

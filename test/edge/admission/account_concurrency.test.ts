@@ -1,7 +1,7 @@
 import t from 'tap';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { AccountConcurrencyLimiter, type Admission } from '../../../src/edge/admission/account_concurrency.js';
-import { makeMetrics } from '../../../src/engine/runtime/metrics.js';
+import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
 
 const AT_ONCE = LIMITS.account_requests_at_once_max;
 const WAITING = LIMITS.account_requests_waiting_max;

@@ -2,7 +2,7 @@ import t from 'tap';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { DeviceBudgets } from '../../../src/edge/admission/device_budgets.js';
 import { Overload, type Shedding, sheddingFor, spreadRetryAfter } from '../../../src/edge/admission/overload.js';
-import { makeMetrics } from '../../../src/engine/runtime/metrics.js';
+import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
 import { until } from '../../fixtures/until.js';
 
 t.test('what is refused under a load, after what was refused before', async (t) => {

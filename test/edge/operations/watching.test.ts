@@ -3,7 +3,7 @@ import t from 'tap';
 import { healthProblemsOf, type Standing } from '../../../src/edge/operations/health_problems.js';
 import { type Gauges, History, type Sample } from '../../../src/edge/operations/history.js';
 import { grown, quantile, readTotals, type Total } from '../../../src/edge/operations/totals.js';
-import { makeMetrics } from '../../../src/engine/runtime/metrics.js';
+import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
 import { RecentMessages } from '../../../src/engine/runtime/recent_messages.js';
 import { DeviceActivity } from '../../../src/features/devices/activity.js';
 import { EndpointActivity } from '../../../src/features/webhooks/endpoint_activity.js';

@@ -3,7 +3,7 @@ import { DueEntities } from '../../../src/engine/jobs/due_entities.js';
 import { DuePoll } from '../../../src/engine/jobs/due_poll.js';
 import { InFlightLimit } from '../../../src/engine/jobs/in_flight_limit.js';
 import { JobPool } from '../../../src/engine/jobs/job_pool.js';
-import { randomId } from '../../../src/engine/runtime/random.js';
+import { randomId } from '../../../src/engine/random/random.js';
 import type { Store } from '../../../src/engine/store/store.js';
 import { until } from '../../fixtures/until.js';
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { stream } from '../../../actors/recordings/stream.js';
 import type { Chunk, ChunkIntent } from '../../../actors/recordings/stream_state.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { randomId } from '../../../src/engine/runtime/random.js';
+import { randomId } from '../../../src/engine/random/random.js';
 import { TestRedis } from '../../fixtures/redis.js';
 import { ServerProcess } from '../../fixtures/server_process.js';
 import { WatchedStore } from '../../fixtures/watched_store.js';

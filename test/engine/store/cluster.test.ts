@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot';
 import type { Cluster } from 'ioredis';
 import t from 'tap';
 import { healthProblemsOf } from '../../../src/edge/operations/health_problems.js';
-import { randomId } from '../../../src/engine/runtime/random.js';
+import { randomId } from '../../../src/engine/random/random.js';
 import { EntityScan } from '../../../src/engine/store/entity_scan.js';
 import { keysOf, tagOf } from '../../../src/engine/store/partitions.js';
 import { mastersOf } from '../../../src/engine/store/redis_connection.js';

@@ -1,7 +1,7 @@
 import { setTimeout as pause, setImmediate as tick } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import t from 'tap';
-import { SeededRandom } from '../../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../../src/engine/random/seeded_random.js';
 import { CommitBatches } from '../../../src/engine/store/commit_batches.js';
 import type { MsgpackWriter } from '../../../src/engine/store/msgpack_writer.js';
 import { StoreUnavailable } from '../../../src/engine/store/store.js';

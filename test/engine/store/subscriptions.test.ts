@@ -1,6 +1,6 @@
 import t from 'tap';
 import { makeId } from '../../../src/domain/ids.js';
-import { SeededRandom } from '../../../src/engine/runtime/seeded_random.js';
+import { SeededRandom } from '../../../src/engine/random/seeded_random.js';
 import { NO_VERSION } from '../../../src/engine/store/entity_version.js';
 import { RedisStore } from '../../../src/engine/store/redis_store.js';
 import type { Commit, Store, StoredEffect } from '../../../src/engine/store/store.js';

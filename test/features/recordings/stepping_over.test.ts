@@ -5,9 +5,9 @@ import { blobKey, partitionFolder } from '../../../src/engine/blobs/blob_keys.js
 import type { BlobStore } from '../../../src/engine/blobs/blob_store.js';
 import { Backoff } from '../../../src/engine/jobs/backoff.js';
 import { DuePoll } from '../../../src/engine/jobs/due_poll.js';
+import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
+import { randomId } from '../../../src/engine/random/random.js';
 import { actorsOf } from '../../../src/engine/runtime/actors.js';
-import { makeMetrics } from '../../../src/engine/runtime/metrics.js';
-import { randomId } from '../../../src/engine/runtime/random.js';
 import type { Runtime } from '../../../src/engine/runtime/runtime.js';
 import type { ListPage, Store } from '../../../src/engine/store/store.js';
 import type { SweepTurns } from '../../../src/engine/store/sweep_turns.js';

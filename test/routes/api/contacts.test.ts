@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Contact } from '../../../kits/typescript/src/api.js';
 import { partitionOfId, voiceId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { randomId } from '../../../src/engine/runtime/random.js';
+import { randomId } from '../../../src/engine/random/random.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { bearer } from '../../fixtures/answers.js';
 import { TestSpool } from '../../fixtures/spool.js';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { partitionOfId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { randomId } from '../../../src/engine/runtime/random.js';
+import { randomId } from '../../../src/engine/random/random.js';
 import { encodeEvent } from '../../../src/engine/store/event_body.js';
 import { keysOf } from '../../../src/engine/store/partitions.js';
 import { type EventView, TestAccount } from '../../fixtures/account.js';

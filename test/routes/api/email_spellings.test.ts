@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Session } from '../../../kits/typescript/src/api.js';
-import { randomId } from '../../../src/engine/runtime/random.js';
+import { randomId } from '../../../src/engine/random/random.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { Browser, OauthApp } from '../../fixtures/oauth.js';
 import { TestSpool } from '../../fixtures/spool.js';

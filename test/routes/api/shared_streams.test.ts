@@ -8,7 +8,7 @@ import { partitionOfId, privateWorkspaceId, streamOfChunk } from '../../../src/d
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
 import { streamFolder } from '../../../src/engine/blobs/blob_keys.js';
-import { randomId } from '../../../src/engine/runtime/random.js';
+import { randomId } from '../../../src/engine/random/random.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { record } from '../../fixtures/recording.js';
 import { TestSpool } from '../../fixtures/spool.js';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { type CallAnswer, call } from '../../../kits/typescript/src/http_call.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { randomId } from '../../../src/engine/runtime/random.js';
+import { randomId } from '../../../src/engine/random/random.js';
 import { CaptchaProvider } from '../../fixtures/captcha_provider.js';
 import { Browser, basic, codeOf, jsonOf, OauthApp, pkce, type Shown, type Tokens } from '../../fixtures/oauth.js';
 import { TestSpool } from '../../fixtures/spool.js';

@@ -1,8 +1,8 @@
 /** The runtime on a Redis, and the same commits without the runtime. Askers live in this process. */
 import pino from 'pino';
 import { defineActor } from '../../../dist/actors/actor.js';
-import { makeMetrics } from '../../../dist/src/engine/runtime/metrics.js';
-import { randomId } from '../../../dist/src/engine/runtime/random.js';
+import { makeMetrics } from '../../../dist/src/engine/metrics/metrics.js';
+import { randomId } from '../../../dist/src/engine/random/random.js';
 import { Runtime } from '../../../dist/src/engine/runtime/runtime.js';
 import { decodeStored, encodeStored } from '../../../dist/src/engine/store/codec.js';
 import { writeCommit } from '../../../dist/src/engine/store/commit_call.js';

@@ -1,6 +1,6 @@
 /** What a worker makes of a conversation: as much as one result may hold. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { randomId } from '../../../dist/src/engine/runtime/random.js';
+import { randomId } from '../../../dist/src/engine/random/random.js';
 
 const SUGGESTIONS = 50;
 const MEMORIES = 20;

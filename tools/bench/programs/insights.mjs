@@ -2,9 +2,9 @@
 import pino from 'pino';
 import { library } from '../../../dist/actors/insights/library.js';
 import { libraryId } from '../../../dist/src/domain/ids.js';
+import { makeMetrics } from '../../../dist/src/engine/metrics/metrics.js';
+import { randomId } from '../../../dist/src/engine/random/random.js';
 import { actorsOf } from '../../../dist/src/engine/runtime/actors.js';
-import { makeMetrics } from '../../../dist/src/engine/runtime/metrics.js';
-import { randomId } from '../../../dist/src/engine/runtime/random.js';
 import { Runtime } from '../../../dist/src/engine/runtime/runtime.js';
 import { loadLibrary, openRedis } from '../../../dist/src/engine/store/redis_connection.js';
 import { RedisStore } from '../../../dist/src/engine/store/redis_store.js';

@@ -1,7 +1,7 @@
 /** Authorization codes of Spool without pages and mails: the same message that a sign-in ends with. */
 import { createHash } from 'node:crypto';
 import { partitionOfId } from '../../../dist/src/domain/ids.js';
-import { randomBytes, randomId } from '../../../dist/src/engine/runtime/random.js';
+import { randomBytes, randomId } from '../../../dist/src/engine/random/random.js';
 import { deriveToken } from '../../../dist/src/engine/secrets/tokens.js';
 
 export async function mintCodes({ runtime, keys, clock }, { account_ids, count, verifier, client_id, redirect_uri }) {

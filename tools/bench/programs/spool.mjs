@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pino from 'pino';
 import { libraryId, ownerOfPrivateWorkspace } from '../../../dist/src/domain/ids.js';
-import { randomId, useRandomSource } from '../../../dist/src/engine/runtime/random.js';
+import { randomId, useRandomSource } from '../../../dist/src/engine/random/random.js';
 import { startServer } from '../../../dist/src/host/server.js';
 import { readSettings } from '../../../dist/src/host/settings.js';
 import { answer, settings } from './answering.mjs';

@@ -2,9 +2,9 @@
 import pino from 'pino';
 import { transcript } from '../../../dist/actors/transcripts/transcript.js';
 import { libraryId, turnId } from '../../../dist/src/domain/ids.js';
+import { makeMetrics } from '../../../dist/src/engine/metrics/metrics.js';
+import { randomId } from '../../../dist/src/engine/random/random.js';
 import { actorsOf } from '../../../dist/src/engine/runtime/actors.js';
-import { makeMetrics } from '../../../dist/src/engine/runtime/metrics.js';
-import { randomId } from '../../../dist/src/engine/runtime/random.js';
 import { Runtime } from '../../../dist/src/engine/runtime/runtime.js';
 import { keysOf } from '../../../dist/src/engine/store/partitions.js';
 import { loadLibrary, openRedis } from '../../../dist/src/engine/store/redis_connection.js';

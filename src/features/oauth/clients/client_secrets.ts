@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { randomBytes } from '../../../engine/runtime/random.js';
+import { randomBytes } from '../../../engine/random/random.js';
 import { equalBytes, type ServerKeys } from '../../../engine/secrets/server_keys.js';
 
 /**

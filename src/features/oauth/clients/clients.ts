@@ -4,10 +4,10 @@ import { type ClientSecret, type ClientState, isTouchDue } from '../../../../act
 import type { Client } from '../../../access/oauth_client.js';
 import { isId } from '../../../domain/ids.js';
 import { Refused, refuse } from '../../../domain/refusals.js';
+import { randomBytes, randomId, randomPartition } from '../../../engine/random/random.js';
 import type { Actors, EntityOf } from '../../../engine/runtime/actors.js';
-import type { Clock } from '../../../engine/runtime/clock.js';
-import { randomBytes, randomId, randomPartition } from '../../../engine/runtime/random.js';
 import type { ServerKeys } from '../../../engine/secrets/server_keys.js';
+import type { Clock } from '../../../engine/time/clock.js';
 import { clientSecretHash, isClientSecret, randomClientSecret } from './client_secrets.js';
 import { APP_CALLBACK_PATH, APP_CLIENT_ID, type FirstPartyClient } from './first_party_clients.js';
 import { matchesRegistered } from './redirect_uris.js';

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import t from 'tap';
-import { Clock } from '../src/engine/runtime/clock.js';
-import { until } from './fixtures/until.js';
+import { Clock } from '../../../src/engine/time/clock.js';
+import { until } from '../../fixtures/until.js';
 
 t.test('an offset that was asked for before the clock moved does not move it back', async (t) => {
   let answer = (_offset: string) => {};

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { every } from '../src/engine/runtime/ticks.js';
-import { until } from './fixtures/until.js';
+import { every } from '../../../src/engine/time/ticks.js';
+import { until } from '../../fixtures/until.js';
 
 t.test('what looks every so often looks together, at its own pace, until it stops', async (t) => {
   const calls: string[] = [];
