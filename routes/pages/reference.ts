@@ -4,12 +4,17 @@ import type { CurlCaller } from '../../src/edge/http/openapi/curl.js';
 import { type ApiDocuments, documentsOf } from '../../src/edge/http/openapi/documents.js';
 import type { ApiDocument } from '../../src/edge/http/openapi/openapi.js';
 import type { ListenerName } from '../../src/edge/http/openapi/refusals.js';
-import { GUIDES } from '../../src/edge/pages/guide_names.js';
-import { guidePage } from '../../src/edge/pages/guides.js';
-import { kept, sendKept, sendKeptPage } from '../../src/edge/pages/kept_page.js';
-import { guidePath, REFERENCE_PATHS } from '../../src/edge/pages/page_parts.js';
-import { referenceArea, referenceIndex, referenceShapes, searchIndex } from '../../src/edge/pages/reference_page.js';
 import { SCOPE_WORDS } from '../../src/edge/pages/scope_words.js';
+import { GUIDES } from '../../src/edge/reference/guide_names.js';
+import { guidePage } from '../../src/edge/reference/guides.js';
+import { kept, sendKept, sendKeptPage } from '../../src/edge/reference/kept_page.js';
+import { guidePath, REFERENCE_PATHS } from '../../src/edge/reference/page_parts.js';
+import {
+  referenceArea,
+  referenceIndex,
+  referenceShapes,
+  searchIndex,
+} from '../../src/edge/reference/reference_page.js';
 import { openRoute, type Route } from '../rows.js';
 
 /** The reference, as documents for programs and as pages for people. Made of the tables of routes, when first asked for. */

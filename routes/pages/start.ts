@@ -1,4 +1,4 @@
-import { sendStart } from '../../src/edge/pages/start_page.js';
+import { sendStart } from '../../src/edge/reference/start_page.js';
 import { openRoute, type Route } from '../rows.js';
 
 /** Where somebody arrives who types the service's address: a page in a browser, the same addresses as text otherwise. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
+import { renderTemplate } from '../pages/page.js';
 import { GUIDES, type Guide } from './guide_names.js';
-import { renderTemplate } from './page.js';
 import { guidePath, pageParts } from './page_parts.js';
 
 /** Stands in guides where the address of the server belongs. */

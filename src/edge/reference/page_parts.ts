@@ -1,5 +1,5 @@
 import type { CurlCaller } from '../http/openapi/curl.js';
-import { ASSETS, REFERENCE_ASSETS } from './assets.js';
+import { ASSETS, REFERENCE_ASSETS } from '../pages/assets.js';
 import { GUIDES, type Guide } from './guide_names.js';
 
 /** Where the reference begins, for whoever calls. */

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MCP_PATH } from '../../domain/audiences.js';
 import { wantsPage } from '../../engine/wire/media_types.js';
-import { ASSETS, REFERENCE_ASSETS } from './assets.js';
+import { ASSETS, REFERENCE_ASSETS } from '../pages/assets.js';
+import { renderTemplate } from '../pages/page.js';
 import { GUIDES } from './guide_names.js';
 import { keptPage, sendKept, sendKeptPage } from './kept_page.js';
-import { renderTemplate } from './page.js';
 import { guidePath } from './page_parts.js';
 
 /** Addresses that are named only to whoever runs the server on this machine. */

@@ -11,7 +11,7 @@ import type {
   Response,
   Schema,
 } from '../http/openapi/openapi.js';
-import { renderTemplate } from './page.js';
+import { renderTemplate } from '../pages/page.js';
 import { pageParts, REFERENCE_PATHS } from './page_parts.js';
 
 /** The reference for people: what the documents say, and nothing else. One page for each area, and one that leads there. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { ROUTES } from '../../../../routes/index.js';
-import { areaId, areasOf } from '../../../../src/edge/http/openapi/areas.js';
-import { documentsOf } from '../../../../src/edge/http/openapi/documents.js';
-import { clientTypes } from '../../../../src/edge/http/openapi/typescript.js';
-import { TestSpool } from '../../../fixtures/spool.js';
+import { ROUTES } from '../../../routes/index.js';
+import { areaId, areasOf } from '../../../src/edge/http/openapi/areas.js';
+import { documentsOf } from '../../../src/edge/http/openapi/documents.js';
+import { clientTypes } from '../../../src/edge/http/openapi/typescript.js';
+import { TestSpool } from '../../fixtures/spool.js';
 
 const spool = await TestSpool.start();
 t.teardown(() => spool.end());
@@ -171,6 +171,6 @@ t.test('C-118 the guide of assistants names the address that they connect to', a
 });
 
 t.test('the types of our clients are made of the present tables', async (t) => {
-  const kept = readFileSync(new URL('../../../../../kits/typescript/src/api.ts', import.meta.url), 'utf8');
+  const kept = readFileSync(new URL('../../../../kits/typescript/src/api.ts', import.meta.url), 'utf8');
   t.equal(kept, clientTypes(documentsOf(ROUTES, () => '')), 'npm run client writes them anew');
 });
