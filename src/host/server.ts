@@ -29,7 +29,7 @@ import { Shutdown } from './server/shutdown.js';
 import { ofStorage, type ServerServices, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
 import { developmentAddresses, publicAddresses, type Settings } from './settings.js';
-import type { Supervised } from './supervisor/supervised.js';
+import type { Supervised } from './supervised/supervised.js';
 
 /** A server that serves. Ports are those it ended up with. */
 export type Server = {

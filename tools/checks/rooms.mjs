@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
-const STOREYS = ['actors', 'routes', 'src/access', 'src/edge', 'src/engine'];
+const STOREYS = ['actors', 'routes', 'src/access', 'src/edge', 'src/engine', 'src/host'];
 
 for (const storey of STOREYS.filter((folder) => existsSync(join(root, folder)))) {
   const imports = importsBetweenRooms(storey);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { OpenConnections } from '../../edge/admission/open_connections.js';
-import type { Supervised } from '../supervisor/supervised.js';
+import type { Supervised } from '../supervised/supervised.js';
 import { DRAIN_MAX_MS } from './start.js';
 
 const LOOK_EVERY_MS = 20;

@@ -11,13 +11,12 @@ import type { ListenerKind } from '../../edge/http/request_state.js';
 import type { Route } from '../../edge/http/route.js';
 import { LISTENER_OPTIONS, SERVER_OPTIONS } from '../../edge/http/server_options.js';
 import { NetworkList } from '../../engine/limits/network_list.js';
-import type { Supervised } from '../supervisor/supervised.js';
+import type { Supervised } from '../supervised/supervised.js';
 import { openDeviceListener } from './device_listener.js';
 import { giveBackAll } from './given_back.js';
 import { boundAddress, LISTEN_BACKLOG, portProblem } from './listening.js';
 import type { Shutdown } from './shutdown.js';
-import type { ServerServices } from './start.js';
-import { DRAIN_MAX_MS, type Start } from './start.js';
+import { DRAIN_MAX_MS, type ServerServices, type Start } from './start.js';
 
 type ListenerName = ListenerKind['listener'];
 

@@ -1,15 +1,16 @@
 import type { Logger } from 'pino';
+import type { Services } from '../../../routes/services.js';
 import { DataFolderHeld } from '../../engine/process/data_folder.js';
 import { NoRedisProgram } from '../../engine/process/redis_program.js';
 import { storageProblem } from '../../engine/store/storage_problem.js';
 import { type Settings, WrongSettings } from '../settings.js';
-import type { Supervised } from '../supervisor/supervised.js';
+import type { Supervised } from '../supervised/supervised.js';
 import type { Shutdown } from './shutdown.js';
 
-/** What every part of a server is started with. `supervised`: null for one that is alone on its ports. */
 /** The services of a whole server, with all settings. */
 export type ServerServices = Services & { settings: Settings };
 
+/** What every part of a server is started with. `supervised`: null for one that is alone on its ports. */
 export type Start = { settings: Settings; log: Logger; shutdown: Shutdown; supervised: Supervised | null };
 
 /** Work in progress gets so long to end. */
@@ -34,5 +35,3 @@ export async function ofStorage<T>(work: Promise<T>): Promise<T> {
     throw problem === null ? error : new CannotStart(`The server can't start: ${problem}`);
   }
 }
-
-import type { Services } from '../../../routes/services.js';

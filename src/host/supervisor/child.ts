@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { BEAT_EVERY_MS, type Order, type PortName, type Report, type StartOrder } from './messages.js';
+import { BEAT_EVERY_MS, type Order, type PortName, type Report, type StartOrder } from '../supervised/messages.js';
 
 const PROGRAM = fileURLToPath(new URL('./child_main.js', import.meta.url));
 /** Keys, certificates and Redis' functions are looked at; Redis itself is there. */

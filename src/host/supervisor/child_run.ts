@@ -3,8 +3,8 @@ import { loadParts } from '../load_parts.js';
 import { isStartProblem } from '../server/start.js';
 import { withUsableSpeech } from '../server/usable_speech.js';
 import { readSettings } from '../settings.js';
-import type { Order, Report } from './messages.js';
-import { Supervised } from './supervised.js';
+import type { Order, Report } from '../supervised/messages.js';
+import { Supervised } from '../supervised/supervised.js';
 
 const tell = (report: Report) =>
   new Promise<void>((resolve) => {

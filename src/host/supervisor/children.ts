@@ -6,8 +6,8 @@ import { newMemberId, ownersOf } from '../../engine/cluster/ownership.js';
 import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
 import { every } from '../../engine/time/ticks.js';
 import { DRAIN_MAX_MS } from '../server/start.js';
+import { BEAT_EVERY_MS, type Order, type PortName, type Report, type StartOrder } from '../supervised/messages.js';
 import { Child } from './child.js';
-import { BEAT_EVERY_MS, type Order, type PortName, type Report, type StartOrder } from './messages.js';
 
 /** The wait between restarts is bounded, their number is not: after giving up, a person would have to come. */
 const RESTART_WAIT = { first_ms: 50, max_ms: 5_000 };

@@ -3,9 +3,9 @@ import { ConnectionLimiter, refuseConnections } from '../../edge/admission/conne
 import { Stalls } from '../../edge/admission/stalls.js';
 import { LISTENER_OPTIONS, refuseConnection, SERVER_OPTIONS } from '../../edge/http/server_options.js';
 import { every } from '../../engine/time/ticks.js';
+import { monotonicMs, type PortName, type RefusalCount } from '../supervised/messages.js';
 import type { Child } from './child.js';
 import type { Children } from './children.js';
-import { monotonicMs, type PortName, type RefusalCount } from './messages.js';
 import { homeOfRequest } from './request_head.js';
 
 const LOOK_EVERY_MS = 1_000;

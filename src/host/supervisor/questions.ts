@@ -1,5 +1,5 @@
+import type { ProcessAnswer, Report } from '../supervised/messages.js';
 import type { Child } from './child.js';
-import type { ProcessAnswer, Report } from './messages.js';
 
 /** One that stands still for longer has not answered. */
 const ANSWER_MAX_MS = 1_000;

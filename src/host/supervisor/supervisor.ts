@@ -9,10 +9,10 @@ import { type OpenRedis, startOwnRedis } from '../server/redis.js';
 import { Shutdown } from '../server/shutdown.js';
 import { CannotStart } from '../server/start.js';
 import { publicAddresses, type Settings } from '../settings.js';
+import type { PortName, Report } from '../supervised/messages.js';
 import { type Child, ChildFailed } from './child.js';
 import { Children } from './children.js';
 import { type DoorLimits, Doors } from './doors.js';
-import type { PortName, Report } from './messages.js';
 import { Questions } from './questions.js';
 
 /** Several processes that serve on the same ports. */

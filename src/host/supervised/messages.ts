@@ -1,7 +1,7 @@
+import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
+
 /** A port of the server, by its listener. */
 export type PortName = 'public' | 'device' | 'operator';
-
-import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
 
 /** Connections that were refused, by listener and cause, since the last time. */
 export type RefusalCount = {
