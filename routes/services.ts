@@ -6,14 +6,29 @@ import type { Members } from '../src/engine/cluster/members.js';
 import type { ProcessQueries } from '../src/engine/cluster/process_queries.js';
 import type { ServerKeyRotation } from '../src/engine/secrets/server_key_rotation.js';
 import type { StorageHealth } from '../src/engine/store/storage_health.js';
-import type { DeviceQueries } from '../src/features/devices/activity.js';
+import type { ErasureWorker } from '../src/features/accounts/erasures.js';
+import type { DeviceActivity, DeviceQueries } from '../src/features/devices/activity.js';
+import type { DeviceConnections } from '../src/features/devices/connections.js';
+import type { Exporter } from '../src/features/exports/exporter.js';
+import type { InsightServices } from '../src/features/insights/insight_services.js';
+import type { SpeechWithdrawal } from '../src/features/insights/speech_withdrawal.js';
+import type { Clients } from '../src/features/oauth/clients/clients.js';
+import type { ChunkProcessing } from '../src/features/recordings/chunk_processing.js';
+import type { LostAudio } from '../src/features/recordings/lost_audio.js';
+import type { SearchShelves } from '../src/features/search/shelves.js';
 import type { FeatureServices } from '../src/features/services.js';
+import type { Announcements } from '../src/features/transcripts/announcements.js';
+import type { TranscriberSettings, TranscriberShown } from '../src/features/transcripts/engines/choose_engine.js';
+import type { EngineNames } from '../src/features/transcripts/engines/engines_file.js';
+import type { TranscriptionJobs } from '../src/features/transcripts/transcription_jobs.js';
+import type { DeliveryWorker } from '../src/features/webhooks/delivery_worker.js';
 import type { EndpointQueries } from '../src/features/webhooks/endpoint_activity.js';
+import type { RetentionSweep } from '../src/features/workspaces/retention_sweep.js';
 
 /** What handlers work with; made once at the start. */
 export type Services = FeatureServices &
   EdgeServices & {
-    settings: {
+    settings: TranscriberSettings & {
       captcha_script_url: string | null;
       captcha_site_key: string | null;
       captcha_widget_class: string;
@@ -21,6 +36,24 @@ export type Services = FeatureServices &
       smtp_url: string | null;
       test_clock: boolean;
     };
+    announcements: Announcements;
+    clients: Clients;
+    connections: DeviceConnections;
+    deliveries: DeliveryWorker;
+    device_activity: DeviceActivity;
+    /** Names of engines that pipelines may have; null where others than this server may know more. */
+    engine_names: EngineNames;
+    erasures: ErasureWorker;
+    exports: Exporter;
+    insights: InsightServices;
+    lost_audio: LostAudio;
+    processing: ChunkProcessing;
+    retention: RetentionSweep;
+    /** What can be found, as far as it is in memory. */
+    search_shelves: SearchShelves;
+    speech_withdrawal: SpeechWithdrawal;
+    transcriber: TranscriberShown;
+    transcription: TranscriptionJobs;
     /** What the start page may name beside what is for everybody; null where others than this machine call the server. */
     development(): { operators_url: string; inbox_url: string | null } | null;
     /** The processes that work on this Redis. */

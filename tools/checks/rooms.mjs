@@ -1,7 +1,8 @@
 /*
  * Rooms of one storey do not import each other in a circle. A room is a folder of a storey, with the folders in it, or a
- * file that lies in the storey's own folder. `node tools/checks/rooms.mjs [ROOT]`: each circle with the imports that make
- * it (imports of types count); exit code 1 if there is one.
+ * file that lies in the storey's own folder. Features have an order besides. `node tools/checks/rooms.mjs [ROOT]`: each
+ * circle with the imports that make it (imports of types count), and each import of a later feature; exit code 1 if there
+ * is one.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -9,7 +10,22 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
-const STOREYS = ['actors', 'routes', 'src/access', 'src/edge', 'src/engine', 'src/host'];
+const STOREYS = ['actors', 'routes', 'src/access', 'src/edge', 'src/engine', 'src/features', 'src/host'];
+
+/** A feature imports only those before it. */
+const FEATURES = 'src/features';
+const FEATURE_ORDER = [
+  'accounts',
+  'devices',
+  'workspaces',
+  'recordings',
+  'transcripts',
+  'insights',
+  'search',
+  'exports',
+  'webhooks',
+  'oauth',
+];
 
 for (const storey of STOREYS.filter((folder) => existsSync(join(root, folder)))) {
   const imports = importsBetweenRooms(storey);
@@ -18,6 +34,22 @@ for (const storey of STOREYS.filter((folder) => existsSync(join(root, folder))))
     for (const { file, imported, from, to } of imports) {
       if (rooms.includes(from) && rooms.includes(to)) console.log(`  ${file} imports ${imported}`);
     }
+    process.exitCode = 1;
+  }
+  if (storey === FEATURES) checkOrder(imports);
+}
+
+function checkOrder(imports) {
+  const rooms = new Set(imports.flatMap(({ from, to }) => [from, to]).filter((room) => !room.endsWith('.ts')));
+  for (const room of rooms) {
+    if (FEATURE_ORDER.includes(room)) continue;
+    console.log(`${FEATURES}: ${room} has no place in FEATURE_ORDER of tools/checks/rooms.mjs`);
+    process.exitCode = 1;
+  }
+  const place = (room) => FEATURE_ORDER.indexOf(room);
+  for (const { file, imported, from, to } of imports) {
+    if (place(from) < 0 || place(from) > place(to)) continue;
+    console.log(`${FEATURES}: ${file} imports ${imported}, which comes later in FEATURE_ORDER`);
     process.exitCode = 1;
   }
 }

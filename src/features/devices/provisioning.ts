@@ -6,6 +6,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { randomId, randomPartition } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
+import type { DeviceConnections } from './connections.js';
 
 /** Certificates of devices, and of proxies that pass devices on, as staff give and revoke them. */
 
@@ -86,7 +87,7 @@ function issue(
 
 /** From the device's own turn on none can be renewed or used for the first time; each is then ended before the answer. */
 export async function revokeDevice(
-  services: Pick<FeatureServices, 'actors' | 'connections' | 'metrics'>,
+  services: Pick<FeatureServices, 'actors' | 'metrics'> & { connections: DeviceConnections },
   device_id: string,
 ): Promise<void> {
   const { actors } = services;
@@ -95,7 +96,7 @@ export async function revokeDevice(
 }
 
 export async function revokeProxy(
-  services: Pick<FeatureServices, 'actors' | 'certificates' | 'connections' | 'metrics'>,
+  services: Pick<FeatureServices, 'actors' | 'certificates' | 'metrics'> & { connections: DeviceConnections },
   fingerprint: string,
 ): Promise<void> {
   const issued = await services.certificates.find(fingerprint.toLowerCase());
@@ -104,7 +105,7 @@ export async function revokeProxy(
 }
 
 async function revoke(
-  { connections, metrics, actors }: Pick<FeatureServices, 'actors' | 'connections' | 'metrics'>,
+  { connections, metrics, actors }: Pick<FeatureServices, 'actors' | 'metrics'> & { connections: DeviceConnections },
   { fingerprint, not_after_ms }: { fingerprint: string; not_after_ms: number | null },
 ): Promise<void> {
   await actors.certificate(fingerprint).revoke({ not_after_ms });

@@ -16,6 +16,7 @@ import { randomId } from '../../engine/random/random.js';
 import type { Fence } from '../../engine/store/store.js';
 import { accountNamed } from '../accounts/account_of_email.js';
 import type { FeatureServices } from '../services.js';
+import type { Exporter } from './exporter.js';
 
 /** All of an account's data as one archive: asked for, listed and given out. docs/export.md; docs/choices.md, "Files and exports". */
 
@@ -91,7 +92,7 @@ export async function staffExports(services: Pick<FeatureServices, 'actors'>, na
 
 /** Asks for an archive, which is made in the background. */
 export async function requestExport(
-  { actors, clock, exports }: Pick<FeatureServices, 'actors' | 'clock' | 'exports'>,
+  { actors, clock, exports }: Pick<FeatureServices, 'actors' | 'clock'> & { exports: Exporter },
   { account, by, asker, fences }: ExportScope,
   { audio, files }: z.infer<typeof exportWishes>,
 ): Promise<ExportView> {
@@ -117,7 +118,7 @@ export async function listExports(
 export async function exportsUnderWay({
   actors,
   exports,
-}: Pick<FeatureServices, 'actors' | 'exports'>): Promise<
+}: Pick<FeatureServices, 'actors'> & { exports: Exporter }): Promise<
   { account_id: string; by: Export['by']; export: ExportView }[]
 > {
   const found = await Promise.all(
@@ -144,7 +145,7 @@ export async function viewExport(
 
 /** Deletes an export, or stops it. */
 export async function deleteExport(
-  { actors, exports }: Pick<FeatureServices, 'actors' | 'exports'>,
+  { actors, exports }: Pick<FeatureServices, 'actors'> & { exports: Exporter },
   { account, by, fences }: ExportScope,
   export_id: string,
 ): Promise<void> {

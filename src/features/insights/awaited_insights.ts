@@ -1,10 +1,17 @@
 import { orRefused } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
+import type { TranscriberSettings } from '../transcripts/engines/choose_engine.js';
 import { transcriberOf } from '../transcripts/engines/choose_engine.js';
+import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
+import type { InsightServices } from './insight_services.js';
 
 /** Whether something is still to be made of recordings: text, or what is made of it. */
 export async function isAwaited(
-  services: Pick<FeatureServices, 'actors' | 'insights' | 'settings' | 'transcription'>,
+  services: Pick<FeatureServices, 'actors'> & {
+    insights: InsightServices;
+    settings: TranscriberSettings;
+    transcription: TranscriptionJobs;
+  },
   { library_id, stream_ids }: { library_id: string; stream_ids: readonly string[] },
 ): Promise<boolean> {
   const { actors, transcription, settings, insights } = services;

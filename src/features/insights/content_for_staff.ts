@@ -4,9 +4,13 @@ import { TRANSCRIBING_INDEX } from '../../../actors/transcripts/transcript_state
 import { count, moment, serverNow } from '../../access/response_schemas.js';
 import type { Failing, RecentFailure } from '../../engine/jobs/job_activity.js';
 import type { FeatureServices } from '../services.js';
+import type { TranscriberShown } from '../transcripts/engines/choose_engine.js';
 import { recentTranscription } from '../transcripts/transcription_activity.js';
+import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import { waitingMembers } from '../transcripts/waiting_members.js';
+import type { RetentionSweep } from '../workspaces/retention_sweep.js';
 import { recentInsights } from './insight_activity.js';
+import type { InsightServices } from './insight_services.js';
 
 /** Who transcribes recordings and looks into conversations, and how that goes; what retention removes. Without any text. */
 
@@ -124,10 +128,12 @@ export const contentShape = z.strictObject({
 });
 
 export async function readContentForStaff(
-  services: Pick<
-    FeatureServices,
-    'clock' | 'insights' | 'metrics' | 'retention' | 'store' | 'transcriber' | 'transcription'
-  >,
+  services: Pick<FeatureServices, 'clock' | 'metrics' | 'store'> & {
+    insights: InsightServices;
+    retention: RetentionSweep;
+    transcriber: TranscriberShown;
+    transcription: TranscriptionJobs;
+  },
 ): Promise<z.infer<typeof contentShape>> {
   const { clock, insights, metrics, retention, store, transcriber, transcription } = services;
   const now_ms = clock.now();

@@ -5,6 +5,8 @@ import { isRefused, Refused, refuse } from '../../domain/refusals.js';
 import { isClosed } from '../../engine/runtime/activation.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
+import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
+import type { InsightServices } from './insight_services.js';
 
 export const NOBODY_LOOKS = refuse('CONFLICT', 'Nobody looks into conversations here (INSIGHTS=off).');
 
@@ -16,7 +18,7 @@ export const REPROCESSED_KINDS = ['transcribe', 'insights'] as const;
 
 /** Has a part of a recording transcribed again, or its conversations looked into again. NOT_FOUND without a transcript. */
 export async function reprocessStream(
-  services: Pick<FeatureServices, 'actors' | 'insights' | 'transcription'>,
+  services: Pick<FeatureServices, 'actors'> & { insights: InsightServices; transcription: TranscriptionJobs },
   stream_id: string,
   { kinds, ...part }: StreamPart & { kinds: readonly (typeof REPROCESSED_KINDS)[number][] },
 ): Promise<void> {
@@ -36,7 +38,7 @@ export async function reprocessStream(
 
 /** Has conversations of a recording looked into again by the default pipeline, or those that could not be, by theirs. */
 async function lookAgain(
-  { actors, insights }: Pick<FeatureServices, 'actors' | 'insights'>,
+  { actors, insights }: Pick<FeatureServices, 'actors'> & { insights: InsightServices },
   { id: stream_id, account_id, workspace_id, source_id, end_ms, stored_until_ms }: Stream,
   { from_ms, to_ms, only_failed }: StreamPart,
 ): Promise<void> {

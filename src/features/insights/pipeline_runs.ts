@@ -4,6 +4,8 @@ import { laneId, libraryId } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
+import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
+import type { InsightServices } from './insight_services.js';
 import { NOBODY_LOOKS } from './look_again.js';
 
 const MAKES_NONE = refuse('CONFLICT', 'The pipeline makes no insights.');
@@ -25,7 +27,7 @@ type PipelineRunRequest = { pipeline: Pipeline; asked: AskedRun; fences: Fence[]
  * there are; another one transcribes into a lane of its own, and looks into what it hears.
  */
 export async function runPipeline(
-  services: Pick<FeatureServices, 'actors' | 'insights' | 'transcription'>,
+  services: Pick<FeatureServices, 'actors'> & { insights: InsightServices; transcription: TranscriptionJobs },
   run: PipelineRunRequest,
 ): Promise<unknown> {
   const { pipeline, asked, fences } = run;
@@ -41,7 +43,7 @@ export async function runPipeline(
 
 /** Null where it takes the turns of the default one. */
 async function hears(
-  { actors, transcription }: Pick<FeatureServices, 'actors' | 'transcription'>,
+  { actors, transcription }: Pick<FeatureServices, 'actors'> & { transcription: TranscriptionJobs },
   { pipeline, asked: { pipeline_id, stream_id, from_ms, to_ms }, fences }: PipelineRunRequest,
   context: Context,
 ): Promise<{ turns: number } | null> {

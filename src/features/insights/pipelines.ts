@@ -12,7 +12,10 @@ import type { Fence } from '../../engine/store/store.js';
 import { ownSource } from '../recordings/sources.js';
 import { writableStream } from '../recordings/stream_access.js';
 import type { FeatureServices } from '../services.js';
+import type { EngineNames } from '../transcripts/engines/engines_file.js';
 import { isDeveloper, NO_PIPELINE, ownPipeline, selectsPipelines } from '../transcripts/pipeline_access.js';
+import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
+import type { InsightServices } from './insight_services.js';
 import { runPipeline } from './pipeline_runs.js';
 
 /** How an account's recordings are read. Rules K-012 and C-114; docs/choices.md, "Pipelines and profile". */
@@ -84,7 +87,7 @@ export async function listPipelines(
 
 /** Makes a pipeline beside the default one. */
 export async function createPipeline(
-  services: Pick<FeatureServices, 'actors' | 'engine_names'>,
+  services: Pick<FeatureServices, 'actors'> & { engine_names: EngineNames },
   { account_id, fences }: Principal,
   { name, ...terms }: PipelineRequest & { name: string },
 ): Promise<PipelineView> {
@@ -107,7 +110,7 @@ export async function readPipeline(
 
 /** Changes a pipeline, makes it the default one, or archives it. */
 export async function editPipeline(
-  services: Pick<FeatureServices, 'actors' | 'engine_names'>,
+  services: Pick<FeatureServices, 'actors'> & { engine_names: EngineNames },
   who: Principal,
   {
     id: pipeline_id,
@@ -133,7 +136,7 @@ export async function editPipeline(
  * said. Times are ms of its timeline.
  */
 export async function requestRun(
-  services: Pick<FeatureServices, 'actors' | 'insights' | 'transcription'>,
+  services: Pick<FeatureServices, 'actors'> & { insights: InsightServices; transcription: TranscriptionJobs },
   who: Principal,
   {
     pipeline_id,
@@ -167,7 +170,7 @@ function requireReading(who: Principal): void {
 }
 
 /** BAD_REQUEST where an engine is named that nobody here has; workers outside know engines that this server does not. */
-function requireEngines({ engine_names }: Pick<FeatureServices, 'engine_names'>, terms: PipelineRequest): void {
+function requireEngines({ engine_names }: { engine_names: EngineNames }, terms: PipelineRequest): void {
   for (const part of ['transcription', 'insights'] as const) {
     const name = terms[part]?.engine;
     if (engine_names === null || name === undefined || engine_names[part].includes(name)) continue;

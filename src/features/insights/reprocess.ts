@@ -6,7 +6,9 @@ import { closedAs } from '../../engine/runtime/activation.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import { readableScene } from '../transcripts/transcript_reading.js';
+import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { RUN_KINDS } from './debug_runs.js';
+import type { InsightServices } from './insight_services.js';
 import { NOBODY_LOOKS } from './look_again.js';
 
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
@@ -15,7 +17,10 @@ const MAKES_NONE = refuse('CONFLICT', 'The default pipeline makes no insights.')
 
 /** Has a part of a stream transcribed again, or looked into again, by the default pipeline. Times are ms of its timeline. */
 export async function reprocessStream(
-  services: Pick<FeatureServices, 'actors' | 'insights' | 'runtime' | 'transcription'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime'> & {
+    insights: InsightServices;
+    transcription: TranscriptionJobs;
+  },
   who: Principal,
   {
     kinds,

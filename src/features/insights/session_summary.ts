@@ -9,10 +9,13 @@ import { libraryId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orRefused, Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
+import type { TranscriberSettings } from '../transcripts/engines/choose_engine.js';
 import { selectPipeline } from '../transcripts/pipeline_access.js';
+import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import { isAwaited } from './awaited_insights.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
 import { InsightReading, viewEach } from './insight_reading.js';
+import type { InsightServices } from './insight_services.js';
 import { conversationShape, memoryShape, participantShape, suggestionShape } from './insight_shapes.js';
 
 /** What came of a meeting, for its host. Rule K-009; docs/choices.md, "Insights". */
@@ -40,7 +43,11 @@ type SessionSummaryView = z.infer<typeof sessionSummaryShape>;
 
 /** What came of a recorder session that the caller hosted. */
 export async function sessionSummary(
-  services: Pick<FeatureServices, 'actors' | 'insights' | 'runtime' | 'settings' | 'store' | 'transcription'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & {
+    insights: InsightServices;
+    settings: TranscriberSettings;
+    transcription: TranscriptionJobs;
+  },
   who: Principal,
   { session_id, ...query }: { session_id: string; pipeline_id?: string | undefined },
 ): Promise<SessionSummaryView> {

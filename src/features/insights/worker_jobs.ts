@@ -6,8 +6,10 @@ import { isRefused, Refused, refuse } from '../../domain/refusals.js';
 import { joinedPart } from '../recordings/joined_audio.js';
 import type { FeatureServices } from '../services.js';
 import type { TranscriptionResult } from '../transcripts/transcription.js';
+import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import { type windowWorkShape, windowWorkViews } from '../transcripts/window_work.js';
 import { isInsightJob } from './insight_jobs.js';
+import type { InsightServices } from './insight_services.js';
 import { type InsightResult, type insightWorkShape, insightWorkView } from './insight_work.js';
 
 /**
@@ -26,7 +28,7 @@ type JobView = z.infer<typeof windowWorkShape> | z.infer<typeof insightWorkShape
 
 /** Hands windows of recordings, then conversations, to a worker, for a time; at most `limit` together. */
 export async function claimJobs(
-  services: Pick<FeatureServices, 'blobs' | 'insights' | 'transcription'>,
+  services: Pick<FeatureServices, 'blobs'> & { insights: InsightServices; transcription: TranscriptionJobs },
   { kinds, limit, lease_s }: { kinds: readonly WorkerJobKind[]; limit: number; lease_s: number },
 ): Promise<JobView[]> {
   const { insights, transcription } = services;
@@ -39,13 +41,16 @@ export async function claimJobs(
 }
 
 /** The chunks of a claimed window as one file, to send. */
-export async function downloadJobAudio(services: Pick<FeatureServices, 'blobs' | 'transcription'>, job: string) {
+export async function downloadJobAudio(
+  services: Pick<FeatureServices, 'blobs'> & { transcription: TranscriptionJobs },
+  job: string,
+) {
   return joinedPart(services, await services.transcription.audioOf(job));
 }
 
 /** Gives a worker that is still at a job a longer lease. */
 export async function prolongJob(
-  services: Pick<FeatureServices, 'insights' | 'metrics' | 'transcription'>,
+  services: Pick<FeatureServices, 'metrics'> & { insights: InsightServices; transcription: TranscriptionJobs },
   { job, claim, lease_s }: { job: string; claim: string; lease_s: number },
 ): Promise<{ lease_until: string }> {
   const lease = await jobsOf(services, job).jobs.prolong(job, claim, lease_s * 1_000);
@@ -59,7 +64,7 @@ type JobResult = { claim: string } & (
 
 /** Publishes what was said in a window, or what follows from a conversation. The same again gets the same answer. */
 export async function publishJob(
-  services: Pick<FeatureServices, 'insights' | 'metrics' | 'transcription'>,
+  services: Pick<FeatureServices, 'metrics'> & { insights: InsightServices; transcription: TranscriptionJobs },
   job: string,
   result: JobResult,
 ): Promise<InsightTally | PublicationTally> {
@@ -78,7 +83,7 @@ export async function publishJob(
 
 /** Takes a worker's failure: whether the job comes once more, after a rest. */
 export async function failJob(
-  services: Pick<FeatureServices, 'insights' | 'metrics' | 'transcription'>,
+  services: Pick<FeatureServices, 'metrics'> & { insights: InsightServices; transcription: TranscriptionJobs },
   job: string,
   failure: { claim: string; code: string; retry: boolean },
 ): Promise<{ again: boolean; tries: number }> {
@@ -90,7 +95,11 @@ export async function failJob(
 
 /** The jobs of a job's kind, and what counts how they end. */
 function jobsOf(
-  { insights, transcription, metrics }: Pick<FeatureServices, 'insights' | 'metrics' | 'transcription'>,
+  {
+    insights,
+    transcription,
+    metrics,
+  }: Pick<FeatureServices, 'metrics'> & { insights: InsightServices; transcription: TranscriptionJobs },
   job: string,
 ) {
   return isInsightJob(job)
@@ -99,7 +108,7 @@ function jobsOf(
 }
 
 function publish(
-  { insights, transcription }: Pick<FeatureServices, 'insights' | 'transcription'>,
+  { insights, transcription }: { insights: InsightServices; transcription: TranscriptionJobs },
   job: string,
   { result: { claim, ...said }, digest }: { result: JobResult; digest: string },
 ): Promise<InsightTally | PublicationTally> {

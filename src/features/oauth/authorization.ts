@@ -15,6 +15,7 @@ import {
   type SessionCookie,
 } from './browser_sessions.js';
 import type { ReturnAddress } from './browser_sign_ins.js';
+import type { Clients } from './clients/clients.js';
 import { isRedirectOf } from './clients/clients.js';
 
 /** The authorization code flow, up to the page that people see. docs/rules.md, "OAuth: browser sign-in". */
@@ -32,7 +33,7 @@ type KnownRequest = { client: Client; asked: AuthorizationRequest; back: ReturnA
 
 /** Judges a request by the query of its address. Faults of the client or of its return address are for a page. */
 export async function authorize(
-  services: Pick<FeatureServices, 'actors' | 'addresses' | 'clients' | 'clock' | 'keys'>,
+  services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys'> & { clients: Clients },
   { url, session_cookie }: { url: string; session_cookie: string | null },
 ): Promise<Authorization | OauthError> {
   const parameters = readQuery(url);

@@ -12,6 +12,7 @@ import { accountIdOf, knownEmail } from '../accounts/account_of_email.js';
 import { passesCaptcha } from '../accounts/captcha.js';
 import type { FeatureServices } from '../services.js';
 import { browserSessionOf, cookieOf, endBrowserSession, type SessionCookie, sessionOpens } from './browser_sessions.js';
+import type { Clients } from './clients/clients.js';
 import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
 /** A sign-in in the browser, from /oauth/authorize or a page for account holders to where it leads. */
@@ -62,7 +63,7 @@ export async function beginSignIn(
 
 /** The sign-in of an address; `leads_to` is what the address says that it leads to. */
 export async function readSignIn(
-  { actors, clients, keys }: Pick<FeatureServices, 'actors' | 'clients' | 'keys'>,
+  { actors, clients, keys }: Pick<FeatureServices, 'actors' | 'keys'> & { clients: Clients },
   id: string,
   { browser_cookie, leads_to }: { browser_cookie: string | null; leads_to: 'client' | AccountPage },
 ): Promise<OpenSignIn> {

@@ -1,7 +1,7 @@
 import type { Client } from '../../access/oauth_client.js';
 import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { decode } from '../../engine/wire/form.js';
-import type { FeatureServices as Services } from '../services.js';
+import type { Clients } from './clients/clients.js';
 
 /**
  * Which client a request comes from (RFC 6749, 2.3): by HTTP Basic, by its secret in the form where it is a third
@@ -27,7 +27,7 @@ type Credentials = { client_id: string; secret: string | null; in_body: boolean 
 
 /** The client, authenticated as it was registered to be. `header` is the Authorization header. Throws StoreUnavailable. */
 export async function authenticateClient(
-  { clients }: Pick<Services, 'clients'>,
+  { clients }: { clients: Clients },
   header: string | undefined,
   body: { client_id?: string | undefined; client_secret?: string | undefined },
 ): Promise<Client | OauthError> {
@@ -45,7 +45,7 @@ export async function authenticateClient(
 
 /** As `authenticateClient`, for what only our own servers may ask: confidential first-party clients, by HTTP Basic. */
 export async function authenticateOwnServer(
-  services: Pick<Services, 'clients'>,
+  services: { clients: Clients },
   header: string | undefined,
   body: { client_id?: string | undefined; client_secret?: string | undefined },
 ): Promise<Client | OauthError> {

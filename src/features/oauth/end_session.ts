@@ -2,10 +2,11 @@ import { type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { readQuery } from '../../engine/wire/form.js';
 import type { FeatureServices } from '../services.js';
 import { endBrowserSession } from './browser_sessions.js';
+import type { Clients } from './clients/clients.js';
 
 /** Ends the browser session behind a cookie, as the query of an address asks for, and says where to return. Rules C-050 to C-054. */
 export async function endSessionAndReturn(
-  services: Pick<FeatureServices, 'actors' | 'clients' | 'keys'>,
+  services: Pick<FeatureServices, 'actors' | 'keys'> & { clients: Clients },
   { url, session_cookie }: { url: string; session_cookie: string | null },
 ): Promise<{ return_to: string } | OauthError> {
   const parameters = readQuery(url);

@@ -11,6 +11,7 @@ import { randomSeed } from '../../engine/secrets/tokens.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
 import { accountNamed, accountOf, knownEmail, newAccountId } from '../accounts/account_of_email.js';
 import type { FeatureServices } from '../services.js';
+import type { Clients } from './clients/clients.js';
 
 /** Grants of an earlier system that staff bring in. */
 
@@ -51,7 +52,7 @@ type ImportResult = z.infer<typeof importResultShape>;
 
 /** Brings in grants of an earlier system, each judged by itself. With `dry_run` nothing changes. */
 export async function importGrants(
-  services: Pick<FeatureServices, 'actors' | 'clients' | 'clock' | 'keys' | 'settings'>,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'settings'> & { clients: Clients },
   { grants, dry_run }: { grants: readonly unknown[]; dry_run: boolean },
 ): Promise<{ results: ImportResult[] }> {
   const results: ImportResult[] = [];
@@ -60,7 +61,7 @@ export async function importGrants(
 }
 
 async function importGrant(
-  services: Pick<FeatureServices, 'actors' | 'clients' | 'clock' | 'keys' | 'settings'>,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'settings'> & { clients: Clients },
   given: unknown,
   dry_run: boolean,
 ): Promise<ImportResult> {

@@ -4,6 +4,7 @@ import { id } from '../../access/response_schemas.js';
 import { isEnabled } from '../../domain/permissions.js';
 import { orNull } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
+import type { Clients } from './clients/clients.js';
 
 const AGENT = 'svc-agent';
 
@@ -30,7 +31,7 @@ const said = new WeakMap<AccessTokenHolder, IntrospectionView>();
 
 /** What an access token is worth now (RFC 7662); the same object again for as long as it says the same. */
 export async function introspect(
-  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'clients' | 'keys'>,
+  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'keys'> & { clients: Clients },
   token: string,
 ): Promise<IntrospectionView> {
   const holder = await orNull(holderAtAny(services, token), 'UNAUTHORIZED');
@@ -43,7 +44,7 @@ export async function introspect(
 
 /** Our own servers ask at one address about tokens of both. */
 async function holderAtAny(
-  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'clients' | 'keys'>,
+  services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'keys'> & { clients: Clients },
   token: string,
 ): Promise<AccessTokenHolder> {
   const holder = accessTokenHolder(services, token, 'base');

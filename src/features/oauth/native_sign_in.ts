@@ -11,6 +11,7 @@ import { knownEmail } from '../accounts/account_of_email.js';
 import { passesCaptcha } from '../accounts/captcha.js';
 import type { FeatureServices } from '../services.js';
 import { type AuthorizationParameters, authorizationRequest } from './authorization_request.js';
+import type { Clients } from './clients/clients.js';
 import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
 /** Native sign-in of first-party apps, in two steps. Rules C-081 to C-098. */
@@ -28,10 +29,9 @@ type NativeSignInResult = { authorization_code: string } | OauthError;
 
 /** Takes the step that was asked for. After the first one the answer is `insufficient_authorization`. */
 export async function signInNatively(
-  services: Pick<
-    FeatureServices,
-    'actors' | 'addresses' | 'clients' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'
-  >,
+  services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'> & {
+    clients: Clients;
+  },
   query: NativeSignInQuery,
 ): Promise<NativeSignInResult> {
   const is_first = query.auth_session === undefined && query.otp === undefined;
@@ -40,10 +40,9 @@ export async function signInNatively(
 
 /** Step 1: a code is mailed whether or not there is an account. */
 async function sendCode(
-  services: Pick<
-    FeatureServices,
-    'actors' | 'addresses' | 'clients' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'
-  >,
+  services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'> & {
+    clients: Clients;
+  },
   body: NativeSignInQuery,
 ): Promise<OauthError> {
   const { clients, actors, keys, clock, settings } = services;
@@ -85,7 +84,7 @@ async function sendCode(
 
 /** Step 2: the code is shown, once. */
 async function enterCode(
-  services: Pick<FeatureServices, 'actors' | 'clients' | 'clock' | 'keys'>,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'> & { clients: Clients },
   body: NativeSignInQuery,
 ): Promise<NativeSignInResult> {
   const { actors, keys, clients } = services;

@@ -10,7 +10,7 @@ import { parseGiven } from '../../engine/wire/schema_faults.js';
 import type { FeatureServices } from '../services.js';
 import { carriesBrand } from './clients/brand_names.js';
 import { clientName } from './clients/client_names.js';
-import type { MadeClient, NewClient } from './clients/clients.js';
+import type { Clients, MadeClient, NewClient } from './clients/clients.js';
 import { hasAppScheme, redirectHost, redirectUriProblem } from './clients/redirect_uris.js';
 import { countingScopes, type ResourceScopes, scopesOfRegistered } from './clients/third_party_scopes.js';
 
@@ -113,7 +113,7 @@ type RegistrationBody = { content_type: string | undefined; bytes: Uint8Array | 
 
 /** Registers a client. `resource_scopes`: what the MCP server asks clients to ask for. */
 export async function registerClient(
-  { clients, settings }: Pick<FeatureServices, 'clients' | 'settings'>,
+  { clients, settings }: Pick<FeatureServices, 'settings'> & { clients: Clients },
   sent: RegistrationBody,
   resource_scopes: ResourceScopes,
 ): Promise<RegistrationView | OauthError> {

@@ -11,7 +11,6 @@ import { randomBytes } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { isRetryable } from '../../engine/store/store.js';
 import type { SweepTurns } from '../../engine/store/sweep_turns.js';
-import { SearchBackfill } from '../search/search_backfill.js';
 import { RetentionPlaces } from '../workspaces/retention_places.js';
 import { AccountBytes } from './account_bytes.js';
 import type { LostAudio } from './lost_audio.js';
@@ -36,6 +35,8 @@ type AudioSweepDeps = {
   actors: Actors;
   blobs: BlobStore;
   lost_audio: LostAudio;
+  /** Begins to bring in, for one walk over all streams, what a release without search has stored. */
+  searchBackfill: () => { look(stream: Stream): Promise<void> };
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
   now: () => number;
@@ -250,9 +251,9 @@ export class AudioSweep {
    * older release has stored.
    */
   async #sweepStreams(): Promise<void> {
-    const { actors, turns, blobs } = this.#deps;
+    const { actors, turns, blobs, searchBackfill } = this.#deps;
     const places = new RetentionPlaces(actors);
-    const search = new SearchBackfill(actors);
+    const search = searchBackfill();
     for await (const stream_id of turns.streamIds()) {
       if (this.#stopped) return;
       const began = performance.now();

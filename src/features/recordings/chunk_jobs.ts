@@ -5,8 +5,9 @@ import { streamOfChunk } from '../../domain/ids.js';
 import type { Interval } from '../../domain/intervals.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
-import type { Work } from './chunk_processing.js';
+import type { ChunkProcessing, Work } from './chunk_processing.js';
 import { announcedShape, intentView } from './chunk_upload.js';
+import type { LostAudio } from './lost_audio.js';
 import { chunkContent } from './lost_audio.js';
 
 /** Jobs for workers that process stored chunks. docs/architecture.md, "Jobs". */
@@ -38,7 +39,7 @@ export const finishedChunkShape = z.strictObject({
 
 /** Hands stored chunks to a worker, for a time. */
 export async function claimChunks(
-  { processing }: Pick<FeatureServices, 'processing'>,
+  { processing }: { processing: ChunkProcessing },
   { limit, lease_s }: { limit: number; lease_s: number },
 ): Promise<z.infer<typeof chunkWorkShape>[]> {
   return (await processing.claim({ limit, lease_ms: lease_s * 1_000 })).map(workView);
@@ -46,7 +47,10 @@ export async function claimChunks(
 
 /** The bytes of a chunk, to send; workers get those of windows that are claimed alone. */
 export async function downloadChunk(
-  services: Pick<FeatureServices, 'actors' | 'lost_audio' | 'transcription'>,
+  services: Pick<FeatureServices, 'actors'> & {
+    lost_audio: LostAudio;
+    transcription: { isClaimed(stream_id: string, span: Interval): Promise<boolean> };
+  },
   { chunk_id, who }: { chunk_id: string; who: 'staff' | 'worker' },
 ) {
   const { chunk, stream } = await chunkOf(services, chunk_id);
@@ -75,7 +79,7 @@ export async function prolongChunkClaim(
 
 /** Takes what a worker says of a chunk: that it is processed, or why it can not be. */
 export async function finishChunk(
-  services: Pick<FeatureServices, 'actors' | 'clock' | 'metrics' | 'processing'>,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'metrics'> & { processing: ChunkProcessing },
   { chunk_id, claim: token, result }: { chunk_id: string; claim: string; result: ChunkResult },
 ): Promise<z.infer<typeof finishedChunkShape>> {
   const home = streamOfChunk(chunk_id);

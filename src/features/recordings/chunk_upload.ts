@@ -10,6 +10,7 @@ import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { TakeBody } from '../../engine/blobs/blob_store.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
+import type { ChunkProcessing } from './chunk_processing.js';
 
 /** Announcing a chunk and uploading its bytes, which devices and apps do alike. Rules H-015 to H-024. */
 
@@ -136,7 +137,7 @@ export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number;
 
 /** Takes the bytes of a chunk, or says why not, before they are read where that can be said. */
 export async function uploadChunk(
-  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics' | 'processing'>,
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics'> & { processing: ChunkProcessing },
   { chunk, stream, number, fences }: Uploadable,
   takeBody: TakeBody,
 ): Promise<UploadView> {

@@ -13,6 +13,7 @@ import { id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { ByteContent, TakeBody } from '../../engine/blobs/blob_store.js';
 import type { FeatureServices } from '../services.js';
+import type { ChunkProcessing } from './chunk_processing.js';
 import {
   announcedShape,
   chunkFailure,
@@ -23,6 +24,7 @@ import {
   uploadChunk,
 } from './chunk_upload.js';
 import { AUDIO_EXPIRED } from './joined_audio.js';
+import type { LostAudio } from './lost_audio.js';
 import { chunkContent } from './lost_audio.js';
 import { NO_CHUNK, readableChunk, readableStream, writableChunk, writableStream } from './stream_access.js';
 
@@ -69,7 +71,7 @@ export async function announceChunk(
 
 /** Stores the bytes of an announced chunk. */
 export async function uploadOwnChunk(
-  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics' | 'processing'>,
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics'> & { processing: ChunkProcessing },
   who: Principal,
   { chunk_id, takeBody }: { chunk_id: string; takeBody: TakeBody },
 ): Promise<UploadView> {
@@ -79,7 +81,7 @@ export async function uploadOwnChunk(
 
 /** The bytes of a stored chunk that the caller may read. */
 export async function chunkAudio(
-  services: Pick<FeatureServices, 'actors' | 'lost_audio'>,
+  services: Pick<FeatureServices, 'actors'> & { lost_audio: LostAudio },
   who: Principal,
   chunk_id: string,
 ): Promise<ByteContent> {

@@ -11,8 +11,10 @@ import { count, id, moment, momentOrNull } from '../../access/response_schemas.j
 import { streamOfChunk } from '../../domain/ids.js';
 import { orNull, refuse } from '../../domain/refusals.js';
 import type { TakeBody } from '../../engine/blobs/blob_store.js';
+import type { DeviceActivity } from '../devices/activity.js';
 import { boundBy, refuseAs } from '../devices/device_binding.js';
 import type { FeatureServices } from '../services.js';
+import type { ChunkProcessing } from './chunk_processing.js';
 import { chunkFailure, chunkStatus, intend, type Uploadable, type UploadView, uploadChunk } from './chunk_upload.js';
 import { type DeviceStreamRef, deviceStream } from './device_streams.js';
 import { requireWorkspace } from './standing_workspace.js';
@@ -36,7 +38,7 @@ type ChunkStatusView = z.infer<typeof chunkStatusShape>;
 
 /** Announces a chunk of a device's stream. The same announcement again gives the same chunk. */
 export async function announceDeviceChunk(
-  services: Pick<FeatureServices, 'actors' | 'device_activity' | 'runtime'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime'> & { device_activity: DeviceActivity },
   who: DeviceIdentity,
   { intent, ...ref }: DeviceStreamRef & { intent: ChunkIntent },
 ): Promise<Chunk> {
@@ -48,7 +50,10 @@ export async function announceDeviceChunk(
 
 /** Stores the bytes of a chunk that the device has announced. */
 export async function uploadDeviceChunk(
-  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'device_activity' | 'metrics' | 'processing'>,
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics'> & {
+    device_activity: DeviceActivity;
+    processing: ChunkProcessing;
+  },
   who: DeviceIdentity,
   { chunk_id, takeBody }: { chunk_id: string; takeBody: TakeBody },
 ): Promise<UploadView> {

@@ -9,6 +9,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
 import { randomId } from '../../engine/random/random.js';
+import type { DeviceActivity } from '../devices/activity.js';
 import { type Bound, boundBy } from '../devices/device_binding.js';
 import type { FeatureServices } from '../services.js';
 import { requireWorkspace, workspaceStands } from './standing_workspace.js';
@@ -57,7 +58,7 @@ type NewDeviceStream = DeviceStreamRef & {
 
 /** Registers a stream under the device's own reference. The same again gives the same stream. */
 export async function registerDeviceStream(
-  services: Pick<FeatureServices, 'actors' | 'clock' | 'device_activity' | 'runtime'>,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime'> & { device_activity: DeviceActivity },
   who: DeviceIdentity,
   { epoch, source_stream_ref, captured_at, clock_uncertainty_ms, end_ms }: NewDeviceStream,
 ): Promise<DeviceStreamView> {
@@ -91,7 +92,7 @@ export async function registerDeviceStream(
 
 /** Records where a device's stream ends. CONFLICT where it ended elsewhere. */
 export async function endDeviceStream(
-  services: Pick<FeatureServices, 'actors' | 'device_activity' | 'runtime'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime'> & { device_activity: DeviceActivity },
   who: DeviceIdentity,
   { end_ms, ...ref }: DeviceStreamRef & { end_ms: number },
 ): Promise<DeviceStreamView> {

@@ -8,6 +8,7 @@ import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../..
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
 import type { FeatureServices } from '../services.js';
+import type { LostAudio } from './lost_audio.js';
 import { readableStream } from './stream_access.js';
 
 /**
@@ -43,7 +44,7 @@ type JoinedContent = ByteContent & { chunks: number; lost_chunks: number };
 
 /** All audio of a stream that the caller may read, and how it covers the time from its beginning. */
 export async function joinedAudio(
-  services: Pick<FeatureServices, 'actors' | 'blobs' | 'lost_audio'>,
+  services: Pick<FeatureServices, 'actors' | 'blobs'> & { lost_audio: LostAudio },
   who: Principal,
   stream_id: string,
 ): Promise<JoinedContent & { file_name: string; missing_ms: number; overlap_ms: number }> {
@@ -87,7 +88,7 @@ function bytesOf(file: JoinedFile, range: ByteRange | undefined): Readable {
 }
 
 async function joinOnce(
-  services: Pick<FeatureServices, 'actors' | 'blobs' | 'lost_audio'>,
+  services: Pick<FeatureServices, 'actors' | 'blobs'> & { lost_audio: LostAudio },
   { key, stream }: { key: string; stream: Stream },
 ): Promise<Joined> {
   let joining = under_way.get(key);
@@ -102,7 +103,7 @@ async function joinOnce(
 }
 
 async function join(
-  services: Pick<FeatureServices, 'actors' | 'blobs' | 'lost_audio'>,
+  services: Pick<FeatureServices, 'actors' | 'blobs'> & { lost_audio: LostAudio },
   stream: Stream,
 ): Promise<Joined> {
   if (stream.stored_chunks > LIMITS.joined_chunks_max) throw new Refused(TOO_MANY_CHUNKS);

@@ -80,7 +80,10 @@ export async function renameSource(
 
 /** Deletes a source and what insights had of its recordings; its streams stay. */
 export async function deleteSource(
-  { actors, speech_withdrawal }: Pick<FeatureServices, 'actors' | 'speech_withdrawal'>,
+  {
+    actors,
+    speech_withdrawal,
+  }: Pick<FeatureServices, 'actors'> & { speech_withdrawal: { ofSource(source_id: string): Promise<void> } },
   { account_id, fences }: Principal,
   id: string,
 ): Promise<void> {

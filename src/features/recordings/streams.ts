@@ -9,6 +9,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
 import { randomId } from '../../engine/random/random.js';
 import { isClosed } from '../../engine/runtime/activation.js';
+import type { DeviceActivity } from '../devices/activity.js';
 import type { FeatureServices } from '../services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
 import { ownSource } from './sources.js';
@@ -141,7 +142,10 @@ async function changeStream(
 
 /** Deletes a recording and what insights had of it; its audio, transcript and signals are removed soon after. */
 export async function deleteStream(
-  services: Pick<FeatureServices, 'actors' | 'device_activity' | 'speech_withdrawal'>,
+  services: Pick<FeatureServices, 'actors'> & {
+    device_activity: DeviceActivity;
+    speech_withdrawal: { ofStream(stream: Stream): Promise<void> };
+  },
   who: Principal,
   id: string,
 ): Promise<void> {

@@ -12,6 +12,7 @@ import { bestOf, type Recalled } from './recall_ranking.js';
 import type { RecallAnswer, RecallItem } from './recall_shapes.js';
 import { RecallViews } from './recall_views.js';
 import { openScope } from './search_scope.js';
+import type { SearchShelves } from './shelves.js';
 import { wrongQuery } from './wrong_query.js';
 
 /** What bears an answer to a question: passages and suggestions, and no answer. Rule K-015; docs/choices.md, "Search and recall". */
@@ -32,7 +33,7 @@ const KINDS: SearchKind[] = ['turn', 'suggestion'];
 
 /** Passages and suggestions that fit a question best. BAD_REQUEST where it has neither words nor a time. */
 export async function recall(
-  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'search_shelves' | 'store'>,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'> & { search_shelves: SearchShelves },
   who: Principal,
   query: RecallQuery,
 ): Promise<RecallAnswer> {

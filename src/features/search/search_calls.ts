@@ -17,6 +17,7 @@ import { contactsOfItem, HitReading } from './hit_reading.js';
 import { idOfHit, Ranking, type Sort } from './ranking.js';
 import { digestOfQuery, readSearchCursor, writeSearchCursor } from './search_cursor.js';
 import { openScope, type ScopeQuery } from './search_scope.js';
+import type { SearchShelves } from './shelves.js';
 import { wrongQuery } from './wrong_query.js';
 
 /** Searches what was said and what was made of it. Rule K-015; docs/choices.md, "Search and recall". */
@@ -65,7 +66,7 @@ export type SearchHit = z.infer<typeof searchHitShape>;
 
 /** A page of hits, as the query sorts them. BAD_REQUEST for a query without words, or a cursor of another one. */
 export async function search(
-  services: Pick<FeatureServices, 'actors' | 'runtime' | 'search_shelves' | 'store'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_shelves: SearchShelves },
   who: Principal,
   query: SearchQuery,
 ): Promise<Page<SearchHit>> {

@@ -11,6 +11,7 @@ import type { FeatureServices } from '../services.js';
 import { isDeveloper, selectPipeline } from '../transcripts/pipeline_access.js';
 import type { SearchKind, SearchScope } from './evaluate.js';
 import type { HitFilters } from './hit_reading.js';
+import type { SearchShelves } from './shelves.js';
 
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const DEVELOPERS_ONLY = refuse(
@@ -36,7 +37,7 @@ export type OpenScope = { scope: SearchScope; filters: HitFilters };
 
 /** What a query looks through, as it is now, and what must be so of its hits. */
 export async function openScope(
-  services: Pick<FeatureServices, 'actors' | 'runtime' | 'search_shelves' | 'store'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_shelves: SearchShelves },
   who: Principal,
   query: ScopeQuery,
 ): Promise<OpenScope> {

@@ -10,6 +10,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { foldText, looked } from '../../domain/search/words.js';
 import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
+import type { Announcements } from './announcements.js';
 
 /** The people that recordings hear. Rule K-006; docs/choices.md, "Contacts". */
 
@@ -86,7 +87,7 @@ export async function changeContact(
 
 /** Deletes a contact, and all that was merged into it. */
 export async function deleteContact(
-  services: Pick<FeatureServices, 'actors' | 'announcements'>,
+  services: Pick<FeatureServices, 'actors'> & { announcements: Announcements },
   { account_id, fences }: Principal,
   contact_id: string,
 ): Promise<void> {
@@ -98,7 +99,7 @@ export async function deleteContact(
 
 /** Makes a contact a part of another, and gives that one. */
 export async function mergeContact(
-  services: Pick<FeatureServices, 'actors' | 'announcements'>,
+  services: Pick<FeatureServices, 'actors'> & { announcements: Announcements },
   { account_id, fences }: Principal,
   { contact_id, into }: { contact_id: string; into: string },
 ): Promise<ContactView> {
@@ -117,7 +118,7 @@ export async function deleteVoice(
 }
 
 /** Turns show the change already; their events follow, most of them before the answer. */
-function announce({ announcements }: Pick<FeatureServices, 'announcements'>, account_id: string): Promise<void> {
+function announce({ announcements }: { announcements: Announcements }, account_id: string): Promise<void> {
   return announcements.offer(CONTACTS_MEMBER + account_id);
 }
 

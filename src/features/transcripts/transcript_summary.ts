@@ -7,6 +7,7 @@ import { count, id } from '../../access/response_schemas.js';
 import { addInterval, type Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices } from '../services.js';
+import type { TranscriberSettings } from './engines/choose_engine.js';
 import { transcriberOf } from './engines/choose_engine.js';
 import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 import { readableScene, sceneAsked, type TranscriptQuery } from './transcript_reading.js';
@@ -60,7 +61,7 @@ type SpeakerView = TranscriptView['speakers'][number];
 
 /** A stream's transcript as a whole: that of the default pipeline, or what another one has heard itself. */
 export async function readTranscript(
-  services: Pick<FeatureServices, 'actors' | 'runtime' | 'settings'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime'> & { settings: TranscriberSettings },
   who: Principal,
   query: TranscriptQuery,
 ): Promise<TranscriptView> {
@@ -80,7 +81,7 @@ export async function transcriptProgress(
 }
 
 async function summarize(
-  services: Pick<FeatureServices, 'actors' | 'runtime' | 'settings'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime'> & { settings: TranscriberSettings },
   { account_id }: Principal,
   scene: Scene,
 ): Promise<TranscriptView> {
@@ -119,7 +120,7 @@ async function summarize(
 }
 
 /** What makes text of audio here; null where nothing does. */
-function engineName({ settings }: Pick<FeatureServices, 'settings'>): string | null {
+function engineName({ settings }: { settings: TranscriberSettings }): string | null {
   const { by } = transcriberOf(settings);
   return by === 'nobody' ? null : by;
 }

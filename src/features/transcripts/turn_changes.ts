@@ -1,3 +1,4 @@
+import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { TRANSCRIPT_MEMBER } from '../../../actors/transcripts/announcing.js';
 import type { PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { speakerNumber } from '../../../actors/transcripts/transcript_state.js';
@@ -8,6 +9,8 @@ import { closedAs } from '../../engine/runtime/activation.js';
 import type { Actors, EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
+import type { Announcements } from './announcements.js';
+import type { TranscriberSettings } from './engines/choose_engine.js';
 import type { Scene } from './transcript_pages.js';
 import { readableScene, viewTurns } from './transcript_reading.js';
 import { readTranscript, type TranscriptView } from './transcript_summary.js';
@@ -55,7 +58,9 @@ export async function splitTurn(
 
 /** Deletes a turn, and withdraws what insights had of it. */
 export async function deleteTurn(
-  services: Pick<FeatureServices, 'actors' | 'runtime' | 'speech_withdrawal'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime'> & {
+    speech_withdrawal: { ofStream(stream: Stream): Promise<void> };
+  },
   who: Principal,
   turn_id: string,
 ): Promise<void> {
@@ -71,7 +76,10 @@ export async function deleteTurn(
 
 /** Says who a speaker is, in all turns of which nobody said something else. */
 export async function assignSpeaker(
-  services: Pick<FeatureServices, 'actors' | 'announcements' | 'clock' | 'runtime' | 'settings'>,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime'> & {
+    announcements: Announcements;
+    settings: TranscriberSettings;
+  },
   who: Principal,
   { stream_id, speaker: name, contact_id }: { stream_id: string; speaker: string; contact_id: string | null },
 ): Promise<TranscriptView> {
@@ -91,7 +99,10 @@ export async function assignSpeaker(
 
 /** Gives all turns of a speaker to another one. */
 export async function mergeSpeakers(
-  services: Pick<FeatureServices, 'actors' | 'announcements' | 'runtime' | 'settings'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime'> & {
+    announcements: Announcements;
+    settings: TranscriberSettings;
+  },
   who: Principal,
   { stream_id, speaker: name, into }: { stream_id: string; speaker: string; into: number },
 ): Promise<TranscriptView> {
@@ -168,7 +179,10 @@ async function askTranscript<Reply>(
 
 /** The transcript with the change; its events follow, most of them before the answer. */
 async function announced(
-  services: Pick<FeatureServices, 'actors' | 'announcements' | 'runtime' | 'settings'>,
+  services: Pick<FeatureServices, 'actors' | 'runtime'> & {
+    announcements: Announcements;
+    settings: TranscriberSettings;
+  },
   who: Principal,
   stream_id: string,
 ): Promise<TranscriptView> {

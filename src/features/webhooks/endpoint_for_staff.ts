@@ -5,7 +5,9 @@ import { count, id, moment, momentOrNull } from '../../access/response_schemas.j
 import type { EventType } from '../../domain/event_types.js';
 import { deliveryId, partitionOfId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
+import type { ProcessQueries } from '../../engine/cluster/process_queries.js';
 import type { FeatureServices } from '../services.js';
+import type { EndpointQueries } from './endpoint_activity.js';
 import { newestOfEach, type SeenEndpoint } from './endpoint_activity.js';
 import { type EndpointFacts, EVENTS_READ_MAX, endpointHeadline, endpointReasons } from './endpoint_reasons.js';
 
@@ -81,7 +83,7 @@ export const endpointForStaffShape = z
 
 /** How an endpoint stands, in words, with its last deliveries. */
 export async function endpointForStaff(
-  services: Pick<FeatureServices, 'actors' | 'clock' | 'processes' | 'store'>,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'store'> & { processes: ProcessQueries<EndpointQueries> },
   endpoint_id: string,
 ) {
   const { clock, processes, actors, store } = services;

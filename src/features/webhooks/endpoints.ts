@@ -8,6 +8,7 @@ import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { ENDPOINT_STATUSES, type EndpointStatus } from '../../domain/webhooks.js';
 import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
+import type { DeliveryWorker } from './delivery_worker.js';
 import { destinationFault } from './destination.js';
 import { randomSigningSecret } from './signing_secret.js';
 
@@ -106,7 +107,7 @@ export async function readEndpoint({ actors }: Pick<FeatureServices, 'actors'>, 
 }
 
 export async function setEndpointStatus(
-  { actors, deliveries }: Pick<FeatureServices, 'actors' | 'deliveries'>,
+  { actors, deliveries }: Pick<FeatureServices, 'actors'> & { deliveries: DeliveryWorker },
   who: Principal,
   { id, status }: { id: string; status: EndpointStatus },
 ) {

@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { TROUBLES, type Trouble } from '../../../actors/webhooks/endpoint_state.js';
 import { count, id, moment, no_cursor, serverNow } from '../../access/response_schemas.js';
 import { orRefused } from '../../domain/refusals.js';
+import type { ProcessQueries } from '../../engine/cluster/process_queries.js';
 import { accountNamed } from '../accounts/account_of_email.js';
 import type { FeatureServices } from '../services.js';
+import type { DeliveryWorker } from './delivery_worker.js';
+import type { EndpointQueries } from './endpoint_activity.js';
 import { newestOfEach } from './endpoint_activity.js';
 import { endpointForStaff, endpointForStaffShape } from './endpoint_for_staff.js';
 import { troubledEndpointShape, troubledViews } from './troubled_endpoint.js';
@@ -47,7 +50,10 @@ export const accountEndpointsShape = z.strictObject({
 
 /** Endpoints that are due, and those in trouble, the last ones first; at most `limit` of each. */
 export async function listEndpointsForStaff(
-  services: Pick<FeatureServices, 'clock' | 'deliveries' | 'processes' | 'runtime'>,
+  services: Pick<FeatureServices, 'clock' | 'runtime'> & {
+    deliveries: DeliveryWorker;
+    processes: ProcessQueries<EndpointQueries>;
+  },
   { limit }: { limit: number },
 ): Promise<z.infer<typeof endpointsForStaffShape>> {
   const { clock, deliveries, processes } = services;
@@ -77,7 +83,7 @@ export async function listEndpointsForStaff(
 
 /** The endpoints of an account, by its id or email, and why each gets what it gets. */
 export async function listEndpointsOfAccount(
-  services: Pick<FeatureServices, 'actors' | 'clock' | 'processes' | 'store'>,
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'store'> & { processes: ProcessQueries<EndpointQueries> },
   named: string,
 ) {
   const account = await accountNamed(services, named);

@@ -18,12 +18,14 @@ import { nodesOf } from '../../engine/store/redis_connection.js';
 import { SweepTurns } from '../../engine/store/sweep_turns.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import { ErasureWorker } from '../../features/accounts/erasures.js';
+import type { InsightServices } from '../../features/insights/insight_services.js';
 import { SpeechWithdrawal } from '../../features/insights/speech_withdrawal.js';
 import { AudioSweep } from '../../features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
 import { LostAudio } from '../../features/recordings/lost_audio.js';
-import type { InsightServices, TranscriberShown } from '../../features/services.js';
+import { SearchBackfill } from '../../features/search/search_backfill.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
+import type { TranscriberShown } from '../../features/transcripts/engines/choose_engine.js';
 import {
   type EngineNames,
   type EnginesFile,
@@ -92,7 +94,8 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const event_retention = new EventRetention({ store, poll, metrics, log, certain: clock.certain });
   const turns = new SweepTurns(redis);
   const lost_audio = new LostAudio({ actors, blobs, log, now });
-  const audio_sweep = new AudioSweep({ turns, actors, blobs, lost_audio, metrics, log, now });
+  const searchBackfill = () => new SearchBackfill(actors);
+  const audio_sweep = new AudioSweep({ turns, actors, blobs, lost_audio, searchBackfill, metrics, log, now });
   const is_worker = settings.chunk_worker;
   const further = furtherEngines(settings.engines_file);
   const insights = openInsights(start, { ...deps, further: further.insights });

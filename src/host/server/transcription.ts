@@ -4,9 +4,9 @@ import type { SpeechProcess } from '../../engine/speech/speech_process.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { SweepTurns } from '../../engine/store/sweep_turns.js';
 import type { LostAudio } from '../../features/recordings/lost_audio.js';
-import type { TranscriberShown } from '../../features/services.js';
 import { TranscriptionBacklog } from '../../features/transcripts/backlog.js';
 import { transcriptionWorker } from '../../features/transcripts/content_worker.js';
+import type { TranscriberShown } from '../../features/transcripts/engines/choose_engine.js';
 import {
   transcriberOf,
   transcriptionEngines,

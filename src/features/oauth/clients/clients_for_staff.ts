@@ -6,7 +6,7 @@ import { moment } from '../../../access/response_schemas.js';
 import { PARTITIONS } from '../../../domain/ids.js';
 import { Refused, refuse } from '../../../domain/refusals.js';
 import type { FeatureServices } from '../../services.js';
-import type { ClientRecord } from './clients.js';
+import type { ClientRecord, Clients } from './clients.js';
 import { scopesOfRegistered } from './third_party_scopes.js';
 
 /** OAuth clients, as staff see and change them. */
@@ -39,7 +39,7 @@ type ClientView = z.infer<typeof clientShape>;
 
 /** A page of all clients: our own first, then the newest. */
 export async function listClients(
-  services: Pick<FeatureServices, 'clients' | 'store'>,
+  services: Pick<FeatureServices, 'store'> & { clients: Clients },
   { limit, cursor: after }: PageQuery,
 ): Promise<{ items: ClientView[]; cursor: string | null }> {
   const positions = await positionsOf(services, { after, limit: limit + 1 });
@@ -49,7 +49,7 @@ export async function listClients(
   return { items: found.flatMap((record) => (record === null ? [] : [clientView(services, record)])), cursor };
 }
 
-export async function readClient(services: Pick<FeatureServices, 'clients'>, client_id: string): Promise<ClientView> {
+export async function readClient(services: { clients: Clients }, client_id: string): Promise<ClientView> {
   const found = await services.clients.inspect(client_id);
   if (found === null) throw new Refused(UNKNOWN);
   return clientView(services, found);
@@ -57,7 +57,7 @@ export async function readClient(services: Pick<FeatureServices, 'clients'>, cli
 
 /** Registers a client by hand; a confidential one gets a secret, which nobody is shown again. */
 export async function makeClient(
-  services: Pick<FeatureServices, 'clients'>,
+  services: { clients: Clients },
   {
     scopes,
     confidential,
@@ -75,7 +75,7 @@ export async function makeClient(
 
 /** Gives a confidential client another secret; the one before works for a day more, unless it ends `at_once`. */
 export async function rotateClientSecret(
-  services: Pick<FeatureServices, 'clients'>,
+  services: { clients: Clients },
   { client_id, at_once }: { client_id: string; at_once: boolean },
 ): Promise<ClientView & { client_secret: string }> {
   const { client, state, client_secret } = await services.clients.rotateSecret(client_id, { at_once });
@@ -83,7 +83,7 @@ export async function rotateClientSecret(
 }
 
 export async function setClientDisabled(
-  services: Pick<FeatureServices, 'clients'>,
+  services: { clients: Clients },
   { client_id, disabled }: { client_id: string; disabled: boolean },
 ): Promise<ClientView> {
   return clientView(services, await services.clients.setDisabled(client_id, disabled));
@@ -94,7 +94,7 @@ export async function setClientDisabled(
  * that one order and one cursor do for both.
  */
 async function positionsOf(
-  { clients, store }: Pick<FeatureServices, 'clients' | 'store'>,
+  { clients, store }: Pick<FeatureServices, 'store'> & { clients: Clients },
   { after, limit }: { after: Position | undefined; limit: number },
 ): Promise<Position[]> {
   const { owner, index } = CLIENT_INDEX;
@@ -110,7 +110,7 @@ async function positionsOf(
 }
 
 /** A client as staff see it; of its secrets only how many are good, and until when. */
-function clientView({ clients }: Pick<FeatureServices, 'clients'>, record: ClientRecord): ClientView {
+function clientView({ clients }: { clients: Clients }, record: ClientRecord): ClientView {
   const { client, state } = record;
   const { client_id, name, party, redirect_uris, scopes, token_endpoint_auth_method, native } = client;
   return {

@@ -22,6 +22,9 @@ export type TranscriberSettings = {
 /** Who makes text of audio, and which other host the audio goes to. */
 export type Transcriber = { by: 'server' | 'program' | 'built_in' | 'workers' | 'nobody'; host: string | null };
 
+/** The same, as operators are told; `hosts`: all other machines that audio may go to. */
+export type TranscriberShown = Transcriber & { hosts: string[] };
+
 /** The engine that the settings name; null where there is none, or workers on the operator port are to do it. */
 function chooseEngine(settings: TranscriberSettings, speech: SpeechProcess): Engine | null {
   const { transcribe_url: url, transcribe_key: key, transcribe_model: model, transcribe_diarize: diarize } = settings;
