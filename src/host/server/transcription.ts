@@ -1,7 +1,7 @@
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import type { SpeechProcess } from '../../engine/speech/speech_process.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
+import type { SpeechProcess } from '../../engine/speech/speech_process.js';
 import type { SweepTurns } from '../../engine/store/sweep_turns.js';
 import type { LostAudio } from '../../features/recordings/lost_audio.js';
 import { TranscriptionBacklog } from '../../features/transcripts/backlog.js';
