@@ -36,10 +36,10 @@ export class NotDecoded extends Error {
   override name = 'NotDecoded';
 }
 
-export type DecodedPiece = { channels: Float32Array[]; rate: number };
+type DecodedPiece = { channels: Float32Array[]; rate: number };
 
 /** Samples of a file in their order, at the file's own rate. Throws NotDecoded where there are none. */
-export async function* decodedPieces(file: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedPiece> {
+async function* decodedPieces(file: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedPiece> {
   const pieces = file[Symbol.asyncIterator]();
   const head = await headOf(pieces);
   const kind = audioType(head);

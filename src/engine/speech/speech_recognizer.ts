@@ -128,7 +128,7 @@ function altered(samples: Float32Array): Float32Array {
 }
 
 /** Words that have to change to make one text the other, as a share of the longer one. */
-export function disagreementOf(one: string, other: string): number {
+function disagreementOf(one: string, other: string): number {
   const [a, b] = [wordsOf(one), wordsOf(other)];
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, word] of a.entries()) {
