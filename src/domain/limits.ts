@@ -331,6 +331,9 @@ export const LIMITS = {
   engine_ms_max: 5 * MINUTE_MS, // docs/transcription.md, "What an engine may do"
   speech_idle_ms: 10 * MINUTE_MS, // docs/transcription.md: then the speech process ends
   speech_bytes_max: 1_200 * 1024 * 1024, // ours: memory of the speech process; with more than half of it, it is replaced
+  decoded_s_max: 6 * 3_600, // docs/choices.md, "Recordings": of one file; what follows is not decoded
+  decoded_bytes_max: 2 * 1024 ** 3, // ours: decoded audio that a process keeps
+  decoded_idle_ms: 15 * MINUTE_MS, // docs/choices.md, "Recordings": then decoded audio goes
   engine_answer_bytes_max: 4 * 1024 * 1024, // docs/transcription.md, "What an engine may do"
   engine_retry_after_ms_max: HOUR_MS, // ours: a longer Retry-After counts as this
   engine_prompt_chars_max: 800, // ours: vocabulary and what was said before; models read some 200 words

@@ -11,6 +11,7 @@ import type { Asks } from '../engine/runtime/runtime.js';
 import type { AccessTokens } from '../engine/secrets/access_tokens.js';
 import type { ServerKeys } from '../engine/secrets/server_keys.js';
 import type { SigningKeys } from '../engine/secrets/signing_keys.js';
+import type { DecodedAudio } from '../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../engine/speech/speech_process.js';
 import type { EntityScan } from '../engine/store/entity_scan.js';
 import type { IssuedCertificates } from '../engine/store/issued_certificates.js';
@@ -46,7 +47,10 @@ export type FeatureServices = AccessDeps & {
     rate_limits: boolean;
   };
   signing_keys: SigningKeys;
-  /** Decodes audio and recognizes speech. */
+  /** Decodes audio. */
+  decoder: SpeechProcess;
+  decoded: DecodedAudio;
+  /** Recognizes speech. */
   speech: SpeechProcess;
   store: Store;
 };

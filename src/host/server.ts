@@ -10,6 +10,7 @@ import { DuePoll } from '../engine/jobs/due_poll.js';
 import { SharedWindows } from '../engine/limits/shared_windows.js';
 import { makeMetrics } from '../engine/metrics/metrics.js';
 import { SERVER_KEYS_CHANNEL } from '../engine/secrets/server_key_rotation.js';
+import { DecodedAudio } from '../engine/speech/decoded_audio.js';
 import { EntityScan } from '../engine/store/entity_scan.js';
 import { openTracing } from '../engine/tracing/open_tracing.js';
 import { type DeviceQueries, deviceAnswers } from '../features/devices/activity.js';
@@ -17,7 +18,7 @@ import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
 import { ExportWorker } from '../features/exports/export_worker.js';
 import { SearchShelves } from '../features/search/shelves.js';
-import { openSpeechProcess } from '../features/transcripts/engines/choose_engine.js';
+import { openDecoder, openSpeechProcess } from '../features/transcripts/engines/choose_engine.js';
 import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
 import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
 import { startDelivery } from './server/delivery.js';
@@ -81,6 +82,11 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const blobs = await openBlobs(start, descriptors.segments);
   const speech = openSpeechProcess(settings);
   shutdown.add(() => speech.close());
+  // Long files to decode keep nobody waiting who speaks.
+  const decoder = openDecoder();
+  shutdown.add(() => decoder.close());
+  const decoded = new DecodedAudio({ decoder, blobs, folder: settings.data_dir });
+  shutdown.add(() => decoded.close());
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
   poll.start();
   shutdown.add(() => poll.stop());
@@ -90,6 +96,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     poll,
     members,
     blobs,
+    decoded,
     speech,
     metrics,
     tracing,
@@ -147,6 +154,8 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   });
   const services: ServerServices = {
     speech,
+    decoder,
+    decoded,
     settings,
     addresses,
     development,

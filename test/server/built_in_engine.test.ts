@@ -97,3 +97,31 @@ t.test('K-145 a speech process that is killed loses nothing', { skip: NO_MODEL }
   });
   t.same(await textsOf(killed), [...SAID, ...SAID]);
 });
+
+t.test(
+  'K-146 chunks of formats that cannot be joined play as one recording, and are heard as one',
+  { skip: NO_MODEL },
+  async (t) => {
+    const { ann } = await open(t);
+    const recording = await recordingOf(ann, ['said.mp3', 'said.m4a', 'said.opus']);
+    const get = (range?: string) =>
+      fetch(`${ann.spool.base_url}/audio/streams/${recording.id}/content`, {
+        headers: { authorization: `Bearer ${ann.app.access_token}`, ...(range === undefined ? {} : { range }) },
+      });
+    const whole = await get();
+    const bytes = Buffer.from(await whole.arrayBuffer());
+    t.match([whole.status, whole.headers.get('content-type')], [200, 'audio/wav']);
+    t.equal(bytes.length, 44 + 3 * SAID_MS * 32 * 2);
+    const loudness = (second: number) => {
+      const samples = bytes.subarray(44 + second * 64_000, 44 + (second + 1) * 64_000);
+      return samples.reduce((sum, byte) => sum + Math.min(byte, 256 - byte), 0);
+    };
+    for (const chunk of [0, 1, 2])
+      t.ok(loudness(chunk * 10.376 + 1) > 4 * loudness(chunk * 10.376 + 9.2), `chunk ${chunk}`);
+    const part = await get('bytes=1000000-1000999');
+    t.equal(part.status, 206);
+    t.same(Buffer.from(await part.arrayBuffer()), bytes.subarray(1_000_000, 1_001_000));
+    t.match(await isTranscribed(recording), { failed: [] });
+    t.same(await textsOf(recording), [...SAID, ...SAID, ...SAID]);
+  },
+);

@@ -7,13 +7,14 @@ import { CONTENT_MISSING, Refused, refuse, throwRefusal } from '../../domain/ref
 import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../../engine/audio/joined_file.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
+import { joinDecoded, type TimedChunk } from '../../engine/speech/joined_decoded.js';
 import type { FeatureServices } from '../services.js';
 import type { LostAudio } from './lost_audio.js';
 import { readableStream } from './stream_access.js';
 
 /**
  * A whole stream as one file: its stored chunks, whole and one after the other, in the order of their start and then of
- * their sequence. Nothing is put in where audio is missing, and nothing taken out where chunks overlap: how much of
+ * their sequence; chunks that cannot follow each other as they are become samples. Nothing is put in where audio is missing, and nothing taken out where chunks overlap: how much of
  * both there is stands beside it. Other chunks, expired ones and those still to come, are passed over.
  */
 
@@ -30,6 +31,7 @@ const BUSY = refuse('UNAVAILABLE', 'Too many recordings are being joined; try ag
 
 export const AUDIO_EXPIRED = refuse('CONTENT_EXPIRED', 'The workspace does not keep this audio any longer.');
 
+type JoinedAudioServices = Pick<FeatureServices, 'actors' | 'blobs' | 'decoded'> & { lost_audio: LostAudio };
 type Joined = { file: JoinedFile; chunks: number; lost: number; missing_ms: number; overlap_ms: number };
 
 /** Without chunks whose bytes were not there it is looked for again after this: they may have been brought back. */
@@ -44,7 +46,7 @@ type JoinedContent = ByteContent & { chunks: number; lost_chunks: number };
 
 /** All audio of a stream that the caller may read, and how it covers the time from its beginning. */
 export async function joinedAudio(
-  services: Pick<FeatureServices, 'actors' | 'blobs'> & { lost_audio: LostAudio },
+  services: JoinedAudioServices,
   who: Principal,
   stream_id: string,
 ): Promise<JoinedContent & { file_name: string; missing_ms: number; overlap_ms: number }> {
@@ -88,7 +90,7 @@ function bytesOf(file: JoinedFile, range: ByteRange | undefined): Readable {
 }
 
 async function joinOnce(
-  services: Pick<FeatureServices, 'actors' | 'blobs'> & { lost_audio: LostAudio },
+  services: JoinedAudioServices,
   { key, stream }: { key: string; stream: Stream },
 ): Promise<Joined> {
   let joining = under_way.get(key);
@@ -102,17 +104,15 @@ async function joinOnce(
   return joined;
 }
 
-async function join(
-  services: Pick<FeatureServices, 'actors' | 'blobs'> & { lost_audio: LostAudio },
-  stream: Stream,
-): Promise<Joined> {
+async function join(services: JoinedAudioServices, stream: Stream): Promise<Joined> {
   if (stream.stored_chunks > LIMITS.joined_chunks_max) throw new Refused(TOO_MANY_CHUNKS);
   const chunks = await storedChunks(services, stream.id);
   const keyOf = ({ chunk_id }: Chunk) => blobKey(stream.id, chunk_id);
-  const file = await joinChunks(
-    services.blobs,
-    chunks.map((chunk): StoredChunk => ({ ...chunk, key: keyOf(chunk) })),
-  );
+  const stored = chunks.map((chunk): TimedChunk => {
+    return { ...chunk, key: keyOf(chunk), length_ms: chunk.source_end_ms - chunk.source_start_ms };
+  });
+  const plain = await joinChunks(services.blobs, stored);
+  const file = 'why' in plain && plain.lost !== true ? await joinDecoded(services.decoded, stored, plain) : plain;
   if ('why' in file && file.lost !== true) throw new Refused(refuse('CONFLICT', file.why));
   const keys = new Set('why' in file ? [] : file.chunks.map(({ key }) => key));
   const joined = chunks.filter((chunk) => keys.has(keyOf(chunk)));

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { EngineWorker } from '../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
@@ -8,13 +7,14 @@ import type { Engine } from './engines/engine.js';
 import { transcribeWindow } from './transcribe_window.js';
 import type { WindowWork } from './transcription.js';
 import type { TranscriptionJobs, WindowResult } from './transcription_jobs.js';
+import type { AudioStores } from './window_audio.js';
 
 const SWEEP_EVERY_MS = 1_000;
 
 type TranscriptionWorkerDeps = {
   jobs: TranscriptionJobs;
   poll: DuePoll;
-  blobs: BlobStore;
+  stores: AudioStores;
   lost_audio: Pick<LostAudio, 'confirms'>;
   /** By the names that pipelines have for them. */
   engines: ReadonlyMap<string, Engine>;
@@ -25,7 +25,7 @@ type TranscriptionWorkerDeps = {
 
 /** The built-in worker that transcribes windows, each with the engine of its pipeline. */
 export function transcriptionWorker(deps: TranscriptionWorkerDeps): EngineWorker<WindowWork, WindowResult> {
-  const { jobs, poll, blobs, lost_audio, engines, metrics, log, at_once } = deps;
+  const { jobs, poll, stores, lost_audio, engines, metrics, log, at_once } = deps;
   const onLost = (chunk_id: string) => void lost_audio.confirms(chunk_id).catch(() => {});
   return new EngineWorker({
     jobs,
@@ -46,7 +46,7 @@ export function transcriptionWorker(deps: TranscriptionWorkerDeps): EngineWorker
         return { ok: false, failure: { code: 'ENGINE_UNKNOWN', message, retry: false, engine: work.engine } };
       }
       const { name } = engine;
-      const transcribed = await transcribeWindow({ engine, blobs, work, signal, onLost });
+      const transcribed = await transcribeWindow({ engine, stores, work, signal, onLost });
       for (const { code } of signal.aborted ? [] : transcribed.failures) metrics.engine_failures.inc({ code });
       if (!transcribed.ok) {
         const { code, message, retry, retry_after_ms: rest_ms } = transcribed.failure;

@@ -1,13 +1,21 @@
 import type { FailedAudio } from '../../../actors/transcripts/transcript_state.js';
 import { LIMITS } from '../../domain/limits.js';
-import { type BlobStore, BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
+import { BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
 import { type Engine, EngineFailed, type EngineFailure, type Heard, type HeardSegment } from './engines/engine.js';
 import { CHARS_PER_SECOND_MAX } from './engines/heard_times.js';
 import { plainText } from './engines/plain_text.js';
 import { hasWords, honestText } from './honest_text.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
 import { clampedTurn, turnsOf } from './turns_of_segment.js';
-import { filesOfPieces, type Lost, lengthOf, onTimeline, type WindowFile, windowFiles } from './window_audio.js';
+import {
+  type AudioStores,
+  filesOfPieces,
+  type Lost,
+  lengthOf,
+  onTimeline,
+  type WindowFile,
+  windowFiles,
+} from './window_audio.js';
 
 type Heading = Pick<
   WindowWork,
@@ -25,7 +33,7 @@ type Heading = Pick<
 /** `onLost`: told of chunks whose bytes are gone. */
 type WindowTranscription = {
   engine: Engine;
-  blobs: BlobStore;
+  stores: AudioStores;
   work: Heading;
   signal: AbortSignal;
   onLost?: (chunk_id: string) => void;
@@ -67,11 +75,11 @@ class WindowHearing {
   }
 
   async transcribed(): Promise<Transcribed> {
-    const { blobs, work } = this.#asking;
+    const { stores, work } = this.#asking;
     let reached_ms = work.from_ms;
     try {
       const onLost = (lost: Lost) => this.#loses(lost);
-      for await (const file of windowFiles(blobs, work, onLost)) {
+      for await (const file of windowFiles(stores, work, onLost)) {
         await this.#hear(file);
         if (this.#stopped_ms !== null) break;
         reached_ms = file.counts.end_ms;

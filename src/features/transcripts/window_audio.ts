@@ -4,15 +4,17 @@ import { audioKindOf } from '../../engine/audio/kinds.js';
 import { FLAGS, NO_GRANULE, NotOgg, type OggPage, pagesOf } from '../../engine/audio/ogg.js';
 import { type OpusFile, PacketClock, readOpus } from '../../engine/audio/opus.js';
 import { isSilent } from '../../engine/audio/samples.js';
-import { readWav, type Wav, type WavFormat, withHead, writeWav } from '../../engine/audio/wav.js';
+import { plainFormat, readWav, type Wav, type WavFormat, withHead, writeWav } from '../../engine/audio/wav.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
+import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
+import { SpeechProcessFailed } from '../../engine/speech/speech_process.js';
 import type { WindowChunk, WindowWork } from './transcription.js';
 
 /**
  * The audio of a window as files for an engine. Chunks that follow each other in one format become one file: samples
- * are cut by the frame, Opus in Ogg by the page. Other chunks are files of their own, whole, as nobody here can cut
- * them. Nothing is put in where audio is missing; where chunks overlap, the later one begins where the earlier ended.
+ * are cut by the frame, Opus in Ogg by the page. Chunks of other kinds are decoded to samples; those that no decoder reads
+ * are files of their own, whole. Nothing is put in where audio is missing; where chunks overlap, the later one begins where the earlier ended.
  */
 
 export type WindowFile = {
@@ -36,6 +38,9 @@ export type WindowFile = {
 /** `file_ms` is where it begins in the file. */
 export type AudioPart = { file_ms: number; length_ms: number; start_ms: number; end_ms: number };
 
+/** Where audio lies, and what decodes it. */
+export type AudioStores = { blobs: BlobStore; decoded: DecodedAudio };
+
 type Window = Pick<WindowWork, 'stream_id' | 'from_ms' | 'to_ms' | 'audio'>;
 /** What of a chunk is heard in the window. */
 type Span = { start_ms: number; end_ms: number };
@@ -50,6 +55,8 @@ type AudioPiece = { body: Buffer; part: Omit<AudioPart, 'file_ms'>; span: Span }
 );
 
 const SAMPLES_PER_MS = 48;
+/** What speech models hear. */
+const DECODED_RATE = 16_000;
 /** Of the identification header (RFC 7845, 5.1). */
 const PRE_SKIP_AT = 10;
 /** Of the joined stream; nothing else is in the file. */
@@ -68,7 +75,7 @@ const TYPES: ReadonlyMap<string, { content_type: string; extension: string }> = 
  * `onLost` is told.
  */
 export async function* windowFiles(
-  blobs: BlobStore,
+  stores: AudioStores,
   window: Window,
   onLost: (lost: Lost) => void,
 ): AsyncGenerator<WindowFile> {
@@ -80,7 +87,7 @@ export async function* windowFiles(
     if (span.start_ms >= span.end_ms) continue;
     reached_ms = span.end_ms;
     const key = blobKey(window.stream_id, chunk.chunk_id);
-    const piece = await pieceOf(blobs, { key, chunk, span }).catch((error: unknown) => {
+    const piece = await pieceOf(stores, { key, chunk, span }).catch((error: unknown) => {
       if (!(error instanceof NoBytes)) throw error;
       onLost({ chunk_id: chunk.chunk_id, ...span });
       return null;
@@ -122,7 +129,7 @@ export function lengthOf({ parts }: Pick<WindowFile, 'parts'>): number {
 type WindowSource = { key: string; chunk: WindowChunk; span: Span };
 
 /** Null where nothing of the chunk belongs to the window. What is not what it says is left as it is. Throws NoBytes. */
-async function pieceOf(blobs: BlobStore, source: WindowSource): Promise<AudioPiece | null> {
+async function pieceOf({ blobs, decoded }: AudioStores, source: WindowSource): Promise<AudioPiece | null> {
   const { chunk, key, span } = source;
   const kind = audioKindOf(chunk);
   if (kind.kind === 'pcm') {
@@ -139,22 +146,56 @@ async function pieceOf(blobs: BlobStore, source: WindowSource): Promise<AudioPie
     const piece = await opusOf(blobs, source);
     if (piece !== 'not opus') return piece;
   }
+  const piece = await decodedOf(decoded, source);
+  if (piece !== 'not decoded') return piece;
   const body = await bytesOf(blobs, key);
   const { start_ms, end_ms } = chunk;
   return { kind: 'other', joins: null, chunk, span, body, part: { start_ms, end_ms, length_ms: end_ms - start_ms } };
 }
 
-/** Windows that meet in a chunk have all of its frames between them, each once, however long it says it is. */
+/** Throws NoBytes. */
 async function samplesOf(blobs: BlobStore, { key, chunk, span }: WindowSource, wav: Wav): Promise<AudioPiece | null> {
   const { format, data_offset, frames } = wav;
+  return framesOf({ chunk, span, format, frames }, (start, length) =>
+    bytesOf(blobs, key, { start: data_offset + start, end: data_offset + start + length - 1 }),
+  );
+}
+
+type Frames = Pick<WindowSource, 'chunk' | 'span'> & { format: WavFormat; frames: number };
+
+/** Windows that meet in a chunk have all of its frames between them, each once, however long it says it is. */
+async function framesOf(
+  { chunk, span, format, frames }: Frames,
+  read: (start: number, length: number) => Promise<Buffer>,
+): Promise<AudioPiece | null> {
   const frameAt = (ms: number) =>
     Math.round(((ms - chunk.start_ms) / (chunk.end_ms - chunk.start_ms)) * frames) * format.frame_bytes;
   const [from, to] = [frameAt(span.start_ms), frameAt(span.end_ms)];
   if (from >= to) return null;
-  const body = await bytesOf(blobs, key, { start: data_offset + from, end: data_offset + to - 1 });
+  const body = await read(from, to - from);
   if (body.length < to - from) throw new NoBytes();
   const length_ms = ((to - from) / format.frame_bytes / format.frames_per_second) * 1_000;
   return { kind: 'wav', joins: `wav ${format.fmt.toString('hex')}`, format, span, body, part: { ...span, length_ms } };
+}
+
+/** The span of a chunk that only decoders read. What they do not read is left to the engine. Throws NoBytes. */
+async function decodedOf(
+  decoded: DecodedAudio,
+  { key, chunk, span }: WindowSource,
+): Promise<AudioPiece | null | 'not decoded'> {
+  const format = plainFormat('pcm_s16le', { channels: 1, frames_per_second: DECODED_RATE });
+  try {
+    const found = await decoded.use({ key, size_bytes: chunk.size_bytes }, DECODED_RATE, async ({ samples, read }) => ({
+      piece: await framesOf({ chunk, span, format, frames: samples }, (start, length) =>
+        joined(read(start, start + length)),
+      ),
+    }));
+    if (found === null) throw new NoBytes();
+    return found.piece;
+  } catch (error) {
+    if (error instanceof SpeechProcessFailed) return 'not decoded';
+    throw error;
+  }
 }
 
 /** The pages that begin in the span. One that begins within a packet goes with the page before it. */
@@ -276,8 +317,12 @@ async function* piecesOf(blobs: BlobStore, key: string, range?: ByteRange): Asyn
   yield* blob.stream as AsyncIterable<Buffer>;
 }
 
-async function bytesOf(blobs: BlobStore, key: string, range?: ByteRange): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of piecesOf(blobs, key, range)) pieces.push(piece);
-  return Buffer.concat(pieces);
+function bytesOf(blobs: BlobStore, key: string, range?: ByteRange): Promise<Buffer> {
+  return joined(piecesOf(blobs, key, range));
+}
+
+async function joined(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
+  const all: Buffer[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return Buffer.concat(all);
 }

@@ -13,6 +13,7 @@ import type { Metrics } from '../../engine/metrics/metrics.js';
 import { rewriteAppendOnlyFile } from '../../engine/process/redis_rewrite.js';
 import { OutboxRelay } from '../../engine/runtime/outbox_relay.js';
 import { ReminderWorker } from '../../engine/runtime/reminder_worker.js';
+import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../../engine/speech/speech_process.js';
 import { nodesOf } from '../../engine/store/redis_connection.js';
 import { SweepTurns } from '../../engine/store/sweep_turns.js';
@@ -72,6 +73,7 @@ type StartDeliveryDeps = Entities &
     poll: DuePoll;
     members: Members;
     blobs: BlobStore;
+    decoded: DecodedAudio;
     speech: SpeechProcess;
     metrics: Metrics;
     tracing: Tracing | null;

@@ -1,6 +1,7 @@
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
+import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../../engine/speech/speech_process.js';
 import type { SweepTurns } from '../../engine/store/sweep_turns.js';
 import type { LostAudio } from '../../features/recordings/lost_audio.js';
@@ -20,6 +21,7 @@ import type { Entities, Foundation } from './storage.js';
 type OpenTranscriptionDeps = Pick<Entities, 'store' | 'actors'> &
   Pick<Foundation, 'clock'> & {
     blobs: BlobStore;
+    decoded: DecodedAudio;
     lost_audio: LostAudio;
     poll: DuePoll;
     metrics: Metrics;
@@ -32,7 +34,20 @@ type OpenTranscriptionDeps = Pick<Entities, 'store' | 'actors'> &
 /** What makes text of recordings: the windows for whoever does, and the built-in worker where there is an engine. */
 export function openTranscription(
   { settings, log }: Start,
-  { store, actors, clock, blobs, lost_audio, poll, metrics, turns, insights, further, speech }: OpenTranscriptionDeps,
+  {
+    store,
+    actors,
+    clock,
+    blobs,
+    decoded,
+    lost_audio,
+    poll,
+    metrics,
+    turns,
+    insights,
+    further,
+    speech,
+  }: OpenTranscriptionDeps,
 ) {
   const { now } = clock;
   const { content_at_once: at_once, transcribe_backlog_days: days, transcribe_final_pass: final_pass } = settings;
@@ -40,7 +55,9 @@ export function openTranscription(
   const jobs = new TranscriptionJobs({ store, actors, poll, metrics, log, now, window_ms, final_pass, insights });
   const engines = transcriptionEngines(settings, further, speech);
   const worker =
-    engines.size === 0 ? null : transcriptionWorker({ jobs, poll, blobs, lost_audio, engines, metrics, log, at_once });
+    engines.size === 0
+      ? null
+      : transcriptionWorker({ jobs, poll, stores: { blobs, decoded }, lost_audio, engines, metrics, log, at_once });
   const offer = (stream_id: string) => (worker ?? jobs.due).offer(stream_id);
   const transcriber: TranscriberShown = { ...transcriberOf(settings), hosts: transcriptionHosts(settings, further) };
   const transcribes = transcriber.by === 'nobody' ? undefined : { window_ms };

@@ -25,7 +25,7 @@ function engineOf(files: Said[][], language?: string) {
 
 async function transcribe(t: Test, run: { stream: StoredStream; engine: Engine; work: WindowWork }) {
   const { stream, engine, work } = run;
-  const made = await transcribeWindow({ engine, blobs: stream.blobs, work, signal: new AbortController().signal });
+  const made = await transcribeWindow({ engine, stores: stream.stores, work, signal: new AbortController().signal });
   if (!made.ok) t.fail('it failed', made.failure);
   return (made as { result: TranscriptionResult }).result;
 }
@@ -246,7 +246,7 @@ async function sixFiles(t: Test, answers: Record<number, EngineFailed>, more: Pa
   const engine: Engine = { name: 'scripted', hear, close: async () => {} };
   const work = stream.work(0, 60_000, more);
   const signal = new AbortController().signal;
-  return { made: await transcribeWindow({ engine, blobs: stream.blobs, work, signal }), asked };
+  return { made: await transcribeWindow({ engine, stores: stream.stores, work, signal }), asked };
 }
 
 const pieces = (...numbers: number[]) => numbers.map((at) => ({ text: `Piece ${at}.` }));
@@ -348,7 +348,7 @@ async function withLoss(t: Test, hear: () => Promise<Heard>) {
   await stream.remove(gone);
   const lost: string[] = [];
   const engine: Engine = { name: 'scripted', hear, close: async () => {} };
-  const asking = { engine, blobs: stream.blobs, work: stream.work(0, 15_000), signal: new AbortController().signal };
+  const asking = { engine, stores: stream.stores, work: stream.work(0, 15_000), signal: new AbortController().signal };
   const made = await transcribeWindow({ ...asking, onLost: (chunk_id) => lost.push(chunk_id) });
   return { made, gone, lost };
 }
@@ -418,7 +418,7 @@ t.test('what fails is said', async (t) => {
     retry_after_ms: 7_000,
   };
   const busy: Engine = { name: 'busy', hear, close: async () => {} };
-  t.same(await transcribeWindow({ engine: busy, blobs: stream.blobs, work, signal }), {
+  t.same(await transcribeWindow({ engine: busy, stores: stream.stores, work, signal }), {
     ok: false,
     failure: BUSY,
     failures: [BUSY],
@@ -427,7 +427,7 @@ t.test('what fails is said', async (t) => {
     ...{ text: `t${index}`, start_s: index / 1_000, end_s: index / 1_000 },
   }));
   const { engine } = engineOf([many]);
-  t.match(await transcribeWindow({ engine, blobs: stream.blobs, work, signal }), {
+  t.match(await transcribeWindow({ engine, stores: stream.stores, work, signal }), {
     failure: { code: 'ENGINE_BAD_ANSWER', retry: true },
   });
 });

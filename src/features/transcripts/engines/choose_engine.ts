@@ -79,14 +79,19 @@ export function transcriptionHosts(settings: TranscriberSettings, further: Engin
   return [...new Set([...(host === null ? [] : [host]), ...named.map((url) => new URL(url).host)])].sort();
 }
 
-/** The process that decodes audio, and recognizes speech where the built-in engine is to. */
+/** The process that recognizes speech where the built-in engine is to. */
 export function openSpeechProcess(settings: TranscriberSettings): SpeechProcess {
-  return new SpeechProcess({
-    model_folder: transcriberOf(settings).by === 'built_in' ? modelFolder(settings) : null,
-    idle_ms: LIMITS.speech_idle_ms,
-    silence_ms_max: LIMITS.engine_ms_max,
-    memory_bytes_max: LIMITS.speech_bytes_max,
-  });
+  return processWith(transcriberOf(settings).by === 'built_in' ? modelFolder(settings) : null);
+}
+
+/** A process that only decodes audio. */
+export function openDecoder(): SpeechProcess {
+  return processWith(null);
+}
+
+function processWith(model_folder: string | null): SpeechProcess {
+  const { speech_idle_ms: idle_ms, engine_ms_max: silence_ms_max, speech_bytes_max: memory_bytes_max } = LIMITS;
+  return new SpeechProcess({ model_folder, idle_ms, silence_ms_max, memory_bytes_max });
 }
 
 function modelFolder({ transcribe_model_dir }: Pick<TranscriberSettings, 'transcribe_model_dir'>): string {
