@@ -16,6 +16,7 @@ import * as processes from './rows/processes.mjs';
 import * as reads from './rows/reads.mjs';
 import * as retention from './rows/retention.mjs';
 import * as search from './rows/search.mjs';
+import * as speech from './rows/speech.mjs';
 import * as turns from './rows/turns.mjs';
 import * as webhooks from './rows/webhooks.mjs';
 
@@ -30,6 +31,7 @@ const ROWS = {
   memory,
   turns,
   search,
+  speech,
   retention,
   insights,
   processes,

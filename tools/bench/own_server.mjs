@@ -14,7 +14,15 @@ export async function startServer(processes, settings = {}) {
   const { folder, remove } = temporaryFolder();
   const ports = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0' };
   const { PATH, UV_THREADPOOL_SIZE } = process.env;
-  const env = { PATH, UV_THREADPOOL_SIZE, ...ports, DATA_DIR: folder, PROCESSES: String(processes), ...settings };
+  const env = {
+    PATH,
+    UV_THREADPOOL_SIZE,
+    ...ports,
+    DATA_DIR: folder,
+    PROCESSES: String(processes),
+    TRANSCRIBE_BUILT_IN: '0',
+    ...settings,
+  };
   const [command, ...args] = pinnedCommand([process.execPath, ...NODE_ARGS, MAIN]);
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';

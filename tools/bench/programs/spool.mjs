@@ -24,7 +24,16 @@ const budgets = Object.fromEntries(
     (name) => [`RATE_${name}`, '1000000'],
   ),
 );
-const env = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0', ...budgets, DATA_DIR: data_dir, ...own_env };
+/** What is stored is not listened to, unless a row asks for it. */
+const env = {
+  PORT: '0',
+  DEVICE_PORT: '0',
+  OPS_PORT: '0',
+  TRANSCRIBE_BUILT_IN: '0',
+  ...budgets,
+  DATA_DIR: data_dir,
+  ...own_env,
+};
 const server = await startServer(readSettings(env), pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true })));
 const { services, ports, redis } = server;
 // redis-server shows its socket in its title.
@@ -145,6 +154,12 @@ answer(
       while ((await sweep.view()).running !== null) await worker.look();
     },
     ...webhookDoors(services),
+    /** Recognizes speech in a file again and again, for so many times or until then. */
+    async hear({ bytes, times = Number.POSITIVE_INFINITY, until_ms = Number.POSITIVE_INFINITY }) {
+      const options = { length_s_max: 600, language: null, preview: false, diarize: false, goes_on: false };
+      for (let count = 0; count < times && Date.now() < until_ms; count++)
+        await services.speech.recognize(bytes, options, new AbortController().signal);
+    },
     mint_codes: (asked) => mintCodes(services, asked),
     stop: () => server.close(),
   },

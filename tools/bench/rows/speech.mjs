@@ -1,0 +1,236 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BUILT_IN_MODEL } from '../../../dist/src/engine/speech/speech_model.js';
+import { SpeechProcess } from '../../../dist/src/engine/speech/speech_process.js';
+import { wordErrors } from '../../../dist/tools/demo/word_errors.js';
+import { quantile } from '../measure.mjs';
+import { cpuMs, rssBytes, temporaryFolder } from '../processes.mjs';
+import { startSpool } from '../spool_world.mjs';
+
+/** Programs that make the audio; each of a Debian package of its name. */
+const PROGRAMS = ['flite', 'sox', 'ffmpeg'];
+const PAUSE_S = 0.8;
+const SIGNAL = new AbortController().signal;
+const OPTIONS = { length_s_max: 600, language: null, preview: false, diarize: false, goes_on: false };
+const MINUTES = 10;
+const GETS_PER_SECOND = 200;
+
+/** Everyday sentences, without names. */
+const SENTENCES = [
+  'The meeting starts at ten on Thursday.',
+  'Please bring the printed reports and two pens.',
+  'We still need somebody to water the plants in the office.',
+  'My sister moved to a smaller flat near the harbour.',
+  'The train was late again because of the snow.',
+  'Can you send me the photos from the weekend?',
+  'I will call the dentist tomorrow morning.',
+  'The new coffee machine is louder than the old one.',
+  'Nobody knew where the key to the cellar was.',
+  'They decided to paint the kitchen yellow.',
+  'The children built a boat out of cardboard.',
+  'Her doctor told her to walk for an hour every day.',
+  'We should order the chairs before the end of the month.',
+  'The price of bread has gone up twice this year.',
+  'He forgot his umbrella at the restaurant.',
+  'Let us meet in front of the library at half past six.',
+  'The last bus leaves at eleven in the evening.',
+  'I have never seen so many stars in the sky.',
+  'The customer wants an answer by Friday.',
+  'Turn left after the bridge and follow the river.',
+  'Our neighbours are away until the second week of August.',
+  'The soup needs a little more salt.',
+  'She learned to swim when she was five years old.',
+  'The software update took longer than we expected.',
+  'Could you open the window for a moment?',
+  'The garden looks beautiful after the rain.',
+  'We will talk about the budget next week.',
+  'There is a hole in the roof of the garage.',
+  'The teacher asked the class to write a short story.',
+  'I would like to return these shoes.',
+];
+
+/** What is done to the first voice, and at most so many wrong words: the figures measured with people and flite. */
+const SETS = [
+  { name: 'flite slt', voice: 'slt', wrong_max: 0.039 },
+  { name: 'flite rms', voice: 'rms', wrong_max: 0.046 },
+  { name: 'flite awb', voice: 'awb', wrong_max: 0.065 },
+  { name: 'slt at 8 kHz', voice: 'slt', change: ['-r', '8000'], wrong_max: 0.05 },
+  { name: 'slt, Opus at 12 kbit/s', voice: 'slt', opus: true, wrong_max: 0.04 },
+  { name: 'slt, pink noise 20 dB below', voice: 'slt', noise: true, wrong_max: 0.068 },
+];
+
+export const title = 'speech: the built-in engine, its errors and what it costs';
+
+export async function run(options) {
+  const missing = PROGRAMS.filter((name) => spawnSync('which', [name]).status !== 0);
+  if (missing.length > 0) throw new Error(`needs ${missing.join(', ')}`);
+  const { folder, remove } = temporaryFolder();
+  const speech = new SpeechProcess({
+    model_folder: BUILT_IN_MODEL,
+    idle_ms: 60_000,
+    silence_ms_max: 300_000,
+    memory_bytes_max: 2 ** 31,
+  });
+  try {
+    return [
+      ...(await errorRows(speech, folder)),
+      ...(await costRows(speech, folder)),
+      await latencyRow(folder, options),
+    ];
+  } finally {
+    await speech.close();
+    remove();
+  }
+}
+
+async function errorRows(speech, folder) {
+  const rows = [];
+  for (const { name, wrong_max, ...how } of SETS) {
+    let [errors, words] = [0, 0];
+    for (const [at, sentence] of SENTENCES.entries()) {
+      const file = spokenFile(folder, { at, sentence, ...how });
+      const { segments } = await speech.recognize(readFileSync(file), OPTIONS, SIGNAL);
+      const found = wordErrors(sentence, segments.map(({ text }) => text).join(' '));
+      errors += found.errors;
+      words += found.words;
+    }
+    rows.push({
+      work: `words wrong, ${SENTENCES.length} sentences of ${name}`,
+      beside: 'what was said',
+      figure: `${((errors / words) * 100).toFixed(1)} % of ${words}`,
+      ...{ peer: '', ratio: '', goal: `≤ ${(wrong_max * 100).toFixed(1)} %`, met: errors / words <= wrong_max },
+    });
+  }
+  return rows;
+}
+
+/** Ten minutes in pieces of 15 s, as windows have them. */
+async function costRows(speech, folder) {
+  const windows = windowsOf(folder);
+  await speech.recognize(windows[0], OPTIONS, SIGNAL);
+  const { pid } = speech;
+  const [cpu_before_ms, began_ms] = [cpuMs([pid]), performance.now()];
+  let audio_s = 0;
+  for (let at = 0; audio_s < MINUTES * 60; at++) {
+    await speech.recognize(windows[at % windows.length], OPTIONS, SIGNAL);
+    audio_s += 15;
+  }
+  const per_s = (cpuMs([pid]) - cpu_before_ms) / 1_000 / audio_s;
+  const keeps_up = audio_s / ((performance.now() - began_ms) / 1_000);
+  const memory = rssBytes(pid) / 1e6;
+  const row = (work, figure, goal, met) => ({
+    work,
+    beside: 'windows of 15 s',
+    figure,
+    peer: '',
+    ratio: '',
+    goal,
+    met,
+  });
+  return [
+    row('CPU for a second of audio, decoded twice', `${per_s.toFixed(3)} s`, '≤ 0.10 s', per_s <= 0.1),
+    row('memory of its process', `${memory.toFixed(0)} MB after ${MINUTES} min`, '≤ 500 MB', memory <= 500),
+    row('speakers at once that one thread keeps up with', keeps_up.toFixed(1), '≥ 10', keeps_up >= 10),
+  ];
+}
+
+/** GET /me at a fixed rate, with and without speech beside it, in turns. */
+async function latencyRow(folder, { rounds, seconds }) {
+  const spool = await startSpool(folder, { env: { TRANSCRIBE_BUILT_IN: '1' } });
+  try {
+    const { app } = await spool.signIn('bench@spool.example');
+    const get = () => app.ask('GET', '/me');
+    const [window] = windowsOf(folder);
+    await spool.program.ask('hear', { bytes: window, times: 1 });
+    const measure = async (is_busy) => {
+      const hearing = is_busy
+        ? spool.program.ask('hear', { bytes: window, until_ms: Date.now() + seconds * 1_000 })
+        : null;
+      const took = await paced(get, seconds);
+      await hearing;
+      return quantile(took, 0.99);
+    };
+    await measure(false);
+    const ratios = [];
+    const found = { idle: [], busy: [] };
+    for (let round = 0; round < Math.max(5, rounds); round++) {
+      const [idle, busy] = [await measure(false), await measure(true)];
+      found.idle.push(idle);
+      found.busy.push(busy);
+      ratios.push(busy / idle);
+    }
+    const ratio = quantile(ratios, 0.5);
+    const told = (values) => `p99 ${quantile(values, 0.5).toFixed(2)} ms`;
+    return {
+      work: `GET /me, ${GETS_PER_SECOND} a second, while speech is recognized on the same core`,
+      ...{ beside: 'without', figure: told(found.busy), peer: told(found.idle) },
+      ...{ ratio: `${ratio.toFixed(2)}x`, goal: '≤ 1.1x', met: ratio <= 1.1 },
+    };
+  } finally {
+    await spool.stop();
+  }
+}
+
+/** How long each GET took, ms, from when it was to be sent. */
+async function paced(get, seconds) {
+  const took = [];
+  const began = performance.now();
+  const lane = async (number) => {
+    for (let count = 0; count < (seconds * GETS_PER_SECOND) / 4; count++) {
+      const due = began + (count * 4 + number) * (1_000 / GETS_PER_SECOND);
+      const wait = due - performance.now();
+      if (wait > 0) await delay(wait);
+      const sent = performance.now();
+      await get();
+      took.push(performance.now() - sent);
+    }
+  };
+  await Promise.all([0, 1, 2, 3].map(lane));
+  return took;
+}
+
+function spokenFile(folder, { at, sentence, voice, change = [], opus = false, noise = false }) {
+  const [said, changed] = [join(folder, `${voice}-${at}.wav`), join(folder, 'changed.wav')];
+  execFileSync('flite', ['-voice', voice, '-t', sentence, '-o', said]);
+  execFileSync('sox', [said, ...change, changed, 'pad', '0.3', '0.5']);
+  if (opus) {
+    const file = join(folder, 'changed.opus');
+    execFileSync('ffmpeg', ['-loglevel', 'error', '-y', '-i', changed, '-c:a', 'libopus', '-b:a', '12k', file]);
+    return file;
+  }
+  return noise ? withNoise(changed, folder) : changed;
+}
+
+/** Pink noise whose loudness (RMS) is 20 dB below that of the file. */
+function withNoise(file, folder) {
+  const [noise, mixed] = [join(folder, 'noise.wav'), join(folder, 'mixed.wav')];
+  const seconds = execFileSync('soxi', ['-D', file]).toString().trim();
+  execFileSync('sox', ['-R', '-n', '-r', '16000', '-c', '1', '-b', '16', noise, 'synth', seconds, 'pinknoise']);
+  const gain = (rmsOf(file) / rmsOf(noise)) * 0.1;
+  execFileSync('sox', ['-m', '-v', '1', file, '-v', gain.toFixed(5), noise, mixed]);
+  return mixed;
+}
+
+function rmsOf(file) {
+  const { stderr } = spawnSync('sox', [file, '-n', 'stat'], { encoding: 'utf8' });
+  return Number(/RMS\s+amplitude:\s+([\d.]+)/.exec(stderr)?.[1]);
+}
+
+/** WAVs of 15 s in which somebody speaks with short pauses. */
+function windowsOf(folder) {
+  const all = join(folder, 'all.wav');
+  const files = SENTENCES.map((sentence, at) => {
+    const file = join(folder, `window-${at}.wav`);
+    execFileSync('flite', ['-voice', 'slt', '-t', sentence, '-o', join(folder, 'one.wav')]);
+    execFileSync('sox', [join(folder, 'one.wav'), file, 'pad', '0', String(PAUSE_S)]);
+    return file;
+  });
+  execFileSync('sox', [...files, all]);
+  return [0, 15, 30, 45].map((from) => {
+    const file = join(folder, `cut-${from}.wav`);
+    execFileSync('sox', [all, file, 'trim', String(from), '15']);
+    return readFileSync(file);
+  });
+}
