@@ -8,6 +8,8 @@ import { writePage } from './transcript_block.js';
 import { splitWords, withCorrection, withTurns } from './transcript_merge.js';
 import {
   type Correction,
+  charsOfTexts,
+  heardText,
   isExpired,
   type PageTurn,
   type PageWords,
@@ -16,6 +18,8 @@ import {
   readPage,
   readWords,
   type TranscriptPage,
+  textsHeld,
+  withoutTexts,
 } from './transcript_page.js';
 import { placePage } from './transcript_publication.js';
 import {
@@ -30,8 +34,8 @@ import {
 } from './transcript_state.js';
 
 /**
- * What people correct in a transcript: who said a turn, where one ends and the next begins, that it is not to be there,
- * and who a speaker is. Each outlives every later run (transcript_merge.ts).
+ * What people correct in a transcript: who said a turn and what, where one ends and the next begins, that it is not to be
+ * there, and who a speaker is. Each outlives every later run (transcript_merge.ts).
  */
 
 /** A turn by its place in the stream. */
@@ -45,6 +49,14 @@ const TOO_MANY = refuse(
   'CONFLICT',
   `Ten minutes of a transcript hold at most ${LIMITS.page_corrections_max} corrections.`,
 );
+const TOO_MUCH_TEXT = refuse(
+  'CONFLICT',
+  `Ten minutes of a transcript hold at most ${LIMITS.page_corrected_chars_max} characters of corrected text.`,
+);
+const CORRECTED = refuse(
+  'CONFLICT',
+  'The text of this turn was corrected. It can be split once that is undone (text: null).',
+);
 const FULL = refuse('CONFLICT', `Ten minutes of a transcript hold at most ${LIMITS.page_turns_max} turns.`);
 const TOO_MANY_CONTACTS = refuse(
   'CONFLICT',
@@ -54,36 +66,32 @@ const ITSELF = refuse('CONFLICT', 'A speaker can not be merged into itself.');
 const TOO_MANY_MERGED = refuse('CONFLICT', `At most ${LIMITS.speaker_merges_max} speakers can be one.`);
 
 export const correctionMessages = messagesOf<Transcript>()({
-  /** Says whose words a turn holds, or which speaker's; both for this turn alone. */
+  /** Says whose words a turn holds, or which speaker's, and what they are; all for this turn alone. */
   change_turn: {
     records: (change: TurnChange) => [...pageRecords(change), ...allSpeakers()],
     decide: ofTranscript((state, change: TurnChange, turn): Decision<Transcript, TurnReply> => {
       const found = turnAt(change, turn);
       if (isRefusal(found)) return { reply: found };
       const { page, said } = found;
-      const { contact_id, speaker } = change;
-      const is_same =
-        speaker === undefined ? contact_id === said.contact_id : said.speaker_is_manual && speaker === said.speaker;
-      if (is_same) return { reply: replyOf(found) };
+      const { contact_id, speaker, text } = change;
+      const names = isOtherPerson(said, change);
+      const rewords = isOtherText(page, said, text);
+      if (!names && !rewords) return { reply: replyOf(found) };
       if (speaker !== undefined && (speaker < 1 || speaker > state.speakers)) return { reply: NO_SPEAKER };
       const shown = contact_id == null ? { state, effects: [] } : showContact(state, contact_id, turn.self);
       if (shown === null) return { reply: TOO_MANY_CONTACTS };
-      const { start_ms, end_ms } = said;
-      const span = { start_ms, end_ms, at_ms: turn.now_ms };
-      const corrections = withCorrection(
-        page.corrections,
-        speaker === undefined
-          ? { ...span, kind: 'contact', contact_id: contact_id ?? null }
-          : { ...span, kind: 'speaker', speaker },
-      );
+      const named = names ? withPerson(page.corrections, { said, change, now_ms: turn.now_ms }) : page.corrections;
+      const corrections = rewords
+        ? withText({ ...page, corrections: named }, { said, text, now_ms: turn.now_ms })
+        : named;
       if (corrections.length > LIMITS.page_corrections_max) return { reply: TOO_MANY };
+      if (charsOfTexts(corrections) > LIMITS.page_corrected_chars_max) return { reply: TOO_MUCH_TEXT };
       // From here on it succeeds.
-      const changed: PageTurn =
-        speaker === undefined
-          ? { ...said, contact_id: contact_id ?? null }
-          : { ...said, speaker, speaker_is_manual: true };
-      const turns = page.turns.map((other) => (other === said ? changed : other));
-      const next_page = withTurns({ ...page, corrections }, turns);
+      const next_page = withTurns(
+        { ...page, corrections },
+        page.turns.map((other) => (other === said && names ? saidBy(said, change) : other)),
+      );
+      const changed = next_page.turns.find(({ serial }) => serial === said.serial) as PageTurn;
       const changed_fields = changedFields(speakersIn(turn), said, changed);
       return {
         reply: replyOf({ page: next_page, said: changed }),
@@ -108,6 +116,8 @@ export const correctionMessages = messagesOf<Transcript>()({
         const { page, words, said } = found;
         const of_turn = words.get(said.serial);
         if (of_turn === undefined) return { reply: NO_WORDS };
+        // Which of the words that a person wrote were said before a moment, nobody knows.
+        if (textsHeld(page.turns, page.corrections).has(said)) return { reply: CORRECTED };
         const parts = at_ms <= said.start_ms || at_ms >= said.end_ms ? null : splitWords(said.text, of_turn, at_ms);
         if (parts === null) return { reply: NOT_INSIDE };
         if (page.turns.length >= LIMITS.page_turns_max || page.next_serial >= LIMITS.page_serials_max)
@@ -153,7 +163,7 @@ export const correctionMessages = messagesOf<Transcript>()({
       const { page, words, said } = found;
       const { start_ms, end_ms } = said;
       const deleted: Correction = { start_ms, end_ms, at_ms: turn.now_ms, kind: 'deleted' };
-      const corrections = withCorrection(page.corrections, deleted);
+      const corrections = withCorrection(withoutTexts(page, [said]), deleted);
       if (corrections.length > LIMITS.page_corrections_max) return { reply: TOO_MANY };
       // From here on it succeeds.
       const next_page = withTurns(
@@ -242,8 +252,8 @@ export const correctionMessages = messagesOf<Transcript>()({
   },
 });
 
-/** One of both. */
-type TurnChange = PlacedTurn & { contact_id?: string | null; speaker?: number };
+/** At most one of `contact_id` and `speaker`. `text`: null for what was heard. */
+type TurnChange = PlacedTurn & { contact_id?: string | null; speaker?: number; text?: string | null };
 type TurnReply = { page: TranscriptPage; turn: PageTurn };
 type Split = { page: TranscriptPage; turns: PageTurn[] };
 type Assigned = { speaker: number; contact_id: string | null };
@@ -268,6 +278,47 @@ export function turnAt({ page: number, serial }: PlacedTurn, turn: Turn): FoundT
   return { page, words: readWords(number, turn.record('words', pageKey(number))), said };
 }
 
+function isOtherPerson(said: PageTurn, { contact_id, speaker }: TurnChange): boolean {
+  if (speaker !== undefined) return !said.speaker_is_manual || speaker !== said.speaker;
+  return contact_id !== undefined && contact_id !== said.contact_id;
+}
+
+function saidBy(said: PageTurn, { contact_id, speaker }: TurnChange): PageTurn {
+  return speaker === undefined
+    ? { ...said, contact_id: contact_id ?? null }
+    : { ...said, speaker, speaker_is_manual: true };
+}
+
+function withPerson(
+  corrections: readonly Correction[],
+  { said, change, now_ms }: { said: PageTurn; change: TurnChange; now_ms: number },
+): Correction[] {
+  const { start_ms, end_ms } = said;
+  const { contact_id = null, speaker } = change;
+  const span = { start_ms, end_ms, at_ms: now_ms };
+  return withCorrection(
+    corrections,
+    speaker === undefined ? { ...span, kind: 'contact', contact_id } : { ...span, kind: 'speaker', speaker },
+  );
+}
+
+/** What a person wrote stays a correction, also where a later run hears the same. */
+function isOtherText({ turns, corrections }: TranscriptPage, said: PageTurn, text: string | null | undefined): boolean {
+  if (text === undefined) return false;
+  return text === null ? textsHeld(turns, corrections).has(said) : text !== said.text;
+}
+
+/** In the place of all that people wrote there before; what was heard needs no correction. */
+function withText(
+  page: TranscriptPage,
+  { said, text, now_ms }: { said: PageTurn; text: string | null | undefined; now_ms: number },
+): Correction[] {
+  const { start_ms, end_ms, serial } = said;
+  const others = withoutTexts(page, [said]);
+  if (text == null || text === heardText(said)) return others;
+  return [...others, { start_ms, end_ms, at_ms: now_ms, kind: 'text', text, serial }];
+}
+
 /** What was said of a turn holds for a half of it as well. */
 function alsoFor(corrections: Correction[], { of, half }: { of: PageTurn; half: PageTurn }): Correction[] {
   const meant = corrections.filter(
@@ -282,9 +333,10 @@ function alsoFor(corrections: Correction[], { of, half }: { of: PageTurn; half: 
 
 /** Names the fields whose values readers see changed; `attribution` where only the person behind them is another. */
 function changedFields(speakers: Speakers, was: PageTurn, is: PageTurn): string[] {
-  if (speakerShown(speakers, was) !== speakerShown(speakers, is)) return ['speaker'];
-  if (contactOf(speakers, was) !== contactOf(speakers, is)) return ['contact_id'];
-  return attributionOf(speakers, was) === attributionOf(speakers, is) ? [] : ['attribution'];
+  const text = was.text === is.text ? [] : ['text'];
+  if (speakerShown(speakers, was) !== speakerShown(speakers, is)) return ['speaker', ...text];
+  if (contactOf(speakers, was) !== contactOf(speakers, is)) return ['contact_id', ...text];
+  return attributionOf(speakers, was) === attributionOf(speakers, is) ? text : ['attribution', ...text];
 }
 
 function updated(

@@ -4,7 +4,17 @@ import { type Expire, type Expired, isBefore, type Swept } from '../../src/domai
 import { type Decision, type Effect, messagesOf } from '../actor.js';
 import { writePage } from './transcript_block.js';
 import { withTurns } from './transcript_merge.js';
-import { oldestIn, pageKey, putWords, readPage, readWords, type TranscriptPage } from './transcript_page.js';
+import {
+  isOfText,
+  oldestIn,
+  type PageTurn,
+  pageKey,
+  putWords,
+  readPage,
+  readWords,
+  type TranscriptPage,
+  withoutTexts,
+} from './transcript_page.js';
 import { dueEffect, listed } from './transcript_publication.js';
 import type { Transcript } from './transcript_state.js';
 
@@ -29,10 +39,7 @@ export const expiryMessages = messagesOf<Transcript>()({
       const old = page.turns
         .filter(({ run }) => isBefore(run.published_at_ms, before_ms))
         .slice(0, LIMITS.expired_per_commit_max);
-      const after = without(
-        page,
-        old.map(({ serial }) => serial),
-      );
+      const after = without(page, old, before_ms);
       const oldest_ms = oldestIn(after);
       const others = turn.range<unknown>('published').filter(({ id }) => id !== pageKey(number));
       const [next_page] = [
@@ -68,15 +75,14 @@ export const expiryMessages = messagesOf<Transcript>()({
   },
 });
 
-function without(page: TranscriptPage, serials: number[]): TranscriptPage {
-  const gone = page.turns.filter(({ serial }) => serials.includes(serial));
+function without(page: TranscriptPage, gone: readonly PageTurn[], before_ms: number | null): TranscriptPage {
   let { serials: expired, spans } = page.expired;
   for (const { serial, start_ms, end_ms } of gone) {
     expired = addInterval(expired, [serial, serial + 1], LIMITS.page_serials_max);
     spans = addInterval(spans, [start_ms, Math.max(end_ms, start_ms + 1)], LIMITS.transcript_intervals_max);
   }
-  const corrections = page.corrections.filter(
-    (one) => !spans.some(([from_ms, to_ms]) => one.start_ms >= from_ms && one.end_ms <= to_ms),
+  const corrections = withoutTexts(page, gone, before_ms ?? Number.POSITIVE_INFINITY).filter(
+    (one) => isOfText(one) || !spans.some(([from_ms, to_ms]) => one.start_ms >= from_ms && one.end_ms <= to_ms),
   );
   return withTurns(
     { ...page, corrections, expired: { serials: expired, spans } },

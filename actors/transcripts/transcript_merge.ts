@@ -1,6 +1,17 @@
 import { type Interval, shared } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { Correction, PageRun, PageTurn, PageWords, TranscriptPage } from './transcript_page.js';
+import {
+  type Correction,
+  heardText,
+  isOfText,
+  type PageRun,
+  type PageTurn,
+  type PageWords,
+  type TranscriptPage,
+  textsHeld,
+  withTexts,
+} from './transcript_page.js';
+import { fits, isAt, lengthOf, sharedMs } from './transcript_spans.js';
 import type { PublicationTally, PublishedTurn, Word } from './transcript_state.js';
 
 /**
@@ -61,7 +72,7 @@ export function mergeRun(page: TranscriptPage, words: PageWords, heard: HeardRun
     tally: {
       turns: drafts.length,
       replaced: 0,
-      protected: drafts.filter(({ is_corrected }) => is_corrected).length,
+      protected: 0,
       suppressed: said.length - left.length,
     },
   };
@@ -85,6 +96,10 @@ export function mergeRun(page: TranscriptPage, words: PageWords, heard: HeardRun
   merged.tally.replaced = before.length - kept.size;
   for (const { serial } of before.filter((turn) => !kept.has(turn))) merged.words.delete(serial);
   merged.page = withTurns({ ...page, next_serial }, [...page.turns.filter((turn) => !is_covered(turn)), ...turns]);
+  const texts = new Set([...textsHeld(merged.page.turns, page.corrections).keys()].map(({ serial }) => serial));
+  merged.tally.protected = drafts.filter(
+    ({ is_corrected }, at) => is_corrected || texts.has((turns[at] as PageTurn).serial),
+  ).length;
   return merged;
 }
 
@@ -107,10 +122,15 @@ export function attributeRun(
   return { page: withTurns(page, turns), speakers, numbers, attributed };
 }
 
-/** The page with these turns, in their order, and the runs that they are of. */
+/**
+ * The page with these turns, in their order, and the runs that they are of. A page without turns keeps no text: nothing
+ * would tell retention of it.
+ */
 export function withTurns(page: TranscriptPage, turns: PageTurn[]): TranscriptPage {
+  const corrections = turns.length > 0 ? page.corrections : page.corrections.filter((one) => !isOfText(one));
   const sorted = [...turns].sort((a, b) => a.start_ms - b.start_ms || a.serial - b.serial);
-  return { ...page, turns: sorted, runs: [...new Set(sorted.map(({ run }) => run))] };
+  const runs = [...new Set(sorted.map(({ run }) => run))];
+  return { ...page, corrections, turns: withTexts(sorted, corrections), runs };
 }
 
 /** The corrections with one more, in whose place an earlier one of its span and kind goes. */
@@ -138,12 +158,6 @@ export function splitWords(text: string, words: Word[], at_ms: number): [SplitPa
 
 type SplitPart = { text: string; words: Word[]; start_ms: number; end_ms: number };
 
-/** Whether a correction's span and a turn are so much the same that it holds for it. */
-export function fits(span: { start_ms: number; end_ms: number }, turn: { start_ms: number; end_ms: number }): boolean {
-  const common_ms = shared([span.start_ms, span.end_ms], [turn.start_ms, turn.end_ms]);
-  return common_ms > 0 && common_ms * 2 >= Math.min(lengthOf(span), lengthOf(turn));
-}
-
 function draftOf(
   { start_ms, end_ms, text, speaker, confidence, language, words }: PublishedTurn,
   { numbers, run }: { numbers: SpeakerNumbers; run: PageRun },
@@ -162,7 +176,7 @@ function withoutDeleted(drafts: Draft[], corrections: readonly Correction[]): Dr
   let left = drafts;
   for (const span of corrections) {
     if (span.kind !== 'deleted') continue;
-    const exact = left.filter((draft) => isAt(span, draft));
+    const exact = left.filter((draft) => isAt(span, draft.turn));
     left =
       exact.length > 0
         ? left.filter((draft) => !exact.includes(draft))
@@ -218,7 +232,7 @@ function correct(drafts: Draft[], corrections: readonly Correction[]): void {
   const in_order = [...corrections].sort((a, b) => a.at_ms - b.at_ms);
   for (const correction of in_order) {
     if (correction.kind !== 'contact' && correction.kind !== 'speaker') continue;
-    const exact = drafts.filter((draft) => isAt(correction, draft));
+    const exact = drafts.filter((draft) => isAt(correction, draft.turn));
     const meant = exact.length > 0 ? exact : drafts.filter(({ turn }) => fits(correction, turn));
     for (const draft of meant) {
       draft.is_corrected = true;
@@ -320,27 +334,9 @@ function mostShared(said: readonly PublishedTurn[], turn: PageTurn): PublishedTu
 
 function isSame(one: PageTurn, other: Omit<PageTurn, 'serial'>): boolean {
   return (
-    one.text === other.text &&
-    isNear(one.start_ms, other.start_ms) &&
-    isNear(one.end_ms, other.end_ms) &&
+    heardText(one) === heardText(other) &&
+    isAt(one, other) &&
     one.contact_id === other.contact_id &&
     one.speaker_is_manual === other.speaker_is_manual
   );
-}
-
-function isNear(a_ms: number, b_ms: number): boolean {
-  return Math.abs(a_ms - b_ms) <= LIMITS.same_turn_ms;
-}
-
-/** Whether a correction was made on just this turn. */
-function isAt({ start_ms, end_ms }: Correction, { turn }: Draft): boolean {
-  return isNear(turn.start_ms, start_ms) && isNear(turn.end_ms, end_ms);
-}
-
-function sharedMs(a: { start_ms: number; end_ms: number }, b: { start_ms: number; end_ms: number }): number {
-  return shared([a.start_ms, a.end_ms], [b.start_ms, b.end_ms]);
-}
-
-function lengthOf({ start_ms, end_ms }: { start_ms: number; end_ms: number }): number {
-  return end_ms - start_ms;
 }

@@ -1,6 +1,7 @@
 import type { Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { Effect } from '../actor.js';
+import { fits, isAt, overlap } from './transcript_spans.js';
 import type { Word } from './transcript_state.js';
 
 /**
@@ -27,7 +28,10 @@ export type PageTurn = {
   serial: number;
   start_ms: number;
   end_ms: number;
+  /** What is read: what was heard, or what a person corrected it to. */
   text: string;
+  /** What was heard, where a person corrected it. */
+  heard_text?: string;
   language: string | null;
   /** 0 to 1. */
   confidence: number | null;
@@ -46,10 +50,14 @@ export type Correction = { start_ms: number; end_ms: number; at_ms: number } & (
   | { kind: 'speaker'; speaker: number }
   | { kind: 'split'; split_at_ms: number }
   | { kind: 'deleted' }
+  /** `serial`: the turn on which it was made. */
+  | { kind: 'text'; text: string; serial: number }
 );
 
 /** Words by the serial of their turn. */
 export type PageWords = Map<number, Word[]>;
+
+type TextCorrection = Extract<Correction, { kind: 'text' }>;
 
 /** Rows instead of objects, times as differences: pages are read and written whole, and there are many. */
 type StoredPage = {
@@ -116,19 +124,15 @@ export function readPage(number: number, stored: unknown): TranscriptPage {
     if (manual?.s !== undefined) turn.speaker_is_manual = true;
     return turn;
   });
-  return { number, next_serial: n, turns, runs, corrections: c, expired: { serials: xs, spans: xt } };
+  return {
+    ...{ number, next_serial: n, turns: withTexts(turns, c), runs, corrections: c },
+    expired: { serials: xs, spans: xt },
+  };
 }
 
 /** What was said last before that; null where nothing was. */
 export function textBefore(number: number, stored: unknown, from_ms: number): string | null {
-  let at_ms = number * LIMITS.transcript_page_ms;
-  let said: string | null = null;
-  for (const [, start, , text] of (stored as StoredPage | undefined)?.t ?? []) {
-    at_ms += start;
-    if (at_ms >= from_ms) break;
-    said = text;
-  }
-  return said;
+  return readPage(number, stored).turns.findLast(({ start_ms }) => start_ms < from_ms)?.text ?? null;
 }
 
 export function putPage(page: TranscriptPage): Effect {
@@ -137,7 +141,8 @@ export function putPage(page: TranscriptPage): Effect {
   let at_ms = number * LIMITS.transcript_page_ms;
   const numbers = new Map(runs.map((run, at) => [run, at]));
   const rows = turns.map((turn): StoredTurn => {
-    const { serial, start_ms, end_ms, text, speaker, run, language, confidence, contact_id, speaker_is_manual } = turn;
+    const { serial, start_ms, end_ms, speaker, run, language, confidence, contact_id, speaker_is_manual } = turn;
+    const text = heardText(turn);
     const start = start_ms - at_ms;
     at_ms = start_ms;
     const sureness = confidence === null ? -1 : Math.round(confidence * 100);
@@ -202,4 +207,79 @@ export function oldestIn({ turns }: TranscriptPage): number | null {
 
 export function isExpired({ expired }: TranscriptPage, serial: number): boolean {
   return expired.serials.some(([from, to]) => serial >= from && serial < to);
+}
+
+/**
+ * The turns with the text that is read. What was heard and what people have given instead are stored apart, so no run
+ * overwrites a correction, and removing it restores what was heard.
+ */
+export function withTexts(turns: PageTurn[], corrections: readonly Correction[]): PageTurn[] {
+  const held = textsHeld(turns, corrections);
+  if (held.size === 0 && turns.every(({ heard_text }) => heard_text === undefined)) return turns;
+  return turns.map((turn) => {
+    const { heard_text: _, ...rest } = turn;
+    const [text, heard] = [held.get(turn)?.text, heardText(turn)];
+    if (text === undefined || text === heard) return turn.heard_text === undefined ? turn : { ...rest, text: heard };
+    return { ...rest, text, heard_text: heard };
+  });
+}
+
+export function heardText({ text, heard_text }: Pick<PageTurn, 'text' | 'heard_text'>): string {
+  return heard_text ?? text;
+}
+
+/**
+ * The correction of the text of each turn that has one. A correction holds for the turn on which it was made. Where a run
+ * has replaced that, it holds for one other of the same stretch of audio, the latest correction first.
+ */
+export function textsHeld(
+  turns: readonly PageTurn[],
+  corrections: readonly Correction[],
+): Map<PageTurn, TextCorrection> {
+  const held = new Map<PageTurn, TextCorrection>();
+  const latest_first = corrections.filter(isOfText).reverse();
+  for (const correction of latest_first) {
+    const turn = turns.find(({ serial }) => serial === correction.serial);
+    if (turn !== undefined && isSameStretch(correction, turn)) held.set(turn, correction);
+  }
+  const placed = new Set(held.values());
+  for (const correction of latest_first.filter((one) => !placed.has(one))) {
+    const [turn] = turns
+      .filter((one) => isSameStretch(correction, one) && !held.has(one))
+      .sort((a, b) => overlap(correction, b) - overlap(correction, a));
+    if (turn !== undefined) held.set(turn, correction);
+  }
+  return held;
+}
+
+/**
+ * The corrections without the texts of turns that go, and without those that no turn shows and that lie there or were made
+ * before `made_before_ms`: they are as private as what was said.
+ */
+export function withoutTexts(
+  { turns, corrections }: Pick<TranscriptPage, 'turns' | 'corrections'>,
+  gone: readonly PageTurn[],
+  made_before_ms = 0,
+): Correction[] {
+  const held = textsHeld(turns, corrections);
+  const holders = new Map([...held].map(([turn, correction]): [Correction, PageTurn] => [correction, turn]));
+  return corrections.filter((one) => {
+    const holder = holders.get(one);
+    if (!isOfText(one)) return true;
+    if (holder !== undefined) return !gone.includes(holder);
+    return one.at_ms >= made_before_ms && !gone.some((turn) => fits(one, turn));
+  });
+}
+
+export function charsOfTexts(corrections: readonly Correction[]): number {
+  return corrections.reduce((sum, one) => sum + (isOfText(one) ? one.text.length : 0), 0);
+}
+
+export function isOfText(correction: Correction): correction is TextCorrection {
+  return correction.kind === 'text';
+}
+
+/** A text is of all that was said in its span, so a turn that is much shorter or longer has other words. */
+function isSameStretch(correction: TextCorrection, turn: PageTurn): boolean {
+  return isAt(correction, turn) || overlap(correction, turn) > LIMITS.text_overlap_min;
 }

@@ -7,7 +7,7 @@ import { selectedPipeline } from '../../src/features/transcripts/pipeline_access
 import { readTurn } from '../../src/features/transcripts/transcript_reading.js';
 import { correctTurn, deleteTurn, splitTurn } from '../../src/features/transcripts/turn_changes.js';
 import { checkScopes, listTurns } from '../../src/features/transcripts/turn_lists.js';
-import { speakerName, turnShape } from '../../src/features/transcripts/turn_shape.js';
+import { checkCorrection, correctedText, speakerName, turnShape } from '../../src/features/transcripts/turn_shape.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** What was said in recordings. Rules K-004, K-005 and K-019. */
@@ -63,19 +63,19 @@ export const TURN_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PATCH',
     path: '/turns/:id',
-    summary: 'Says who said a turn.',
-    notes: 'It holds for this turn alone, and outlives every later transcription.',
+    summary: 'Corrects who said a turn, or what.',
+    notes:
+      'It holds for this turn alone, and outlives every later transcription of the same stretch of audio. The same again changes nothing.',
     credential: 'account',
     permission: ['turns:write'],
     body: z
       .object({
         contact_id: uuid.nullable().optional().describe('A contact; null for nobody.'),
-        speaker: speakerName.optional().describe('Another speaker of the stream, such as S2.'),
+        speaker: speakerName.optional().describe('Another speaker of the stream, such as S2; not with contact_id.'),
+        text: correctedText.optional().describe('What was said, in one line or several; null for what was heard.'),
       })
-      .refine(({ contact_id, speaker }) => (contact_id === undefined) !== (speaker === undefined), {
-        message: 'must have contact_id or speaker, and not both',
-      }),
-    example: { speaker: 'S1' },
+      .superRefine(checkCorrection),
+    example: { text: 'Good morning, Mira.' },
     answer: turnShape,
     refusals: ['CONTENT_EXPIRED', 'CONFLICT'],
     handler: ({ services, who, params, body }) => correctTurn(services, who, params.id as string, body),

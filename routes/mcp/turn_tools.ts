@@ -9,7 +9,7 @@ import { transcriptProgress } from '../../src/features/transcripts/transcript_su
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
 import { correctTurn } from '../../src/features/transcripts/turn_changes.js';
 import { checkScopes, listTurns } from '../../src/features/transcripts/turn_lists.js';
-import { speakerName } from '../../src/features/transcripts/turn_shape.js';
+import { checkCorrection, correctedText, speakerName } from '../../src/features/transcripts/turn_shape.js';
 import { type ToolCaller, tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
 import { cursor, EXAMPLE_ID, from, paging, to, workspace_id } from './tool_arguments.js';
@@ -90,7 +90,7 @@ export const TURN_TOOLS: readonly Tool[] = [
   tool({
     name: 'correct_turn',
     title: 'Correct a turn',
-    description: 'Says who said a turn: a contact (null: nobody), or another speaker of its stream.',
+    description: "Corrects a turn's text (null: as heard) or who said it (contact_id null: nobody).",
     permission: ['turns:write'],
     does: SETS,
     input: z
@@ -98,11 +98,10 @@ export const TURN_TOOLS: readonly Tool[] = [
         turn_id: uuid,
         contact_id: uuid.nullable().optional(),
         speaker: speakerName.optional().describe('A speaker_label.'),
+        text: correctedText.optional(),
       })
-      .refine(({ contact_id, speaker }) => (contact_id === undefined) !== (speaker === undefined), {
-        message: 'must have contact_id or speaker, and not both',
-      }),
-    example: { turn_id: EXAMPLE_ID, speaker: 'S2' },
+      .superRefine(checkCorrection),
+    example: { turn_id: EXAMPLE_ID, text: 'We meet on Tuesday.' },
     output: toolTurnShape,
     async handler({ services, who }, { turn_id, ...change }) {
       const turn = await correctTurn(services, who, turn_id, change);

@@ -38,6 +38,7 @@ export const toolTurnShape = z.strictObject({
   speaker_label: turn.speaker,
   contact_id: turn.contact_id,
   text: turn.text,
+  heard_text: turn.heard_text,
 });
 
 export function turnOf(turn: TurnView): z.infer<typeof toolTurnShape> {
@@ -51,6 +52,7 @@ export function turnOf(turn: TurnView): z.infer<typeof toolTurnShape> {
     speaker_label: turn.speaker,
     contact_id: turn.contact_id,
     text: turn.text,
+    ...(turn.heard_text === undefined ? {} : { heard_text: turn.heard_text }),
   };
 }
 

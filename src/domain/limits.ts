@@ -181,6 +181,9 @@ export const LIMITS = {
   page_serials_max: 0x2_0000, // a serial number has 17 bits of a turn's id
   page_turns_max: 1_024, // ours: turns of ten minutes that can be read
   page_corrections_max: 1_024, // ours
+  page_corrected_chars_max: 256 * 1024, // ours: UTF-16 units of corrected texts of ten minutes; speech has some 20,000
+  corrected_text_chars_max: 4_000, // docs/choices.md, "Transcripts"
+  text_overlap_min: 0.6, // docs/choices.md, "Transcripts": of the longer of a correction's span and a turn
   transcript_intervals_max: 1_000, // ours: of audio that waits or is transcribed
   transcript_failures_kept_max: 100, // ours
   window_ms_default: MINUTE_MS, // docs/choices.md, "Transcripts": TRANSCRIBE_WINDOW_S where it is not set

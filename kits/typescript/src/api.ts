@@ -1553,8 +1553,10 @@ export type Turn = {
   started_at: string;
   /** The end as a time. */
   ended_at: string;
-  /** What was said. */
+  /** What was said: as it was heard, or as a person corrected it. */
   text: string;
+  /** What was heard, where a person corrected the text. */
+  heard_text?: string;
   /** A BCP 47 tag; null where it is not known. */
   language: string | null;
   /** Which of the stream's speakers said it, such as S1; null for nobody. */
@@ -2315,14 +2317,16 @@ export type PublicApi = {
     query?: { include?: 'words' | undefined };
     answer: Turn;
   };
-  /** Says who said a turn. */
+  /** Corrects who said a turn, or what. */
   'PATCH /turns/{id}': {
     path: { id: string };
     body: {
       /** A contact; null for nobody. */
       contact_id?: string | null;
-      /** Another speaker of the stream, such as S2. */
+      /** Another speaker of the stream, such as S2; not with contact_id. */
       speaker?: string;
+      /** What was said, in one line or several; null for what was heard. */
+      text?: string | null;
     };
     answer: Turn;
   };

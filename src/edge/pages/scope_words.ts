@@ -13,7 +13,7 @@ const CURRENT = {
   'audio:write': [change('Add recordings and places that recordings come from')],
   'turns:read': [read('Transcripts of what was said and by whom, your contacts, and what happened in your account')],
   'turns:write': [
-    change('Correct who said what; add and rename contacts'),
+    change('Correct what was said and who said it; add and rename contacts'),
     grave('Delete contacts and parts of transcripts'),
   ],
   'insights:read': [read('Suggestions made for you, and summaries of your sessions')],

@@ -7,8 +7,8 @@ import type {
   Suggestion,
 } from '../../../actors/insights/library_state.js';
 import { withoutSpeech } from '../../../actors/insights/library_withdrawal.js';
-import { fits } from '../../../actors/transcripts/transcript_merge.js';
 import { type PageTurn, pageOf, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
+import { fits } from '../../../actors/transcripts/transcript_spans.js';
 import { type Interval, shared } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, orRefused } from '../../domain/refusals.js';

@@ -110,6 +110,7 @@ function viewTurn(
     started_at: at(turn.start_ms),
     ended_at: at(turn.end_ms),
     text: turn.text,
+    ...(turn.heard_text === undefined ? {} : { heard_text: turn.heard_text }),
     language: turn.language,
     speaker: speakerShown(speakers, turn),
     // Whoever shares a workspace reads names, and has no contacts of others.

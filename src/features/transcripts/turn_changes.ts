@@ -27,18 +27,28 @@ const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const NO_SPEAKER = refuse('NOT_FOUND', 'There is no such speaker in this stream.');
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may correct its transcript.');
 
-/** Says who said a turn: a contact, null for nobody, or another speaker of the stream. */
+/** What a person says of a turn: who said it (a contact, null for nobody, or another speaker), and what (null for what was heard). */
+type TurnCorrection = {
+  contact_id?: string | null | undefined;
+  speaker?: number | undefined;
+  text?: string | null | undefined;
+};
+
+/** Says who said a turn, what was said in it, or both. */
 export async function correctTurn(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   turn_id: string,
-  { contact_id, speaker }: { contact_id?: string | null | undefined; speaker?: number | undefined },
+  { contact_id, speaker, text }: TurnCorrection,
 ): Promise<TurnView> {
-  const held = await contactToday(services, who, contact_id);
-  const { scene, reply } = await changeTurn(services, who, turn_id, (transcript, place, fences) => {
-    if (speaker !== undefined) return transcript.change_turn({ ...place, speaker }, fences);
-    return transcript.change_turn({ ...place, contact_id: held }, fences);
-  });
+  const change = {
+    ...(contact_id === undefined ? {} : { contact_id: await contactToday(services, who, contact_id) }),
+    ...(speaker === undefined ? {} : { speaker }),
+    ...(text === undefined ? {} : { text }),
+  };
+  const { scene, reply } = await changeTurn(services, who, turn_id, (transcript, place, fences) =>
+    transcript.change_turn({ ...place, ...change }, fences),
+  );
   const views = await viewChanged(services, who, { scene, page: reply.page, turns: [reply.turn] });
   return views[0] ?? throwRefusal(NO_TURN);
 }
@@ -118,9 +128,9 @@ export async function mergeSpeakers(
 async function contactToday(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
-  contact_id: string | null | undefined,
+  contact_id: string | null,
 ): Promise<string | null> {
-  if (contact_id == null) return null;
+  if (contact_id === null) return null;
   const resolved = await actors.contacts(account_id).resolve({ ids: [contact_id] });
   return resolved.contacts[contact_id]?.id ?? throwRefusal(NO_CONTACT);
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { speakerNumber } from '../../../actors/transcripts/transcript_state.js';
+import { trimmedLines } from '../../access/request_schemas.js';
 import { count, id, moment } from '../../access/response_schemas.js';
+import { LIMITS } from '../../domain/limits.js';
 
 /** A turn, and the name of a speaker, in requests and answers. */
 
@@ -21,7 +23,8 @@ export const turnShape = z
     end_ms: count.describe('When it is over, in ms.'),
     started_at: moment.describe('The same as a time.'),
     ended_at: moment.describe('The end as a time.'),
-    text: z.string().describe('What was said.'),
+    text: z.string().describe('What was said: as it was heard, or as a person corrected it.'),
+    heard_text: z.string().optional().describe('What was heard, where a person corrected the text.'),
     language: z.string().nullable().describe('A BCP 47 tag; null where it is not known.'),
     speaker: z.string().nullable().describe("Which of the stream's speakers said it, such as S1; null for nobody."),
     contact_id: id
@@ -61,3 +64,16 @@ export const speakerName = z
   .refine((text) => speakerNumber(text) !== null, SPEAKER_RULE)
   .transform((text) => speakerNumber(text) as number)
   .meta({ pattern: '^S[1-9][0-9]{0,3}$' });
+
+export const correctedText = trimmedLines(LIMITS.corrected_text_chars_max).nullable();
+
+/** What of a turn is corrected together: who said it, in one way of two, and its text. */
+export function checkCorrection(
+  { contact_id, speaker, text }: { contact_id?: unknown; speaker?: unknown; text?: unknown },
+  context: z.RefinementCtx,
+): void {
+  const wrong = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+  if (contact_id !== undefined && speaker !== undefined) wrong(['speaker'], 'must not be combined with contact_id');
+  if (contact_id === undefined && speaker === undefined && text === undefined)
+    wrong([], 'must have contact_id, speaker or text');
+}

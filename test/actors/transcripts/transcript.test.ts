@@ -380,6 +380,106 @@ t.test('K-064 K-065 the library is told what is heard where insights are made, a
   t.same(told(), [], 'it heard the same');
 });
 
+t.test('K-143 a corrected text holds for one turn of the same stretch of audio', async (t) => {
+  const recording = new Recording();
+  const texts = () => recording.page().turns.map(({ text, heard_text = null }) => [text, heard_text]);
+  const rerun = (...turns: PublishedTurn[]) => {
+    recording.again();
+    recording.publish(turns);
+    return texts();
+  };
+  const at = (text: string, start_ms: number, end_ms: number, speaker = 'A') => ({ text, start_ms, end_ms, speaker });
+  recording.publish([at('we meat', 0, 4_000), at('yes', 4_500, 5_000, 'B')]);
+  recording.tell({ type: 'change_turn', page: 0, serial: 0, text: 'We meet.' });
+  t.same(texts(), [
+    ['We meet.', 'we meat'],
+    ['yes', null],
+  ]);
+  const first = recording.page().turns[0]?.serial;
+  t.same(rerun(at('we meat', 0, 4_000))[0], ['We meet.', 'we meat']);
+  t.equal(recording.page().turns[0]?.serial, first, 'heard as before, it is the same turn');
+  t.same(rerun(at('we met', 20, 4_040))[0], ['We meet.', 'we met'], 'heard with other words');
+  t.not(recording.page().turns[0]?.serial, first, 'it is another turn');
+  t.same(rerun(at('me met', 300, 4_500))[0], ['We meet.', 'me met'], 'heard a little later');
+  t.same(rerun(at('we', 0, 2_000), at('met', 2_000, 4_000)), [
+    ['we', null],
+    ['met', null],
+  ]);
+  t.same(rerun(at('we met and so on', 0, 8_000)), [['we met and so on', null]], 'what is longer has other words');
+  t.same(rerun(at('we met', 0, 4_000), at('mm', 100, 4_000, 'C')), [
+    ['We meet.', 'we met'],
+    ['mm', null],
+  ]);
+  t.same(rerun(at('We meet.', 0, 4_000)), [['We meet.', null]], 'what is heard as it was corrected is what was heard');
+  t.same(rerun(at('we met', 0, 4_000)), [['We meet.', 'we met']]);
+  const [turn] = recording.page().turns;
+  recording.tell({ type: 'change_turn', page: 0, serial: turn?.serial as number, text: null });
+  t.same(texts(), [['we met', null]]);
+  t.same(recording.page().corrections, [], 'nothing of the text is left');
+});
+
+t.test('K-143 two turns of one time have a text of their own', async (t) => {
+  const recording = new Recording();
+  recording.publish(['a', 'b'].map((text) => ({ text, start_ms: 0, end_ms: 1_000 })));
+  recording.tell({ type: 'change_turn', page: 0, serial: 1, text: 'B' });
+  recording.tell({ type: 'change_turn', page: 0, serial: 0, text: 'A' });
+  t.same(
+    recording.page().turns.map(({ text }) => text),
+    ['A', 'B'],
+  );
+});
+
+t.test('K-146 a corrected text goes with its turn, and no turn takes that of another', async (t) => {
+  const recording = new Recording();
+  const kept = () => recording.page().corrections.flatMap((one) => (one.kind === 'text' ? [one.text] : []));
+  const heardAt = (text: string, start_ms: number, end_ms: number) => ({ text, start_ms, end_ms });
+  recording.publish([
+    heardAt('a', 0, 4_000),
+    heardAt('b', 100, 4_000),
+    heardAt('c', 5_000, 6_000),
+    heardAt('d', 9_000, 9_500),
+  ]);
+  for (const serial of [0, 2]) recording.tell({ type: 'change_turn', page: 0, serial, text: `text ${serial}` });
+  recording.ask({ type: 'delete_turn', page: 0, serial: 0 });
+  t.same(
+    recording.page().turns.map(({ text }) => text),
+    ['b', 'text 2', 'd'],
+  );
+  t.same(kept(), ['text 2']);
+
+  const expire = (before_ms: number | null) =>
+    recording.ask({ type: 'expire', sweep_id: 'x', before_ms, library_id: 'l' });
+  recording.pass(10);
+  recording.again();
+  recording.publish([heardAt('c and more', 5_000, 9_000), heardAt('d', 9_000, 9_500)]);
+  t.same(kept(), ['text 2'], 'it waits for a turn of its stretch');
+  expire(START_MS + 1);
+  t.equal(recording.state?.turns, 1, 'the turn that stayed as it was has expired');
+  t.same(kept(), [], 'and so has the text that no turn shows');
+
+  recording.ask({ type: 'change_turn', page: 0, serial: recording.page().turns[0]?.serial as number, text: 'new' });
+  t.same(kept(), ['new']);
+  recording.again();
+  recording.publish([]);
+  t.same(kept(), [], 'nothing would tell retention of it');
+});
+
+t.test('K-147 what ten minutes have no room for is refused, and a corrected turn is not split', async (t) => {
+  const recording = new Recording();
+  recording.publish(Array.from({ length: 80 }, (_, n) => heard('a b', n * 1_000, 'A')));
+  const most = LIMITS.page_corrected_chars_max / LIMITS.corrected_text_chars_max;
+  const text = 'x'.repeat(LIMITS.corrected_text_chars_max);
+  for (let serial = 0; serial < Math.floor(most); serial++)
+    recording.ask({ type: 'change_turn', page: 0, serial, text });
+  const more = { type: 'change_turn', page: 0, serial: 79, text } as const;
+  t.match(recording.tell(more), { refused: 'CONFLICT', message: /at most 262144 characters of corrected text/ });
+  recording.ask({ type: 'change_turn', page: 0, serial: 0, text: null });
+  t.notMatch(recording.tell(more), { refused: 'CONFLICT' });
+  t.match(recording.tell({ type: 'split_turn', page: 0, serial: 79, at_ms: 79_500 }), {
+    ...{ refused: 'CONFLICT', message: /was corrected/ },
+  });
+});
+
 t.test('I-018 I-020 I-023 retention takes 256 turns a commit, by the millisecond, and none twice', async (t) => {
   const expire = (before_ms: number | null) => ({ type: 'expire', sweep_id: 'x', before_ms, library_id: 'l' }) as const;
   const recording = new Recording();

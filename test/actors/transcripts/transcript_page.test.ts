@@ -1,5 +1,11 @@
 import t from 'tap';
-import { type PageTurn, putPage, readPage, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
+import {
+  type PageTurn,
+  putPage,
+  readPage,
+  type TranscriptPage,
+  textBefore,
+} from '../../../actors/transcripts/transcript_page.js';
 
 const TURN = { text: 'Hello.', language: null, confidence: null, speaker: 0 };
 
@@ -21,5 +27,24 @@ t.test('K-114 a page keeps which pipeline made its turns, and reads those that s
     ['r2', 6, 2],
   ]);
   t.strictSame(readPage(1, value), page);
+  t.end();
+});
+
+t.test('K-143 a page is read as the release before wrote it, and keeps what was heard in its place', (t) => {
+  const run = ['r1', 5];
+  const heard = [
+    [0, 0, 1_000, 'We meat.', 1, 0, 0, -1],
+    [1, 2_000, 1_000, 'Good.', 2, 0, 0, -1, { c: null }],
+  ];
+  const stored = { n: 2, r: [run], t: heard };
+  const page = readPage(0, stored);
+  t.match(page.turns, [{ text: 'We meat.' }, { text: 'Good.', contact_id: null }]);
+  t.notOk(page.turns.some((turn) => 'heard_text' in turn));
+  t.same((putPage(page) as { value: unknown }).value, stored, 'and written as it was');
+  const text = { kind: 'text', start_ms: 0, end_ms: 1_000, at_ms: 9, text: 'We meet.', serial: 0 };
+  const corrected = readPage(0, { ...stored, c: [text] });
+  t.match(corrected.turns, [{ text: 'We meet.', heard_text: 'We meat.' }, { text: 'Good.' }]);
+  t.same((putPage(corrected) as { value: unknown }).value, { ...stored, c: [text] });
+  t.equal(textBefore(0, { ...stored, c: [text] }, 2_000), 'We meet.', 'engines are told what is read');
   t.end();
 });

@@ -300,7 +300,7 @@ t.test('the consent page says who asks, for whose account, for what, and where t
   t.match(mcp, 'Let Meeting Notes use your account?');
   t.match(mcp, 'You’re signed in as ann@example.com');
   t.match(mcp, /not made by Spool, and we have not checked it/);
-  t.match(mcp, /It will see Transcripts .* It will be able to Correct who said what.* Delete contacts/);
+  t.match(mcp, /It will see Transcripts .* It will be able to Correct what was said and who said it.* Delete contacts/);
   t.match(mcp, 'through Spool’s MCP server only');
   const api = await textOf({ ...CONSENT, audience: 'api', scopes: ['audio:read'] });
   t.match(api, 'through the whole Spool API');

@@ -246,7 +246,7 @@ await t.test('K-135 J-012 wrong arguments: the field, the rule, and what would b
     ['list_turns', { cursor: 'x' }, /cursor must be a cursor that this list returned/],
     ['get_transcript', {}, /stream_id must be a UUID/],
     ['get_session_summary', { session_id: session.id, cursor: 'WzEsIngiXQ' }, /cursor must be a cursor/],
-    ['correct_turn', { turn_id: UNKNOWN }, /the arguments must have contact_id or speaker, and not both/],
+    ['correct_turn', { turn_id: UNKNOWN }, /the arguments must have contact_id, speaker or text/],
     ['update_suggestion', { suggestion_id: suggestion.id, state_version: 1, status: 'done' }, /status must be open or/],
     ['give_feedback', { suggestion_id: suggestion.id, rating: 5 }, /rating must be helpful or/],
     ['fetch', { id: 'turn 5' }, /id must be a UUID/],

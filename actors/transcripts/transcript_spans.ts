@@ -1,0 +1,33 @@
+import { LIMITS } from '../../src/domain/limits.js';
+
+/** Compares spans of a recording: those of turns, and those that people have corrected. */
+
+type TurnSpan = { start_ms: number; end_ms: number };
+
+/** Whether a correction's span and a turn are so much the same that it holds for it. */
+export function fits(span: TurnSpan, turn: TurnSpan): boolean {
+  const common_ms = sharedMs(span, turn);
+  return common_ms > 0 && common_ms * 2 >= Math.min(lengthOf(span), lengthOf(turn));
+}
+
+/** Whether both begin and end at the same time, as far as engines measure it. */
+export function isAt(one: TurnSpan, other: TurnSpan): boolean {
+  return isNear(one.start_ms, other.start_ms) && isNear(one.end_ms, other.end_ms);
+}
+
+/** How much both share, as a part of the longer one. */
+export function overlap(one: TurnSpan, other: TurnSpan): number {
+  return sharedMs(one, other) / Math.max(1, lengthOf(one), lengthOf(other));
+}
+
+export function sharedMs(one: TurnSpan, other: TurnSpan): number {
+  return Math.max(0, Math.min(one.end_ms, other.end_ms) - Math.max(one.start_ms, other.start_ms));
+}
+
+export function lengthOf({ start_ms, end_ms }: TurnSpan): number {
+  return end_ms - start_ms;
+}
+
+function isNear(a_ms: number, b_ms: number): boolean {
+  return Math.abs(a_ms - b_ms) <= LIMITS.same_turn_ms;
+}
