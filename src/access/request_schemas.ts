@@ -108,26 +108,23 @@ export const listLimit = z
     description: `How many items a page has at most; ${LIMITS.list_limit_default} when absent.`,
   });
 
-/** Text of 1 to `max` characters (code points) after trimming. */
+/** Text of 1 to `max` characters (code points) after trimming, in one line. */
 export function trimmedText(max: number) {
-  const rule = `must be 1 to ${max} characters after trimming`;
-  return z
-    .string(rule)
-    .transform((text) => text.trim())
-    .refine((text) => text.length > 0 && [...text].length <= max && text.isWellFormed() && !/\p{Cc}/u.test(text), rule)
-    .meta({ minLength: 1, maxLength: max });
+  return trimmed(max, /\p{Cc}/u, 'must be one line without control characters');
 }
 
 /** The same of several lines. */
 export function trimmedLines(max: number) {
-  const rule = `must be 1 to ${max} characters after trimming`;
+  return trimmed(max, /(?![\n\t])\p{Cc}/u, 'must not hold control characters');
+}
+
+function trimmed(max: number, refused: RegExp, rule: string) {
+  const length = `must be 1 to ${max} characters after trimming`;
   return z
-    .string(rule)
+    .string(length)
     .transform((text) => text.trim())
-    .refine(
-      (text) => text.length > 0 && [...text].length <= max && text.isWellFormed() && !/(?![\n\t])\p{Cc}/u.test(text),
-      rule,
-    )
+    .refine((text) => text.length > 0 && [...text].length <= max, length)
+    .refine((text) => text.isWellFormed() && !refused.test(text), rule)
     .meta({ minLength: 1, maxLength: max });
 }
 

@@ -91,6 +91,9 @@ async function speak(spool: TestSpool, app: AppClient, { marks, redis }: { marks
   await ask('PATCH', `/turns/${first?.id}`, { contact_id: contact.id });
   await ask('POST', `/turns/${second?.id}/split`, { at_ms: (second?.start_ms ?? 0) + 100 });
   await ask('DELETE', `/turns/${third?.id}`);
+  const [, fourth] = await recording.turns();
+  await ask('PATCH', `/turns/${fourth?.id}`, { text: 'Corrected6b6b text of a turn' });
+  marks.add('corrected text', 'Corrected6b6b text of a turn');
   for (const { text } of spoken) for (const word of text.split(' ')) marks.add('spoken word', word);
   marks.add('label of a speaker', 'label6b6b');
   marks.add('embedding of a speaker', embedding);

@@ -68,6 +68,8 @@ async function fill(account: TestAccount): Promise<string[]> {
   await account.ask('PATCH', `/memories/${memory?.id}`, { text: 'Likes coffee' });
   const [talk] = (await account.ask<{ items: Line[] }>('GET', '/conversations')).items;
   await account.ask('PATCH', `/conversations/${talk?.id}`, { title: 'Coffee' });
+  const [turn] = (await account.ask<{ items: Line[] }>('GET', '/turns')).items;
+  await account.ask('PATCH', `/turns/${turn?.id}`, { text: 'The last of it' });
   return streams;
 }
 
@@ -115,53 +117,59 @@ async function keysOf(account_id: string): Promise<string[]> {
   return keys;
 }
 
-t.test('K-127 K-130 an export holds exactly what the routes list, and all bytes that were asked for', async (t) => {
-  const ann = await TestAccount.open(spool, 'ann@x.test');
-  const streams = await fill(ann);
-  const at = { app: ann.app, base_url: spool.base_url };
-  const large = randomBytes(LIMITS.export_part_bytes + 12_345);
-  const [big, small] = [await addFile(at, 'Zoë.bin', large), await addFile(at, 'b.txt', Buffer.from('small'))];
-  const made = await exportOf(ann.app, { audio: true, files: true });
-  t.match(made, { status: 'ready', audio: true, files: true, failure: null });
-  const answer = await ann.app.send('GET', `/me/exports/${made.id}/content`);
-  t.same([answer.body.length, sha256Of(answer.body)], [made.bytes, made.sha256]);
-  t.match(answer.headers, {
-    'content-type': 'application/zip',
-    'content-disposition': /^attachment; filename="spool-export-.*zip"/,
-  });
-  const files = await unzip(answer.body);
-  t.same(manifestFaults(files), []);
-  for (const { name } of RESOURCES) {
-    const lines = linesIn(files.get(`${name}.ndjson`));
-    t.not(lines.length === 0 && name !== 'invitations' && name !== 'connections', true, `there are ${name}`);
-    t.same(lines, await listed(ann.app, name), name);
-  }
-  const chunks = linesIn(files.get('chunks.ndjson'));
-  t.equal(chunks.length, 4);
-  for (const { stream_id, sha256 } of chunks) {
-    const audio = [...files].filter(([path]) => path.startsWith(`audio/${stream_id}/`) && path.endsWith('.wav'));
-    t.ok(audio.some(([, bytes]) => sha256Of(bytes) === sha256));
-  }
-  t.same(new Set(chunks.map(({ stream_id }) => stream_id)), new Set(streams));
-  t.ok(files.get(`files/${big}/Zoë.bin`)?.equals(large));
-  t.equal(files.get(`files/${small}/b.txt`)?.toString(), 'small');
-  const text = [...files].map(([path, bytes]) => (path.endsWith('json') ? bytes.toString() : '')).join('');
-  for (const secret of ['join_code', 'sps_', 'whsec_']) t.notOk(text.includes(secret), secret);
-  t.equal((await keysOf(ann.id)).length, 2, 'it lies in parts');
+t.test(
+  'K-127 K-130 K-145 an export holds exactly what the routes list, and all bytes that were asked for',
+  async (t) => {
+    const ann = await TestAccount.open(spool, 'ann@x.test');
+    const streams = await fill(ann);
+    const at = { app: ann.app, base_url: spool.base_url };
+    const large = randomBytes(LIMITS.export_part_bytes + 12_345);
+    const [big, small] = [await addFile(at, 'Zoë.bin', large), await addFile(at, 'b.txt', Buffer.from('small'))];
+    const made = await exportOf(ann.app, { audio: true, files: true });
+    t.match(made, { status: 'ready', audio: true, files: true, failure: null });
+    const answer = await ann.app.send('GET', `/me/exports/${made.id}/content`);
+    t.same([answer.body.length, sha256Of(answer.body)], [made.bytes, made.sha256]);
+    t.match(answer.headers, {
+      'content-type': 'application/zip',
+      'content-disposition': /^attachment; filename="spool-export-.*zip"/,
+    });
+    const files = await unzip(answer.body);
+    t.same(manifestFaults(files), []);
+    for (const { name } of RESOURCES) {
+      const lines = linesIn(files.get(`${name}.ndjson`));
+      t.not(lines.length === 0 && name !== 'invitations' && name !== 'connections', true, `there are ${name}`);
+      t.same(lines, await listed(ann.app, name), name);
+    }
+    const corrected = linesIn(files.get('turns.ndjson')).filter((turn) => 'heard_text' in turn);
+    t.match(corrected, [{ text: 'The last of it', heard_text: 'turn 69 of it' }]);
+    t.equal(corrected.length, 1);
+    const chunks = linesIn(files.get('chunks.ndjson'));
+    t.equal(chunks.length, 4);
+    for (const { stream_id, sha256 } of chunks) {
+      const audio = [...files].filter(([path]) => path.startsWith(`audio/${stream_id}/`) && path.endsWith('.wav'));
+      t.ok(audio.some(([, bytes]) => sha256Of(bytes) === sha256));
+    }
+    t.same(new Set(chunks.map(({ stream_id }) => stream_id)), new Set(streams));
+    t.ok(files.get(`files/${big}/Zoë.bin`)?.equals(large));
+    t.equal(files.get(`files/${small}/b.txt`)?.toString(), 'small');
+    const text = [...files].map(([path, bytes]) => (path.endsWith('json') ? bytes.toString() : '')).join('');
+    for (const secret of ['join_code', 'sps_', 'whsec_']) t.notOk(text.includes(secret), secret);
+    t.equal((await keysOf(ann.id)).length, 2, 'it lies in parts');
 
-  const range = `bytes=${LIMITS.export_part_bytes - 5}-${LIMITS.export_part_bytes + 4}`;
-  const part = await ann.app.send('GET', `/me/exports/${made.id}/content`, { headers: { Range: range } });
-  t.equal(part.status, 206);
-  t.ok(part.body.equals(answer.body.subarray(LIMITS.export_part_bytes - 5, LIMITS.export_part_bytes + 5)));
-  t.same((await ann.ask<{ items: Export[] }>('GET', '/me/exports')).items, [made]);
-  const bob = await TestAccount.open(spool, 'bob@x.test');
-  for (const path of [`/me/exports/${made.id}`, `/me/exports/${made.id}/content`])
-    t.equal(await bob.says('GET', path), '404 NOT_FOUND');
-  t.equal(await bob.says('DELETE', `/me/exports/${made.id}`), '404 NOT_FOUND');
-  t.equal(await ann.says('DELETE', `/me/exports/${made.id}`), '204');
-  t.equal(await ann.says('GET', `/me/exports/${made.id}`), '404 NOT_FOUND');
-  await until('its bytes are gone', async () => (await keysOf(ann.id)).length === 0, GONE_MS_MAX);
-});
+    const range = `bytes=${LIMITS.export_part_bytes - 5}-${LIMITS.export_part_bytes + 4}`;
+    const part = await ann.app.send('GET', `/me/exports/${made.id}/content`, { headers: { Range: range } });
+    t.equal(part.status, 206);
+    t.ok(part.body.equals(answer.body.subarray(LIMITS.export_part_bytes - 5, LIMITS.export_part_bytes + 5)));
+    t.same((await ann.ask<{ items: Export[] }>('GET', '/me/exports')).items, [made]);
+    const bob = await TestAccount.open(spool, 'bob@x.test');
+    for (const path of [`/me/exports/${made.id}`, `/me/exports/${made.id}/content`])
+      t.equal(await bob.says('GET', path), '404 NOT_FOUND');
+    t.equal(await bob.says('DELETE', `/me/exports/${made.id}`), '404 NOT_FOUND');
+    t.equal(await ann.says('DELETE', `/me/exports/${made.id}`), '204');
+    t.equal(await ann.says('GET', `/me/exports/${made.id}`), '404 NOT_FOUND');
+    await until('its bytes are gone', async () => (await keysOf(ann.id)).length === 0, GONE_MS_MAX);
+  },
+);
 
 t.test('K-128 layers that are off stay out and the manifest says so; staff get them', async (t) => {
   const ann = await TestAccount.open(spool, 'ann@x.test');

@@ -181,6 +181,15 @@ for (const [which, open] of Object.entries(MCP_CLIENTS)) {
   });
 }
 
+await t.test('K-142 a tool corrects the text of a turn, and restores what was heard', async (t) => {
+  const [, , { id: turn_id }] = turns;
+  const corrected = { turn_id, text: 'Could you sweep it?', heard_text: texts[2] };
+  t.match(await give('correct_turn', { turn_id, text: ' Could you sweep it? ' }), corrected);
+  t.match(await give('list_turns', { stream_id: recording.id }), { items: [{}, {}, corrected] });
+  t.match(await give('fetch', { id: turn_id }), { text: /Could you sweep it\?/, metadata: corrected });
+  t.notOk('heard_text' in (await give<object>('correct_turn', { turn_id, text: null })));
+});
+
 await t.test('K-137 a list of tools is short', (t) => {
   const usual = TOOLS.filter(({ permission, developer }) => !developer && !permission?.includes('endpoints:manage'));
   const bytes = Buffer.byteLength(JSON.stringify({ tools: usual.map(listedTool) }));
