@@ -112,7 +112,9 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
           {transcript.data !== null && <TranscriptNotes transcript={transcript.data} />}
           {turns.error !== null && <Problem error={turns.error} retry={turns.reload} />}
           {turns.state === 'loading' && <Loading />}
-          {turns.turns.length > 0 && <TurnList turns={turns.turns} player={player} onCorrect={setCorrected} />}
+          {turns.turns.length > 0 && (
+            <TurnList turns={turns.turns} player={player} onAttribute={setCorrected} onChanged={turns.change} />
+          )}
           {turns.cut && <p class="notice">The rest is in the text file.</p>}
           {turns.state === 'ready' && turns.turns.length === 0 && transcript.data !== null && (
             <NoTurns transcript={transcript.data} stream={stream} />

@@ -1,11 +1,12 @@
 import { useSignalEffect } from '@preact/signals';
 import { memo } from 'preact/compat';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Turn } from '../../kits/typescript/src/api.js';
 import type { Player } from '../audio/player.js';
 import { Button } from '../parts/button.js';
 import { clockText } from '../parts/time.js';
 import { colourOf, speakerWords } from './speaker_colours.js';
+import { TurnText, TurnTextEditor } from './turn_text.js';
 
 /** After somebody has scrolled, the list stays where it is for a while. */
 const SCROLLED_MS = 6_000;
@@ -14,11 +15,14 @@ const SCROLLED_MS = 6_000;
 export function TurnList({
   turns,
   player,
-  onCorrect,
+  onAttribute,
+  onChanged,
 }: {
   turns: readonly Turn[];
   player: Player;
-  onCorrect: (turn: Turn) => void;
+  /** Somebody is to say who said it, or to delete it. */
+  onAttribute: (turn: Turn) => void;
+  onChanged: (turn: Turn) => void;
 }) {
   const [active, setActive] = useState<string | null>(null);
   const scrolled_at = useRef(Number.NEGATIVE_INFINITY);
@@ -39,6 +43,8 @@ export function TurnList({
   useEffect(() => {
     if (active === null || performance.now() - scrolled_at.current < SCROLLED_MS) return;
     if (player.position_ms.peek() === 0 && !player.playing.peek()) return;
+    // Whoever writes looks at what they write.
+    if (list.current?.querySelector('textarea')) return;
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [active]);
 
@@ -46,9 +52,10 @@ export function TurnList({
     player.seek(turn.start_ms);
     void player.play();
   });
-  const correct = useRef(onCorrect);
-  correct.current = onCorrect;
-  const ask = useRef((turn: Turn) => correct.current(turn));
+  const given = useRef({ onAttribute, onChanged });
+  given.current = { onAttribute, onChanged };
+  const attribute = useRef((turn: Turn) => given.current.onAttribute(turn));
+  const change = useRef((turn: Turn) => given.current.onChanged(turn));
   return (
     <ol class="turns" ref={list}>
       {turns.map((turn, n) => (
@@ -58,7 +65,8 @@ export function TurnList({
           is_active={turn.id === active}
           goes_on={isSameVoice(turns[n - 1], turn)}
           hear={hear.current}
-          correct={ask.current}
+          attribute={attribute.current}
+          change={change.current}
         />
       ))}
     </ol>
@@ -70,18 +78,28 @@ const TurnRow = memo(function TurnRow({
   is_active,
   goes_on,
   hear,
-  correct,
+  attribute,
+  change,
 }: {
   turn: Turn;
   is_active: boolean;
   goes_on: boolean;
   hear: (turn: Turn) => void;
-  correct: (turn: Turn) => void;
+  attribute: (turn: Turn) => void;
+  change: (turn: Turn) => void;
 }) {
+  const [is_editing, setEditing] = useState(false);
+  const was_editing = useRef(false);
+  const row = useRef<HTMLLIElement>(null);
+  const focusEdit = () => row.current?.querySelector<HTMLElement>('.turn-buttons button')?.focus();
+  useLayoutEffect(() => {
+    if (was_editing.current && !is_editing) focusEdit();
+    was_editing.current = is_editing;
+  }, [is_editing]);
   const who = turn.speaker_name ?? speakerWords(turn.speaker);
   const at = clockText(turn.start_ms);
   return (
-    <li class={goes_on ? 'turn goes-on' : 'turn'} aria-current={is_active ? 'true' : undefined}>
+    <li ref={row} class={goes_on ? 'turn goes-on' : 'turn'} aria-current={is_active ? 'true' : undefined}>
       {!goes_on && (turn.speaker !== null || turn.speaker_name !== null) && (
         <p class="turn-who">
           <span class={`dot line-${colourOf(turn.speaker)}`} aria-hidden="true" />
@@ -91,10 +109,23 @@ const TurnRow = memo(function TurnRow({
       <button type="button" class="turn-at" aria-label={`Play from ${at}`} onClick={() => hear(turn)}>
         {at}
       </button>
-      <p class="turn-text" lang={turn.language ?? undefined}>
-        <bdi>{turn.text}</bdi>
-      </p>
-      <Button kind="quiet" small icon="more" label={`Correct what was said at ${at}`} onClick={() => correct(turn)} />
+      {is_editing ? (
+        <TurnTextEditor turn={turn} onDone={() => setEditing(false)} onChanged={change} />
+      ) : (
+        <TurnText turn={turn} onEdit={() => setEditing(true)} onChanged={change} onRestored={focusEdit} />
+      )}
+      <div class="turn-buttons">
+        {!is_editing && (
+          <Button kind="quiet" small icon="edit" label={`Edit the text at ${at}`} onClick={() => setEditing(true)} />
+        )}
+        <Button
+          kind="quiet"
+          small
+          icon="more"
+          label={`Change who spoke at ${at}, or delete it`}
+          onClick={() => attribute(turn)}
+        />
+      </div>
     </li>
   );
 });

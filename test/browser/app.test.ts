@@ -168,7 +168,7 @@ await walk(
     await page.getByRole('dialog').getByLabel('Name').fill('Mira');
     await page.keyboard.press('Enter');
     await turn(page, 'The spare key').getByText('Mira').waitFor();
-    await page.getByRole('button', { name: 'Correct what was said at 0:06' }).click();
+    await page.getByRole('button', { name: 'Change who spoke at 0:06, or delete it' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Mira' }).click();
     await until('the turn is another person’s', async () => {
       const [, , third] = await recording.turns();
@@ -190,6 +190,55 @@ await walk(
     t.same(await recording.account.ask('GET', '/audio/streams'), { items: [], cursor: null });
   },
 );
+
+await walk('K-142 the text of a turn is corrected in its place, and restored', async (t, visitor) => {
+  const { page } = visitor;
+  const email = browsing.somebody();
+  const { recording } = await recorded(email);
+  await enter(visitor, email, `/recordings/${recording.id}`);
+  const key = page.locator('.turn').nth(1);
+  const field = page.getByRole('textbox', { name: 'What was said at 0:03' });
+  const edit = page.getByRole('button', { name: 'Edit the text at 0:03' });
+  const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")');
+  const textNow = async () => (await recording.turns())[1]?.text;
+
+  await key.locator('.turn-text').click();
+  t.equal(await focused(), 'What was said at 0:03', 'a click on the text edits it');
+  await field.fill('The spare key hangs');
+  await page.keyboard.press('Escape');
+  await key.getByText('The spare key is in the safe').waitFor();
+  t.equal(await focused(), 'Edit the text at 0:03', 'the focus is where editing begins');
+
+  await page.keyboard.press('Enter');
+  await field.fill('');
+  await page.keyboard.press('Enter');
+  await page.getByText('Must be 1 to 4000 characters after trimming.').waitFor();
+  await field.pressSequentially('The spare key hangs');
+  await page.keyboard.press('Shift+Enter');
+  await field.pressSequentially('by the door');
+  await looksWell(t, page, 'a turn that is edited');
+  await page.route('**/turns/*', async (route) => {
+    await key.getByRole('button', { name: 'Saving…' }).waitFor();
+    t.notOk(await field.isEditable());
+    await route.continue();
+  });
+  await page.keyboard.press('Enter');
+  await key.getByText('Edited').waitFor();
+  await page.unroute('**/turns/*');
+  t.equal(await textNow(), 'The spare key hangs\nby the door');
+  t.equal(await key.locator('.turn-text').textContent(), 'The spare key hangs\nby the door');
+  t.equal(await focused(), 'Edit the text at 0:03');
+  await looksWell(t, page, 'a turn that was edited');
+
+  await edit.click();
+  await page.getByText('Heard: The spare key is in the safe').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Restore what was heard at 0:03' }).click();
+  await key.getByText('The spare key is in the safe').waitFor();
+  t.equal(await key.getByText('Edited').count(), 0);
+  t.equal(await focused(), 'Edit the text at 0:03');
+  t.equal(await textNow(), 'The spare key is in the safe');
+});
 
 await walk('a sentence is found again, and heard', async (t, visitor) => {
   const { page } = visitor;

@@ -1,0 +1,143 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Turn } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useAction } from '../api/loading.js';
+import { Button } from '../parts/button.js';
+import { useDeed } from '../parts/deed.js';
+import { FormProblem } from '../parts/field.js';
+import { faultOf } from '../parts/form.js';
+import { Badge } from '../parts/states.js';
+import { clockText } from '../parts/time.js';
+
+/** The text of a turn as it is read; a click on it edits it. */
+export function TurnText({
+  turn,
+  onEdit,
+  onChanged,
+  onRestored,
+}: {
+  turn: Turn;
+  onEdit: () => void;
+  onChanged: (turn: Turn) => void;
+  onRestored: () => void;
+}) {
+  const restore = useDeed('It could not be restored.', async () => {
+    onChanged(await saved(turn, null));
+    onRestored();
+  });
+  return (
+    <div class="turn-said">
+      {/* Whoever selects text wants to copy it. */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: keyboards have the edit button of the row. */}
+      <p class="turn-text" lang={turn.language ?? undefined} onClick={() => getSelection()?.isCollapsed && onEdit()}>
+        <bdi>{turn.text}</bdi>
+      </p>
+      {turn.heard_text !== undefined && (
+        <p class="turn-edited">
+          <Badge>Edited</Badge>
+          <Button
+            kind="quiet"
+            small
+            busy={restore.busy}
+            aria-label={`Restore what was heard at ${clockText(turn.start_ms)}`}
+            onClick={() => void restore.run()}
+          >
+            Restore what was heard
+          </Button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The text of a turn in a field: Enter saves it, Shift and Enter begin a new line, Escape leaves it as it was. */
+export function TurnTextEditor({
+  turn,
+  onDone,
+  onChanged,
+}: {
+  turn: Turn;
+  onDone: () => void;
+  onChanged: (turn: Turn) => void;
+}) {
+  const [text, setText] = useState(turn.text);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const save = useAction(async () => {
+    onChanged(await saved(turn, text));
+    onDone();
+  });
+  useLayoutEffect(() => {
+    field.current?.focus();
+    field.current?.setSelectionRange(text.length, text.length);
+  }, []);
+  useEffect(() => {
+    if (save.error !== null) field.current?.focus();
+  }, [save.error]);
+  const fault = faultOf(save.error, 'text');
+  const ids = { fault: `fault-${turn.id}`, heard: `heard-${turn.id}`, keys: `keys-${turn.id}` };
+  const described = [
+    ...(fault === null ? [] : [ids.fault]),
+    ...(turn.heard_text === undefined ? [] : [ids.heard]),
+    ids.keys,
+  ];
+  const onKey = (event: KeyboardEvent) => {
+    // Enter and Escape that end the choice of a character are the keyboard's own.
+    if (event.isComposing) return;
+    if (event.key === 'Escape' && !save.busy) onDone();
+    if (event.key !== 'Enter' || event.shiftKey) return;
+    event.preventDefault();
+    void save.run();
+  };
+  return (
+    <form
+      class="turn-said"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save.run();
+      }}
+    >
+      <textarea
+        ref={field}
+        lang={turn.language ?? undefined}
+        aria-label={`What was said at ${clockText(turn.start_ms)}`}
+        aria-describedby={described.join(' ')}
+        aria-invalid={fault === null ? undefined : true}
+        readOnly={save.busy}
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          if (save.error !== null) save.clear();
+        }}
+        onKeyDown={onKey}
+      />
+      {fault !== null && (
+        <p class="field-error" id={ids.fault} role="alert">
+          {fault}
+        </p>
+      )}
+      <FormProblem error={save.error} fields={['text']} />
+      {turn.heard_text !== undefined && (
+        <p class="hint" id={ids.heard}>
+          Heard: <bdi>{turn.heard_text}</bdi>
+        </p>
+      )}
+      <div class="turn-actions">
+        <Button kind="primary" small type="submit" busy={save.busy}>
+          {save.busy ? 'Saving…' : 'Save'}
+        </Button>
+        <Button small disabled={save.busy} onClick={onDone}>
+          Cancel
+        </Button>
+        <span class="turn-keys" id={ids.keys}>
+          Enter saves, Shift+Enter starts a new line, Escape cancels.
+        </span>
+      </div>
+    </form>
+  );
+}
+
+/** `text`: null for what was heard. */
+function saved({ id }: Turn, text: string | null): Promise<Turn> {
+  return api('PATCH /turns/{id}', { path: { id }, body: { text } });
+}
