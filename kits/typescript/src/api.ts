@@ -1426,7 +1426,7 @@ export type Transcript = {
   }[];
   /** What the workspace does not keep any longer: from and to, in ms. */
   expired: [number, number][];
-  /** What transcribes here: server, program or workers; null where nothing does. */
+  /** What transcribes here: server, program, built_in or workers; null where nothing does. */
   engine: string | null;
 };
 
@@ -3129,7 +3129,7 @@ export type OperatorApi = {
       /** Who makes text of audio. */
       transcription: {
         /** Who makes text of audio. */
-        by: 'server' | 'program' | 'workers' | 'nobody';
+        by: 'server' | 'program' | 'built_in' | 'workers' | 'nobody';
         /** Of the server that audio goes to by itself. */
         host: string | null;
         /** All other machines that audio may go to. */
@@ -3722,7 +3722,7 @@ export type OperatorApi = {
       /** Who makes text of audio. */
       transcriber: {
         /** workers: those on this port. */
-        by: 'server' | 'program' | 'workers' | 'nobody';
+        by: 'server' | 'program' | 'built_in' | 'workers' | 'nobody';
         /** Where audio goes to by itself; null where it stays here. */
         host: string | null;
         /** All other machines that audio may go to. */
