@@ -85,7 +85,8 @@ export const TURN_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/turns/:id/split',
     summary: 'Makes two turns of one.',
-    notes: 'Possible where the times of its words are known. Both outlive every later transcription.',
+    notes:
+      'Possible where the times of its words are known and its text was not corrected. Both outlive every later transcription.',
     credential: 'account',
     permission: ['turns:write'],
     body: z.object({

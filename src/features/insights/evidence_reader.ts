@@ -7,7 +7,7 @@ import type {
   Suggestion,
 } from '../../../actors/insights/library_state.js';
 import { withoutSpeech } from '../../../actors/insights/library_withdrawal.js';
-import { type PageTurn, pageOf, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
+import { heardText, type PageTurn, pageOf, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { fits } from '../../../actors/transcripts/transcript_spans.js';
 import { type Interval, shared } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
@@ -111,13 +111,15 @@ export class EvidenceReader {
     return false;
   }
 
-  /** A sentence goes with its turn, unless another turn there says it. */
+  /** A sentence goes with its turn, unless another turn there says it, or said it before its text was corrected. */
   async #isQuotationDeleted({ text, evidence, pipeline_id }: Suggestion): Promise<boolean> {
     for (const span of evidence) {
       const found = await this.evidence(span, pipeline_id);
       const { scene, turns, has_deleted } = found;
       if (scene === null) return true;
-      if (has_deleted && !turns.some(({ turn }) => cleanText(turn.text).includes(text))) return true;
+      const says = ({ turn }: SpokenEvidence['turns'][number]) =>
+        [turn.text, heardText(turn)].some((said) => cleanText(said).includes(text));
+      if (has_deleted && !turns.some(says)) return true;
     }
     return false;
   }

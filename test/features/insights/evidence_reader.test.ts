@@ -53,6 +53,11 @@ t.test('K-093 a sentence stays when somebody else is deleted who spoke meanwhile
   t.equal(await readOf({ turns, corrections: [deleted([1_000, 3_000])] }), SENTENCE);
 });
 
+t.test('K-093 K-145 a sentence stays that was said before its turn was corrected', async (t) => {
+  const turns = [{ ...turn(0, 'Well. I will.', [0, 4_000]), heard_text: `Well. ${SENTENCE}` }];
+  t.equal(await readOf({ turns, corrections: [deleted([1_000, 3_000])] }), SENTENCE);
+});
+
 t.test('K-093 a sentence goes with its turn when somebody else stays who spoke just then', async (t) => {
   const turns = [turn(0, 'Well.', [0, 4_000])];
   t.equal(await readOf({ turns, corrections: [deleted([0, 4_000])] }), '');
