@@ -518,11 +518,11 @@ t.test('I-018 I-020 I-023 retention takes 256 turns a commit, by the millisecond
   t.same(recording.shown, ['new S1 null'.replace('S1', 'null')], 'and what was deleted stays away');
 });
 
-t.test('I-018 the due list is never later than the oldest turn, whatever comes', async (t) => {
-  type Act = { do: 'publish' | 'again' | 'delete' | 'expire' | 'split'; page: number; at: number };
+t.test('I-018 K-146 the due list is never later than the oldest turn, whatever comes', async (t) => {
+  type Act = { do: 'publish' | 'again' | 'delete' | 'expire' | 'split' | 'correct'; page: number; at: number };
   const acts: fc.Arbitrary<Act[]> = fc.array(
     fc.record({
-      do: fc.constantFrom('publish', 'again', 'delete', 'expire', 'split'),
+      do: fc.constantFrom('publish', 'again', 'delete', 'expire', 'split', 'correct'),
       page: fc.integer({ min: 0, max: 2 }),
       at: fc.integer({ min: 0, max: 6 }),
     }),
@@ -541,6 +541,8 @@ t.test('I-018 the due list is never later than the oldest turn, whatever comes',
       if (what === 'delete' && found) recording.ask({ type: 'delete_turn', page, serial: found.serial });
       if (what === 'split' && found)
         recording.tell({ type: 'split_turn', page, serial: found.serial, at_ms: found.start_ms + 100 });
+      if (what === 'correct' && found)
+        recording.ask({ type: 'change_turn', page, serial: found.serial, text: `corrected ${at}` });
       if (what === 'expire')
         recording.ask({ type: 'expire', sweep_id: 'x', before_ms: recording.now_ms - at * 2, library_id: 'l' });
       const pages = recording.pages;
@@ -567,6 +569,7 @@ t.test('I-018 the due list is never later than the oldest turn, whatever comes',
       if (isRefusal(reply) || steps > 100) throw new Error('a sweep without end');
       if (!(reply as { left: boolean }).left) break;
     }
+    if (JSON.stringify(recording.pages).includes('corrected')) throw new Error('a corrected text is left');
     if (recording.state?.turns !== 0 || recording.placeIn('due:transcripts:w') !== null)
       throw new Error('turns are left');
   });
