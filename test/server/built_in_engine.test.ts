@@ -42,7 +42,7 @@ async function isTranscribed(recording: TestRecording): Promise<Transcript> {
 
 const textsOf = async (recording: TestRecording) => (await recording.turns()).map(({ text }) => text);
 
-t.test('K-142 without any setting recordings are transcribed on this machine', { skip: NO_MODEL }, async (t) => {
+t.test('K-160 without any setting recordings are transcribed on this machine', { skip: NO_MODEL }, async (t) => {
   const { ann } = await open(t);
   const opus = await recordingOf(ann, ['said.opus', 'said.opus']);
   t.match(await isTranscribed(opus), { engine: 'built_in', failed: [] });
@@ -56,7 +56,7 @@ t.test('K-142 without any setting recordings are transcribed on this machine', {
   t.equal(items.length, 2, 'search finds them');
 });
 
-t.test('K-143 chunks of other formats are transcribed as well', { skip: NO_MODEL }, async (t) => {
+t.test('K-161 chunks of other formats are transcribed as well', { skip: NO_MODEL }, async (t) => {
   const { ann } = await open(t);
   for (const name of ['said.mp3', 'said.m4a', 'said.webm']) {
     const recording = await recordingOf(ann, [name]);
@@ -70,7 +70,7 @@ t.test('K-143 chunks of other formats are transcribed as well', { skip: NO_MODEL
   t.match(await isTranscribed(recording), { failed: [{ from_ms: 0, to_ms: 1_000, code: 'UNSUPPORTED_AUDIO' }] });
 });
 
-t.test('K-144 what the engine does not know is said, and never made up', { skip: NO_MODEL }, async (t) => {
+t.test('K-162 what the engine does not know is said, and never made up', { skip: NO_MODEL }, async (t) => {
   const { ann } = await open(t);
   const french = await recordingOf(ann, ['fr.opus']);
   const transcript = await isTranscribed(french);
@@ -82,7 +82,7 @@ t.test('K-144 what the engine does not know is said, and never made up', { skip:
   t.match((await isTranscribed(german)).failed, [{ from_ms: 0, to_ms: SAID_MS, code: 'LANGUAGE_UNKNOWN' }]);
 });
 
-t.test('K-145 a speech process that is killed loses nothing', { skip: NO_MODEL }, async (t) => {
+t.test('K-163 a speech process that is killed loses nothing', { skip: NO_MODEL }, async (t) => {
   const { spool, ann } = await open(t);
   const first = await recordingOf(ann, ['said.opus']);
   await isTranscribed(first);
@@ -99,7 +99,7 @@ t.test('K-145 a speech process that is killed loses nothing', { skip: NO_MODEL }
 });
 
 t.test(
-  'K-146 chunks of formats that cannot be joined play as one recording, and are heard as one',
+  'K-164 chunks of formats that cannot be joined play as one recording, and are heard as one',
   { skip: NO_MODEL },
   async (t) => {
     const { ann } = await open(t);

@@ -18,7 +18,7 @@ function namesIn(config: SpeechModel['config'] | undefined): unknown {
   );
 }
 
-t.test('K-142 a folder is recognised by its files', async (t) => {
+t.test('K-160 a folder is recognised by its files', async (t) => {
   const rows: [what: string, files: string[], wanted: object, tokens?: string][] = [
     [
       'Moonshine with a merged decoder',
@@ -81,7 +81,7 @@ t.test('K-142 a folder is recognised by its files', async (t) => {
   }
 });
 
-t.test('K-142 a folder without a whole model is none', async (t) => {
+t.test('K-160 a folder without a whole model is none', async (t) => {
   for (const files of [
     [],
     ['tokens.txt'],

@@ -39,7 +39,7 @@ const isGone = (pid: number | null) => {
   }
 };
 
-t.test('K-143 speech is recognized in every format that phones and recorders write', { skip: NO_MODEL }, async (t) => {
+t.test('K-161 speech is recognized in every format that phones and recorders write', { skip: NO_MODEL }, async (t) => {
   const speech = open(t);
   for (const name of ['opus', 'webm', 'mp3', 'm4a', 'aac', 'flac', 'ogg', 'caf']) {
     const { segments, not_understood } = await speech.recognize(audioFixture(`said.${name}`), OPTIONS, SIGNAL);
@@ -57,7 +57,7 @@ t.test('K-143 speech is recognized in every format that phones and recorders wri
   t.match(preview.segments, [{ text: SAID[0], confidence: null }, { text: SAID[1] }]);
 });
 
-t.test('K-144 other languages are no text, but speech that was not understood', { skip: NO_MODEL }, async (t) => {
+t.test('K-162 other languages are no text, but speech that was not understood', { skip: NO_MODEL }, async (t) => {
   const speech = open(t);
   for (const name of ['de', 'fr', 'es']) {
     const { segments, not_understood } = await speech.recognize(audioFixture(`${name}.opus`), OPTIONS, SIGNAL);
@@ -66,7 +66,7 @@ t.test('K-144 other languages are no text, but speech that was not understood', 
   }
 });
 
-t.test('K-143 audio is decoded to samples of one channel, up to a length', async (t) => {
+t.test('K-161 audio is decoded to samples of one channel, up to a length', async (t) => {
   const speech = open(t, { model_folder: null });
   const lengthOf = async (name: string, length_s_max: number) => {
     let bytes = 0;
@@ -97,7 +97,7 @@ t.test('files that nothing decodes are refused, and the process goes on', async 
   t.equal(speech.pid, pid, 'one process for all of them');
 });
 
-t.test('K-145 a process that dies fails one call; the next one gets another', { skip: NO_MODEL }, async (t) => {
+t.test('K-163 a process that dies fails one call; the next one gets another', { skip: NO_MODEL }, async (t) => {
   const speech = open(t);
   await speech.check();
   const { pid } = speech;
