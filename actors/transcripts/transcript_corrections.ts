@@ -2,6 +2,7 @@ import { turnId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { type Decision, DONE, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
+import { samplesOutside } from './speaker_samples.js';
 import { allSpeakers, announce, showContact } from './transcript_announcing.js';
 import { attributionOf, contactOf, type Speakers, speakerShown } from './transcript_attribution.js';
 import { writePage } from './transcript_block.js';
@@ -95,7 +96,7 @@ export const correctionMessages = messagesOf<Transcript>()({
       const changed_fields = changedFields(speakersIn(turn), said, changed);
       return {
         reply: replyOf({ page: next_page, said: changed }),
-        next: { ...shown.state, revision: state.revision + 1 },
+        next: { ...shown.state, ...(names && samplesOutside(state, said)), revision: state.revision + 1 },
         effects: [
           ...writePage(state, next_page, turn.self),
           ...shown.effects,
@@ -171,7 +172,7 @@ export const correctionMessages = messagesOf<Transcript>()({
         page.turns.filter((other) => other !== said),
       );
       const placed = placePage(
-        { ...state, revision: state.revision + 1, turns: state.turns - 1 },
+        { ...state, ...samplesOutside(state, said), revision: state.revision + 1, turns: state.turns - 1 },
         { page: next_page, was: page, self: turn.self },
       );
       const { account_id, source_id } = state;

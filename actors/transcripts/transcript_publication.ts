@@ -6,6 +6,7 @@ import { dueIndex } from '../../src/domain/retention.js';
 import { type Decision, type Effect, messagesOf, type Turn } from '../actor.js';
 import { keptPipeline } from '../insights/context_state.js';
 import { tallyBefore } from '../job.js';
+import { withSamples } from './speaker_samples.js';
 import { announce, showContact } from './transcript_announcing.js';
 import { writePage } from './transcript_block.js';
 import { attributeRun, type HeardRun, mergeRun, type SpeakerNumbers } from './transcript_merge.js';
@@ -28,7 +29,9 @@ import {
   type PublishedTurn,
   putBlock,
   type SpeakerBlock,
+  type SpeakerScope,
   speakerBlockOf,
+  speakerNumber,
   TRANSCRIPTS,
   type Transcript,
   tellLibrary,
@@ -54,7 +57,7 @@ export type Publication = {
   token: string;
   digest: string;
   consumed_to_ms?: number | undefined;
-  speaker_scope: 'window' | 'stream';
+  speaker_scope: SpeakerScope;
   mode: 'replace' | 'attribute';
   turns: PublishedTurn[];
   /** Parts of the window that could not be heard. What stood there stays. */
@@ -168,8 +171,10 @@ function replace(
   const known = withLabels(state, publication, numbers);
   const after = passed({ ...known, speakers: merged.speakers }, { window, publication }, now_ms);
   const recognized = recognize(after, { numbers, before: state, publication }, turn);
+  const samples = withSamples(state.samples ?? {}, created);
   const kept: Transcript = {
     ...recognized.state,
+    ...(Object.keys(samples).length > 0 && { samples }),
     published: { token: window.token, digest: publication.digest, tally },
     revision: state.revision + (is_changed || recognized.effects.length > 0 ? 1 : 0),
     turns: state.turns + merged.page.turns.length - page.turns.length,
@@ -268,8 +273,22 @@ function heardRun(
     turns: within,
     speakers,
     run: { id: run_id, published_at_ms: now_ms, ...keptPipeline(pipeline) },
-    labels: speaker_scope === 'stream' ? labels : {},
+    labels: knownLabels({ labels, speakers }, { speaker_scope, turns }),
   };
+}
+
+/** Numbers of labels that a result takes from the stream. */
+function knownLabels(
+  { labels, speakers }: Pick<Transcript, 'labels' | 'speakers'>,
+  { speaker_scope, turns }: Pick<Publication, 'speaker_scope' | 'turns'>,
+): Record<string, number> {
+  if (speaker_scope === 'window') return {};
+  if (speaker_scope === 'stream') return labels;
+  const named = [...new Set(turns.flatMap(({ speaker }) => speaker ?? []))].flatMap((label): [string, number][] => {
+    const number = speakerNumber(label);
+    return number === null || number > speakers ? [] : [[label, number]];
+  });
+  return Object.fromEntries(named);
 }
 
 function clamp(ms: number, from_ms: number, to_ms: number): number {
@@ -278,7 +297,7 @@ function clamp(ms: number, from_ms: number, to_ms: number): number {
 
 /** No storage keeps a member that is called `__proto__`. */
 function withLabels(state: Transcript, { speaker_scope }: Publication, numbers: SpeakerNumbers): Transcript {
-  if (speaker_scope === 'window') return state;
+  if (speaker_scope !== 'stream') return state;
   const fresh = [...numbers].filter(
     ([label, number]) => number > 0 && !Object.hasOwn(state.labels, label) && label !== '__proto__',
   );

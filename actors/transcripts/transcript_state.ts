@@ -5,6 +5,7 @@ import { refuse } from '../../src/domain/refusals.js';
 import type { WORDS_VERSION } from '../../src/domain/search/words.js';
 import { type Effect, given } from '../actor.js';
 import type { StoredResult } from '../job.js';
+import type { SpeakerSamples } from './speaker_samples.js';
 
 /**
  * The transcript of a stream; its id is the stream's. What was said lies in pages of ten minutes (transcript_page.ts);
@@ -44,6 +45,8 @@ export type Transcript = {
   speakers: number;
   /** Numbers of labels that mean the same in all of the stream. */
   labels: Record<string, number>;
+  /** Where each of the first speakers talks. Absent while nobody was told apart. */
+  samples?: SpeakerSamples;
   /** Contacts that its turns may show. */
   contacts: string[];
   /** The last change of a contact that it was told of: contacts count them. */
@@ -95,6 +98,12 @@ export type Window = {
 
 /** What came of a result: turns that it made, that it took the place of, that corrections changed or kept away. */
 export type PublicationTally = { turns: number; replaced: number; protected: number; suppressed: number };
+
+/**
+ * What a result's labels mean. `window`: nothing outside of it. `stream`: those of `known_speakers` and of earlier results.
+ * `numbered`: S1 and so on are the stream's speakers, all others mean nothing outside.
+ */
+export type SpeakerScope = 'window' | 'stream' | 'numbered';
 
 /** One turn as a worker heard it. */
 export type PublishedTurn = {

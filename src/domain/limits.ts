@@ -227,6 +227,10 @@ export const LIMITS = {
   recall_half_ms: 90 * DAY_MS, // docs/choices.md, "Search and recall"
   search_sound_letters_min: 5, // docs/choices.md, "Search and recall": shorter words sound like too many others
   speakers_per_block: 64, // ours: stored together
+  speaker_samples_max: 8, // ours: speakers of a stream that an engine is shown
+  speaker_sample_ms_min: 1_500, // ours: shorter talk shows no voice
+  speaker_sample_ms_good: 4_000, // ours: so long a sample is not replaced
+  speaker_sample_ms_max: 6_000, // ours
   speaker_labels_max: 64, // ours: labels of a stream that mean the same in all of it
   speaker_merges_max: 64, // ours: speakers that are one
   contacts_per_transcript_max: 256, // ours

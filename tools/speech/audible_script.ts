@@ -46,11 +46,13 @@ export function heardIn(samples: Buffer, format: Format): Spoken[] {
     if (at + HEAD_BYTES > samples.length) break;
     const script = samples.subarray(at + HEAD_BYTES, at + HEAD_BYTES + samples.readUInt16LE(head));
     if (script.length < samples.readUInt16LE(head)) break;
+    // Cut off, and other audio follows.
+    if (script.includes(0)) continue;
     const mark_frames = Math.ceil((HEAD_BYTES + script.length) / format.frame_bytes);
     const start = Math.round(at / format.frame_bytes) - samples.readUInt32LE(head + 2);
-    const key = script.toString();
+    const key = `${start} ${script}`;
     if (start <= -mark_frames || heard.has(key)) continue;
-    const [text, speaker] = JSON.parse(key) as [string, string | null];
+    const [text, speaker] = JSON.parse(script.toString()) as [string, string | null];
     const end = Math.min(frames, start + samples.readUInt32LE(head + 6));
     const times = { start: Math.max(0, start) / format.frames_per_second, end: end / format.frames_per_second };
     heard.set(key, { text, ...times, ...(speaker !== null && { speaker }) });

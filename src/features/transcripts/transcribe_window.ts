@@ -5,6 +5,7 @@ import { type Engine, EngineFailed, type EngineFailure, type Heard, type HeardSe
 import { CHARS_PER_SECOND_MAX } from './engines/heard_times.js';
 import { plainText } from './engines/plain_text.js';
 import { hasWords, honestText } from './honest_text.js';
+import { withKnownSpeakers } from './known_speakers.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
 import { clampedTurn, turnsOf } from './turns_of_segment.js';
 import {
@@ -29,7 +30,8 @@ type Heading = Pick<
   | 'language'
   | 'vocabulary'
   | 'previous_text'
->;
+> &
+  Partial<Pick<WindowWork, 'samples'>>;
 /** `onLost`: told of chunks whose bytes are gone. */
 type WindowTranscription = {
   engine: Engine;
@@ -134,7 +136,8 @@ class WindowHearing {
   #take(file: WindowFile, heard: Heard): void {
     const { work } = this.#asking;
     const language = heard.language ?? work.language ?? undefined;
-    const honest = honestText(cleaned(heard.segments));
+    const named = withKnownSpeakers(file, heard.segments);
+    const honest = honestText(cleaned(named));
     this.#heard += 1;
     const { not_understood = [] } = heard;
     this.#dropped += honest.dropped + not_understood.length;
@@ -144,8 +147,8 @@ class WindowHearing {
       if (from_ms < to_ms) this.#failed.push({ from_ms, to_ms, code: 'NOT_UNDERSTOOD' });
     }
     this.#whole_until_ms = work.final ? null : wholeUntil(file, honest.kept, heard.whole_until_s);
-    // Labels of two files say nothing about each other.
-    const label = this.#files === 1 ? '' : `${this.#files}-`;
+    // Labels of two files say nothing about each other; none is the name of a known speaker.
+    const label = `${this.#files}-`;
     const said = honest.kept
       .flatMap((segment) => turnsOf(segment, { parts: file.parts, label }))
       .filter(({ text }) => hasWords(text));
@@ -203,7 +206,7 @@ class WindowHearing {
       .map((part) => ({ ...part, to_ms: Math.min(part.to_ms, end_ms) }))
       .sort((a, b) => a.from_ms - b.from_ms);
     const result: TranscriptionResult = {
-      speaker_scope: 'window',
+      speaker_scope: 'numbered',
       mode: 'replace',
       turns,
       dropped: this.#dropped,

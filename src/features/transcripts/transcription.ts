@@ -1,5 +1,5 @@
 import type { Chunk } from '../../../actors/recordings/stream_state.js';
-import type { FailedAudio, PublishedTurn } from '../../../actors/transcripts/transcript_state.js';
+import type { FailedAudio, PublishedTurn, SpeakerScope } from '../../../actors/transcripts/transcript_state.js';
 import type { StoppedHearing } from '../../../actors/transcripts/transcript_windows.js';
 import type { ClaimedWork } from '../../engine/jobs/job_queue.js';
 
@@ -13,6 +13,9 @@ export type WindowChunk = Pick<
   Chunk,
   'chunk_id' | 'codec' | 'container' | 'sample_rate_hz' | 'channels' | 'size_bytes' | 'sha256' | 'sequence'
 > & { start_ms: number; end_ms: number };
+
+/** Where a speaker talks alone, and the chunks that hold it. `speaker`: such as S1. */
+export type SpeakerSample = { speaker: string; from_ms: number; to_ms: number; audio: WindowChunk[] };
 
 /** A voice that may be heard again, with the label by which a result names it. */
 export type KnownSpeaker = { speaker: string; voice: { id: string; model: string; embedding: Uint8Array } | null };
@@ -36,6 +39,7 @@ export type WindowWork = ClaimedWork & {
   /** What was said last before it. */
   previous_text: string | null;
   known_speakers: KnownSpeaker[];
+  samples: SpeakerSample[];
 };
 
 /** A voice that a worker heard: something to know it by, or which known one it is. */
@@ -51,8 +55,7 @@ export type TranscriptionResult = {
   /** Up to where it is whole; the rest goes with the next window. Absent: all of it. */
   consumed_to_ms?: number | undefined;
   language?: string | undefined;
-  /** `window`: labels mean nothing outside; `stream`: they are those of `known_speakers` and of earlier results. */
-  speaker_scope: 'window' | 'stream';
+  speaker_scope: SpeakerScope;
   /** `attribute`: only fills in who spoke the turns that there are. */
   mode: 'replace' | 'attribute';
   turns: PublishedTurn[];

@@ -1,3 +1,4 @@
+import pMap from 'p-map';
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
 import type { JobFailure } from '../../../actors/job.js';
@@ -6,6 +7,7 @@ import { statusOf } from '../../../actors/recordings/stream_state.js';
 import { windowFor } from '../../../actors/transcripts/transcript_publication.js';
 import {
   type PublicationTally,
+  speakerName,
   TRANSCRIBING_INDEX,
   type Transcript,
   type Window,
@@ -23,11 +25,12 @@ import { isFenceBroken } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 import { ownerStatus } from '../recordings/standing_workspace.js';
-import type { TranscriptionResult, WindowChunk, WindowWork } from './transcription.js';
+import type { SpeakerSample, TranscriptionResult, WindowChunk, WindowWork } from './transcription.js';
 import type { TranscribedWindow } from './transcription_activity.js';
 import { Voices } from './voices.js';
 
 const CHUNKS_STEP = 200;
+const SAMPLES_AT_ONCE = 4;
 const LAYERS = ['transcripts.access'] as const;
 const GONE = refuse(
   'GONE',
@@ -114,6 +117,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
       ...heardAs(context, pipeline),
       previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
       known_speakers: await this.#voices.known(claimed.transcript),
+      samples: await this.#samplesOf(stream_id, claimed.transcript),
     });
   }
 
@@ -152,7 +156,9 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const context = await actors.context(transcript.account_id).view();
     const pipeline = pipelineOfLane(transcript, context);
     if (pipeline === null) throw new Refused(GONE);
-    const final_pass = pipeline.transcription.final_pass || (lane === undefined && this.#deps.final_pass);
+    // With more around them, speakers are told apart better.
+    const { final_pass: wants_pass, diarize } = pipeline.transcription;
+    const final_pass = wants_pass || diarize || (lane === undefined && this.#deps.final_pass);
     const insights = this.#deps.insights && (lane === undefined || pipeline.insights !== null);
     const { speakers = [], ...heard } = result;
     const said = { number, token, digest, ...heard, engine, final_pass, insights };
@@ -223,8 +229,24 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     return chunks.filter((chunk) => !isGivenUp(chunk, transcript));
   }
 
+  /** Where an engine hears who the speakers are that it is to tell apart. */
+  async #samplesOf(stream_id: string, { samples = {}, longest_ms }: Transcript): Promise<SpeakerSample[]> {
+    return pMap(
+      Object.entries(samples),
+      async ([number, [from_ms, to_ms]]) => {
+        const audio = await this.#chunksIn(stream_id, { from_ms, to_ms }, longest_ms);
+        return { speaker: speakerName(Number(number)), from_ms, to_ms, audio };
+      },
+      { concurrency: SAMPLES_AT_ONCE },
+    );
+  }
+
   /** Stored chunks that reach into a window. */
-  async #chunksIn(stream_id: string, { from_ms, to_ms }: Window, longest_ms: number): Promise<WindowChunk[]> {
+  async #chunksIn(
+    stream_id: string,
+    { from_ms, to_ms }: Pick<Window, 'from_ms' | 'to_ms'>,
+    longest_ms: number,
+  ): Promise<WindowChunk[]> {
     const { actors, now } = this.#deps;
     const chunks: WindowChunk[] = [];
     let after = { order: from_ms - longest_ms - 1, id: '' };

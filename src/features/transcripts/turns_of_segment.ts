@@ -29,7 +29,7 @@ export function turnsOf(segment: HeardSegment, place: SegmentPlace): Transcribed
     text: segment.text,
     start_ms: onTimeline(place.parts, segment.start_s * 1_000, 'start'),
     end_ms: onTimeline(place.parts, segment.end_s * 1_000, 'end'),
-    speaker: words[0]?.speaker ?? labelOf(segment.speaker, place),
+    speaker: words[0]?.speaker ?? labelOf(segment, place),
     words,
   };
   const { confidence } = segment;
@@ -50,17 +50,17 @@ export function clampedTurn(turn: TranscribedTurn, span: { start_ms: number; end
   return { ...turn, start_ms, end_ms, words };
 }
 
-function placedWords({ words, speaker: of_segment }: HeardSegment, place: SegmentPlace): PlacedWord[] {
+function placedWords(segment: HeardSegment, place: SegmentPlace): PlacedWord[] {
   const [startOf, endOf] = [
     ({ start_s }: HeardWord) => onTimeline(place.parts, start_s * 1_000, 'start'),
     ({ end_s }: HeardWord) => onTimeline(place.parts, end_s * 1_000, 'end'),
   ];
   let before = null as { word: HeardWord; speaker: string | null } | null;
   const placed: PlacedWord[] = [];
-  for (const word of words) {
+  for (const word of segment.words) {
     const text = cut(plainText(word.text), LIMITS.word_chars_max);
     if (text === '') continue;
-    const speaker: string | null = labelOf(word.speaker, place) ?? before?.speaker ?? labelOf(of_segment, place);
+    const speaker: string | null = labelOf(word, place) ?? before?.speaker ?? labelOf(segment, place);
     // Times may be out of order; words are not.
     const start_ms = Math.max(placed.at(-1)?.start_ms ?? 0, startOf(word));
     const end_ms = endOf(word);
@@ -74,7 +74,11 @@ function placedWords({ words, speaker: of_segment }: HeardSegment, place: Segmen
   return placed;
 }
 
-function labelOf(speaker: string | undefined, { label }: SegmentPlace): string | null {
+function labelOf(
+  { speaker, is_known }: Pick<HeardSegment, 'speaker' | 'is_known'>,
+  { label }: SegmentPlace,
+): string | null {
+  if (is_known === true && speaker !== undefined) return speaker;
   const said = plainText(speaker ?? '');
   return said === '' ? null : cut(label + said, LIMITS.speaker_label_chars_max);
 }

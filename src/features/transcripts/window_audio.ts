@@ -33,7 +33,14 @@ export type WindowFile = {
   silent: boolean;
   /** The chunks that it was made of. */
   pieces: readonly AudioPiece[];
+  /** Samples of known speakers that stand before the window's audio; empty where there are none. */
+  samples: FileSample[];
+  /** Where the window's audio begins in the file. */
+  begins_ms: number;
 };
+
+/** Where a known speaker talks in the file. */
+export type FileSample = { speaker: string; from_ms: number; to_ms: number };
 
 /** `file_ms` is where it begins in the file. */
 export type AudioPart = { file_ms: number; length_ms: number; start_ms: number; end_ms: number };
@@ -41,7 +48,7 @@ export type AudioPart = { file_ms: number; length_ms: number; start_ms: number; 
 /** Where audio lies, and what decodes it. */
 export type AudioStores = { blobs: BlobStore; decoded: DecodedAudio };
 
-type Window = Pick<WindowWork, 'stream_id' | 'from_ms' | 'to_ms' | 'audio'>;
+type Window = Pick<WindowWork, 'stream_id' | 'from_ms' | 'to_ms' | 'audio'> & Partial<Pick<WindowWork, 'samples'>>;
 /** What of a chunk is heard in the window. */
 type Span = { start_ms: number; end_ms: number };
 /** A chunk whose bytes are gone, and what of it would have been heard. */
@@ -57,6 +64,8 @@ type AudioPiece = { body: Buffer; part: Omit<AudioPart, 'file_ms'>; span: Span }
 const SAMPLES_PER_MS = 48;
 /** What speech models hear. */
 const DECODED_RATE = 16_000;
+/** So that no speaker seems to go on in another's sample. */
+const SAMPLE_PAUSE_MS = 1_000;
 /** Of the identification header (RFC 7845, 5.1). */
 const PRE_SKIP_AT = 10;
 /** Of the joined stream; nothing else is in the file. */
@@ -79,6 +88,8 @@ export async function* windowFiles(
   window: Window,
   onLost: (lost: Lost) => void,
 ): AsyncGenerator<WindowFile> {
+  const samples = await samplePieces(stores, window);
+  const source = samples.length === 0 ? stores : { ...stores, is_decoded: true };
   let held: AudioPiece[] = [];
   let held_bytes = 0;
   let reached_ms = window.from_ms;
@@ -87,7 +98,7 @@ export async function* windowFiles(
     if (span.start_ms >= span.end_ms) continue;
     reached_ms = span.end_ms;
     const key = blobKey(window.stream_id, chunk.chunk_id);
-    const piece = await pieceOf(stores, { key, chunk, span }).catch((error: unknown) => {
+    const piece = await pieceOf(source, { key, chunk, span }).catch((error: unknown) => {
       if (!(error instanceof NoBytes)) throw error;
       onLost({ chunk_id: chunk.chunk_id, ...span });
       return null;
@@ -96,13 +107,44 @@ export async function* windowFiles(
     const [first] = held;
     const fits = held_bytes + piece.body.length <= LIMITS.window_file_bytes_max;
     if (first !== undefined && !(fits && piece.joins !== null && piece.joins === first.joins)) {
-      yield await fileOf(held);
+      yield await fileOf(held, samples);
       [held, held_bytes] = [[], 0];
     }
     held.push(piece);
     held_bytes += piece.body.length;
   }
-  if (held.length > 0) yield await fileOf(held);
+  if (held.length > 0) yield await fileOf(held, samples);
+}
+
+/** The audio of each sample, as far as it is there and of one format. */
+async function samplePieces(stores: AudioStores, { stream_id, samples = [] }: Window): Promise<SamplePiece[]> {
+  const found: SamplePiece[] = [];
+  for (const { speaker, from_ms, to_ms, audio } of samples) {
+    const [first, ...rest] = await piecesOfSample(
+      { ...stores, is_decoded: true },
+      { stream_id, from_ms, to_ms, audio },
+    );
+    if (first === undefined || rest.some(({ joins }) => joins !== first.joins)) continue;
+    const all = [first, ...rest];
+    const body = Buffer.concat(all.map((one) => one.body));
+    const length_ms = all.reduce((sum, { part }) => sum + part.length_ms, 0);
+    found.push({ speaker, piece: { ...first, body, part: { ...first.part, length_ms } } });
+  }
+  return found;
+}
+
+async function piecesOfSample(stores: PieceStores, { stream_id, from_ms, to_ms, audio }: Window): Promise<WavPiece[]> {
+  const pieces: WavPiece[] = [];
+  for (const chunk of audio) {
+    const span = { start_ms: Math.max(chunk.start_ms, from_ms), end_ms: Math.min(chunk.end_ms, to_ms) };
+    const key = blobKey(stream_id, chunk.chunk_id);
+    const piece = await pieceOf(stores, { key, chunk, span }).catch((error: unknown) => {
+      if (error instanceof NoBytes) return null;
+      throw error;
+    });
+    if (piece?.kind === 'wav') pieces.push(piece);
+  }
+  return pieces;
 }
 
 /** A file of several pieces as one file for each. */
@@ -126,10 +168,14 @@ export function lengthOf({ parts }: Pick<WindowFile, 'parts'>): number {
   return last.file_ms + last.length_ms;
 }
 
+/** `is_decoded`: Opus becomes samples as well. */
+type PieceStores = AudioStores & { is_decoded?: boolean };
+type WavPiece = AudioPiece & { kind: 'wav' };
+type SamplePiece = { speaker: string; piece: WavPiece };
 type WindowSource = { key: string; chunk: WindowChunk; span: Span };
 
 /** Null where nothing of the chunk belongs to the window. What is not what it says is left as it is. Throws NoBytes. */
-async function pieceOf({ blobs, decoded }: AudioStores, source: WindowSource): Promise<AudioPiece | null> {
+async function pieceOf({ blobs, decoded, is_decoded }: PieceStores, source: WindowSource): Promise<AudioPiece | null> {
   const { chunk, key, span } = source;
   const kind = audioKindOf(chunk);
   if (kind.kind === 'pcm') {
@@ -142,7 +188,7 @@ async function pieceOf({ blobs, decoded }: AudioStores, source: WindowSource): P
     const found = await readWav(await withHead({ size_bytes: chunk.size_bytes, read }));
     if (found.ok) return samplesOf(blobs, source, found.wav);
   }
-  if (kind.kind === 'ogg') {
+  if (kind.kind === 'ogg' && is_decoded !== true) {
     const piece = await opusOf(blobs, source);
     if (piece !== 'not opus') return piece;
   }
@@ -249,24 +295,32 @@ async function soundOpus(blobs: BlobStore, key: string): Promise<OpusFile | 'not
   }
 }
 
-async function fileOf(pieces: AudioPiece[]): Promise<WindowFile> {
+async function fileOf(pieces: AudioPiece[], known: readonly SamplePiece[] = []): Promise<WindowFile> {
   const [first] = pieces as [AudioPiece];
+  const before = known.filter(({ piece }) => piece.joins === first.joins);
   let file_ms = 0;
+  const samples = before.map(({ speaker, piece }): FileSample => {
+    const from_ms = file_ms;
+    file_ms += piece.part.length_ms + SAMPLE_PAUSE_MS;
+    return { speaker, from_ms, to_ms: from_ms + piece.part.length_ms };
+  });
+  const begins_ms = file_ms;
   const parts = pieces.map(({ part }): AudioPart => {
     const begins = file_ms;
     file_ms += part.length_ms;
     return { file_ms: begins, ...part };
   });
   const counts = { start_ms: first.span.start_ms, end_ms: (pieces.at(-1) as AudioPiece).span.end_ms };
-  const of = { parts, counts, wav: null, silent: false, pieces };
+  const of = { parts, counts, wav: null, silent: false, pieces, samples, begins_ms };
   switch (first.kind) {
     case 'wav': {
       const { format } = first;
-      const samples = Buffer.concat(pieces.map(({ body }) => body));
+      const said = Buffer.concat(pieces.map(({ body }) => body));
+      const samples = Buffer.concat([...before.map(({ piece }) => withPause(piece)), said]);
       const bytes = writeWav(format, samples);
       const data_offset = 28 + format.fmt.length + (format.fmt.length % 2);
       const wav = { format, data_offset, frames: samples.length / format.frame_bytes };
-      const silent = await isSilent(format, samples);
+      const silent = await isSilent(format, said);
       return { ...of, kind: 'wav', content_type: 'audio/wav', extension: 'wav', bytes, wav, silent };
     }
     case 'ogg':
@@ -276,6 +330,12 @@ async function fileOf(pieces: AudioPiece[]): Promise<WindowFile> {
     default:
       return unreachable(first);
   }
+}
+
+/** A sample and silence behind it. */
+function withPause({ body, format }: WavPiece): Buffer {
+  const frames = Math.round((SAMPLE_PAUSE_MS * format.frames_per_second) / 1_000);
+  return Buffer.concat([body, Buffer.alloc(frames * format.frame_bytes, format.codec === 'pcm_u8' ? 128 : 0)]);
 }
 
 /** One stream whose pages are numbered anew. Nothing is skipped at its start: where it was cut, the lead-in is audio. */

@@ -50,8 +50,14 @@ export function openTranscription(
   }: OpenTranscriptionDeps,
 ) {
   const { now } = clock;
-  const { content_at_once: at_once, transcribe_backlog_days: days, transcribe_final_pass: final_pass } = settings;
+  const {
+    content_at_once: at_once,
+    transcribe_backlog_days: days,
+    transcribe_final_pass,
+    transcribe_diarize,
+  } = settings;
   const window_ms = settings.transcribe_window_s * 1_000;
+  const final_pass = transcribe_final_pass || transcribe_diarize;
   const jobs = new TranscriptionJobs({ store, actors, poll, metrics, log, now, window_ms, final_pass, insights });
   const engines = transcriptionEngines(settings, further, speech);
   const worker =

@@ -68,13 +68,13 @@ t.test('turns lie on the timeline of the stream', async (t) => {
     previous_text: `${letters(600)} and so on`,
   });
   t.same(await transcribe(t, { stream, engine, work }), {
-    ...{ speaker_scope: 'window', mode: 'replace', dropped: 0 },
+    ...{ speaker_scope: 'numbered', mode: 'replace', dropped: 0 },
     turns: [
       {
         ...{ start_ms: 11_000, end_ms: 12_000, text: 'Good morning.', confidence: 0.877, language: 'de' },
         words: [['Good', 11_000, 11_400, null]],
       },
-      { start_ms: 45_000, end_ms: 46_000, text: 'After the hole.', speaker: 'S1', language: 'de' },
+      { start_ms: 45_000, end_ms: 46_000, text: 'After the hole.', speaker: '1-S1', language: 'de' },
     ],
   });
   const [{ language, prompt } = { language: null, prompt: '' }] = asked;
@@ -223,7 +223,7 @@ t.test('silence is not sent, and invented text is dropped and counted', async (t
     ],
   ]);
   const silent = await transcribe(t, { stream, engine, work: stream.work(0, 10_000) });
-  t.same(silent, { speaker_scope: 'window', mode: 'replace', turns: [], dropped: 0 });
+  t.same(silent, { speaker_scope: 'numbered', mode: 'replace', turns: [], dropped: 0 });
   t.equal(asked.length, 0);
   await stream.add([10_000, 20_000], wav16(counting(10_000)));
   const { turns, dropped } = await transcribe(t, { stream, engine, work: stream.work(10_000, 20_000) });

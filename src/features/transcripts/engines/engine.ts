@@ -44,6 +44,8 @@ export type HeardSegment = {
   /** Nothing said when it begins: no window is cut there. */
   guessed?: boolean | undefined;
   speaker?: string | undefined;
+  /** `speaker` is one of the stream's, such as S1. */
+  is_known?: boolean | undefined;
   confidence?: number | undefined;
   /** Whisper's figures, by which text that nobody said is found. */
   no_speech_prob?: number | undefined;
@@ -57,6 +59,7 @@ export type HeardWord = {
   end_s: number;
   confidence?: number | undefined;
   speaker?: string | undefined;
+  is_known?: boolean | undefined;
 };
 
 /** Every way in which an engine fails, and whether it is worth another try. */

@@ -1,0 +1,34 @@
+import { type Interval, shared } from '../../src/domain/intervals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import type { PageTurn } from './transcript_page.js';
+
+/** A stretch of the recording in which each of the first speakers talks, by their numbers. Engines know them by it. */
+export type SpeakerSamples = Readonly<Record<string, Interval>>;
+
+/** The samples with those that new turns offer: the first of a speaker that is long enough, else the longest. */
+export function withSamples(samples: SpeakerSamples, turns: readonly PageTurn[]): SpeakerSamples {
+  const next: Record<string, Interval> = { ...samples };
+  for (const { speaker, start_ms, end_ms } of turns) {
+    const found: Interval = [start_ms, Math.min(end_ms, start_ms + LIMITS.speaker_sample_ms_max)];
+    const known = next[speaker];
+    const has_room = known !== undefined || Object.keys(next).length < LIMITS.speaker_samples_max;
+    if (speaker === 0 || !has_room || lengthOf(found) < LIMITS.speaker_sample_ms_min) continue;
+    if (known === undefined || lengthOf(known) < Math.min(lengthOf(found), LIMITS.speaker_sample_ms_good))
+      next[speaker] = found;
+  }
+  return next;
+}
+
+/** A change that leaves out samples in a turn of which a person says something else, or that a person deleted. */
+export function samplesOutside(
+  { samples }: { samples?: SpeakerSamples },
+  { start_ms, end_ms }: Pick<PageTurn, 'start_ms' | 'end_ms'>,
+): { samples?: SpeakerSamples } {
+  if (samples === undefined) return {};
+  const left = Object.entries(samples).filter(([, span]) => shared(span, [start_ms, end_ms]) === 0);
+  return { samples: Object.fromEntries(left) };
+}
+
+function lengthOf([from_ms, to_ms]: Interval): number {
+  return to_ms - from_ms;
+}

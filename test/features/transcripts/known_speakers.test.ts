@@ -1,0 +1,52 @@
+import t from 'tap';
+import type { HeardSegment } from '../../../src/features/transcripts/engines/engine.js';
+import { withKnownSpeakers } from '../../../src/features/transcripts/known_speakers.js';
+
+const SAMPLES = [
+  { speaker: 'S1', from_ms: 0, to_ms: 5_000 },
+  { speaker: 'S2', from_ms: 6_000, to_ms: 11_000 },
+];
+const FILE = { samples: SAMPLES, begins_ms: 12_000 };
+
+const heard = (speaker: string, start_s: number, end_s: number, words: HeardSegment['words'] = []): HeardSegment => {
+  return { text: `${speaker} at ${start_s}`, start_s, end_s, words, speaker };
+};
+const speakersIn = (segments: readonly HeardSegment[]) =>
+  segments.map(({ speaker, is_known = false }) => (is_known ? speaker : `new ${speaker}`));
+
+t.test('labels get the names of the speakers in whose samples they talk', async (t) => {
+  const found = withKnownSpeakers(FILE, [
+    heard('B', 0.1, 4.9),
+    heard('A', 6.2, 10.8),
+    heard('A', 12.5, 14),
+    heard('C', 15, 16),
+    heard('B', 17, 18),
+  ]);
+  t.same(speakersIn(found), ['S2', 'new C', 'S1'], 'and the samples are no part of the window');
+});
+
+t.test('no two labels are one speaker, and no label is two', async (t) => {
+  const found = withKnownSpeakers(FILE, [
+    heard('A', 0, 3.5),
+    heard('B', 3.5, 5),
+    heard('A', 6, 11),
+    heard('A', 13, 14),
+    heard('B', 14, 15),
+  ]);
+  t.same(speakersIn(found), ['S2', 'S1'], 'A talks longest in the second sample');
+});
+
+t.test('words with speakers of their own count by themselves', async (t) => {
+  const word = (text: string, start_s: number, end_s: number, speaker: string) => ({ text, start_s, end_s, speaker });
+  const [found] = withKnownSpeakers(FILE, [
+    heard('A', 0, 5),
+    heard('B', 6, 11),
+    heard('A', 11.8, 15, [word('hello', 11.8, 11.9, 'A'), word('there', 12.2, 13, 'A'), word('you', 14, 15, 'B')]),
+  ]);
+  t.match(found, { start_s: 12, words: [{ text: 'there', speaker: 'S1', is_known: true }, { speaker: 'S2' }] });
+});
+
+t.test('without samples everything stays', async (t) => {
+  const segments = [heard('A', 0, 1)];
+  t.same(withKnownSpeakers({ samples: [], begins_ms: 0 }, segments), segments);
+});
