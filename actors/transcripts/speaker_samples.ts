@@ -1,9 +1,7 @@
 import { type Interval, shared } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { PageTurn } from './transcript_page.js';
-
-/** A stretch of the recording in which each of the first speakers talks, by their numbers. Engines know them by it. */
-export type SpeakerSamples = Readonly<Record<string, Interval>>;
+import type { SpeakerSamples } from './transcript_state.js';
 
 /** The samples with those that new turns offer: the first of a speaker that is long enough, else the longest. */
 export function withSamples(samples: SpeakerSamples, turns: readonly PageTurn[]): SpeakerSamples {

@@ -5,7 +5,6 @@ import { refuse } from '../../src/domain/refusals.js';
 import type { WORDS_VERSION } from '../../src/domain/search/words.js';
 import { type Effect, given } from '../actor.js';
 import type { StoredResult } from '../job.js';
-import type { SpeakerSamples } from './speaker_samples.js';
 
 /**
  * The transcript of a stream; its id is the stream's. What was said lies in pages of ten minutes (transcript_page.ts);
@@ -65,6 +64,9 @@ export type Transcript = {
    */
   searchable?: true | typeof WORDS_VERSION;
 };
+
+/** A stretch of the recording in which each of the first speakers talks, by their numbers. Engines know them by it. */
+export type SpeakerSamples = Readonly<Record<string, Interval>>;
 
 export type Lane = { stream_id: string; pipeline_id: string };
 
