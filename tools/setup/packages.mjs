@@ -43,5 +43,16 @@ export const ensurePackages = ({ with_dev }) => {
     const flags = [with_dev ? '--include=dev' : '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
     mustRun('npm', [...how, ...flags, '--loglevel=error']);
   }
+  ensureEsbuild(lock_text, { with_dev });
   writeFileSync(packages_stamp, stamp);
+};
+
+/** The build needs esbuild's program, which is an optional package: `npm ci --omit=optional` leaves it out. */
+const ensureEsbuild = (lock_text, { with_dev }) => {
+  const name = `@esbuild/${process.platform}-${process.arch}`;
+  const wanted = JSON.parse(lock_text).packages[`node_modules/${name}`];
+  if (wanted === undefined || existsSync(join(root, 'node_modules', name))) return;
+  console.error(`installing ${name}, which the build needs`);
+  const flags = ['--omit=optional', with_dev ? '--include=dev' : '--omit=dev', '--ignore-scripts', '--no-audit'];
+  mustRun('npm', ['install', '--no-save', ...flags, '--no-fund', '--loglevel=error', `${name}@${wanted.version}`]);
 };

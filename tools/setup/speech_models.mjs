@@ -43,8 +43,9 @@ const PACKAGES = [
 ];
 const MODELS = ['moonshine-tiny', 'silero-vad'];
 
-/** Brings models/ to where the built-in engine can run. */
+/** Brings models/ to where the built-in engine can run; nothing where its runtime is not installed. */
 export const ensureSpeechModels = async () => {
+  if (!existsSync(join(root, 'node_modules', 'sherpa-onnx-node'))) return;
   if (MODELS.every((name) => existsSync(join(FOLDER, name)))) return;
   console.error('fetching the speech model (27 MB)');
   mkdirSync(FOLDER, { recursive: true });

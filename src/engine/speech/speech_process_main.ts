@@ -15,11 +15,15 @@ const FRAME_BYTES_MAX = 8 * 1024 * 1024;
 const [, , model_folder = ''] = process.argv;
 let recognizer: SpeechRecognizer | null = null;
 
+/** Throws with a reason for operators. */
 async function loadSherpa(): Promise<typeof import('sherpa-onnx-node')> {
-  const { default: sherpa } = (await import('sherpa-onnx-node')) as unknown as {
-    default: typeof import('sherpa-onnx-node');
-  };
-  return sherpa;
+  try {
+    const loaded = (await import('sherpa-onnx-node')) as unknown as { default: typeof import('sherpa-onnx-node') };
+    return loaded.default;
+  } catch (error) {
+    const is_missing = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+    throw new Error(`sherpa-onnx-node ${is_missing ? 'is not installed' : 'has no program that runs on this system'}`);
+  }
 }
 
 async function openRecognizer(): Promise<SpeechRecognizer> {
