@@ -93,7 +93,7 @@ module.exports = {
       from: { path: '^app/' },
       to: {
         path: '^(src|actors|routes|certs|tools|kits)/',
-        pathNot: '^(app/|src/(edge/pages/scope_words|domain/backoff)\\.ts$|kits/typescript/src/(api|typed_call)\\.ts$)',
+        pathNot: '^(app/|src/(edge/pages/scope_texts|domain/backoff)\\.ts$|kits/typescript/src/(api|typed_call)\\.ts$)',
       },
     },
     {

@@ -1,9 +1,9 @@
 import { render } from 'preact';
-import { startHappenings } from './api/happenings.js';
+import { startHappenings } from './api/event_feed.js';
 import { startRouter } from './router.js';
 import { startSession } from './session/session.js';
+import { SURROUNDINGS } from './shell/document_data.js';
 import { App } from './shell/shell.js';
-import { SURROUNDINGS } from './shell/surroundings.js';
 
 /** The same server by another name: sessions and the way back from a sign-in belong to the one that it knows itself by. */
 function isElsewhere(): boolean {

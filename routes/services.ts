@@ -1,8 +1,8 @@
 import type { EdgeServices } from '../src/edge/http/edge_services.js';
 import type { Draining } from '../src/edge/operations/draining.js';
+import type { Watch } from '../src/edge/operations/health_watch.js';
 import type { OperationQueries } from '../src/edge/operations/operation_queries.js';
-import type { Watch } from '../src/edge/operations/watch.js';
-import type { Members } from '../src/engine/cluster/members.js';
+import type { Members } from '../src/engine/cluster/cluster_processes.js';
 import type { ProcessQueries } from '../src/engine/cluster/process_queries.js';
 import type { ServerKeyRotation } from '../src/engine/secrets/server_key_rotation.js';
 import type { StorageHealth } from '../src/engine/store/storage_health.js';
@@ -14,8 +14,8 @@ import type { InsightServices } from '../src/features/insights/insight_services.
 import type { SpeechWithdrawal } from '../src/features/insights/speech_withdrawal.js';
 import type { Clients } from '../src/features/oauth/clients/clients.js';
 import type { ChunkProcessing } from '../src/features/recordings/chunk_processing.js';
-import type { LostAudio } from '../src/features/recordings/lost_audio.js';
-import type { SearchShelves } from '../src/features/search/shelves.js';
+import type { LostAudio } from '../src/features/recordings/missing_audio.js';
+import type { SearchShelves } from '../src/features/search/search_index.js';
 import type { FeatureServices } from '../src/features/services.js';
 import type { Announcements } from '../src/features/transcripts/announcements.js';
 import type { TranscriberSettings, TranscriberShown } from '../src/features/transcripts/engines/choose_engine.js';

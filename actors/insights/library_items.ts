@@ -22,7 +22,7 @@ import {
   type Suggestion,
   type Suppressed,
 } from './library_state.js';
-import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawing.js';
+import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawal_index.js';
 
 /** How a library keeps its items: what is written beside each, what else goes when it goes, and what events say of it. */
 

@@ -12,7 +12,7 @@ import { conversationEvent, takeAway } from './library_edits.js';
 import { itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
 import { spansOf } from './library_spans.js';
 import type { Conversation, DeletedSpeech, ItemKind, Items, Library, Memory, Suggestion } from './library_state.js';
-import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawing.js';
+import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawal_index.js';
 
 /**
  * Withdraws items whose speech people have deleted (docs/areas.md, "Deleted speech"). An item that a person accepted

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import { type Decision, DONE, defineActor, type Effect, given, type MessageOf, type OutboxMessage } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
-import { SOURCE_MEMBER, WITHDRAWING_INDEX } from '../insights/withdrawing.js';
+import { SOURCE_MEMBER, WITHDRAWING_INDEX } from '../insights/withdrawal_index.js';
 
 /** Where recordings of an account come from: one for each recorder that it used, and those that apps registered. */
 export type Source = KeptSource | DeletedSource;

@@ -11,7 +11,7 @@ import {
   type RecordQuery,
   type Turn,
 } from '../actor.js';
-import { ANNOUNCING_INDEX, CONTACTS_MEMBER } from './announcing.js';
+import { ANNOUNCING_INDEX, CONTACTS_MEMBER } from './announcement_index.js';
 import {
   type Contact,
   type ContactChange,

@@ -1,12 +1,12 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { BLOCKS } from '../../src/domain/search/places.js';
 import { DONE, defineActor, type Effect, type MessageOf, type RangeQuery } from '../actor.js';
-import { ANNOUNCING_INDEX } from './announcing.js';
-import { allSpeakers, announcingMember, announcingMessages, contactLists } from './transcript_announcing.js';
+import { ANNOUNCING_INDEX } from './announcement_index.js';
+import { allSpeakers, announcingMember, announcingMessages, contactLists } from './transcript_announcements.js';
 import { correctionMessages, type PlacedTurn, pageRecords, speakersIn, turnAt } from './transcript_corrections.js';
 import { expiryMessages } from './transcript_expiry.js';
-import { laneMessages } from './transcript_lanes.js';
 import { pageKey, readPage, readWords, type TranscriptPage } from './transcript_page.js';
+import { laneMessages } from './transcript_pipelines.js';
 import { dueEffect, listed, publicationMessages } from './transcript_publication.js';
 import { runMessages } from './transcript_runs.js';
 import { notFoundAnyMore, searchedPages, searchMessages } from './transcript_search.js';

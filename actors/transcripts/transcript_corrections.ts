@@ -3,7 +3,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { type Decision, DONE, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
 import { samplesOutside } from './speaker_samples.js';
-import { allSpeakers, announce, showContact } from './transcript_announcing.js';
+import { allSpeakers, announce, showContact } from './transcript_announcements.js';
 import { attributionOf, contactOf, type Speakers, speakerShown } from './transcript_attribution.js';
 import { writePage } from './transcript_block.js';
 import { splitWords, withCorrection, withTurns } from './transcript_merge.js';

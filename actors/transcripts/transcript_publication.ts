@@ -7,7 +7,7 @@ import { type Decision, type Effect, messagesOf, type Turn } from '../actor.js';
 import { keptPipeline } from '../insights/context_state.js';
 import { tallyBefore } from '../job.js';
 import { withSamples } from './speaker_samples.js';
-import { announce, showContact } from './transcript_announcing.js';
+import { announce, showContact } from './transcript_announcements.js';
 import { writePage } from './transcript_block.js';
 import { attributeRun, type HeardRun, mergeRun, type SpeakerNumbers } from './transcript_merge.js';
 import {

@@ -15,6 +15,7 @@ import {
 } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { type EndedDelivery, eventMs, type FoundDelivery, type WaitingDelivery } from './delivery.js';
+import { EndpointWork, QUEUE_READ_MAX, WAITING_READ_MAX, type WorkInput } from './endpoint_delivery.js';
 import {
   batchOf,
   disabled,
@@ -25,8 +26,7 @@ import {
   mayWait,
   type NewEndpoint,
 } from './endpoint_state.js';
-import { listedByTrouble, unlisted } from './endpoint_trouble.js';
-import { EndpointWork, QUEUE_READ_MAX, WAITING_READ_MAX, type WorkInput } from './endpoint_turn.js';
+import { listedByTrouble, unlisted } from './unhealthy_endpoints.js';
 
 export type EndpointMessage = MessageOf<typeof endpoint>;
 

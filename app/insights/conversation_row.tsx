@@ -1,5 +1,5 @@
 import type { Conversation, Memory } from '../../kits/typescript/src/api.js';
-import { Badge } from '../parts/states.js';
+import { Badge } from '../parts/placeholders.js';
 import { durationText, Time } from '../parts/time.js';
 import { BASE } from '../router.js';
 import { EvidenceList, FromSession } from './evidence.js';

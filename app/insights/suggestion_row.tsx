@@ -6,7 +6,7 @@ import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Field, FormProblem, TextField } from '../parts/field.js';
-import { Badge } from '../parts/states.js';
+import { Badge } from '../parts/placeholders.js';
 import { Time } from '../parts/time.js';
 import { EvidenceList, FromSession } from './evidence.js';
 

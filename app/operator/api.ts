@@ -1,7 +1,7 @@
 import type { OperatorApi } from '../../kits/typescript/src/api.js';
 import { type AnswerOf, type Given, requestOf } from '../../kits/typescript/src/typed_call.js';
 import { ApiError } from '../api/api_error.js';
-import { followClock } from './words.js';
+import { followClock } from './format.js';
 
 /** Calls of the operator port with the cookie of the sign-in. Anything that is not a success is an `ApiError`. */
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { Button } from '../parts/button.js';
 import { Toasts } from '../parts/toasts.js';
-import { Band } from './band.js';
 import { ENVIRONMENT } from './environment.js';
+import { Band } from './problem_banner.js';
 import { VIEWS, type View } from './views.js';
 
 /** What stands around every page: the navigation, the search and what is wrong now. */

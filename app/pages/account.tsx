@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/happenings.js';
+import { useHappenings } from '../api/event_feed.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
-import { useDeed } from '../parts/deed.js';
 import { confirm } from '../parts/dialog.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
-import { say } from '../parts/news.js';
 import { Page, Section } from '../parts/page.js';
+import { useDeed } from '../parts/toast_action.js';
+import { say } from '../parts/toast_queue.js';
 import { signOut } from '../session/session.js';
 import { account, loadAccount } from '../shell/account.js';
 import { DeleteAccount } from './account/delete_account.js';

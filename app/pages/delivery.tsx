@@ -4,7 +4,7 @@ import { useLoaded } from '../api/loading.js';
 import { CopyButton } from '../parts/button.js';
 import { useEvery } from '../parts/clock.js';
 import { Page, Section } from '../parts/page.js';
-import { Badge, Show } from '../parts/states.js';
+import { Badge, Show } from '../parts/placeholders.js';
 import { Time } from '../parts/time.js';
 import { BASE } from '../router.js';
 import { attemptWords, DELIVERY_WORDS } from './webhooks/health.js';

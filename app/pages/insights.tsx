@@ -1,11 +1,11 @@
 import type { Suggestion } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/happenings.js';
+import { useHappenings } from '../api/event_feed.js';
 import { useList } from '../api/loading.js';
 import { ConversationRow, MemoryRow } from '../insights/conversation_row.js';
 import { STATUS_NAMES, SuggestionRow } from '../insights/suggestion_row.js';
 import { Page } from '../parts/page.js';
-import { EmptyState, List } from '../parts/states.js';
+import { EmptyState, List } from '../parts/placeholders.js';
 import { BASE, place } from '../router.js';
 import { may } from '../shell/account.js';
 

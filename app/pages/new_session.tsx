@@ -10,7 +10,7 @@ import { Secret } from '../parts/secret.js';
 import { BASE } from '../router.js';
 import { account } from '../shell/account.js';
 import { LiveSession } from './sessions/live_session.js';
-import { inHours, LENGTHS } from './sessions/session_words.js';
+import { inHours, LENGTHS } from './sessions/session_texts.js';
 
 type Hosted = Answer<'POST /device-sessions'>;
 

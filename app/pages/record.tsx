@@ -3,10 +3,10 @@ import { ApiError } from '../api/api_error.js';
 import { useAction } from '../api/loading.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';
-import { say } from '../parts/news.js';
 import { Page } from '../parts/page.js';
-import { Loading } from '../parts/states.js';
+import { Loading } from '../parts/placeholders.js';
 import { clockText } from '../parts/time.js';
+import { say } from '../parts/toast_queue.js';
 import { LevelMeter } from '../recorder/level_meter.js';
 import { NoMicrophone } from '../recorder/microphone.js';
 import {

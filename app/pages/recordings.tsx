@@ -1,10 +1,10 @@
 import type { Conversation, Source, Stream } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/happenings.js';
+import { useHappenings } from '../api/event_feed.js';
 import { useList, useLoaded } from '../api/loading.js';
 import { ButtonLink } from '../parts/button.js';
 import { Page } from '../parts/page.js';
-import { Badge, EmptyState, List } from '../parts/states.js';
+import { Badge, EmptyState, List } from '../parts/placeholders.js';
 import { dayOf, dayText, durationText, Time } from '../parts/time.js';
 import { FirstWords } from '../recording/first_words.js';
 import { BASE, place } from '../router.js';

@@ -5,7 +5,7 @@ import { useList, useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { CheckField, SelectField, TextField } from '../parts/field.js';
 import { Page } from '../parts/page.js';
-import { Badge, EmptyState, List } from '../parts/states.js';
+import { Badge, EmptyState, List } from '../parts/placeholders.js';
 import { clockText, Time } from '../parts/time.js';
 import { BASE, place, setQuery } from '../router.js';
 import { may } from '../shell/account.js';

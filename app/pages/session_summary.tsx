@@ -1,11 +1,11 @@
 import type { Suggestion } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/happenings.js';
+import { useHappenings } from '../api/event_feed.js';
 import { useLoaded } from '../api/loading.js';
 import { ConversationRow, MemoryRow } from '../insights/conversation_row.js';
 import { SuggestionRow } from '../insights/suggestion_row.js';
 import { Page, Section } from '../parts/page.js';
-import { EmptyState, Show } from '../parts/states.js';
+import { EmptyState, Show } from '../parts/placeholders.js';
 import { durationText, Time } from '../parts/time.js';
 import { BASE } from '../router.js';
 

@@ -1,14 +1,14 @@
 import type { RecorderSession } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/happenings.js';
+import { useHappenings } from '../api/event_feed.js';
 import { useList } from '../api/loading.js';
 import { ButtonLink } from '../parts/button.js';
 import { Page } from '../parts/page.js';
-import { EmptyState, List } from '../parts/states.js';
+import { EmptyState, List } from '../parts/placeholders.js';
 import { Time, timeText } from '../parts/time.js';
 import { BASE } from '../router.js';
 import { account } from '../shell/account.js';
-import { countText, isOver, SESSION_EVENTS, StateBadge, workspaceName } from './sessions/session_words.js';
+import { countText, isOver, SESSION_EVENTS, StateBadge, workspaceName } from './sessions/session_texts.js';
 
 const SESSIONS_PER_PAGE = 25;
 

@@ -4,7 +4,7 @@ import { api } from '../api/api.js';
 import { useList, useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Page, Section } from '../parts/page.js';
-import { EmptyState, List } from '../parts/states.js';
+import { EmptyState, List } from '../parts/placeholders.js';
 import { BASE } from '../router.js';
 import { EndpointBadge } from './webhooks/endpoint_badge.js';
 import { shortHealth } from './webhooks/health.js';

@@ -1,21 +1,21 @@
 import { useState } from 'preact/hooks';
 import type { Workspace } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/happenings.js';
+import { useHappenings } from '../api/event_feed.js';
 import { useAction, useLoaded } from '../api/loading.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { confirm, Dialog } from '../parts/dialog.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
-import { say } from '../parts/news.js';
 import { Page, Section } from '../parts/page.js';
-import { Loading, Problem } from '../parts/states.js';
+import { Loading, Problem } from '../parts/placeholders.js';
+import { say } from '../parts/toast_queue.js';
 import { BASE, go } from '../router.js';
 import { loadAccount } from '../shell/account.js';
 import { Invitations } from './workspaces/invitations.js';
 import { Members } from './workspaces/members.js';
 import { Retention } from './workspaces/retention.js';
-import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_words.js';
+import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_texts.js';
 
 const BACK = { href: `${BASE}/workspaces`, name: 'Workspaces' };
 

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/happenings.js';
+import { useHappenings } from '../api/event_feed.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
 import { Page, Section } from '../parts/page.js';
-import { Badge } from '../parts/states.js';
+import { Badge } from '../parts/placeholders.js';
 import { BASE, go } from '../router.js';
 import { account, loadAccount } from '../shell/account.js';
 import { MyInvitations } from './workspaces/my_invitations.js';
-import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_words.js';
+import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_texts.js';
 
 /** What recordings belong to: one's own, and those that one shares. */
 export function Workspaces() {

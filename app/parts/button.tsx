@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon.js';
-import { say } from './news.js';
+import { say } from './toast_queue.js';
 
 type Kind = 'primary' | 'secondary' | 'quiet' | 'danger';
 

@@ -1,6 +1,6 @@
 import { Button } from './button.js';
 import { Icon } from './icon.js';
-import { dismiss, said, type Tone } from './news.js';
+import { dismiss, said, type Tone } from './toast_queue.js';
 
 /** Where `say` shows its news. Both regions are always there: what comes into one that is new is not read out. */
 export function Toasts() {

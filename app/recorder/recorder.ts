@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals';
 import { api } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
+import { ownSource } from './browser_source.js';
 import { Microphone } from './microphone.js';
-import { ownSource } from './own_source.js';
 import { Uploads } from './uploads.js';
 import { wavOf } from './wav.js';
 

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Event, EventType, Turn } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
-import { useHappenings } from '../api/happenings.js';
+import { useHappenings } from '../api/event_feed.js';
 import { apiErrorOf } from '../api/loading.js';
 import { type Stretch, Timeline } from '../audio/timeline.js';
 

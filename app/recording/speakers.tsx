@@ -5,8 +5,8 @@ import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { FormProblem, SelectField } from '../parts/field.js';
-import { say } from '../parts/news.js';
 import { durationText } from '../parts/time.js';
+import { say } from '../parts/toast_queue.js';
 import { contactNamed, PersonField } from './contact_choice.js';
 import { colourOf, speakerWords } from './speaker_colours.js';
 

@@ -12,7 +12,7 @@ import {
   SignInRefused,
   type Tokens,
 } from './oauth.js';
-import { keepSignIn, onStoredElsewhere, readStored, takeSignIn, writeStored } from './stored.js';
+import { keepSignIn, onStoredElsewhere, readStored, takeSignIn, writeStored } from './stored_session.js';
 
 /**
  * Who is signed in. The access token lives in this page's memory alone; the refresh token in the origin's storage, and each

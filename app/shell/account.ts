@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { Account, Permission } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import type { ApiError } from '../api/api_error.js';
-import { followFromHere } from '../api/happenings.js';
+import { followFromHere } from '../api/event_feed.js';
 import { apiErrorOf } from '../api/loading.js';
 
 /** The signed-in account, as all pages need it. */

@@ -3,15 +3,15 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../parts/button.js';
 import { Questions } from '../parts/dialog.js';
 import { Page } from '../parts/page.js';
-import { EmptyState } from '../parts/states.js';
+import { EmptyState } from '../parts/placeholders.js';
 import { Toasts } from '../parts/toasts.js';
 import { RecordingBar } from '../recorder/recording_bar.js';
 import { BASE, place, routeAt } from '../router.js';
 import { ROUTES } from '../routes.js';
 import { session, signOut } from '../session/session.js';
 import { account, loadAccount, may } from './account.js';
-import { Entrance, NoAccount } from './entrance.js';
-import { SURROUNDINGS } from './surroundings.js';
+import { SURROUNDINGS } from './document_data.js';
+import { Entrance, NoAccount } from './signed_out.js';
 
 export function App() {
   const now = session.value;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { trimmedText } from '../../src/access/request_schemas.js';
 import { durationInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { lasting } from '../../src/edge/http/lasting_answers.js';
+import { lasting } from '../../src/edge/http/cached_json.js';
 import {
   accountShape,
   deleteAccount,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
-import { lasting } from '../../src/edge/http/lasting_answers.js';
+import { lasting } from '../../src/edge/http/cached_json.js';
 import { authenticateOwnServer } from '../../src/features/oauth/client_authentication.js';
 import { introspect, introspectionShape } from '../../src/features/oauth/introspection.js';
 import { openRoute, type Route } from '../rows.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { count, moment, no_cursor, serverNow } from '../../src/access/response_schemas.js';
-import { joinedDevices } from '../../src/features/devices/joined_activity.js';
-import { seenDeviceShape, seenDeviceView } from '../../src/features/devices/seen_device.js';
+import { seenDeviceShape, seenDeviceView } from '../../src/features/devices/device_activity_shape.js';
+import { joinedDevices } from '../../src/features/devices/merged_activity.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 const MINUTE_MS = 60_000;

@@ -8,8 +8,8 @@ import { activationShape, quarantineReason } from '../../src/edge/operations/act
 import { shownName, shownState } from '../../src/edge/operations/entity_fields.js';
 import { isRetryable } from '../../src/engine/store/store.js';
 import { accountIdOf, knownEmail } from '../../src/features/accounts/account_of_email.js';
-import { joinedDevice } from '../../src/features/devices/joined_activity.js';
-import { seenDeviceShape, seenDeviceView } from '../../src/features/devices/seen_device.js';
+import { seenDeviceShape, seenDeviceView } from '../../src/features/devices/device_activity_shape.js';
+import { joinedDevice } from '../../src/features/devices/merged_activity.js';
 import { endpointForStaff, endpointForStaffShape } from '../../src/features/webhooks/endpoint_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
 import type { Services } from '../services.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { joinMetrics } from '../../src/edge/operations/joined_metrics.js';
+import { joinMetrics } from '../../src/edge/operations/merged_metrics.js';
 import { VERSION } from '../../src/version.js';
 import { openRoute, type Route } from '../rows.js';
 

@@ -4,7 +4,7 @@ import { failureCode, languageTag, trimmedText, uuid, whole } from '../../src/ac
 import { count, no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { insightResult, insightsPublished, insightWorkShape } from '../../src/features/insights/insight_work.js';
+import { insightResult, insightsPublished, insightWorkShape } from '../../src/features/insights/insight_job_shape.js';
 import {
   claimJobs,
   downloadJobAudio,
@@ -14,7 +14,7 @@ import {
   WORKER_JOB_KINDS,
 } from '../../src/features/insights/worker_jobs.js';
 import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
-import { windowWorkShape } from '../../src/features/transcripts/window_work.js';
+import { windowWorkShape } from '../../src/features/transcripts/window_job_shape.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /**

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { count, moment, serverNow } from '../../src/access/response_schemas.js';
+import { SILENT_COUNTED_MAX, SILENT_MS } from '../../src/edge/operations/health_watch.js';
 import { type HistoryView, RANGES } from '../../src/edge/operations/history.js';
-import { joinHistories } from '../../src/edge/operations/joined_history.js';
-import { joinProblems } from '../../src/edge/operations/joined_problems.js';
+import { joinHistories } from '../../src/edge/operations/merged_history.js';
+import { joinProblems } from '../../src/edge/operations/merged_problems.js';
 import { processShape } from '../../src/edge/operations/process_row.js';
 import { quantile, type Total } from '../../src/edge/operations/totals.js';
-import { SILENT_COUNTED_MAX, SILENT_MS } from '../../src/edge/operations/watch.js';
-import { joinedDevices } from '../../src/features/devices/joined_activity.js';
+import { joinedDevices } from '../../src/features/devices/merged_activity.js';
 import { VERSION } from '../../src/version.js';
 import { operatorRoute, type Route } from '../rows.js';
 

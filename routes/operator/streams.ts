@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { whole } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { REPROCESSED_KINDS, reprocessStream } from '../../src/features/insights/look_again.js';
+import { REPROCESSED_KINDS, reprocessStream } from '../../src/features/insights/reprocess_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** What staff do with the transcript of a recording, and with what was made of it. */

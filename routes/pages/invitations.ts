@@ -9,15 +9,15 @@ import { ACCOUNT_PAGES } from '../../src/edge/pages/account_pages.js';
 import { type InvitationOutcome, sendPage } from '../../src/edge/pages/page.js';
 import { leave } from '../../src/edge/pages/redirect.js';
 import { utcText } from '../../src/features/accounts/deletion_mail.js';
+import { hasJoined } from '../../src/features/workspaces/ask_workspace.js';
 import {
   acceptInvitation,
   declineInvitation,
   listInvitations,
   sendersOf,
 } from '../../src/features/workspaces/invitations.js';
-import { hasJoined } from '../../src/features/workspaces/workspace_calls.js';
 import { openRoute, type Route } from '../rows.js';
-import { holderForm, press, type Visit, visit } from './visit.js';
+import { holderForm, press, type Visit, visit } from './account_page.js';
 
 /** The page that mails with invitations lead to. */
 

@@ -4,10 +4,10 @@ import type { CurlCaller } from '../../src/edge/http/openapi/curl.js';
 import { type ApiDocuments, documentsOf } from '../../src/edge/http/openapi/documents.js';
 import type { ApiDocument } from '../../src/edge/http/openapi/openapi.js';
 import type { ListenerName } from '../../src/edge/http/openapi/refusals.js';
-import { SCOPE_WORDS } from '../../src/edge/pages/scope_words.js';
+import { SCOPE_WORDS } from '../../src/edge/pages/scope_texts.js';
+import { kept, sendKept, sendKeptPage } from '../../src/edge/reference/cached_page.js';
 import { GUIDES } from '../../src/edge/reference/guide_names.js';
 import { guidePage } from '../../src/edge/reference/guides.js';
-import { kept, sendKept, sendKeptPage } from '../../src/edge/reference/kept_page.js';
 import { guidePath, REFERENCE_PATHS } from '../../src/edge/reference/page_parts.js';
 import {
   referenceArea,

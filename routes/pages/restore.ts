@@ -7,7 +7,7 @@ import { leave } from '../../src/edge/pages/redirect.js';
 import { restoreAccount } from '../../src/features/accounts/account.js';
 import { utcText } from '../../src/features/accounts/deletion_mail.js';
 import { openRoute, type Route } from '../rows.js';
-import { holderForm, press, type Visit, visit } from './visit.js';
+import { holderForm, press, type Visit, visit } from './account_page.js';
 
 /** The page that mails about a deletion lead to. Rules D-014 to D-037. */
 

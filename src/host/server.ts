@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { ROUTES } from '../../routes/index.js';
 import { issuerUrl } from '../access/issuer.js';
 import { Draining } from '../edge/operations/draining.js';
+import { Watch } from '../edge/operations/health_watch.js';
 import { type OperationQueries, operationAnswers } from '../edge/operations/operation_queries.js';
-import { Watch } from '../edge/operations/watch.js';
-import { Members } from '../engine/cluster/members.js';
+import { Members } from '../engine/cluster/cluster_processes.js';
 import { ProcessQueries } from '../engine/cluster/process_queries.js';
 import { DuePoll } from '../engine/jobs/due_poll.js';
 import { SharedWindows } from '../engine/limits/shared_windows.js';
@@ -17,7 +17,7 @@ import { type DeviceQueries, deviceAnswers } from '../features/devices/activity.
 import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
 import { ExportWorker } from '../features/exports/export_worker.js';
-import { SearchShelves } from '../features/search/shelves.js';
+import { SearchShelves } from '../features/search/search_index.js';
 import { openDecoder, openSpeechProcess } from '../features/transcripts/engines/choose_engine.js';
 import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
 import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
@@ -30,7 +30,7 @@ import { Shutdown } from './server/shutdown.js';
 import { ofStorage, type ServerServices, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
 import { developmentAddresses, publicAddresses, type Settings } from './settings.js';
-import type { Supervised } from './supervised/supervised.js';
+import type { Supervised } from './supervised/supervisor_link.js';
 
 /** A server that serves. Ports are those it ended up with. */
 export type Server = {

@@ -11,7 +11,7 @@ import {
   COMMAND_RULE,
   commandWords,
   isTranscriptionCommand,
-} from '../features/transcripts/engines/command_words.js';
+} from '../features/transcripts/engines/command_line.js';
 
 /** How much of a wrong value an error message may show. */
 type Shown = 'value' | 'address' | 'nothing';

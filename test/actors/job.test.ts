@@ -2,7 +2,7 @@ import t from 'tap';
 import { defineActor, given, type MessageOf } from '../../actors/actor.js';
 import { dueIndexEffects, isLastTry, restAfter, tallyBefore, workerMessages } from '../../actors/job.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { decideRows, START_MS } from '../fixtures/deciding.js';
+import { decideRows, START_MS } from '../fixtures/decisions.js';
 
 type State = {
   status: 'waiting' | 'claimed' | 'failed';

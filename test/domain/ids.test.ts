@@ -14,7 +14,7 @@ import {
   privateWorkspaceId,
   turnId,
 } from '../../src/domain/ids.js';
-import { checkPlays } from '../fixtures/deciding.js';
+import { checkPlays } from '../fixtures/decisions.js';
 
 const VALID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const VALID_V8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type AttemptVerdict, backoffMs, probeMs, retryAfterMs, verdictOf } from '../../src/domain/webhooks.js';
-import { checkPlays, START_MS } from '../fixtures/deciding.js';
+import { checkPlays, START_MS } from '../fixtures/decisions.js';
 
 const HOUR_MS = 3_600_000;
 const JITTERS = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Library } from '../../actors/insights/library_state.js';
 import type { Signals } from '../../actors/recordings/signals.js';
 import type { Stream } from '../../actors/recordings/stream_state.js';
-import { ANNOUNCING_INDEX } from '../../actors/transcripts/announcing.js';
+import { ANNOUNCING_INDEX } from '../../actors/transcripts/announcement_index.js';
 import { readPage } from '../../actors/transcripts/transcript_page.js';
 import { TRANSCRIBING_INDEX, type Transcript } from '../../actors/transcripts/transcript_state.js';
 import { PARTITIONS, partitionOfId } from '../../src/domain/ids.js';

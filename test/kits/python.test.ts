@@ -4,7 +4,7 @@ import t from 'tap';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { AppClient } from '../fixtures/app_client.js';
-import { BadLink, drawFate } from '../fixtures/bad_link.js';
+import { BadLink, drawFate } from '../fixtures/cut_connections.js';
 import { opusFile } from '../fixtures/opus_file.js';
 import { noiseFile, PythonDevice, PythonProcess, python, pythonKitLacks, ROOT } from '../fixtures/python_kit.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -13,7 +13,7 @@ import { WebhookVerifier } from '../../kits/typescript/src/webhooks.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { AppClient } from '../fixtures/app_client.js';
-import { BadLink, drawFate } from '../fixtures/bad_link.js';
+import { BadLink, drawFate } from '../fixtures/cut_connections.js';
 import { freePort } from '../fixtures/free_port.js';
 import { Browser } from '../fixtures/oauth.js';
 import { ConsumerFolder } from '../fixtures/packed_kit.js';

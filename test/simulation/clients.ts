@@ -16,7 +16,7 @@ import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { Fence } from '../../src/engine/store/store.js';
 import type { Ask, Asker } from './asker.js';
 import type { Ledger } from './ledger.js';
-import { Members } from './members.js';
+import { Members } from './membership_clients.js';
 import { OauthApps } from './oauth_apps.js';
 import { SessionHosts } from './session_hosts.js';
 import type { SimulatedProcess } from './simulated_process.js';

@@ -1,6 +1,6 @@
 import { endpointOfDelivery } from '../../src/domain/ids.js';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
-import type { Posted, Poster } from '../../src/features/webhooks/poster.js';
+import type { Posted, Poster } from '../../src/features/webhooks/webhook_sender.js';
 import type { Connection } from './connection.js';
 import type { DeliveryHistory } from './delivery_history.js';
 import type { VirtualTime } from './virtual_time.js';

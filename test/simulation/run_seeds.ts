@@ -1,5 +1,5 @@
 import { ABOUTS } from './clients.js';
-import { MEMBER_OPERATIONS } from './members.js';
+import { MEMBER_OPERATIONS } from './membership_clients.js';
 import { SESSION_OPERATIONS } from './session_hosts.js';
 import { type Outcome, simulate, TRIES_EACH_MAX } from './simulation.js';
 import { WEBHOOK_OPERATIONS } from './webhook_owners.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { MEMBER_OPERATIONS } from './members.js';
+import { MEMBER_OPERATIONS } from './membership_clients.js';
 import { judgeNames } from './name_history.js';
 import { SESSION_OPERATIONS } from './session_hosts.js';
 import { simulate, TRIES_EACH_MAX } from './simulation.js';

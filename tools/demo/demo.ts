@@ -6,7 +6,7 @@ import { runDemo } from './run.js';
 import { runSpeech } from './run_speech.js';
 import { runWeek } from './run_week.js';
 import { chooseServer, engineSettings, namedServer, ownServer } from './server_choice.js';
-import { ensureSpeech, speak } from './spoken.js';
+import { ensureSpeech, speak } from './speech_recording.js';
 import { summaryOf } from './summary.js';
 
 /** What was typed, as commander gives it. */

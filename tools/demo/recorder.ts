@@ -4,7 +4,7 @@ import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import { sendChunk } from '../../kits/typescript/src/chunk_sender.js';
 import { DeviceClient, sha256Of } from '../../kits/typescript/src/device_client.js';
 import type { OperatorClient } from '../../kits/typescript/src/operator_client.js';
-import type { Patience } from '../../kits/typescript/src/patience.js';
+import type { Patience } from '../../kits/typescript/src/retries.js';
 import { CBOR_ENCODING } from '../cbor_encoding.js';
 import { UserError } from '../user_error.js';
 import type { UploadProgress } from './progress.js';

@@ -5,7 +5,7 @@ import pMap from 'p-map';
 import { AppClient } from '../../kits/typescript/src/app_client.js';
 import { type CallAnswer, parsedBody, payloadOf } from '../../kits/typescript/src/call.js';
 import { OperatorClient } from '../../kits/typescript/src/operator_client.js';
-import { Patience } from '../../kits/typescript/src/patience.js';
+import { Patience } from '../../kits/typescript/src/retries.js';
 import { showInsights } from './insights.js';
 import { Progress, type UploadProgress } from './progress.js';
 import { type DemoRecorder, makeRecorder, record, signIn } from './recorder.js';

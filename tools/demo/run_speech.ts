@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { AppClient } from '../../kits/typescript/src/app_client.js';
 import { OperatorClient } from '../../kits/typescript/src/operator_client.js';
-import { Patience } from '../../kits/typescript/src/patience.js';
+import { Patience } from '../../kits/typescript/src/retries.js';
 import { UserError } from '../user_error.js';
 import { cameOf, dismiss, lookAgain, showInsights } from './insights.js';
 import { Progress } from './progress.js';
@@ -9,7 +9,7 @@ import { makeRecorder, record, signIn } from './recorder.js';
 import type { DemoRecording } from './recording.js';
 import { laneOf } from './run.js';
 import type { ChosenServer } from './server_choice.js';
-import type { Spoken } from './spoken.js';
+import type { Spoken } from './speech_recording.js';
 import { lineOf, showTurns, type Turn } from './transcript.js';
 import { wordErrors } from './word_errors.js';
 

@@ -5,7 +5,7 @@ import pMap from 'p-map';
 import { AppClient } from '../../kits/typescript/src/app_client.js';
 import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { OperatorClient } from '../../kits/typescript/src/operator_client.js';
-import { Patience } from '../../kits/typescript/src/patience.js';
+import { Patience } from '../../kits/typescript/src/retries.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
 import { speak } from '../speech/audible_script.js';
 import { UserError } from '../user_error.js';

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PublicApi } from '../../kits/typescript/src/api.js';
 import type { AppClient } from '../../kits/typescript/src/app_client.js';
-import type { Patience } from '../../kits/typescript/src/patience.js';
+import type { Patience } from '../../kits/typescript/src/retries.js';
 
 /** What a server heard in a stream, as it comes. */
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
 import { AppClient } from '../../kits/typescript/src/app_client.js';
 import { OperatorClient } from '../../kits/typescript/src/operator_client.js';
-import { Patience } from '../../kits/typescript/src/patience.js';
+import { Patience } from '../../kits/typescript/src/retries.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { ChosenServer } from '../demo/server_choice.js';
 import { AudioSource } from './audio_source.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import type { Stream } from '../../kits/typescript/src/api.js';
 import type { AppClient } from '../../kits/typescript/src/app_client.js';
-import type { Patience } from '../../kits/typescript/src/patience.js';
+import type { Patience } from '../../kits/typescript/src/retries.js';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { Ledger, SentStream } from './ledger.js';
 import { verifyInsights } from './verify_insights.js';

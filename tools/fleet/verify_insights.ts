@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Suggestion } from '../../kits/typescript/src/api.js';
 import type { AppClient } from '../../kits/typescript/src/app_client.js';
-import type { Patience } from '../../kits/typescript/src/patience.js';
+import type { Patience } from '../../kits/typescript/src/retries.js';
 import type { Ledger } from './ledger.js';
 
 /** Holds suggestions against what was said: each promise of a conversation is one, and there is no other. */

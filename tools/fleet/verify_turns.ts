@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Turn } from '../../kits/typescript/src/api.js';
 import type { AppClient } from '../../kits/typescript/src/app_client.js';
-import type { Patience } from '../../kits/typescript/src/patience.js';
+import type { Patience } from '../../kits/typescript/src/retries.js';
 import type { SentStream } from './ledger.js';
 
 /** Holds turns against what was said: each utterance is one turn, and there is no other. */

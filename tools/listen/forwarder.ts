@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { LIMITS } from '../../src/domain/limits.js';
 import { verdictOf } from '../../src/domain/webhooks.js';
 import { deliveryHeaders } from '../../src/features/webhooks/delivery_headers.js';
-import { type PostError, Poster } from '../../src/features/webhooks/poster.js';
+import { type PostError, Poster } from '../../src/features/webhooks/webhook_sender.js';
 import type { ListenedEvent } from './feed.js';
 
 /** One event on its way to the local program; the id is the same however often it is sent. */

@@ -15,7 +15,7 @@ const GZIP_LEVEL = 9;
 /** What lies elsewhere and is bundled as well. */
 const FROM_ELSEWHERE = [
   'src/edge/pages/files/basics.css',
-  'src/edge/pages/scope_words.ts',
+  'src/edge/pages/scope_texts.ts',
   'src/domain/backoff.ts',
   'kits/typescript/src/typed_call.ts',
 ];

@@ -1,8 +1,8 @@
 import { type Answer, ask, type ItemOf } from '../api.js';
+import { dateTime, digits } from '../format.js';
 import { EntityLink } from '../parts/entity_link.js';
 import { Listing } from '../parts/listing.js';
 import { ViewPage } from '../parts/view_page.js';
-import { dateTime, digits } from '../words.js';
 
 /** Accounts, by a part of the id or of the email. */
 export function Accounts() {

@@ -1,11 +1,11 @@
 import { Section } from '../../parts/page.js';
 import { type Answer, ask } from '../api.js';
-import { useLive } from '../live.js';
+import { digits, duration, serverNow, span } from '../format.js';
 import { KindAndEntity } from '../parts/entity_link.js';
 import { RetryButton } from '../parts/retry_button.js';
 import { Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { digits, duration, serverNow, span } from '../words.js';
+import { useLive } from '../polling.js';
 
 type ActorsAnswer = Answer<'GET /ops/actors'>;
 

@@ -1,11 +1,11 @@
 import { Section } from '../../parts/page.js';
 import { type Answer, ask } from '../api.js';
-import { useLive } from '../live.js';
+import { ago, digits, duration, span } from '../format.js';
 import { Facts } from '../parts/facts.js';
 import { Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
+import { useLive } from '../polling.js';
 import { DROPPED } from '../terms.js';
-import { ago, digits, duration, span } from '../words.js';
 
 type ContentAnswer = Answer<'GET /ops/content'>;
 

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import { CheckField, TextField } from '../../parts/field.js';
 import { Section } from '../../parts/page.js';
 import { type Answer, ask, type ItemOf } from '../api.js';
-import { useLive } from '../live.js';
+import { ago, clockTime, dateTime, digits, span } from '../format.js';
 import { EntityLink, KindAndEntity } from '../parts/entity_link.js';
 import { Listing } from '../parts/listing.js';
 import { Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { ago, clockTime, dateTime, digits, span } from '../words.js';
+import { useLive } from '../polling.js';
 
 const LIMIT = 100;
 

@@ -4,11 +4,11 @@ import { Button } from '../../parts/button.js';
 import { TextField } from '../../parts/field.js';
 import { Section } from '../../parts/page.js';
 import { type Answer, ask, orNotFound } from '../api.js';
-import { useLive } from '../live.js';
+import { ago, clockTime, digits, span } from '../format.js';
 import { EntityLink } from '../parts/entity_link.js';
 import { Nothing, Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { ago, clockTime, digits, span } from '../words.js';
+import { useLive } from '../polling.js';
 
 type Lists = Answer<'GET /ops/endpoints'>;
 type Trouble = 'circuit_open' | 'failing' | 'disabled' | 'stopped';

@@ -1,15 +1,15 @@
 import { ApiError } from '../../api/api_error.js';
 import { Section } from '../../parts/page.js';
 import { type Answer, ask, orNotFound } from '../api.js';
-import { useLive } from '../live.js';
+import { ago, clockTime, dateTime, digits, duration, span } from '../format.js';
 import { EntityLink } from '../parts/entity_link.js';
 import { Facts } from '../parts/facts.js';
 import { RetryButton } from '../parts/retry_button.js';
 import { Nothing, Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
+import { useLive } from '../polling.js';
 import { KINDS } from '../terms.js';
-import { ago, clockTime, dateTime, digits, duration, span } from '../words.js';
-import { AccountBelongings } from './account_belongings.js';
+import { AccountBelongings } from './account_resources.js';
 import { Leads, type Stored, StoredState } from './entity_state.js';
 
 type EntityView = Omit<Answer<'GET /ops/entity'>, 'stored'> & { stored: Stored };

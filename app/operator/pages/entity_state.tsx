@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { Section } from '../../parts/page.js';
+import { ago, dateTime, digits, serverNow, span } from '../format.js';
 import { EntityLink } from '../parts/entity_link.js';
 import { Facts } from '../parts/facts.js';
 import { Nothing } from '../parts/table.js';
 import { meaningOf } from '../terms.js';
-import { ago, dateTime, digits, serverNow, span } from '../words.js';
 
 /** The stored state of an entity, as far as it may be shown. */
 

@@ -1,10 +1,10 @@
 import { ApiError } from '../../api/api_error.js';
 import { Section } from '../../parts/page.js';
 import { ask, type ItemOf, orNotFound } from '../api.js';
-import { useLive } from '../live.js';
+import { ago } from '../format.js';
 import { Nothing } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { ago } from '../words.js';
+import { useLive } from '../polling.js';
 
 const LIMIT = 50;
 

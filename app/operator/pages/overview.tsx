@@ -1,13 +1,13 @@
 import { useRef } from 'preact/hooks';
 import { Section } from '../../parts/page.js';
 import { type Answer, ask } from '../api.js';
-import { showProblems } from '../band.js';
-import { useLive } from '../live.js';
+import { ago, bytes, dateTime, digits, duration, span } from '../format.js';
 import { Chart, type History } from '../parts/chart.js';
 import { Facts } from '../parts/facts.js';
 import { Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { ago, bytes, dateTime, digits, duration, span } from '../words.js';
+import { useLive } from '../polling.js';
+import { showProblems } from '../problem_banner.js';
 import { CHART_GROUPS } from './overview_charts.js';
 
 type OverviewAnswer = Answer<'GET /ops/overview'>;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import Plot from 'uplot';
-import { UNITS } from '../words.js';
+import { UNITS } from '../format.js';
 
 /** A chart over the time that the server keeps, drawn by uPlot. */
 

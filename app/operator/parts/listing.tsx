@@ -4,9 +4,9 @@ import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Section } from '../../parts/page.js';
-import { List } from '../../parts/states.js';
-import { EVERY_MS, reportAnswer, reportFailure } from '../live.js';
-import { digits } from '../words.js';
+import { List } from '../../parts/placeholders.js';
+import { digits } from '../format.js';
+import { EVERY_MS, reportAnswer, reportFailure } from '../polling.js';
 import { Nothing, Table, type TableColumns } from './table.js';
 
 /** Lists that come in pages, each when somebody asks for it. */

@@ -1,5 +1,5 @@
 import { Button } from '../../parts/button.js';
-import { useDeed } from '../../parts/deed.js';
+import { useDeed } from '../../parts/toast_action.js';
 
 /** `what` it retries, for those who hear the button alone. */
 export function RetryButton({

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Page } from '../../parts/page.js';
-import { connection } from '../live.js';
+import { connection } from '../polling.js';
 
 /** A page with how fresh it is beside its heading. `name`: in the window, where that is not the title. */
 export function ViewPage({ title, name, children }: { title: string; name?: string; children: ComponentChildren }) {

@@ -4,14 +4,14 @@ import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
-import { leaveRow, useDeed } from '../../parts/deed.js';
 import { confirm, Dialog } from '../../parts/dialog.js';
 import { CheckField } from '../../parts/field.js';
 import { Form } from '../../parts/form.js';
-import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
-import { Badge, List } from '../../parts/states.js';
+import { Badge, List } from '../../parts/placeholders.js';
 import { Time, timeText } from '../../parts/time.js';
+import { leaveRow, useDeed } from '../../parts/toast_action.js';
+import { say } from '../../parts/toast_queue.js';
 import { bytesText, saveExport } from './save_export.js';
 
 const EXPORTS_PER_PAGE = 10;

@@ -2,13 +2,13 @@ import type { ConnectedApp } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { type LoadedList, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
-import { leaveRow, useDeed } from '../../parts/deed.js';
 import { confirm } from '../../parts/dialog.js';
-import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
-import { Badge, EmptyState, List } from '../../parts/states.js';
+import { Badge, EmptyState, List } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
-import { Abilities } from './abilities.js';
+import { leaveRow, useDeed } from '../../parts/toast_action.js';
+import { say } from '../../parts/toast_queue.js';
+import { Abilities } from './scope_list.js';
 
 const APPS_PER_PAGE = 100;
 /** Of the clients that are our own apps, and of no other. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PublicApi } from '../../../kits/typescript/src/api.js';
-import { SCOPE_WORDS } from '../../../src/edge/pages/scope_words.js';
+import { SCOPE_WORDS } from '../../../src/edge/pages/scope_texts.js';
 import { type Answer, api } from '../../api/api.js';
 import { ApiError } from '../../api/api_error.js';
 import { useAction } from '../../api/loading.js';

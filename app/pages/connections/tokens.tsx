@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks';
 import type { PersonalAccessToken } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
-import { useHappenings } from '../../api/happenings.js';
+import { useHappenings } from '../../api/event_feed.js';
 import { useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { Ago } from '../../parts/clock.js';
-import { leaveRow, useDeed } from '../../parts/deed.js';
 import { confirm } from '../../parts/dialog.js';
-import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
-import { EmptyState, List } from '../../parts/states.js';
+import { EmptyState, List } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
-import { Abilities } from './abilities.js';
+import { leaveRow, useDeed } from '../../parts/toast_action.js';
+import { say } from '../../parts/toast_queue.js';
 import { NewToken } from './new_token.js';
+import { Abilities } from './scope_list.js';
 
 const TOKENS_PER_PAGE = 50;
 

@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Device } from '../../../kits/typescript/src/api.js';
 import { type Answer, api } from '../../api/api.js';
-import { useHappenings } from '../../api/happenings.js';
+import { useHappenings } from '../../api/event_feed.js';
 import { useAction } from '../../api/loading.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Countdown, useEvery } from '../../parts/clock.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Icon } from '../../parts/icon.js';
+import { Loading, Problem } from '../../parts/placeholders.js';
 import { QrCode } from '../../parts/qr_code.js';
 import { Secret } from '../../parts/secret.js';
-import { Loading, Problem } from '../../parts/states.js';
 import { BASE } from '../../router.js';
 import { KIND_WORDS } from './named_devices.js';
 

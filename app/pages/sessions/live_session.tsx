@@ -1,24 +1,24 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RecorderSession } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
-import { useHappenings } from '../../api/happenings.js';
+import { useHappenings } from '../../api/event_feed.js';
 import { useAction, useLoaded } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
-import { useDeed } from '../../parts/deed.js';
 import { confirm, Dialog } from '../../parts/dialog.js';
 import { SelectField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
 import { Section } from '../../parts/page.js';
+import { Loading, Problem, Show } from '../../parts/placeholders.js';
 import { QrCode } from '../../parts/qr_code.js';
 import { Secret } from '../../parts/secret.js';
-import { Loading, Problem, Show } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
+import { useDeed } from '../../parts/toast_action.js';
 import { BASE, go } from '../../router.js';
 import { account } from '../../shell/account.js';
 import { SessionRecordings } from './session_recordings.js';
 import { SessionSummary } from './session_summary.js';
-import { countText, inHours, isOver, LENGTHS, SESSION_EVENTS, StateBadge, standOf } from './session_words.js';
+import { countText, inHours, isOver, LENGTHS, SESSION_EVENTS, StateBadge, standOf } from './session_texts.js';
 
 /** No event says that a recorder has sent the rest. */
 const LOOK_MS = 15_000;

@@ -1,9 +1,9 @@
 import type { RecorderSession } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
-import { useHappenings } from '../../api/happenings.js';
+import { useHappenings } from '../../api/event_feed.js';
 import { useLoaded } from '../../api/loading.js';
 import { Section } from '../../parts/page.js';
-import { Show } from '../../parts/states.js';
+import { Show } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
 import { BASE } from '../../router.js';
 

@@ -1,12 +1,12 @@
 import { api } from '../../api/api.js';
-import { useHappenings } from '../../api/happenings.js';
+import { useHappenings } from '../../api/event_feed.js';
 import { useLoaded } from '../../api/loading.js';
 import { ButtonLink } from '../../parts/button.js';
 import { Section } from '../../parts/page.js';
-import { Show } from '../../parts/states.js';
+import { Show } from '../../parts/placeholders.js';
 import { durationText } from '../../parts/time.js';
 import { BASE } from '../../router.js';
-import { countText } from './session_words.js';
+import { countText } from './session_texts.js';
 
 /** Whether something came of it, for its host; the summary is a page of its own. */
 export function SessionSummary({ id }: { id: string }) {

@@ -4,7 +4,7 @@ import { api } from '../../api/api.js';
 import { type Page, useList } from '../../api/loading.js';
 import { SelectField } from '../../parts/field.js';
 import { Section } from '../../parts/page.js';
-import { Badge, EmptyState, List } from '../../parts/states.js';
+import { Badge, EmptyState, List } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
 import { BASE } from '../../router.js';
 import { DELIVERY_WORDS } from './health.js';

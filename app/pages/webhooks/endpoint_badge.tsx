@@ -1,5 +1,5 @@
 import type { Delivery, Endpoint } from '../../../kits/typescript/src/api.js';
-import { Badge } from '../../parts/states.js';
+import { Badge } from '../../parts/placeholders.js';
 import { isTriedInVain } from './health.js';
 
 export function EndpointBadge({

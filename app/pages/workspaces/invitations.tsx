@@ -4,16 +4,16 @@ import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
-import { leaveRow } from '../../parts/deed.js';
 import { Dialog } from '../../parts/dialog.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
-import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
-import { List, Problem } from '../../parts/states.js';
+import { List, Problem } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
+import { leaveRow } from '../../parts/toast_action.js';
+import { say } from '../../parts/toast_queue.js';
 import { account } from '../../shell/account.js';
-import { GIVEN_ROLES, type GivenRole, ROLES, wordsOf } from './workspace_words.js';
+import { GIVEN_ROLES, type GivenRole, ROLES, wordsOf } from './workspace_texts.js';
 
 const INVITATIONS_PER_PAGE = 50;
 /** No event says that one was answered. */

@@ -1,17 +1,17 @@
 import type { Member, Workspace } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
-import { useHappenings } from '../../api/happenings.js';
+import { useHappenings } from '../../api/event_feed.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
-import { leaveRow } from '../../parts/deed.js';
 import { confirm } from '../../parts/dialog.js';
-import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
-import { Badge, List, Problem } from '../../parts/states.js';
+import { Badge, List, Problem } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
+import { leaveRow } from '../../parts/toast_action.js';
+import { say } from '../../parts/toast_queue.js';
 import { account } from '../../shell/account.js';
-import { type GivenRole, ROLES, wordsOf } from './workspace_words.js';
+import { type GivenRole, ROLES, wordsOf } from './workspace_texts.js';
 
 const MEMBERS_PER_PAGE = 50;
 /** No event says that somebody has joined. */

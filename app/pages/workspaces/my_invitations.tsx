@@ -3,13 +3,13 @@ import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
-import { leaveRow } from '../../parts/deed.js';
-import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
-import { List, Problem } from '../../parts/states.js';
+import { List, Problem } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
+import { leaveRow } from '../../parts/toast_action.js';
+import { say } from '../../parts/toast_queue.js';
 import { loadAccount } from '../../shell/account.js';
-import { ROLES, wordsOf } from './workspace_words.js';
+import { ROLES, wordsOf } from './workspace_texts.js';
 
 const INVITATIONS_PER_PAGE = 20;
 /** No event says that one has come. */

@@ -6,9 +6,9 @@ import { Button } from '../../parts/button.js';
 import { confirm, Dialog } from '../../parts/dialog.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
-import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
-import { BUCKETS, type Bucket, keptText } from './workspace_words.js';
+import { say } from '../../parts/toast_queue.js';
+import { BUCKETS, type Bucket, keptText } from './workspace_texts.js';
 
 const DAYS_MAX = 36_500;
 const FOR_EVER = 'ever';

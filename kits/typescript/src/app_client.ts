@@ -1,7 +1,7 @@
 import type { Event, PublicApi, Session, Upload } from './api.js';
 import { type CallAnswer, CallRefused, fetchTransport, parsedBody, payloadOf, type Transport } from './call.js';
 import type { Credential } from './credential.js';
-import { Patience, pause } from './patience.js';
+import { Patience, pause } from './retries.js';
 import { type AnswerOf, type Given, requestOf } from './typed_call.js';
 
 export type SignedIn = Session;

@@ -12,8 +12,8 @@ export {
   JSON_ENCODING,
   sha256Of,
 } from './device_client.js';
-export { Patience, type PatienceOptions } from './patience.js';
 export type { PcmCodec, PcmFormat } from './pcm.js';
 export { PcmRecording } from './pcm_recording.js';
 export { type Notice, Recorder, type RecorderOptions, type StreamStart } from './recorder.js';
+export { Patience, type PatienceOptions } from './retries.js';
 export { referenceOf } from './stream_queue.js';

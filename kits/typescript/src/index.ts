@@ -13,4 +13,4 @@ export {
   type Tokens,
 } from './credential.js';
 export { type BegunSignIn, type OauthApp, OauthClient, OauthRefused } from './oauth.js';
-export { Patience, type PatienceOptions } from './patience.js';
+export { Patience, type PatienceOptions } from './retries.js';

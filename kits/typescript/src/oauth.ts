@@ -1,7 +1,7 @@
 import type { AuthorizationServer, ProtectedResource, Registration } from './api.js';
 import { type CallAnswer, fetchTransport, parsedBody, type Transport } from './call.js';
 import { RenewedCredential, type TokenStore, type Tokens } from './credential.js';
-import { Patience } from './patience.js';
+import { Patience } from './retries.js';
 
 /** Sign-in in a browser: the authorization code flow with PKCE, for a token of the API. */
 

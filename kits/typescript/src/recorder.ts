@@ -7,9 +7,9 @@ import { sendChunk } from './chunk_sender.js';
 import { DeviceClient, type DeviceCredentials, type DeviceOptions } from './device_client.js';
 import { DeviceIdentity } from './device_identity.js';
 import { readJson, writeDurably } from './durable_files.js';
-import { Patience, pause } from './patience.js';
 import { bytesAt, frameBytes, type PcmFormat, readWavHeader } from './pcm.js';
 import { PcmRecording } from './pcm_recording.js';
+import { Patience, pause } from './retries.js';
 import { type ChunkHead, openStreams, StreamQueue } from './stream_queue.js';
 
 /**

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket, Server as TlsServer } from 'node:tls';
 import { networkOf } from '../../engine/limits/rate_limits.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import { every } from '../../engine/time/ticks.js';
+import { every } from '../../engine/time/periodic_timer.js';
 
 /** How many connections may be open, in their handshake, and waiting for it: all together, and from one network. */
 export type HandshakeLimits = {

@@ -2,7 +2,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { randomFraction } from '../../engine/random/random.js';
-import { every } from '../../engine/time/ticks.js';
+import { every } from '../../engine/time/periodic_timer.js';
 
 const LOOK_EVERY_MS = 500;
 /** Resolution of the delay: how long the timer of node itself takes when nothing delays it. */

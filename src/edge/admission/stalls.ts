@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { every } from '../../engine/time/ticks.js';
+import { every } from '../../engine/time/periodic_timer.js';
 
 /** Whoever asked so long ago has given up, as most clients do, or soon will. */
 const STALL_MS = 10_000;

@@ -8,7 +8,7 @@ import { chooseAnswerFormat } from '../../engine/wire/media_types.js';
 import { spreadRetryAfter } from '../admission/overload.js';
 import { accountPageAt } from '../pages/account_pages.js';
 import { sendPage } from '../pages/page.js';
-import { lastingText } from './lasting_answers.js';
+import { lastingText } from './cached_json.js';
 import type { Exchange, ListenerKind } from './request_state.js';
 import type { Dialect } from './route.js';
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { LIMITS } from '../../domain/limits.js';
 import { REFUSALS, type RefusalCode } from '../../domain/refusals.js';
-import { bareError } from '../../engine/wire/bare_error.js';
+import { bareError } from '../../engine/wire/raw_error.js';
 import { NOT_FOUND } from './protocol_answers.js';
 
 /** What all listeners share before there is a route: request ids, bounds on heads and times, and what is no HTTP. */

@@ -1,7 +1,7 @@
 import { PARTITIONS } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { spanText } from '../../domain/span_text.js';
-import type { AofCut } from '../../engine/store/aof_cut.js';
+import type { AofCut } from '../../engine/store/aof_truncation.js';
 import type { StorageState } from '../../engine/store/storage_health.js';
 import type { Shedding } from '../admission/overload.js';
 

@@ -2,9 +2,9 @@ import type { Address } from '../../../actors/actor.js';
 import type { QueryAnswers } from '../../engine/cluster/process_queries.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 import type { Standing } from './health_problems.js';
+import type { TurnTimes, Watch } from './health_watch.js';
 import type { HistoryView, Range } from './history.js';
 import type { ProcessRow } from './process_row.js';
-import type { TurnTimes, Watch } from './watch.js';
 
 /** What a process says of itself for the overview. */
 export type ProcessStanding = { row: ProcessRow; standing: Standing; history: HistoryView };

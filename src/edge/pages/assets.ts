@@ -19,7 +19,7 @@ export const ASSETS = {
 
 /** What the reference and the guides need beside that. Scripts only make them handier: they work without. */
 export const REFERENCE_ASSETS = {
-  copying: assetOf('copying.js', 'text/javascript; charset=utf-8'),
+  copying: assetOf('copy_buttons.js', 'text/javascript; charset=utf-8'),
   stylesheet: assetOf('reference.css', 'text/css; charset=utf-8'),
   script: assetOf('reference.js', 'text/javascript; charset=utf-8'),
 };

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { AccountPage } from '../../../actors/oauth/browser_sign_in.js';
 import { ACCOUNT_PAGES } from './account_pages.js';
 import { ASSETS } from './assets.js';
-import { abilitiesOf } from './scope_words.js';
+import { abilitiesOf } from './scope_texts.js';
 
 /** What every step of a sign-in in the browser shows and sends back. */
 export type Flow = {

@@ -3,8 +3,8 @@ import { MCP_PATH } from '../../domain/audiences.js';
 import { wantsPage } from '../../engine/wire/media_types.js';
 import { ASSETS, REFERENCE_ASSETS } from '../pages/assets.js';
 import { renderTemplate } from '../pages/page.js';
+import { keptPage, sendKept, sendKeptPage } from './cached_page.js';
 import { GUIDES } from './guide_names.js';
-import { keptPage, sendKept, sendKeptPage } from './kept_page.js';
 import { guidePath } from './page_parts.js';
 
 /** Addresses that are named only to whoever runs the server on this machine. */

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { PARTITIONS } from '../../domain/ids.js';
-import type { Ownership } from '../cluster/members.js';
+import type { Ownership } from '../cluster/cluster_processes.js';
 import { randomFraction } from '../random/random.js';
 import { type DueQueue, isRetryable, type Store } from '../store/store.js';
-import { every } from '../time/ticks.js';
+import { every } from '../time/periodic_timer.js';
 
 const TICK_MS = 1_000;
 /** Partitions of other processes are looked at so rarely, or so many times as rarely as own ones. */

@@ -1,4 +1,4 @@
-import { every } from '../time/ticks.js';
+import { every } from '../time/periodic_timer.js';
 
 /**
  * Runs a task one at a time: at intervals, once it is started, and whenever somebody asks. Whoever asks during a run gets

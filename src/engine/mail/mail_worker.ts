@@ -1,4 +1,4 @@
-import type { Holding } from '../cluster/members.js';
+import type { Holding } from '../cluster/cluster_processes.js';
 import type { DuePoll } from '../jobs/due_poll.js';
 import { DueTask } from '../jobs/due_task.js';
 import type { Metrics } from '../metrics/metrics.js';

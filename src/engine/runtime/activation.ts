@@ -24,7 +24,7 @@ import {
   type StoredEffect,
   StoreUnavailable,
 } from '../store/store.js';
-import type { TurnNote } from '../tracing/turn_note.js';
+import type { TurnNote } from '../tracing/batch_record.js';
 import {
   type BatchDecision,
   decideBatch,
@@ -35,7 +35,7 @@ import {
 } from './batch.js';
 import type { ActingEntity } from './entity_actors.js';
 import type { MessageAnswer, WaitingMessage } from './mailbox.js';
-import type { RuntimeParts } from './parts.js';
+import type { RuntimeParts } from './runtime_deps.js';
 
 const BATCH_MAX = 64;
 const CONFLICT_TRIES_MAX = 12;

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { every } from '../time/ticks.js';
+import { every } from '../time/periodic_timer.js';
 import {
   activateServerKey,
   type IntroducedKey,

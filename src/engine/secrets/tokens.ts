@@ -1,7 +1,7 @@
 import { isId } from '../../domain/ids.js';
 import { randomBytes } from '../random/random.js';
-import { isKeptHash, keptHash } from './kept_hash.js';
 import { equalBytes, type ServerKeys } from './server_keys.js';
+import { isKeptHash, keptHash } from './stored_hash.js';
 
 /**
  * Tokens that lead to their entity: prefix, then base64url of the entity's id, a counter and a MAC. The MAC is derived

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
 import { PARTITIONS } from '../../domain/ids.js';
 import type { Metrics } from '../metrics/metrics.js';
-import { every } from '../time/ticks.js';
+import { every } from '../time/periodic_timer.js';
 import { tagOf } from './partitions.js';
 import { takesNoWrites } from './storage_problem.js';
 

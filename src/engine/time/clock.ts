@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { every } from './ticks.js';
+import { every } from './periodic_timer.js';
 
 const SYNC_EVERY_MS = 10_000;
 const TEST_SYNC_EVERY_MS = 500;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { withoutNulls } from './absent_members.js';
+import { withoutNulls } from './null_fields.js';
 
 /** What is wrong with what somebody sent, in our own words: each ends a sentence that begins with the field's name. */
 

@@ -8,7 +8,7 @@ import type { AccountReader } from './account_reader.js';
 import type { Archive } from './archive.js';
 import type { ExportReaders } from './export_principal.js';
 import { type Item, LEFT_OUT, LEFT_OUT_BESIDE, RESOURCES, type Resource } from './export_resources.js';
-import { settledList } from './settled_list.js';
+import { settledList } from './stable_list.js';
 
 /** Of the archive, not of what its files hold: those are as the API's version says. */
 const FORMAT = 1;

@@ -11,6 +11,7 @@ import {
 } from '../../../actors/insights/library_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
+import { cleanText, comparedWords, foreignAddresses, wordsInOrder } from './clean_text.js';
 import {
   contactCalled,
   type InputTurn,
@@ -21,7 +22,6 @@ import {
   type RawSuggestion,
   rolesOf,
 } from './insight_input.js';
-import { cleanText, comparedWords, foreignAddresses, wordsInOrder } from './plain_words.js';
 import { languageOf } from './spoken_language.js';
 import { stemsOf } from './stems.js';
 

@@ -4,10 +4,10 @@ import { TRANSCRIBING_INDEX } from '../../../actors/transcripts/transcript_state
 import { count, moment, serverNow } from '../../access/response_schemas.js';
 import type { Failing, RecentFailure } from '../../engine/jobs/job_activity.js';
 import type { FeatureServices } from '../services.js';
+import { waitingMembers } from '../transcripts/due_counts.js';
 import type { TranscriberShown } from '../transcripts/engines/choose_engine.js';
 import { recentTranscription } from '../transcripts/transcription_activity.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
-import { waitingMembers } from '../transcripts/waiting_members.js';
 import type { RetentionSweep } from '../workspaces/retention_sweep.js';
 import { recentInsights } from './insight_activity.js';
 import type { InsightServices } from './insight_services.js';

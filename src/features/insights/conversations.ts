@@ -3,10 +3,10 @@ import type { Principal } from '../../access/principal.js';
 import { ownSource } from '../recordings/sources.js';
 import type { FeatureServices } from '../services.js';
 import { selectPipeline } from '../transcripts/pipeline_access.js';
-import { requireHost } from './hosted_items.js';
+import { requireHost } from './deletion_access.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from './insight_access.js';
 import { listItems } from './insight_lists.js';
-import { InsightReading, viewEach } from './insight_reading.js';
+import { InsightReading, viewEach } from './insight_reader.js';
 import { itemRevisions } from './insight_revisions.js';
 import type { ConversationView, RevisionView } from './insight_shapes.js';
 

@@ -14,7 +14,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { orNull, orRefused } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { type OfPipeline, type Scene, somePages, type TranscriptReader } from '../transcripts/transcript_pages.js';
-import { cleanText } from './plain_words.js';
+import { cleanText } from './clean_text.js';
 
 /** The turns that lie in a span of a recording now. `scene`: null where the recording or its source is deleted. */
 export type SpokenEvidence = {

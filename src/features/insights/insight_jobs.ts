@@ -27,12 +27,12 @@ import type { Actors } from '../../engine/runtime/actors.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
 import type { Fence } from '../../engine/store/store.js';
-import { ownerStatus } from '../recordings/standing_workspace.js';
+import { ownerStatus } from '../recordings/workspace_status.js';
 import { checkedInsights } from './checked_insights.js';
-import { conversationsOf } from './conversations_of.js';
-import { heardAround } from './heard_streams.js';
+import { conversationsOf } from './conversation_boundaries.js';
 import { digestOfTurns, type InsightInput } from './insight_input.js';
 import { inputOfJob, type Owner } from './job_input.js';
+import { heardAround } from './surrounding_speech.js';
 
 const PREFIX = 'i.';
 const LAYERS = ['insights.access', 'transcripts.access'] as const;

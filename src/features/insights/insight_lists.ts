@@ -5,7 +5,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
-import type { InsightReading } from './insight_reading.js';
+import type { InsightReading } from './insight_reader.js';
 
 /**
  * Lists of many libraries' items, the newest change first: one order of all, by time and id, whichever library they lie

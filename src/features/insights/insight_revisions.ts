@@ -3,7 +3,7 @@ import { type Page, type PageQuery, pageOfAll } from '../../access/cursors.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices } from '../services.js';
 import type { FoundItem } from './insight_access.js';
-import type { InsightReading } from './insight_reading.js';
+import type { InsightReading } from './insight_reader.js';
 import type { RevisionView } from './insight_shapes.js';
 
 /** What an item was before it changed, the newest first; of each only so many are kept that they are read at once. */

@@ -5,13 +5,13 @@ import { libraryId } from '../../domain/ids.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
 import { defaultNumberOf, selectPipeline } from '../transcripts/pipeline_access.js';
-import { requireHost } from './hosted_items.js';
+import { requireHost } from './deletion_access.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from './insight_access.js';
 import { listItems } from './insight_lists.js';
-import { InsightReading, viewEach } from './insight_reading.js';
+import { InsightReading, viewEach } from './insight_reader.js';
 import { itemRevisions } from './insight_revisions.js';
 import type { MemoryView, RevisionView } from './insight_shapes.js';
-import { stemsOfPerson } from './stems_of_person.js';
+import { stemsOfPerson } from './user_text_stems.js';
 
 /** What is known of people from what they said. Rule K-007; docs/choices.md, "Insights". */
 

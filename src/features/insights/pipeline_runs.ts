@@ -6,7 +6,7 @@ import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { InsightServices } from './insight_services.js';
-import { NOBODY_LOOKS } from './look_again.js';
+import { NOBODY_LOOKS } from './reprocess_for_staff.js';
 
 const MAKES_NONE = refuse('CONFLICT', 'The pipeline makes no insights.');
 

@@ -9,7 +9,7 @@ import { readableScene } from '../transcripts/transcript_reading.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { RUN_KINDS } from './debug_runs.js';
 import type { InsightServices } from './insight_services.js';
-import { NOBODY_LOOKS } from './look_again.js';
+import { NOBODY_LOOKS } from './reprocess_for_staff.js';
 
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may have it processed again.');

@@ -12,11 +12,11 @@ import type { FeatureServices } from '../services.js';
 import type { TranscriberSettings } from '../transcripts/engines/choose_engine.js';
 import { selectPipeline } from '../transcripts/pipeline_access.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
-import { isAwaited } from './awaited_insights.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
-import { InsightReading, viewEach } from './insight_reading.js';
+import { InsightReading, viewEach } from './insight_reader.js';
 import type { InsightServices } from './insight_services.js';
 import { conversationShape, memoryShape, participantShape, suggestionShape } from './insight_shapes.js';
+import { isAwaited } from './pending_processing.js';
 
 /** What came of a meeting, for its host. Rule K-009; docs/choices.md, "Insights". */
 

@@ -11,7 +11,7 @@ import type {
   Suggestion,
 } from '../../../actors/insights/library_state.js';
 import type { ForgottenItem } from '../../../actors/insights/library_withdrawal.js';
-import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWING_INDEX } from '../../../actors/insights/withdrawing.js';
+import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWING_INDEX } from '../../../actors/insights/withdrawal_index.js';
 import { libraryId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';

@@ -1,4 +1,4 @@
-import type { NumberedFeedback } from '../../../actors/insights/library_reading.js';
+import type { NumberedFeedback } from '../../../actors/insights/library_queries.js';
 import type { Roles, Suggestion } from '../../../actors/insights/library_state.js';
 import { type Page, type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
@@ -9,10 +9,10 @@ import type { FeatureServices } from '../services.js';
 import { selectPipeline } from '../transcripts/pipeline_access.js';
 import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from './insight_access.js';
 import { listItems } from './insight_lists.js';
-import { InsightReading, viewEach } from './insight_reading.js';
+import { InsightReading, viewEach } from './insight_reader.js';
 import { itemRevisions } from './insight_revisions.js';
 import type { FeedbackView, RevisionView, SuggestionView } from './insight_shapes.js';
-import { stemsOfPerson } from './stems_of_person.js';
+import { stemsOfPerson } from './user_text_stems.js';
 
 /** What recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
 

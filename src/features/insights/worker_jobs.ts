@@ -7,10 +7,10 @@ import { joinedPart } from '../recordings/joined_audio.js';
 import type { FeatureServices } from '../services.js';
 import type { TranscriptionResult } from '../transcripts/transcription.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
-import { type windowWorkShape, windowWorkViews } from '../transcripts/window_work.js';
+import { type windowWorkShape, windowWorkViews } from '../transcripts/window_job_shape.js';
+import { type InsightResult, type insightWorkShape, insightWorkView } from './insight_job_shape.js';
 import { isInsightJob } from './insight_jobs.js';
 import type { InsightServices } from './insight_services.js';
-import { type InsightResult, type insightWorkShape, insightWorkView } from './insight_work.js';
 
 /**
  * Jobs for workers of one's own: windows of recordings to transcribe, and conversations to look into.

@@ -6,7 +6,7 @@ import { type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { randomBytes, randomId, randomPartition } from '../../engine/random/random.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
-import { isKeptHash, keptHash } from '../../engine/secrets/kept_hash.js';
+import { isKeptHash, keptHash } from '../../engine/secrets/stored_hash.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { accountIdOf, knownEmail } from '../accounts/account_of_email.js';
 import { passesCaptcha } from '../accounts/captcha.js';

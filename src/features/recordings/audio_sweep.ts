@@ -10,10 +10,10 @@ import type { Metrics } from '../../engine/metrics/metrics.js';
 import { randomBytes } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { isRetryable } from '../../engine/store/store.js';
-import type { SweepTurns } from '../../engine/store/sweep_turns.js';
-import { RetentionPlaces } from '../workspaces/retention_places.js';
+import type { SweepTurns } from '../../engine/store/sweep_schedule.js';
+import { RetentionPlaces } from '../workspaces/retention_backfill.js';
 import { AccountBytes } from './account_bytes.js';
-import type { LostAudio } from './lost_audio.js';
+import type { LostAudio } from './missing_audio.js';
 
 const RUN_EVERY_MS = 60_000;
 /** Partitions taken at a time. */

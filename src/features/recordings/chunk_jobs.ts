@@ -7,8 +7,8 @@ import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
 import type { ChunkProcessing, Work } from './chunk_processing.js';
 import { announcedShape, intentView } from './chunk_upload.js';
-import type { LostAudio } from './lost_audio.js';
-import { chunkContent } from './lost_audio.js';
+import type { LostAudio } from './missing_audio.js';
+import { chunkContent } from './missing_audio.js';
 
 /** Jobs for workers that process stored chunks. docs/architecture.md, "Jobs". */
 

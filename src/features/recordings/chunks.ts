@@ -24,8 +24,8 @@ import {
   uploadChunk,
 } from './chunk_upload.js';
 import { AUDIO_EXPIRED } from './joined_audio.js';
-import type { LostAudio } from './lost_audio.js';
-import { chunkContent } from './lost_audio.js';
+import type { LostAudio } from './missing_audio.js';
+import { chunkContent } from './missing_audio.js';
 import { NO_CHUNK, readableChunk, readableStream, writableChunk, writableStream } from './stream_access.js';
 
 /** Chunks as accounts see them. Devices' side: device_chunks.ts. */

@@ -17,7 +17,7 @@ import type { FeatureServices } from '../services.js';
 import type { ChunkProcessing } from './chunk_processing.js';
 import { chunkFailure, chunkStatus, intend, type Uploadable, type UploadView, uploadChunk } from './chunk_upload.js';
 import { type DeviceStreamRef, deviceStream } from './device_streams.js';
-import { requireWorkspace } from './standing_workspace.js';
+import { requireWorkspace } from './workspace_status.js';
 
 /** Chunks as their device sees them. Rules H-015 to H-024. */
 

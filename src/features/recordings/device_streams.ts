@@ -12,9 +12,9 @@ import { randomId } from '../../engine/random/random.js';
 import type { DeviceActivity } from '../devices/activity.js';
 import { type Bound, boundBy } from '../devices/device_binding.js';
 import type { FeatureServices } from '../services.js';
-import { requireWorkspace, workspaceStands } from './standing_workspace.js';
 import { askRecordingEvents } from './stream_access.js';
 import { withTranscriptRevision } from './transcript_revision.js';
+import { requireWorkspace, workspaceStands } from './workspace_status.js';
 
 /** Streams as their device sees them. */
 

@@ -9,7 +9,7 @@ import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
 import { joinDecoded, type TimedChunk } from '../../engine/speech/joined_decoded.js';
 import type { FeatureServices } from '../services.js';
-import type { LostAudio } from './lost_audio.js';
+import type { LostAudio } from './missing_audio.js';
 import { readableStream } from './stream_access.js';
 
 /**

@@ -6,7 +6,7 @@ import { isClosed } from '../../engine/runtime/activation.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
-import { workspaceStands } from './standing_workspace.js';
+import { workspaceStands } from './workspace_status.js';
 
 /**
  * Who may do what with a stream: those who belong to its workspace read it, and its owner, who alone writes it, as long

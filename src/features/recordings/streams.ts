@@ -11,7 +11,7 @@ import { randomId } from '../../engine/random/random.js';
 import { isClosed } from '../../engine/runtime/activation.js';
 import type { DeviceActivity } from '../devices/activity.js';
 import type { FeatureServices } from '../services.js';
-import { askWorkspace } from '../workspaces/workspace_calls.js';
+import { askWorkspace } from '../workspaces/ask_workspace.js';
 import { ownSource } from './sources.js';
 import { askRecordingEvents, readableStream, type StreamChange, writableStream } from './stream_access.js';
 import { withTranscriptRevision } from './transcript_revision.js';

@@ -4,7 +4,7 @@ import type { Block } from '../../domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, type QueryWord, VARIANT_WEIGHTS } from '../../domain/search/matching.js';
 import { laneNumberOf } from '../../domain/search/places.js';
 import type { Stemmer } from '../../domain/search/stemmers.js';
-import type { Shelf, ShelfPage } from './shelves.js';
+import type { Shelf, ShelfPage } from './search_index.js';
 
 /**
  * Which texts of libraries a query hits, by what their blocks say, and how well. It is computed at once from what is in

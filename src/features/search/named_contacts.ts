@@ -6,7 +6,7 @@ import { type Refusal, Refused } from '../../domain/refusals.js';
 import { wordsIn } from '../../domain/search/words.js';
 import type { FeatureServices } from '../services.js';
 import type { Voices } from './evaluate.js';
-import type { HitReading } from './hit_reading.js';
+import type { HitReading } from './hit_reader.js';
 
 /** Of the account's contacts: whom a question names, and who the account's own person is. */
 export type NamedContacts = { said_by: Map<number, Voices>; self_id: string | null };

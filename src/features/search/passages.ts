@@ -1,6 +1,6 @@
 import { LIMITS } from '../../domain/limits.js';
 import type { HitPlace, Hits, Weights } from './evaluate.js';
-import type { ShelfPage } from './shelves.js';
+import type { ShelfPage } from './search_index.js';
 
 /** Turns with matches that stand close to each other, as places in their transcript. */
 export type Passage = {

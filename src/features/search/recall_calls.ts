@@ -4,16 +4,16 @@ import { QueryWord } from '../../domain/search/matching.js';
 import { wordsIn } from '../../domain/search/words.js';
 import type { FeatureServices } from '../services.js';
 import { evaluate, type SearchKind } from './evaluate.js';
-import { HitReading } from './hit_reading.js';
+import { HitReading } from './hit_reader.js';
+import { wrongQuery } from './invalid_query.js';
 import { contactsNamed } from './named_contacts.js';
 import { isTimeZone, type Period, periodIn } from './period.js';
-import { questionOf } from './question.js';
+import { questionOf } from './recall_question.js';
 import { bestOf, type Recalled } from './recall_ranking.js';
 import type { RecallAnswer, RecallItem } from './recall_shapes.js';
 import { RecallViews } from './recall_views.js';
+import type { SearchShelves } from './search_index.js';
 import { openScope } from './search_scope.js';
-import type { SearchShelves } from './shelves.js';
-import { wrongQuery } from './wrong_query.js';
 
 /** What bears an answer to a question: passages and suggestions, and no answer. Rule K-015; docs/choices.md, "Search and recall". */
 

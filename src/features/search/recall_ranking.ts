@@ -2,12 +2,12 @@ import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { QueryWord } from '../../domain/search/matching.js';
 import type { Hits, Weights } from './evaluate.js';
-import type { HitReading } from './hit_reading.js';
-import { contactsOfItem } from './hit_reading.js';
+import type { HitReading } from './hit_reader.js';
+import { contactsOfItem } from './hit_reader.js';
 import type { NamedContacts } from './named_contacts.js';
 import { type Passage, passagesOf, scoreOfPassage } from './passages.js';
-import type { Question } from './question.js';
 import { Ranking } from './ranking.js';
+import type { Question } from './recall_question.js';
 
 /** What a question has found. */
 export type Recalled = {

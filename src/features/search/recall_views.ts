@@ -13,7 +13,7 @@ import type { FeatureServices } from '../services.js';
 import type { Scene } from '../transcripts/transcript_pages.js';
 import { type FoundTurn, viewTurns } from '../transcripts/transcript_reading.js';
 import type { TurnView } from '../transcripts/turn_shape.js';
-import type { TurnAt } from './hit_reading.js';
+import type { TurnAt } from './hit_reader.js';
 import { type Passage, pagesOfPassage } from './passages.js';
 
 import type { Candidate, Recalled } from './recall_ranking.js';

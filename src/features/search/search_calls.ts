@@ -13,12 +13,12 @@ import { wordsIn, wordTerm } from '../../domain/search/words.js';
 import type { FeatureServices } from '../services.js';
 import { viewTurns } from '../transcripts/transcript_reading.js';
 import { evaluate, type Hits, type SearchKind } from './evaluate.js';
-import { contactsOfItem, HitReading } from './hit_reading.js';
+import { contactsOfItem, HitReading } from './hit_reader.js';
+import { wrongQuery } from './invalid_query.js';
 import { idOfHit, Ranking, type Sort } from './ranking.js';
 import { digestOfQuery, readSearchCursor, writeSearchCursor } from './search_cursor.js';
+import type { SearchShelves } from './search_index.js';
 import { openScope, type ScopeQuery } from './search_scope.js';
-import type { SearchShelves } from './shelves.js';
-import { wrongQuery } from './wrong_query.js';
 
 /** Searches what was said and what was made of it. Rule K-015; docs/choices.md, "Search and recall". */
 

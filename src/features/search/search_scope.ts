@@ -5,13 +5,13 @@ import { libraryId, ownerOfPipeline, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { librariesOf, wrongWorkspace } from '../insights/insight_access.js';
-import { InsightReading } from '../insights/insight_reading.js';
+import { InsightReading } from '../insights/insight_reader.js';
 import { ownSource } from '../recordings/sources.js';
 import type { FeatureServices } from '../services.js';
 import { isDeveloper, selectPipeline } from '../transcripts/pipeline_access.js';
 import type { SearchKind, SearchScope } from './evaluate.js';
-import type { HitFilters } from './hit_reading.js';
-import type { SearchShelves } from './shelves.js';
+import type { HitFilters } from './hit_reader.js';
+import type { SearchShelves } from './search_index.js';
 
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const DEVELOPERS_ONLY = refuse(

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { stopwords as english } from '@orama/stopwords/english';
-import type { Shelf } from './shelves.js';
+import type { Shelf } from './search_index.js';
 
 /** Words that say nothing of what a question is about. By the names of stemmers, where there is a list. */
 const LISTS: ReadonlySet<string> = new Set([

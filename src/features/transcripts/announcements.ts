@@ -4,7 +4,7 @@ import {
   CONTACTS_MEMBER,
   TRANSCRIPT_MEMBER,
   transcriptsShowing,
-} from '../../../actors/transcripts/announcing.js';
+} from '../../../actors/transcripts/announcement_index.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';

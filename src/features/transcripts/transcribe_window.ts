@@ -2,12 +2,10 @@ import type { FailedAudio } from '../../../actors/transcripts/transcript_state.j
 import { LIMITS } from '../../domain/limits.js';
 import { BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
 import { type Engine, EngineFailed, type EngineFailure, type Heard, type HeardSegment } from './engines/engine.js';
-import { CHARS_PER_SECOND_MAX } from './engines/heard_times.js';
 import { plainText } from './engines/plain_text.js';
-import { hasWords, honestText } from './honest_text.js';
+import { hasWords, honestText } from './hallucination_filter.js';
 import { withKnownSpeakers } from './known_speakers.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
-import { clampedTurn, turnsOf } from './turns_of_segment.js';
 import {
   type AudioStores,
   filesOfPieces,

@@ -24,7 +24,7 @@ import { randomId } from '../../engine/random/random.js';
 import { isFenceBroken } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
-import { ownerStatus } from '../recordings/standing_workspace.js';
+import { ownerStatus } from '../recordings/workspace_status.js';
 import type { SpeakerSample, TranscriptionResult, WindowChunk, WindowWork } from './transcription.js';
 import type { TranscribedWindow } from './transcription_activity.js';
 import { Voices } from './voices.js';

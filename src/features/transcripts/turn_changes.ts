@@ -1,5 +1,5 @@
 import type { Stream } from '../../../actors/recordings/stream_state.js';
-import { TRANSCRIPT_MEMBER } from '../../../actors/transcripts/announcing.js';
+import { TRANSCRIPT_MEMBER } from '../../../actors/transcripts/announcement_index.js';
 import type { PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { speakerNumber } from '../../../actors/transcripts/transcript_state.js';
 import type { Principal } from '../../access/principal.js';

@@ -9,7 +9,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { orNull, orRefused, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { ownSource } from '../recordings/sources.js';
 import type { FeatureServices } from '../services.js';
-import { askWorkspace } from '../workspaces/workspace_calls.js';
+import { askWorkspace } from '../workspaces/ask_workspace.js';
 import { namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 import { type FoundTurn, readableScene, readTurn, sceneAsked, viewTurns } from './transcript_reading.js';
 import type { TurnView } from './turn_shape.js';

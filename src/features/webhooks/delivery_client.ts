@@ -7,9 +7,9 @@ import type { Store } from '../../engine/store/store.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import { deliveryHeaders } from './delivery_headers.js';
 import type { EndpointActivity } from './endpoint_activity.js';
-import type { Target } from './endpoint_work.js';
+import type { Target } from './endpoint_queue.js';
 import { EventBodies } from './event_bodies.js';
-import type { Poster } from './poster.js';
+import type { Poster } from './webhook_sender.js';
 
 type DeliveryClientDeps = {
   store: Store;

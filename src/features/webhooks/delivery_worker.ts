@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { LIMITS } from '../../domain/limits.js';
 import { orRefused } from '../../domain/refusals.js';
 import { holderOf } from '../../domain/webhooks.js';
-import type { Holding } from '../../engine/cluster/members.js';
+import type { Holding } from '../../engine/cluster/cluster_processes.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueTask } from '../../engine/jobs/due_task.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
@@ -15,10 +15,10 @@ import { ConcurrencyLimit } from './concurrency_limit.js';
 import { DeliveryClient } from './delivery_client.js';
 import { EndpointActivity } from './endpoint_activity.js';
 import { type DispatcherParts, EndpointDispatcher } from './endpoint_dispatcher.js';
-import { EndpointWork } from './endpoint_work.js';
-import type { Poster } from './poster.js';
+import { EndpointWork } from './endpoint_queue.js';
 import { ReadyQueue } from './ready_queue.js';
-import { type TroubledEndpoints, troubledEndpoints } from './troubled_endpoints.js';
+import { type TroubledEndpoints, troubledEndpoints } from './unhealthy_endpoints.js';
+import type { Poster } from './webhook_sender.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** An endpoint that was found due is due for others again after this, unless its own commits say otherwise. */

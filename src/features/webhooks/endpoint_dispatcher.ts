@@ -6,7 +6,7 @@ import { randomFraction } from '../../engine/random/random.js';
 import { isRetryable } from '../../engine/store/store.js';
 import type { Bound, ConcurrencyGroups, ConcurrencyLimit } from './concurrency_limit.js';
 import type { DeliveryClient } from './delivery_client.js';
-import type { EndpointWork, Target } from './endpoint_work.js';
+import type { EndpointWork, Target } from './endpoint_queue.js';
 import type { Queued, ReadyQueue } from './ready_queue.js';
 
 /** What came back for an endpoint waits so long for what is still in progress, so that one commit takes all of it. */

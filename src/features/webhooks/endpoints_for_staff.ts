@@ -9,7 +9,7 @@ import type { DeliveryWorker } from './delivery_worker.js';
 import type { EndpointQueries } from './endpoint_activity.js';
 import { newestOfEach } from './endpoint_activity.js';
 import { endpointForStaff, endpointForStaffShape } from './endpoint_for_staff.js';
-import { troubledEndpointShape, troubledViews } from './troubled_endpoint.js';
+import { troubledEndpointShape, troubledViews } from './unhealthy_endpoint.js';
 
 /** Endpoints as staff list them: those that are due, failing or disabled, and those of an account. */
 

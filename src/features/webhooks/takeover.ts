@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Holding } from '../../engine/cluster/members.js';
+import type { Holding } from '../../engine/cluster/cluster_processes.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { isRetryable, type Store } from '../../engine/store/store.js';
 import type { DeliveryWorker } from './delivery_worker.js';

@@ -15,8 +15,8 @@ import { pollUntil } from '../../engine/runtime/poll_until.js';
 import type { Fence } from '../../engine/store/store.js';
 import { knownEmail } from '../accounts/account_of_email.js';
 import type { FeatureServices } from '../services.js';
+import { askSharedWorkspace, askWorkspace, hasJoined, isPrivateOf } from './ask_workspace.js';
 import { invitationMail } from './invitation_mail.js';
-import { askSharedWorkspace, askWorkspace, hasJoined, isPrivateOf } from './workspace_calls.js';
 
 /** Invitations to shared workspaces: as members send them, and as the invited person has them. */
 

@@ -5,7 +5,7 @@ import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';
 import { GIVEN_ROLES, type GivenRole } from '../../domain/workspaces.js';
 import type { FeatureServices } from '../services.js';
-import { askSharedWorkspace, askWorkspace, isPrivateOf } from './workspace_calls.js';
+import { askSharedWorkspace, askWorkspace, isPrivateOf } from './ask_workspace.js';
 
 /** Who belongs to a workspace. */
 

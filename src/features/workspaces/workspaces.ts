@@ -11,7 +11,7 @@ import { randomId, randomPartition } from '../../engine/random/random.js';
 import { accountNamed } from '../accounts/account_of_email.js';
 import { listedWorkspaceShape, workspacesOf } from '../accounts/account_workspaces.js';
 import type { FeatureServices } from '../services.js';
-import { askSharedWorkspace, askWorkspace, hasJoined, isPrivateOf } from './workspace_calls.js';
+import { askSharedWorkspace, askWorkspace, hasJoined, isPrivateOf } from './ask_workspace.js';
 
 /** Workspaces as their members have them. docs/choices.md, "Workspaces". */
 

@@ -4,7 +4,7 @@ import {
   descriptorLimit,
   planDescriptors,
   shareOfPlan,
-} from '../../edge/admission/descriptors.js';
+} from '../../edge/admission/descriptor_limits.js';
 import { Overload } from '../../edge/admission/overload.js';
 import { RateLimits } from '../../engine/limits/rate_limits.js';
 import type { SharedWindows } from '../../engine/limits/shared_windows.js';

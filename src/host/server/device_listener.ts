@@ -1,7 +1,7 @@
 import type { Server as HttpsServer } from 'node:https';
 import fastify, { type FastifyHttpsOptions, type FastifyInstance } from 'fastify';
 import { HandshakeLimiter, type HandshakeLimits } from '../../edge/admission/handshake_limiter.js';
-import { every } from '../../engine/time/ticks.js';
+import { every } from '../../engine/time/periodic_timer.js';
 import { SessionTickets, TICKET_LIFE_S } from '../../features/devices/session_tickets.js';
 import type { Settings } from '../settings.js';
 import type { Shutdown } from './shutdown.js';

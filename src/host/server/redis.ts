@@ -6,7 +6,7 @@ import { askRedis, checkRedis } from '../../engine/process/redis_checks.js';
 import { withRedis } from '../../engine/process/redis_process.js';
 import { type RedisServer, startRedis } from '../../engine/process/redis_server.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
-import { noteCut } from '../../engine/store/aof_cut.js';
+import { noteCut } from '../../engine/store/aof_truncation.js';
 import { loadLibrary, nodesOf, openRedis } from '../../engine/store/redis_connection.js';
 import { type RedisLocation, readRedisLocation, withPassword } from '../../engine/store/redis_location.js';
 import { saysWhy } from '../../engine/store/storage_problem.js';

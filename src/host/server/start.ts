@@ -4,7 +4,7 @@ import { DataFolderHeld } from '../../engine/process/data_folder.js';
 import { NoRedisProgram } from '../../engine/process/redis_program.js';
 import { storageProblem } from '../../engine/store/storage_problem.js';
 import { type Settings, WrongSettings } from '../settings.js';
-import type { Supervised } from '../supervised/supervised.js';
+import type { Supervised } from '../supervised/supervisor_link.js';
 import type { Shutdown } from './shutdown.js';
 
 /** The services of a whole server, with all settings. */

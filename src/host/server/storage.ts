@@ -14,8 +14,8 @@ import { RedisStore } from '../../engine/store/redis_store.js';
 import { StorageHealth } from '../../engine/store/storage_health.js';
 import type { Store } from '../../engine/store/store.js';
 import { Clock } from '../../engine/time/clock.js';
+import { turnWatch } from '../../engine/tracing/batch_observer.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
-import { turnWatch } from '../../engine/tracing/turn_watch.js';
 import { claimRedis, connectRedis, type OpenRedis } from './redis.js';
 import { CannotStart, DRAIN_MAX_MS, ofStorage, type Start } from './start.js';
 

@@ -1,10 +1,10 @@
 import pino from 'pino';
-import { loadParts } from '../load_parts.js';
+import { loadParts } from '../load_modules.js';
 import { isStartProblem } from '../server/start.js';
 import { withUsableSpeech } from '../server/usable_speech.js';
 import { readSettings } from '../settings.js';
 import type { Order, Report } from '../supervised/messages.js';
-import { Supervised } from '../supervised/supervised.js';
+import { Supervised } from '../supervised/supervisor_link.js';
 
 const tell = (report: Report) =>
   new Promise<void>((resolve) => {

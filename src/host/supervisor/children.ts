@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { backoffAfter } from '../../domain/backoff.js';
 import { newMemberId, ownersOf } from '../../engine/cluster/ownership.js';
 import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
-import { every } from '../../engine/time/ticks.js';
+import { every } from '../../engine/time/periodic_timer.js';
 import { DRAIN_MAX_MS } from '../server/start.js';
 import { BEAT_EVERY_MS, type Order, type PortName, type Report, type StartOrder } from '../supervised/messages.js';
 import { Child } from './child.js';

@@ -1,10 +1,10 @@
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { descriptorLimit, roomOf } from '../../edge/admission/descriptors.js';
+import { descriptorLimit, roomOf } from '../../edge/admission/descriptor_limits.js';
 import { NetworkList } from '../../engine/limits/network_list.js';
 import { planForMachine } from '../server/admission.js';
-import { boundAddress, LISTEN_BACKLOG, portProblem } from '../server/listening.js';
+import { boundAddress, LISTEN_BACKLOG, portProblem } from '../server/listen_options.js';
 import { type OpenRedis, startOwnRedis } from '../server/redis.js';
 import { Shutdown } from '../server/shutdown.js';
 import { CannotStart } from '../server/start.js';
@@ -12,8 +12,8 @@ import { publicAddresses, type Settings } from '../settings.js';
 import type { PortName, Report } from '../supervised/messages.js';
 import { type Child, ChildFailed } from './child.js';
 import { Children } from './children.js';
-import { type DoorLimits, Doors } from './doors.js';
-import { Questions } from './questions.js';
+import { type DoorLimits, Doors } from './connection_acceptor.js';
+import { Questions } from './query_relay.js';
 
 /** Several processes that serve on the same ports. */
 export type Supervisor = {

@@ -6,7 +6,7 @@ import type { Account } from '../../../actors/accounts/account_state.js';
 import type { Effect, EpochName, OutboxMessage } from '../../../actors/actor.js';
 import { ENTITLEMENTS, type Entitlement, PERMISSIONS, permissionsOf } from '../../../src/domain/permissions.js';
 import { ANN, updatedIn } from '../../fixtures/account_state.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: account, self: 'a' };
 const DONE = { done: true } as const;

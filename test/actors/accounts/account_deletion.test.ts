@@ -7,7 +7,7 @@ import type { Effect, RepliesOf } from '../../../actors/actor.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { KEEP_FOR_EVER } from '../../../src/domain/workspaces.js';
 import { ANN, raised, told } from '../../fixtures/account_state.js';
-import { anyPlay, checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: account, self: 'a' };
 const DONE = { done: true } as const;

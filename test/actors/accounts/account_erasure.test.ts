@@ -2,7 +2,7 @@ import t from 'tap';
 import { account } from '../../../actors/accounts/account.js';
 import { ERASED_DEVICES_MAX } from '../../../actors/accounts/account_deletion.js';
 import type { Effect } from '../../../actors/actor.js';
-import { Played } from '../../fixtures/deciding.js';
+import { Played } from '../../fixtures/decisions.js';
 
 const ID = '01900000-0000-7000-8000-000000000005';
 const WEEK_MS = 7 * 24 * 3_600_000;

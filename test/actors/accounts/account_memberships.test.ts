@@ -4,7 +4,7 @@ import type { Account, Membership } from '../../../actors/accounts/account_state
 import type { Effect, RepliesOf } from '../../../actors/actor.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { ANN, told, updatedIn } from '../../fixtures/account_state.js';
-import { decideRows, type Row, START_MS } from '../../fixtures/deciding.js';
+import { decideRows, type Row, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: account, self: 'a' };
 const DONE = { done: true } as const;

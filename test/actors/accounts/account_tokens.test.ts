@@ -5,7 +5,7 @@ import type { Account, LivingToken } from '../../../actors/accounts/account_stat
 import type { Effect } from '../../../actors/actor.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { ANN, raised, told } from '../../fixtures/account_state.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: account, self: 'a' };
 const DONE = { done: true } as const;

@@ -10,7 +10,7 @@ import type { Effect } from '../../../actors/actor.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { encodeStored } from '../../../src/engine/store/codec.js';
-import { checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/deciding.js';
+import { checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: appSession, self: 'session' };
 const opened = {

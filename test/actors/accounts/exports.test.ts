@@ -3,7 +3,7 @@ import { type ExportsMessage, type ExportWork, exports } from '../../../actors/a
 import type { Export, Exports } from '../../../actors/accounts/exports_state.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../../src/domain/refusals.js';
-import { Played, START_MS } from '../../fixtures/deciding.js';
+import { Played, START_MS } from '../../fixtures/decisions.js';
 
 const ANN = '019a0000-0000-7000-8000-0000000000aa';
 const DAY_MS = 24 * 3_600_000;

@@ -2,7 +2,7 @@ import t from 'tap';
 import { type FilesMessage, files, type KeptFile } from '../../../actors/accounts/files.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { Played } from '../../fixtures/deciding.js';
+import { Played } from '../../fixtures/decisions.js';
 
 const ANN = '019a0000-0000-7000-8000-0000000000aa';
 const idOf = (n: number) => `019a0000-0000-7000-8000-${n.toString(16).padStart(10, '0')}aa`;

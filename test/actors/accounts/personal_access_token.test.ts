@@ -8,7 +8,7 @@ import {
 import type { Effect } from '../../../actors/actor.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: personalAccessToken, self: 'p' };
 const DONE = { done: true } as const;

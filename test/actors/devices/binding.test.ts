@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
 import { type Binding, type BindingMessage, binding } from '../../../actors/devices/binding.js';
 import { UNBOUND } from '../../../actors/recordings/stream_refs.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const bound_to = { account_id: 'a', workspace_id: 'w', device_id: 'd', source_id: 's', claim_id: 'c' };
 const open: BindingMessage = { type: 'open', ...bound_to };

@@ -5,7 +5,7 @@ import { type AddressMessage, type BleAddress, bleAddress } from '../../../actor
 import type { Asker } from '../../../actors/devices/device.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { told } from '../../fixtures/account_state.js';
-import { anyPlay, checkPlays, decideRows, Played } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played } from '../../fixtures/decisions.js';
 
 const DONE = { done: true } as const;
 const kind = { kind: bleAddress, self: 'B' };

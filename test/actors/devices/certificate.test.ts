@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
 import { type CertificateMessage, certificate } from '../../../actors/devices/certificate.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const NOT_AFTER_MS = START_MS + 1_000;
 const used = { status: 'used' } as const;

@@ -4,7 +4,7 @@ import type { Effect } from '../../../actors/actor.js';
 import { type Claim, type ClaimMessage, claim } from '../../../actors/devices/claim.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const create = { type: 'create', account_id: 'a', secret_hash: 'h', binding_epoch: 'e', source_id: 's' } as const;
 const expires_at_ms = START_MS + LIMITS.claim_owner_life_ms;

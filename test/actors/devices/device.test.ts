@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
 import { type Device, type DeviceMessage, device } from '../../../actors/devices/device.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const NOT_AFTER_MS = START_MS + 90 * 86_400_000;
 const provision: DeviceMessage = {

@@ -9,7 +9,7 @@ import type {
   WaitingCertificate,
 } from '../../../actors/devices/device_certificates.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const DAY_MS = 86_400_000;
 const END_MS = START_MS + 90 * DAY_MS;

@@ -13,7 +13,7 @@ import { UNBOUND } from '../../../actors/recordings/stream_refs.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { told } from '../../fixtures/account_state.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const DONE = { done: true } as const;
 const kind = { kind: deviceSession, self: 's' };

@@ -6,7 +6,7 @@ import { authSession } from '../../../actors/oauth/auth_session.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { encodeStored } from '../../../src/engine/store/codec.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const ADDRESS = 'ann@x.test';
 const kind = { kind: email, self: ADDRESS };

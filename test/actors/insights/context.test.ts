@@ -4,7 +4,7 @@ import { type Context, firstPipeline, type Profile } from '../../../actors/insig
 import { makeId, pipelineId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { Played, START_MS } from '../../fixtures/deciding.js';
+import { Played, START_MS } from '../../fixtures/decisions.js';
 
 const MADE_MS = START_MS - 1_000;
 const ACCOUNT = makeId({ partition: 7, now_ms: MADE_MS, random: new Uint8Array(5) });

@@ -3,7 +3,7 @@ import type { LibraryMessage } from '../../../actors/insights/library.js';
 import type { InsightRun, Unsettled } from '../../../actors/insights/library_state.js';
 import { FIRST_INSIGHT_NUMBER } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { START_MS } from '../../fixtures/deciding.js';
+import { START_MS } from '../../fixtures/decisions.js';
 import {
   ANN,
   found,

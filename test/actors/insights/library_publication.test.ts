@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { LibraryMessage } from '../../../actors/insights/library.js';
 import type { MemoryOp, Suggestion, SuggestionOp } from '../../../actors/insights/library_state.js';
-import { checkPlays } from '../../fixtures/deciding.js';
+import { checkPlays } from '../../fixtures/decisions.js';
 import {
   ANN,
   found,

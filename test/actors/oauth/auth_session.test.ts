@@ -11,7 +11,7 @@ import type { CodeToSend, TriedCode } from '../../../actors/oauth/emailed_code.j
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isOauthError } from '../../../src/domain/oauth_errors.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: authSession, self: 's' };
 const LIFE_MS = LIMITS.auth_session_life_ms;

@@ -9,7 +9,7 @@ import {
 } from '../../../actors/oauth/browser_session.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: browserSession, self: 'b' };
 const IDLE_MS = LIMITS.browser_session_idle_ms;

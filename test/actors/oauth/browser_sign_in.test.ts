@@ -16,7 +16,7 @@ import type { CodeToSend, TriedCode } from '../../../actors/oauth/emailed_code.j
 import type { NewGrant } from '../../../actors/oauth/grant.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/deciding.js';
+import { checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: browserSignIn, self: 's' };
 const LIFE_MS = LIMITS.browser_sign_in_life_ms;

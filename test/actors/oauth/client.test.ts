@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
 import { CLIENT_INDEX, type ClientMessage, type ClientState, client } from '../../../actors/oauth/client.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: client, self: 'a-client' };
 const OVERLAP_MS = LIMITS.client_secret_overlap_ms;

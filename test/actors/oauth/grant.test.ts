@@ -15,7 +15,7 @@ import { LIMITS } from '../../../src/domain/limits.js';
 import { isOauthError } from '../../../src/domain/oauth_errors.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { encodeStored } from '../../../src/engine/store/codec.js';
-import { checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/deciding.js';
+import { checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: grant, self: 'g' };
 const CODE_MS = LIMITS.oauth_code_life_ms;

@@ -4,7 +4,7 @@ import type { NewGrant } from '../../../actors/oauth/grant.js';
 import { type ImportedToken, type ImportedTokenMessage, importedToken } from '../../../actors/oauth/imported_token.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: importedToken, self: 'sha256 of a token' };
 const LIFE_MS = LIMITS.imported_token_life_ms;

@@ -11,7 +11,7 @@ import {
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { encodeStored } from '../../../src/engine/store/codec.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: signingKeys, self: 'oauth' };
 const AHEAD_MS = LIMITS.signing_key_published_ahead_ms;

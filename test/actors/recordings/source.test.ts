@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect, OutboxMessage } from '../../../actors/actor.js';
-import { WITHDRAWING_INDEX } from '../../../actors/insights/withdrawing.js';
+import { WITHDRAWING_INDEX } from '../../../actors/insights/withdrawal_index.js';
 import { type KeptSource, type Source, type SourceMessage, source } from '../../../actors/recordings/source.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const create: SourceMessage = { type: 'create', account_id: 'a', device_id: 'd' };
 const made: KeptSource = { status: 'kept', account_id: 'a', device_id: 'd', name: null, created_at_ms: START_MS };

@@ -7,7 +7,7 @@ import { chunkId, makeId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { encodeStored } from '../../../src/engine/store/codec.js';
-import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const ID = makeId({ partition: 7, now_ms: START_MS, random: new Uint8Array(5) });
 const kind = { kind: stream, self: ID };

@@ -5,7 +5,7 @@ import { type Chunk, chunkKey, hasExpired, type Stream, statusOf } from '../../.
 import { makeId } from '../../../src/domain/ids.js';
 import type { Interval } from '../../../src/domain/intervals.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { Played, START_MS } from '../../fixtures/deciding.js';
+import { Played, START_MS } from '../../fixtures/decisions.js';
 
 const ID = makeId({ partition: 7, now_ms: START_MS, random: new Uint8Array(5) });
 const CAPTURED_MS = START_MS - 1_000;

@@ -4,7 +4,7 @@ import { type StreamMessage, stream } from '../../../actors/recordings/stream.js
 import type { Chunk, ChunkResult, Stream } from '../../../actors/recordings/stream_state.js';
 import { chunkId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { decideRows, START_MS } from '../../fixtures/deciding.js';
+import { decideRows, START_MS } from '../../fixtures/decisions.js';
 
 const ID = '0198c0de-0000-7000-8000-000000000007';
 const kind = { kind: stream, self: ID };

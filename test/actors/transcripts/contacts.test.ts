@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
-import { ANNOUNCING_INDEX } from '../../../actors/transcripts/announcing.js';
+import { ANNOUNCING_INDEX } from '../../../actors/transcripts/announcement_index.js';
 import { type ContactsMessage, contacts } from '../../../actors/transcripts/contacts.js';
 import {
   type Contact,
@@ -18,7 +18,7 @@ import { voiceId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { dueIndex } from '../../../src/domain/retention.js';
-import { anyPlay, checkPlays, Played, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, Played, START_MS } from '../../fixtures/decisions.js';
 
 const ACCOUNT = 'a';
 const WORKSPACES = ['v', 'w'];

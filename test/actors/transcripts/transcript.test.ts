@@ -20,7 +20,7 @@ import type {
 import { makeId, turnId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
-import { checkPlays, Played, START_MS } from '../../fixtures/deciding.js';
+import { checkPlays, Played, START_MS } from '../../fixtures/decisions.js';
 
 /** Corrections, their events, and what retention takes. Rules K-005, K-011 and K-031. */
 

@@ -5,7 +5,7 @@ import { type TranscriptMessage, transcript } from '../../../actors/transcripts/
 import { type PageTurn, pageKey, readPage, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import type { Transcript, Word } from '../../../actors/transcripts/transcript_state.js';
 import { makeId, placeOfTurn } from '../../../src/domain/ids.js';
-import { Played, START_MS } from '../../fixtures/deciding.js';
+import { Played, START_MS } from '../../fixtures/decisions.js';
 import { drawSeed, drawsOf } from '../../fixtures/seed.js';
 
 /** Runs and corrections of one minute, in any order. */

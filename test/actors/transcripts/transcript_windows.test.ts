@@ -6,7 +6,7 @@ import type { Transcript, Window } from '../../../actors/transcripts/transcript_
 import { makeId } from '../../../src/domain/ids.js';
 import type { Interval } from '../../../src/domain/intervals.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { Played, START_MS } from '../../fixtures/deciding.js';
+import { Played, START_MS } from '../../fixtures/decisions.js';
 
 /** How audio becomes windows for workers. Rule K-039; docs/areas.md, "Transcripts". */
 

@@ -3,9 +3,9 @@ import type { Effect, RepliesOf } from '../../../actors/actor.js';
 import { deadlineMs, type EndedDelivery } from '../../../actors/webhooks/delivery.js';
 import { type EndpointMessage, endpoint } from '../../../actors/webhooks/endpoint.js';
 import { ENDED, ENDPOINTS, type Endpoint, standingOf } from '../../../actors/webhooks/endpoint_state.js';
-import { troubleIndex } from '../../../actors/webhooks/endpoint_trouble.js';
+import { troubleIndex } from '../../../actors/webhooks/unhealthy_endpoints.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import { decideRows, type Row, START_MS } from '../../fixtures/deciding.js';
+import { decideRows, type Row, START_MS } from '../../fixtures/decisions.js';
 import {
   ATTEMPT,
   claimOf,

@@ -12,7 +12,7 @@ import {
 import { batchOf, ENDED, type Endpoint } from '../../../actors/webhooks/endpoint_state.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import type { AttemptVerdict, EndpointStatus } from '../../../src/domain/webhooks.js';
-import { anyPlay, checkPlays } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays } from '../../fixtures/decisions.js';
 import { ATTEMPT, entry, PlayedEndpoint, resultOf } from '../../fixtures/endpoint_state.js';
 
 /** One endpoint, whatever happens to it, beside a reference that knows only what the interface says. */

@@ -7,7 +7,7 @@ import { libraryId, makeId, privateWorkspaceId } from '../../../src/domain/ids.j
 import { LIMITS } from '../../../src/domain/limits.js';
 import { cutoffsOf, nextSweepAt, retentionApplied } from '../../../src/domain/retention.js';
 import { KEEP_FOR_EVER, type Retention } from '../../../src/domain/workspaces.js';
-import { decideRows, Played, START_MS } from '../../fixtures/deciding.js';
+import { decideRows, Played, START_MS } from '../../fixtures/decisions.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -12,7 +12,7 @@ import {
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { KEEP_FOR_EVER } from '../../../src/domain/workspaces.js';
-import { anyPlay, checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, type Row, START_MS } from '../../fixtures/decisions.js';
 
 const kind = { kind: workspace, self: 'w' };
 const DONE = { done: true } as const;

@@ -55,7 +55,7 @@ t.test('pages load nothing from elsewhere, and no script that is not a file of o
       /^default-src 'none'; style-src 'self'; .*script-src 'self'/,
     );
     const page = await answer.text();
-    t.notMatch(page, /<script(?! src="\/assets\/(?:reference|copying)-[0-9a-f]{16}\.js" defer>)|\son\w+=|style="/);
+    t.notMatch(page, /<script(?! src="\/assets\/(?:reference|copy_buttons)-[0-9a-f]{16}\.js" defer>)|\son\w+=|style="/);
     for (const [, address = ''] of page.matchAll(/ (?:src|href)="([^"#]+)/g)) {
       if (/^https:\/\/(www\.standardwebhooks\.com|caddyserver\.com)$/.test(address)) continue;
       if (followed.has(address)) continue;

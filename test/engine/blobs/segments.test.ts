@@ -20,13 +20,13 @@ import { type FolderBlobStoreOptions, openFolderBlobStore } from '../../../src/e
 import { encodeHeader, RECORD_HEADER_BYTES } from '../../../src/engine/blobs/segment_record.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 import { until } from '../../fixtures/until.js';
-import type { BlobQuestion } from './asked_process.js';
 import { expectationOf, streamOf } from './blob_store_contract.js';
+import type { BlobQuestion } from './blob_store_process.js';
 import { ageRecords, bytesNamed, hashesOf, isRemoved, isSegment, segmentsIn } from './segments.js';
 
 const HOUR_MS = 3_600_000;
 const PUTTING = fileURLToPath(new URL('./putting_process.js', import.meta.url));
-const ASKED = fileURLToPath(new URL('./asked_process.js', import.meta.url));
+const ASKED = fileURLToPath(new URL('./blob_store_process.js', import.meta.url));
 
 async function setUp(t: Test, options: FolderBlobStoreOptions = {}) {
   const folder = tempFolder(t);

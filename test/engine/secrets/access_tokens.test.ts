@@ -5,7 +5,7 @@ import type { Issuer } from '../../../src/domain/audiences.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { type AccessClaims, AccessTokens } from '../../../src/engine/secrets/access_tokens.js';
 import { StoreUnavailable } from '../../../src/engine/store/store.js';
-import { START_MS } from '../../fixtures/deciding.js';
+import { START_MS } from '../../fixtures/decisions.js';
 
 const URLS: Record<Issuer, string> = { base: 'https://spool.test', legacy: 'https://old.test' };
 const KID = 'k'.repeat(43);

@@ -9,7 +9,7 @@ import { actorsOf } from '../../../src/engine/runtime/actors.js';
 import type { Runtime } from '../../../src/engine/runtime/runtime.js';
 import { openServerKeys } from '../../../src/engine/secrets/server_keys.js';
 import { SigningKeys } from '../../../src/engine/secrets/signing_keys.js';
-import { Played } from '../../fixtures/deciding.js';
+import { Played } from '../../fixtures/decisions.js';
 import { jsonOf, OauthApp, type Tokens } from '../../fixtures/oauth.js';
 import { TestRedis } from '../../fixtures/redis.js';
 import { TestSpool } from '../../fixtures/spool.js';

@@ -6,7 +6,7 @@ import { randomId } from '../../../src/engine/random/random.js';
 import { EntityScan } from '../../../src/engine/store/entity_scan.js';
 import { keysOf, tagOf } from '../../../src/engine/store/partitions.js';
 import { mastersOf } from '../../../src/engine/store/redis_connection.js';
-import { SweepTurns } from '../../../src/engine/store/sweep_turns.js';
+import { SweepTurns } from '../../../src/engine/store/sweep_schedule.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { ledgerOf } from '../../fixtures/ledger.js';
 import { OauthApp } from '../../fixtures/oauth.js';

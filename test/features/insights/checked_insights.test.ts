@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { openServerKeys } from '../../../src/engine/secrets/server_keys.js';
 import { checkedInsights } from '../../../src/features/insights/checked_insights.js';
+import { cleanText, foreignAddresses, wordsInOrder } from '../../../src/features/insights/clean_text.js';
 import { digestOfTurns, type InsightInput } from '../../../src/features/insights/insight_input.js';
-import { cleanText, foreignAddresses, wordsInOrder } from '../../../src/features/insights/plain_words.js';
 import { inputOf, NOTHING_SAID, SOURCE, STREAM } from '../../fixtures/insight_input.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 

@@ -7,8 +7,8 @@ import { insightId, libraryId, makeId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import type { LibraryPlace } from '../../../src/features/insights/insight_access.js';
 import { listItems } from '../../../src/features/insights/insight_lists.js';
-import type { InsightReading } from '../../../src/features/insights/insight_reading.js';
-import { checkPlays } from '../../fixtures/deciding.js';
+import type { InsightReading } from '../../../src/features/insights/insight_reader.js';
+import { checkPlays } from '../../fixtures/decisions.js';
 
 type Kept = { number: number; order: number };
 

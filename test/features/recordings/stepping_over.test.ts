@@ -10,10 +10,10 @@ import { randomId } from '../../../src/engine/random/random.js';
 import { actorsOf } from '../../../src/engine/runtime/actors.js';
 import type { Runtime } from '../../../src/engine/runtime/runtime.js';
 import type { ListPage, Store } from '../../../src/engine/store/store.js';
-import type { SweepTurns } from '../../../src/engine/store/sweep_turns.js';
+import type { SweepTurns } from '../../../src/engine/store/sweep_schedule.js';
 import { AudioSweep } from '../../../src/features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../../src/features/recordings/chunk_processing.js';
-import { LostAudio } from '../../../src/features/recordings/lost_audio.js';
+import { LostAudio } from '../../../src/features/recordings/missing_audio.js';
 
 const PARTITION = 3;
 const QUARANTINED = refuse('INTERNAL', 'This entity is out of service.');

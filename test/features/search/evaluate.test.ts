@@ -9,7 +9,6 @@ import { soundsOf, termsIn, wordsIn, wordTerm } from '../../../src/domain/search
 import { evaluate, type SearchKind, type SearchScope, type Wanted } from '../../../src/features/search/evaluate.js';
 import { idOfHit, Ranking } from '../../../src/features/search/ranking.js';
 import { digestOfQuery, readSearchCursor, writeSearchCursor } from '../../../src/features/search/search_cursor.js';
-import { drawsOf } from '../../fixtures/seed.js';
 import {
   libraryOf,
   shelfOf,
@@ -19,7 +18,8 @@ import {
   textsOf,
   told,
   WORDS,
-} from '../../fixtures/shelved.js';
+} from '../../fixtures/search_index.js';
+import { drawsOf } from '../../fixtures/seed.js';
 
 const RUNS = drawsOf(300);
 const ALL_KINDS: SearchKind[] = ['turn', 'suggestion', 'conversation', 'memory'];

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { CONTACTS_MEMBER } from '../../../actors/transcripts/announcing.js';
+import { CONTACTS_MEMBER } from '../../../actors/transcripts/announcement_index.js';
 import type { Contact } from '../../../kits/typescript/src/api.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { TestSpool } from '../../fixtures/spool.js';

@@ -1,6 +1,6 @@
 import { connect as connectTo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { Poster } from '../../../src/features/webhooks/poster.js';
+import { Poster } from '../../../src/features/webhooks/webhook_sender.js';
 import { type RawBehaviour, Receiver } from '../../fixtures/receiver.js';
 import { until } from '../../fixtures/until.js';
 

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../src/domain/limits.js';
 import { ConcurrencyLimit } from '../../../src/features/webhooks/concurrency_limit.js';
 import type { DeliveryClient } from '../../../src/features/webhooks/delivery_client.js';
 import { EndpointDispatcher } from '../../../src/features/webhooks/endpoint_dispatcher.js';
-import type { EndpointWork, Target } from '../../../src/features/webhooks/endpoint_work.js';
+import type { EndpointWork, Target } from '../../../src/features/webhooks/endpoint_queue.js';
 import { ReadyQueue } from '../../../src/features/webhooks/ready_queue.js';
 import { until } from '../../fixtures/until.js';
 

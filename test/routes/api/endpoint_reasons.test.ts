@@ -5,7 +5,7 @@ import {
   endpointHeadline,
   endpointReasons,
 } from '../../../src/features/webhooks/endpoint_reasons.js';
-import { START_MS } from '../../fixtures/deciding.js';
+import { START_MS } from '../../fixtures/decisions.js';
 import { FRESH } from '../../fixtures/endpoint_state.js';
 
 const NOW_MS = START_MS + 3_600_000;

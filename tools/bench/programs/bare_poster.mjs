@@ -1,7 +1,7 @@
 /** The least that posts webhooks: undici over kept connections, nothing signed, nothing stored. */
 import { Agent } from '../../../node_modules/undici/index.js';
 import { closedLoop } from '../measure.mjs';
-import { answer, settings } from './answering.mjs';
+import { answer, settings } from './answering_server.mjs';
 
 const { ca, connections } = settings();
 const agent = new Agent({ connections, pipelining: 1, keepAliveTimeout: 15_000, connect: { ca } });

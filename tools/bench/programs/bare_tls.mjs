@@ -1,6 +1,6 @@
 /** The peer for handshakes: node's own HTTPS listener that asks for a certificate. */
 import https from 'node:https';
-import { answer, settings } from './answering.mjs';
+import { answer, settings } from './answering_server.mjs';
 
 const { tls } = settings();
 const server = https.createServer({ ...tls, requestCert: true, rejectUnauthorized: true }, (_request, response) =>

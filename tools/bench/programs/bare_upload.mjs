@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import https from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { answer, settings } from './answering.mjs';
+import { answer, settings } from './answering_server.mjs';
 
 const open = promisify(fs.open);
 const write = promisify(fs.write);

@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { Agent } from '../../../node_modules/undici/index.js';
-import { answer, settings } from './answering.mjs';
+import { answer, settings } from './answering_server.mjs';
 
 const { ca, connections, socket_path } = settings();
 const agent = new Agent({ connections, pipelining: 1, keepAliveTimeout: 15_000, connect: { ca } });

@@ -13,7 +13,7 @@ import { loadLibrary, openRedis } from '../../../dist/src/engine/store/redis_con
 import { RedisStore } from '../../../dist/src/engine/store/redis_store.js';
 import { Subscribers } from '../../../dist/src/engine/store/subscriptions.js';
 import { closedLoop } from '../measure.mjs';
-import { answer, settings } from './answering.mjs';
+import { answer, settings } from './answering_server.mjs';
 
 const { socket_path } = settings();
 const redis = openRedis({ socket_path });

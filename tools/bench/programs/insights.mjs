@@ -8,7 +8,7 @@ import { actorsOf } from '../../../dist/src/engine/runtime/actors.js';
 import { Runtime } from '../../../dist/src/engine/runtime/runtime.js';
 import { loadLibrary, openRedis } from '../../../dist/src/engine/store/redis_connection.js';
 import { RedisStore } from '../../../dist/src/engine/store/redis_store.js';
-import { answer, settings } from './answering.mjs';
+import { answer, settings } from './answering_server.mjs';
 import { publishInsights } from './insight_results.mjs';
 
 const { socket_path } = settings();

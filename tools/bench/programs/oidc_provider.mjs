@@ -2,7 +2,7 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Redis } from '../../../node_modules/ioredis/built/index.js';
-import { answer, settings } from './answering.mjs';
+import { answer, settings } from './answering_server.mjs';
 
 // It would rather have a later Node, and keys of the operator's.
 console.warn = () => {};

@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import tls from 'node:tls';
-import { answer, settings } from './answering.mjs';
+import { answer, settings } from './answering_server.mjs';
 
 const ANSWER = 'HTTP/1.1 204 No Content\r\n\r\n';
 const DRIPPED = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';

@@ -6,12 +6,12 @@ import { libraryId, ownerOfPrivateWorkspace } from '../../../dist/src/domain/ids
 import { randomId, useRandomSource } from '../../../dist/src/engine/random/random.js';
 import { startServer } from '../../../dist/src/host/server.js';
 import { readSettings } from '../../../dist/src/host/settings.js';
-import { answer, settings } from './answering.mjs';
+import { answer, settings } from './answering_server.mjs';
+import { mintCodes } from './authorization_codes.mjs';
 import { publishInsights } from './insight_results.mjs';
-import { mintCodes } from './minting.mjs';
-import { minuteOf, seeded } from './said.mjs';
+import { minuteOf, seeded } from './random_words.mjs';
 import { seedAccounts } from './seeding.mjs';
-import { webhookDoors } from './webhook_doors.mjs';
+import { webhookDoors } from './webhook_backlog.mjs';
 
 const { data_dir, fixed_code, env: own_env = {} } = settings();
 // Sign-ins are then measured without reading mails: every code is the same.

@@ -10,8 +10,8 @@ import { keysOf } from '../../../dist/src/engine/store/partitions.js';
 import { loadLibrary, openRedis } from '../../../dist/src/engine/store/redis_connection.js';
 import { RedisStore } from '../../../dist/src/engine/store/redis_store.js';
 import { closedLoop } from '../measure.mjs';
-import { answer, settings } from './answering.mjs';
-import { minuteOf, seeded } from './said.mjs';
+import { answer, settings } from './answering_server.mjs';
+import { minuteOf, seeded } from './random_words.mjs';
 
 const WINDOW_MS = 60_000;
 const TURNS = 20;

@@ -4,7 +4,7 @@ import https from 'node:https';
 import { join } from 'node:path';
 import { FileStore } from '@tus/file-store';
 import { Server } from '@tus/server';
-import { answer, settings } from './answering.mjs';
+import { answer, settings } from './answering_server.mjs';
 
 const { folder, tls, is_synced } = settings();
 

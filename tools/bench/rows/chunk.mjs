@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openFolderBlobStore } from '../../../dist/src/engine/blobs/folder_blob_store.js';
 import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
-import { payload, peerTls, registerStream, sendChunk, startSpool, tlsPool } from '../spool_world.mjs';
+import { payload, peerTls, registerStream, sendChunk, startSpool, tlsPool } from '../spool_setup.mjs';
 
 /** A device has few uploads under way, so many in flight are many devices. */
 const IN_FLIGHT_A_DEVICE = 4;

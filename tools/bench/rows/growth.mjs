@@ -2,7 +2,7 @@ import { freemem } from 'node:os';
 import { Pool } from 'undici';
 import { closedLoop, costRow, interleave, verify } from '../measure.mjs';
 import { temporaryFolder } from '../processes.mjs';
-import { registerStream, sendChunk, startSpool } from '../spool_world.mjs';
+import { registerStream, sendChunk, startSpool } from '../spool_setup.mjs';
 
 const FIXED_CODE = 123_456;
 const FEW_ACCOUNTS = 2_000;

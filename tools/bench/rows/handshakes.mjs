@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import tls from 'node:tls';
 import { closedLoop, interleave, rateRow } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
-import { peerTls, startSpool } from '../spool_world.mjs';
+import { peerTls, startSpool } from '../spool_setup.mjs';
 
 const IN_FLIGHT = 8;
 

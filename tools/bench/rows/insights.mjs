@@ -1,7 +1,7 @@
 import { closedLoop, costRow, interleave, quantile, verify, whole } from '../measure.mjs';
 import { LOAD_CORE, startProgram, startRedis, temporaryFolder } from '../processes.mjs';
 import { rawGets } from '../raw_get.mjs';
-import { startSpool } from '../spool_world.mjs';
+import { startSpool } from '../spool_setup.mjs';
 
 const PUBLICATIONS = 200;
 const SMALL = 100;

@@ -4,7 +4,7 @@ import { Redis } from '../../../node_modules/ioredis/built/index.js';
 import { whole } from '../measure.mjs';
 import { rssBytes, temporaryFolder } from '../processes.mjs';
 import { seededAccountId } from '../programs/seeding.mjs';
-import { startSpool } from '../spool_world.mjs';
+import { startSpool } from '../spool_setup.mjs';
 
 const ACTORS = 20_000;
 const ACCOUNTS = 200;

@@ -5,7 +5,7 @@ import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
 import { seededAccountId } from '../programs/seeding.mjs';
 import { rawForms } from '../raw_forms.mjs';
-import { startSpool } from '../spool_world.mjs';
+import { startSpool } from '../spool_setup.mjs';
 
 const IN_FLIGHT = 64;
 const ACCOUNTS = 1_000;

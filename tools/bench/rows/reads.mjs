@@ -4,7 +4,7 @@ import { keysOf } from '../../../dist/src/engine/store/partitions.js';
 import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
 import { rawGets } from '../raw_get.mjs';
-import { startSpool } from '../spool_world.mjs';
+import { startSpool } from '../spool_setup.mjs';
 
 const IN_FLIGHT = 64;
 const EVENTS = 100;

@@ -1,6 +1,6 @@
 import { quantile, verify, whole } from '../measure.mjs';
 import { temporaryFolder } from '../processes.mjs';
-import { startSpool } from '../spool_world.mjs';
+import { startSpool } from '../spool_setup.mjs';
 
 const STREAMS = 40;
 /** Of each stream. */

@@ -1,15 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
-import { Patience } from '../../../dist/kits/typescript/src/patience.js';
+import { Patience } from '../../../dist/kits/typescript/src/retries.js';
 import { recordWeek } from '../../../dist/tools/demo/run_week.js';
 import { scriptedWeek } from '../../../dist/tools/demo/scripted_week.js';
 import { ScriptedEngine } from '../../../dist/tools/speech/scripted_engine.js';
 import { startFts5 } from '../fts5.mjs';
 import { closedLoop, quantile, verify, whole } from '../measure.mjs';
 import { temporaryFolder } from '../processes.mjs';
-import { minuteOf, seeded, sentence } from '../programs/said.mjs';
+import { minuteOf, seeded, sentence } from '../programs/random_words.mjs';
 import { toldRecording } from '../recordings.mjs';
-import { startSpool } from '../spool_world.mjs';
+import { startSpool } from '../spool_setup.mjs';
 
 const CLIENTS = 4;
 const STREAMS = 20;

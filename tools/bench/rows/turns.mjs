@@ -3,7 +3,7 @@ import { closedLoop, costRow, interleave, quantile, rateRow, verify, whole } fro
 import { cpuMs, LOAD_CORE, startProgram, startRedis, temporaryFolder } from '../processes.mjs';
 import { rawGets } from '../raw_get.mjs';
 import { announce, CAPTURED_AT, toldRecording, upload } from '../recordings.mjs';
-import { startSpool } from '../spool_world.mjs';
+import { startSpool } from '../spool_setup.mjs';
 
 const IN_FLIGHT = 64;
 const WINDOWS = 500;

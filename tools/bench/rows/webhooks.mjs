@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { interleave, quantile, rateRow, spreadText, verify, whole } from '../measure.mjs';
 import { cpuMs, LOAD_CORE, startProgram, temporaryFolder } from '../processes.mjs';
-import { peerTls, startSpool } from '../spool_world.mjs';
+import { peerTls, startSpool } from '../spool_setup.mjs';
 
 const ACCOUNTS = 100;
 const ENDPOINTS_EACH = 2;

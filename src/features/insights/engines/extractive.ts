@@ -1,12 +1,12 @@
 import { Chrono, casual } from 'chrono-node/en';
 import type { SuggestionKind } from '../../../../actors/insights/library_state.js';
 import { LIMITS } from '../../../domain/limits.js';
+import { cleanText } from '../clean_text.js';
 import type { InputTurn, InsightInput, RawInsights, RawSuggestion } from '../insight_input.js';
-import { cleanText } from '../plain_words.js';
 import { languageOf } from '../spoken_language.js';
 import { stems } from '../stems.js';
 import type { InsightEngine } from './insight_engine.js';
-import { weightiest } from './weighty_words.js';
+import { weightiest } from './keywords.js';
 
 /**
  * Insights without a model. It invents nothing: titles, summaries and suggestions are words that were said. Suggestions

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sizeInWords } from '../../../domain/limit_text.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { lengthOf } from '../window_audio.js';
-import { AUDIO_WORD } from './command_words.js';
+import { AUDIO_WORD } from './command_line.js';
 import { type Engine, EngineFailed, type Heard, type TranscriptionRequest } from './engine.js';
 import { readTranscription } from './transcription_json.js';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { EXTRACTIVE_ENGINE, OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
 import { LIMITS } from '../../../domain/limits.js';
-import { COMMAND_RULE, isTranscriptionCommand } from './command_words.js';
+import { COMMAND_RULE, isTranscriptionCommand } from './command_line.js';
 
 /**
  * Further engines, by the names that pipelines have for them: `{"transcription": {"name": {"url": …} or {"command": […]}},

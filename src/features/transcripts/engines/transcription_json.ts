@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { LIMITS } from '../../../domain/limits.js';
 import { EngineFailed, type Heard, type HeardSegment, type HeardWord } from './engine.js';
-import { type HeardSpan, placesOf, unitOf } from './heard_times.js';
 import { languageTag } from './language_tag.js';
+import { type HeardSpan, placesOf, unitOf } from './segment_times.js';
 
 /**
  * Transcriptions as JSON, as OpenAI's `json`, `verbose_json` and `diarized_json` have them, and whisper.cpp and others

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { commandEngine, removeLeftBehind } from '../../../../src/features/transcripts/engines/command.js';
-import { commandWords } from '../../../../src/features/transcripts/engines/command_words.js';
+import { commandWords } from '../../../../src/features/transcripts/engines/command_line.js';
 import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
 import type { WindowFile } from '../../../../src/features/transcripts/window_audio.js';
 import { tempFolder } from '../../../fixtures/temp_folder.js';

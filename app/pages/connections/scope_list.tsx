@@ -1,0 +1,26 @@
+import { abilitiesOf } from '../../../src/edge/pages/scope_texts.js';
+
+/** What scopes let somebody do, in the words of the page that asked for consent. */
+export function Abilities({ scopes }: { scopes: readonly string[] }) {
+  const { read, change } = abilitiesOf(scopes);
+  return (
+    <details class="abilities">
+      <summary>What it may do</summary>
+      {read.length > 0 && <Words title="See" words={read.map(({ words }) => words)} />}
+      {change.length > 0 && <Words title="Do" words={change.map(({ words }) => words)} />}
+    </details>
+  );
+}
+
+function Words({ title, words }: { title: string; words: readonly string[] }) {
+  return (
+    <>
+      <p class="hint">{title}</p>
+      <ul class="points">
+        {words.map((one) => (
+          <li key={one}>{one}</li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import type { EventType, RecorderSession } from '../../../kits/typescript/src/api.js';
+import { Badge } from '../../parts/placeholders.js';
+import { account } from '../../shell/account.js';
+
+/** How recorder sessions stand, in words. */
+
+export const SESSION_EVENTS: readonly EventType[] = [
+  'device_session.started',
+  'device_session.joined',
+  'device_session.left',
+  'device_session.updated',
+  'device_session.ended',
+];
+
+const HOUR_MS = 3_600_000;
+const HOURS = [1, 2, 4, 8, 24] as const;
+
+/** How long a session may go on from now, as a choice. */
+export const LENGTHS = HOURS.map((hours) => [String(hours), countText(hours, 'hour')] as const);
+
+/** When so many hours are over; a little less, since the server's clock has the last word and takes 24 at most. */
+export function inHours(hours: string): string {
+  const SPARE_MS = 10_000;
+  return new Date(Date.now() + Number(hours) * HOUR_MS - SPARE_MS).toISOString();
+}
+
+export function isOver({ status }: RecorderSession): boolean {
+  return status === 'draining' || status === 'ended';
+}
+
+const STATES = {
+  waiting: ['caution', 'Waits for a recorder'],
+  open: ['live', 'Records'],
+  draining: ['plain', 'Sends the rest'],
+  ended: ['plain', 'Over'],
+} as const satisfies Record<RecorderSession['status'], readonly [string, string]>;
+
+export function StateBadge({ session: { status, end_reason } }: { session: RecorderSession }) {
+  const [tone, words] = STATES[status];
+  return <Badge tone={tone}>{end_reason === 'never_started' ? 'Never began' : words}</Badge>;
+}
+
+const ENDS: Record<NonNullable<RecorderSession['end_reason']>, string> = {
+  host: 'Its host ended it.',
+  recorder: 'The recorder had sent everything, and ended it.',
+  expired: 'Its time was over.',
+  device_removed: 'The recorder was removed.',
+  account_deleted: 'The host’s account was deleted.',
+  never_started: 'No recorder came in time.',
+};
+
+/** One sentence on where it stands. */
+export function standOf({ status, end_reason }: RecorderSession): string {
+  const why = end_reason === null ? '' : ENDS[end_reason];
+  if (status === 'waiting') return 'It waits for a recorder to take the code: for ten minutes, then it ends by itself.';
+  if (status === 'open') return 'A recorder is here. What it records arrives by itself.';
+  if (status === 'draining') return `${why} The recorder may still send what it has recorded.`;
+  return why;
+}
+
+export function countText(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+/** Of a shared one; null for one's own private workspace, and for those of others. */
+export function workspaceName(id: string): string | null {
+  const found = account.value?.workspaces.find((workspace) => workspace.id === id);
+  return found === undefined || found.private ? null : found.name;
+}

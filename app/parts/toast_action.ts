@@ -1,0 +1,23 @@
+import { type Action, apiErrorOf, useAction } from '../api/loading.js';
+import { say } from './toast_queue.js';
+
+/** What a button does where no form says what went wrong: the edge of the page does, with the server's reason. */
+export function useDeed<Given extends unknown[]>(
+  failed: string,
+  act: (...given: Given) => Promise<unknown>,
+): Action<Given> {
+  return useAction(async (...given: Given) => {
+    try {
+      await act(...given);
+    } catch (error) {
+      const known = apiErrorOf(error);
+      say(`${failed} ${known.message}`, 'problem');
+      throw known;
+    }
+  });
+}
+
+/** Puts the focus where it is not lost when the row of the button that was pressed goes. */
+export function leaveRow(): void {
+  document.querySelector<HTMLElement>('#content h1')?.focus({ preventScroll: true });
+}

@@ -1,0 +1,55 @@
+import { useState } from 'preact/hooks';
+import type { Turn } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useAction } from '../api/loading.js';
+import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { FormProblem } from '../parts/field.js';
+import { say } from '../parts/toast_queue.js';
+import { contactNamed, PersonField } from './contact_choice.js';
+
+/** Where what transcribes tells no speakers apart: all that has no speaker yet was said by one person. */
+export function OneSpeaker({ turns, onChanged }: { turns: readonly Turn[]; onChanged: () => void }) {
+  const [name, setName] = useState<string | null>(null);
+  const save = useAction(async () => {
+    const { id } = await contactNamed(name ?? '');
+    for (const turn of turns) {
+      if (turn.speaker !== null || turn.contact_id !== null) continue;
+      await api('PATCH /turns/{id}', { path: { id: turn.id }, body: { contact_id: id } });
+    }
+    say(`${name?.trim()} is named.`);
+    setName(null);
+  });
+  return (
+    <>
+      <p class="hint">Speakers are not told apart here. If it was one person, say who.</p>
+      <p class="actions">
+        <Button small icon="person" onClick={() => setName('')}>
+          Name the speaker
+        </Button>
+      </p>
+      <Dialog open={name !== null} title="Who speaks in this recording?" onClose={() => setName(null)}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void save.run().finally(onChanged);
+          }}
+        >
+          <PersonField
+            label="Name"
+            value={name ?? ''}
+            onValue={setName}
+            error={save.error?.fields.get('name') ?? null}
+          />
+          <FormProblem error={save.error} fields={['name']} />
+          <div class="dialog-actions">
+            <Button onClick={() => setName(null)}>Cancel</Button>
+            <Button kind="primary" type="submit" busy={save.busy}>
+              Save
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+    </>
+  );
+}

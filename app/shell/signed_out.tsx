@@ -1,0 +1,94 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useAction } from '../api/loading.js';
+import { Button, ButtonLink } from '../parts/button.js';
+import { Loading } from '../parts/placeholders.js';
+import { resume, session, signIn, signOut } from '../session/session.js';
+import { account_error, loadAccount } from './account.js';
+import { SURROUNDINGS } from './document_data.js';
+
+/** What stands there before somebody is signed in. */
+
+function Card({ title, children }: { title: string; children: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${title} · Spool`;
+  }, [title]);
+  return (
+    <div class="entrance">
+      <header class="brand">
+        <img src={SURROUNDINGS.icon} alt="" width="28" height="28" />
+        <span>Spool</span>
+      </header>
+      <main class="card">
+        <h1>{title}</h1>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+export function Entrance() {
+  const now = session.value;
+  const enter = useAction(signIn);
+  if (now.is === 'starting' || now.is === 'in') {
+    return (
+      <Card title="Your recordings">
+        <Loading what="Signing in" />
+      </Card>
+    );
+  }
+  if (now.is === 'away') {
+    return (
+      <Card title="Spool can’t be reached">
+        <p class="lead">Check your connection. You stay signed in.</p>
+        <Button kind="primary" onClick={() => void resume()}>
+          Try again
+        </Button>
+      </Card>
+    );
+  }
+  return (
+    <Card title="Your recordings">
+      <p class="lead">Listen to what was recorded, read it as text, and find again what was said.</p>
+      {now.problem !== null && (
+        <p class="notice caution" role="alert">
+          {now.problem}
+        </p>
+      )}
+      {isSecureContext ? (
+        <>
+          <Button kind="primary" busy={enter.busy} onClick={() => void enter.run()}>
+            Sign in
+          </Button>
+          <p class="hint">We’ll email you a six-digit code. If you are new here, that makes your account.</p>
+        </>
+      ) : (
+        <p class="notice problem">Browsers let nobody sign in here: this address needs https, or must be localhost.</p>
+      )}
+    </Card>
+  );
+}
+
+/** The account itself can't be shown: it is deleted, or could not be loaded. */
+export function NoAccount() {
+  const error = account_error.value;
+  if (error === null) return <Entrance />;
+  const is_deleted = error.code === 'ACCOUNT_DELETED';
+  return (
+    <Card title={is_deleted ? 'Your account is deleted' : 'Your account can’t be shown'}>
+      <p class="lead">{error.message}</p>
+      <div class="stack">
+        {is_deleted ? (
+          <ButtonLink kind="primary" href="/restore">
+            See whether it can be restored
+          </ButtonLink>
+        ) : (
+          <Button kind="primary" onClick={() => void loadAccount()}>
+            Try again
+          </Button>
+        )}
+        <Button onClick={() => void signOut()}>Sign out</Button>
+      </div>
+    </Card>
+  );
+}

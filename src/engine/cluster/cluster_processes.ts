@@ -1,0 +1,196 @@
+import { hostname } from 'node:os';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { callFunction } from '../store/redis_calls.js';
+import { nodesOf } from '../store/redis_connection.js';
+import { isRetryable } from '../store/store.js';
+import { every } from '../time/periodic_timer.js';
+import { newMemberId, ownersOf } from './ownership.js';
+
+const RENEW_EVERY_MS = 1_000;
+/** A process that says nothing for so long is no member any more, and believes so itself. */
+const EXPIRE_MS = 5_000;
+/** Longer than any lease: whoever looks later finds nothing of its own. */
+const REMEMBERED_MS = 10 * 60_000;
+/** Both lie in one slot of a cluster. */
+const KEYS = ['spool:{members}', 'spool:{members}:said'] as const;
+
+/** A process, as it says of itself. */
+export type Member = { id: string; host: string; pid: number; since_ms: number };
+
+/** Whose partitions are whose, as far as this process knows. Only a hint: nothing may rest on it but delays. */
+export type Ownership = { owns(partition: number): boolean };
+
+/** Under which name this process holds what it takes, and who has ended without giving back. */
+export type Holding = { readonly id: string; readonly gone: ReadonlySet<string> };
+
+const saidShape = z.object({ host: z.string().max(255), pid: z.int().min(0), since_ms: z.int().min(0) });
+const UNKNOWN = { host: '', pid: 0, since_ms: 0 };
+
+type MembersDeps = {
+  /** A new one when absent. */
+  id?: string | undefined;
+  redis: Redis;
+  log: Pick<Logger, 'info' | 'error'>;
+  since_ms: number;
+  /** Shorter ones are for tests. */
+  times?: { renew_every_ms: number; expire_ms: number };
+};
+
+type View = { living: readonly Member[]; owners: readonly string[]; at_ms: number };
+
+/**
+ * The processes that work on one Redis (docs/architecture.md, "More than one process"). Each says every second that it is
+ * alive, and learns who else is. Times are Redis'; how old the view is, the monotonic clock says.
+ */
+export class Members implements Ownership, Holding {
+  readonly id: string;
+  readonly #deps: MembersDeps;
+  readonly #said: string;
+  readonly #renew_every_ms: number;
+  readonly #expire_ms: number;
+  #view: View | null = null;
+  /** Since when no view was missed: before, others may not have been able to say that they are alive. */
+  #steady_since_ms = 0;
+  #gone: ReadonlySet<string> = new Set();
+  /** Read once: what one says of itself never changes. */
+  #known = new Map<string, Member>();
+  #stopTicking: (() => void) | null = null;
+  #renewing: Promise<void> | null = null;
+  #has_left = false;
+
+  constructor(deps: MembersDeps) {
+    this.#deps = deps;
+    this.id = deps.id ?? newMemberId();
+    const { renew_every_ms, expire_ms } = deps.times ?? { renew_every_ms: RENEW_EVERY_MS, expire_ms: EXPIRE_MS };
+    this.#renew_every_ms = renew_every_ms;
+    this.#expire_ms = expire_ms;
+    this.#said = JSON.stringify({ host: hostname(), pid: process.pid, since_ms: deps.since_ms });
+  }
+
+  /** What a connection of this process listens on, so that others can tell whether it ended or only says nothing. */
+  get channel(): string {
+    return channelOf(this.id);
+  }
+
+  /** Joins; rejects where Redis does not answer. */
+  async start(): Promise<void> {
+    await this.#renew();
+    this.#stopTicking = every(this.#renew_every_ms, () => void this.renew());
+  }
+
+  /** Others take its partitions from now on; what is in its hands stays there. Never rejects. */
+  async leave(): Promise<void> {
+    if (this.#has_left) return;
+    this.#has_left = true;
+    this.#stopTicking?.();
+    await this.#renewing;
+    this.#view = null;
+    await this.#say('').catch(() => {}); // then it expires
+  }
+
+  /** Says that it is alive, unless that is being done. Never rejects. */
+  renew(): Promise<void> {
+    this.#renewing ??= this.#renew()
+      .catch((error: unknown) => {
+        if (!isRetryable(error)) this.#deps.log.error({ err: error }, 'members could not be read');
+      })
+      .finally(() => {
+        this.#renewing = null;
+      });
+    return this.#renewing;
+  }
+
+  /** All that are alive, the oldest first; nobody while that is not known. */
+  get living(): readonly Member[] {
+    return this.#present()?.living ?? [];
+  }
+
+  owns(partition: number): boolean {
+    return this.#present()?.owners[partition] === this.id;
+  }
+
+  /** How many partitions each member looks at first. */
+  shares(): ReadonlyMap<string, number> {
+    const shares = new Map(this.living.map(({ id }) => [id, 0]));
+    for (const id of this.#present()?.owners ?? []) shares.set(id, (shares.get(id) ?? 0) + 1);
+    return shares;
+  }
+
+  /** Processes that ended without leaving: what they had leased, nobody has. One that only stands still is none of them. */
+  get gone(): ReadonlySet<string> {
+    return this.#gone;
+  }
+
+  #present(): View | null {
+    if (this.#view === null || performance.now() - this.#view.at_ms > this.#expire_ms) return null;
+    return this.#view;
+  }
+
+  async #renew(): Promise<void> {
+    const began_ms = performance.now();
+    const told = await this.#say(this.#said);
+    if (this.#has_left) return;
+    if (this.#view === null || began_ms - this.#view.at_ms > this.#expire_ms / 2) this.#steady_since_ms = began_ms;
+    const living = told.filter(({ left_ms }) => left_ms > 0).map(({ member }) => member);
+    const owners = this.#isAsBefore(living) ? (this.#view?.owners ?? []) : ownersOf(living.map(({ id }) => id));
+    living.sort((a, b) => a.since_ms - b.since_ms || (a.id < b.id ? -1 : 1));
+    this.#view = { living, owners, at_ms: began_ms };
+    const expired = told.filter(({ left_ms }) => left_ms <= 0).map(({ member }) => member.id);
+    this.#gone = await this.#goneOf(expired);
+  }
+
+  #isAsBefore(living: readonly Member[]): boolean {
+    const before = this.#view?.living ?? [];
+    return before.length === living.length && living.every(({ id }) => before.some((one) => one.id === id));
+  }
+
+  async #goneOf(expired: readonly string[]): Promise<ReadonlySet<string>> {
+    const gone = new Set(expired.filter((id) => this.#gone.has(id)));
+    if (performance.now() - this.#steady_since_ms < this.#expire_ms) return gone;
+    for (const id of expired) {
+      if (gone.has(id) || (await this.#isConnected(id))) continue;
+      gone.add(id);
+      this.#deps.log.info({ member: id }, 'a process ended without leaving; others take over what it had in hand');
+    }
+    return gone;
+  }
+
+  /** The system closes the connections of a process that was killed, and keeps those of one that was stopped. */
+  async #isConnected(id: string): Promise<boolean> {
+    const nodes = nodesOf(this.#deps.redis);
+    const counts = await Promise.all(nodes.map((node) => node.pubsub('NUMSUB', channelOf(id)))).catch(() => null);
+    return counts === null || counts.some(([, count]) => Number(count) > 0);
+  }
+
+  async #say(said: string): Promise<{ member: Member; left_ms: number }[]> {
+    const { redis } = this.#deps;
+    const args = [this.id, said, this.#expire_ms, REMEMBERED_MS];
+    const told = (await callFunction(redis, () => redis.fcall('spool_members_v1', KEYS.length, ...KEYS, ...args))) as (
+      | string
+      | number
+    )[];
+    const known = this.#known;
+    this.#known = new Map();
+    return Array.from({ length: told.length / 3 }, (_, nth) => {
+      const [id, left_ms, text] = told.slice(nth * 3, nth * 3 + 3) as [string, number, string];
+      const member = known.get(id) ?? { id, ...saidOf(text) };
+      this.#known.set(id, member);
+      return { member, left_ms };
+    });
+  }
+}
+
+function channelOf(id: string): string {
+  return `spool:member:${id}`;
+}
+
+/** What a later release says otherwise is no reason not to count it. */
+function saidOf(text: string): Omit<Member, 'id'> {
+  try {
+    return saidShape.parse(JSON.parse(text));
+  } catch {
+    return UNKNOWN;
+  }
+}

@@ -1,0 +1,16 @@
+import type { Logger } from 'pino';
+import type { TurnWatch } from './batch_record.js';
+import type { Tracing } from './tracing.js';
+
+/** Writes turns to the log (level debug) and into traces; null where neither is wanted, so that turns cost nothing more. */
+export function turnWatch(log: Logger, tracing: Tracing | null): TurnWatch | null {
+  const is_logged = log.isLevelEnabled('debug');
+  if (!is_logged && tracing === null) return null;
+  return (note) => {
+    tracing?.noteTurn(note);
+    if (!is_logged) return;
+    const { messages, ...rest } = note;
+    const request_ids = new Set(messages.flatMap(({ scope }) => scope?.request_id ?? []));
+    log.debug({ ...rest, messages: messages.map(({ type }) => type), request_ids: [...request_ids] }, 'turn');
+  };
+}

@@ -1,0 +1,174 @@
+import type { ItemKind, Items } from '../../../actors/insights/library_state.js';
+import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
+import type { PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
+import type { Principal } from '../../access/principal.js';
+import { insightId, isLaneId } from '../../domain/ids.js';
+import { orNull } from '../../domain/refusals.js';
+import { type FoundItem, readableItem } from '../insights/insight_access.js';
+import { InsightReading } from '../insights/insight_reader.js';
+import type { FeatureServices } from '../services.js';
+import { type Scene, somePages } from '../transcripts/transcript_pages.js';
+import { type FoundTurn, readableScene, sceneOfTurn } from '../transcripts/transcript_reading.js';
+import { type HitPlace, type Hits, itemOfEntry } from './evaluate.js';
+
+/** A turn as it lies in its page. */
+export type TurnAt = { scene: Scene; page: TranscriptPage; at: number; turn: PageTurn };
+type TurnHitPlace = Extract<HitPlace, { transcript_id: string }>;
+
+/** What must be so beside what the index knows. */
+export type HitFilters = {
+  lane: string | null;
+  /** Contacts as they are today; whom a hit shows must be one of them. */
+  contact_ids: ReadonlySet<string> | null;
+  session_id: string | null;
+};
+
+/**
+ * What stands behind hits of the index, for one request: each transcript and page is read once. What the caller may not
+ * read, and what is not there any more, is null.
+ */
+export class HitReading {
+  readonly #services: Pick<FeatureServices, 'actors' | 'runtime'>;
+  readonly #who: Principal;
+  readonly #filters: HitFilters;
+  readonly #scenes = new Map<string, Promise<Scene | null>>();
+  readonly #pages = new Map<string, Promise<TranscriptPage | null>>();
+  readonly insights: InsightReading;
+  /** Of how many hits the text was read. */
+  looked = 0;
+
+  constructor(services: Pick<FeatureServices, 'actors' | 'runtime'>, who: Principal, filters: HitFilters) {
+    this.#services = services;
+    this.#who = who;
+    this.#filters = filters;
+    this.insights = new InsightReading(services, who);
+  }
+
+  async scene(transcript_id: string): Promise<Scene | null> {
+    const known = this.#scenes.get(transcript_id);
+    if (known !== undefined) return known;
+    const reading = isLaneId(transcript_id)
+      ? sceneOfTurn(this.#services, this.#who, { stream_id: transcript_id })
+      : readableScene(this.#services, this.#who, transcript_id);
+    const found = orNull(reading, 'NOT_FOUND', 'CONTENT_EXPIRED');
+    this.#scenes.set(transcript_id, found);
+    return found;
+  }
+
+  /** What a pipeline has heard in a recording, or the default one for it. */
+  async heard(stream_id: string, pipeline_id: string | null): Promise<Scene | null> {
+    return orNull(
+      readableScene(this.#services, this.#who, stream_id, { pipeline_id, or_default: true }),
+      'NOT_FOUND',
+      'CONTENT_EXPIRED',
+    );
+  }
+
+  /** Turns of those pages, one after the other; pages that there are not are passed over. */
+  async turnsOf(scene: Scene, numbers: readonly number[]): Promise<FoundTurn[]> {
+    const pages = await Promise.all(numbers.map((number) => this.page(scene, number)));
+    return pages.flatMap((page) => page?.turns.map((turn) => ({ page: page.number, turn })) ?? []);
+  }
+
+  /** A page that there is. */
+  async page(scene: Scene, number: number): Promise<TranscriptPage | null> {
+    const key = `${scene.id} ${number}`;
+    const known = this.#pages.get(key);
+    const reading = known ?? this.#read(scene, number);
+    if (known === undefined) this.#pages.set(key, reading);
+    return reading;
+  }
+
+  async #read(scene: Scene, number: number): Promise<TranscriptPage | null> {
+    const pages = await somePages(this.#services, scene, { page: number, limit: 1 });
+    return pages.find((page) => page.number === number) ?? null;
+  }
+
+  /** The turn of a hit, where it passes the filters. */
+  async turn(hits: Hits, hit: number): Promise<TurnAt | null> {
+    const place = hits.place(hit) as TurnHitPlace;
+    const scene = await this.scene(place.transcript_id);
+    if (scene === null) return null;
+    const { session_id } = this.#filters;
+    if (session_id !== null && scene.stream.recorder?.binding_epoch !== session_id) return null;
+    const text = hits.text(hit);
+    const named = place.block.contacts.get(text);
+    const indexed = { speaker: place.block.speaker(text), ...(named === undefined ? {} : { contact_id: named }) };
+    // What the index knows of the speaker spares the page.
+    if (!(await this.#shows(scene.stream.account_id, contactOf(scene.speakers, indexed)))) return null;
+    this.looked += 1;
+    const number = place.pages[place.page_at]?.page ?? 0;
+    const page = await this.page(scene, number);
+    if (page === null) return null;
+    const serial = place.block.serial(text);
+    const at = page.turns.findIndex((turn) => turn.serial === serial);
+    const turn = page.turns[at];
+    if (turn === undefined) return null;
+    const passes = await this.#shows(scene.stream.account_id, contactOf(scene.speakers, turn));
+    return passes ? { scene, page, at, turn } : null;
+  }
+
+  /** The turns before and after it, which may lie in other pages of those. */
+  async beside(hits: Hits, hit: number, { scene, page, at }: TurnAt): Promise<PageTurn[]> {
+    const { pages, page_at } = hits.place(hit) as TurnHitPlace;
+    const found: PageTurn[] = [];
+    for (const step of [-1, 1]) {
+      let turn = page.turns[at + step];
+      const other = pages[page_at + step]?.page;
+      if (turn === undefined && other !== undefined) {
+        const read = await this.page(scene, other);
+        turn = read?.turns.at(step === 1 ? 0 : -1);
+      }
+      if (turn !== undefined) found.push(turn);
+    }
+    return found;
+  }
+
+  /** The item of a hit, where it passes the filters. */
+  async item(hits: Hits, hit: number): Promise<(FoundItem<ItemKind> & { kind: ItemKind }) | null> {
+    const { shelf, entry } = hits.place(hit) as Extract<HitPlace, { entry: string }>;
+    const { kind, number } = itemOfEntry(entry);
+    this.looked += 1;
+    const id = insightId(shelf.library_id, kind, number);
+    const found = await orNull(readableItem(this.#services, this.#who, { kind, id }), 'NOT_FOUND', 'CONTENT_EXPIRED');
+    if (found === null) return null;
+    const { item, place } = found;
+    const { lane, session_id } = this.#filters;
+    if (kind === 'suggestion' && (item as Items['suggestion']).status === 'withdrawn') return null;
+    if (item.pipeline_id !== lane || (session_id !== null && item.session_id !== session_id)) return null;
+    return (await this.#isOf(kind, item, place.account_id)) ? { ...found, kind } : null;
+  }
+
+  async #isOf(kind: ItemKind, item: Items[ItemKind], account_id: string): Promise<boolean> {
+    if (this.#filters.contact_ids === null) return true;
+    if (kind === 'conversation') {
+      for (const participant of (item as Items['conversation']).participants) {
+        const scene = await this.scene(participant.stream_id);
+        if (scene !== null && (await this.#shows(account_id, contactOf(scene.speakers, participant)))) return true;
+      }
+      return false;
+    }
+    for (const held of contactsOfItem(kind, item)) {
+      if (await this.#shows(account_id, held)) return true;
+    }
+    return false;
+  }
+
+  /** Whether a contact is one of those that are asked for. */
+  async #shows(account_id: string, held: string | null): Promise<boolean> {
+    const { contact_ids } = this.#filters;
+    if (contact_ids === null) return true;
+    // Nobody has contacts of others.
+    if (held === null || account_id !== this.#who.account_id) return false;
+    const contact = await this.insights.contact(account_id, held);
+    return contact !== null && contact_ids.has(contact.id);
+  }
+}
+
+/** Whom a suggestion or a memory names, the first first. */
+export function contactsOfItem(kind: ItemKind, item: Items[ItemKind]): (string | null)[] {
+  if (kind === 'memory') return [(item as Items['memory']).contact_id];
+  if (kind === 'conversation') return [];
+  const { owner_contact_id, requester_contact_id } = (item as Items['suggestion']).roles;
+  return [owner_contact_id, requester_contact_id];
+}

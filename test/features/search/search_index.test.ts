@@ -1,0 +1,228 @@
+import t from 'tap';
+import { library } from '../../../actors/insights/library.js';
+import { insightKey } from '../../../actors/insights/library_state.js';
+import { stream } from '../../../actors/recordings/stream.js';
+import type { Stream } from '../../../actors/recordings/stream_state.js';
+import { contacts } from '../../../actors/transcripts/contacts.js';
+import { transcript } from '../../../actors/transcripts/transcript.js';
+import type { PublishedTurn } from '../../../actors/transcripts/transcript_state.js';
+import { sweep } from '../../../actors/workspaces/sweep.js';
+import { FIRST_INSIGHT_NUMBER, laneId, libraryId, partitionOfId, pipelineId } from '../../../src/domain/ids.js';
+import { SEARCH_INDEX } from '../../../src/domain/search/places.js';
+import { WORDS_VERSION, wordTerm } from '../../../src/domain/search/words.js';
+import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
+import { randomId } from '../../../src/engine/random/random.js';
+import { actorsOf } from '../../../src/engine/runtime/actors.js';
+import type { AnyActorKind } from '../../../src/engine/runtime/runtime.js';
+import { keysOf } from '../../../src/engine/store/partitions.js';
+import { SearchBackfill } from '../../../src/features/search/search_backfill.js';
+import { SearchShelves, type Shelf } from '../../../src/features/search/search_index.js';
+import { postingsOf } from '../../fixtures/postings.js';
+import { TestRedis } from '../../fixtures/redis.js';
+import { ServerProcess } from '../../fixtures/server_process.js';
+
+const FIRST_MEMORY = `m${insightKey(FIRST_INSIGHT_NUMBER)}`;
+
+const KINDS: AnyActorKind[] = [transcript, library, stream, contacts, sweep];
+const PARTITION = 7;
+const metrics = makeMetrics();
+const drawn = () => randomId({ partition: PARTITION, now_ms: Date.now() });
+const [account_id, source_id] = [drawn(), drawn()];
+/** A release that knows nothing of search. */
+const OLD_KINDS = KINDS.map(
+  (kind): AnyActorKind => ({ ...kind, decide: (...said) => withoutSearch(kind.decide(...said)) }),
+);
+
+function withoutSearch(decision: ReturnType<AnyActorKind['decide']>): ReturnType<AnyActorKind['decide']> {
+  const effects = decision.effects?.filter(
+    (effect) => effect.effect !== 'mark_changed' && !('collection' in effect && effect.collection === 'blocks'),
+  );
+  const next = decision.next as { searchable?: true; insights?: { searchable?: true } } | null | undefined;
+  if (next == null) return { ...decision, effects: effects ?? [] };
+  const { searchable: _, ...state } = next;
+  const { searchable: __, ...insights } = state.insights ?? {};
+  return { ...decision, effects: effects ?? [], next: { ...state, ...(state.insights && { insights }) } };
+}
+
+/** One whose words were others: what it stores says so, and these are not found. */
+function asVersionOne(decision: ReturnType<AnyActorKind['decide']>): ReturnType<AnyActorKind['decide']> {
+  const { next, ...rest } = withoutSearch(decision);
+  if (next == null) return decision.next === undefined ? rest : { ...rest, next };
+  const { insights, ...state } = next as { insights?: object };
+  return {
+    ...rest,
+    next: { ...state, searchable: true, ...(insights && { insights: { ...insights, searchable: true } }) },
+  };
+}
+
+t.test('K-105 what search keeps of a library is as new as the question', async (t) => {
+  const server = await new TestRedis().start();
+  t.teardown(() => server.stop());
+  const opened = async (kinds = KINDS) => {
+    const process = await ServerProcess.open(t, { socket_path: server.socket_path, kinds, trust_memory: false });
+    const shelves = new SearchShelves({ store: process.store, runtime: process.runtime, metrics });
+    return { process, shelves, actors: actorsOf(process.runtime) };
+  };
+  const [one, other] = [await opened(), await opened()];
+  /** What both processes find of a word, as page and number in it, by transcript; and so many items. */
+  const found = async (library_id: string, word: string) => {
+    const seen = await Promise.all(
+      [one, other].map(async ({ shelves }) => placesOf(await shelves.of(library_id), word)),
+    );
+    t.same(seen[0], seen[1], 'in either process');
+    return seen[0] as { turns: Record<string, string[]>; items: string[] };
+  };
+  const begin = async (actors = one.actors, { workspace_id = drawn(), pipeline = 0 } = {}) => {
+    const stream_id = drawn();
+    const id = pipeline === 0 ? stream_id : laneId(stream_id, pipeline);
+    const stream = { account_id, workspace_id, source_id, captured_at_ms: 1_000_000, end_ms: null };
+    const audio = { stream, window_ms: 60_000, intervals: [[0, 1_200_000]] as [number, number][] };
+    if (pipeline === 0) await actors.transcript(id).audio(audio);
+    else {
+      const lane = { stream_id, pipeline_id: pipelineId(account_id, pipeline) };
+      await actors.transcript(id).run_lane({ ...audio, lane, longest_ms: 1_000 });
+    }
+    return { id, workspace_id, library_id: libraryId(account_id, workspace_id) };
+  };
+  let tokens = 0;
+  const publish = async (id: string, texts: string[], actors = one.actors) => {
+    const token = `token ${++tokens}`;
+    const claim = { token, run_id: drawn(), lease_ms: 60_000, window_ms: 60_000 };
+    const { window } = (await actors.transcript(id).claim_window(claim)) as {
+      window: { number: number; from_ms: number };
+    };
+    const turns = texts.map((text, at): PublishedTurn => {
+      const start_ms = window.from_ms + at * 1_000;
+      return { start_ms, end_ms: start_ms + 900, text, speaker: 'A', language: 'en' };
+    });
+    const said = {
+      number: window.number,
+      token,
+      digest: token,
+      speaker_scope: 'stream' as const,
+      mode: 'replace' as const,
+    };
+    await actors.transcript(id).publish({ ...said, turns, recognized: {}, final_pass: false });
+  };
+
+  await t.test('K-105 pages as they are published, corrected and emptied, by whichever process', async (t) => {
+    const { id, library_id } = await begin();
+    t.same(await found(library_id, 'boat'), { turns: {}, items: [] });
+    await publish(id, ['the boat leaves at nine', 'no', 'a boat']);
+    t.same((await found(library_id, 'boat')).turns, { [id]: ['0:0', '0:2'] });
+    await publish(id, ['another boat'], other.actors);
+    t.same((await found(library_id, 'boat')).turns, { [id]: ['0:0', '0:2', '0:3'] });
+    await other.actors.transcript(id).delete_turn({ page: 0, serial: 2 });
+    t.same((await found(library_id, 'boat')).turns, { [id]: ['0:0', '0:3'] });
+    for (const serial of [0, 1, 3]) await one.actors.transcript(id).delete_turn({ page: 0, serial });
+    t.same((await found(library_id, 'boat')).turns, {});
+    t.equal((await one.shelves.of(library_id)).transcripts.size, 0);
+  });
+
+  await t.test('K-105 items as they are created, changed and deleted', async (t) => {
+    const workspace_id = drawn();
+    const library_id = libraryId(account_id, workspace_id);
+    const memory = { account_id, workspace_id, kind: 'fact' as const, stems: ['x'] };
+    const { number } = await one.actors.library(library_id).create_memory({ ...memory, text: 'a red boat' });
+    t.same((await found(library_id, 'boat')).items, [FIRST_MEMORY]);
+    await other.actors.library(library_id).edit_memory({ number, text: 'a red car', stems: ['y'] });
+    t.same((await found(library_id, 'boat')).items, []);
+    t.same((await found(library_id, 'car')).items, [FIRST_MEMORY]);
+    await one.actors.library(library_id).delete({ kind: 'memory', number });
+    t.same((await found(library_id, 'car')).items, []);
+  });
+
+  await t.test('D-033 an erased transcript and an erased library leave no key', async (t) => {
+    const { id, library_id } = await begin();
+    await publish(id, ['one boat']);
+    const lane = await begin(one.actors, { pipeline: 3 });
+    await publish(lane.id, ['one boat']);
+    t.same((await found(lane.library_id, 'boat')).turns, { [lane.id]: ['0:0'] });
+    const keys = async (of: string) => (await one.process.redis.keys('*')).filter((key) => key.includes(of));
+    t.ok((await keys(library_id)).length > 0);
+    await one.actors.transcript(id).erase();
+    t.same(await keys(library_id), [], 'nothing else was in it');
+    t.same(
+      (await keys(id)).filter((key) => key.includes(':r:') || key.includes(':o:')),
+      [],
+    );
+    await one.actors.library(lane.library_id).erase({ account_id, list: 'libraries' });
+    t.same(await keys(`${lane.library_id}:${SEARCH_INDEX}`), []);
+  });
+
+  await t.test('K-105 what a release without search has stored is found after a walk', async (t) => {
+    const old = await opened(OLD_KINDS);
+    const { id, library_id, workspace_id } = await begin(old.actors);
+    for (let minute = 0; minute < 20; minute++) await publish(id, [`minute ${minute}`, 'a boat'], old.actors);
+    const memory = { account_id, workspace_id, kind: 'fact' as const, text: 'the boat is red', stems: ['x'] };
+    await old.actors.library(library_id).create_memory(memory);
+    t.same(await found(library_id, 'boat'), { turns: {}, items: [] }, 'before');
+    const walked = { id, account_id, workspace_id, transcribed: true } as Stream;
+    await new SearchBackfill(one.actors).look(walked);
+    const { turns, items } = await found(library_id, 'boat');
+    t.same(Object.keys(turns), [id]);
+    t.equal(turns[id]?.length, 20);
+    t.same(items, [FIRST_MEMORY]);
+    const before = await one.process.redis.zrange(indexKey(library_id), '0', '-1', 'WITHSCORES');
+    await new SearchBackfill(other.actors).look(walked);
+    t.same(
+      await one.process.redis.zrange(indexKey(library_id), '0', '-1', 'WITHSCORES'),
+      before,
+      'a second walk only reads',
+    );
+  });
+
+  await t.test('K-105 what a release has stored by other words is found by those of this one later', async (t) => {
+    const former = KINDS.map(
+      (kind): AnyActorKind => ({ ...kind, decide: (...said) => asVersionOne(kind.decide(...said)) }),
+    );
+    const old = await opened(former);
+    const { id, library_id, workspace_id } = await begin(old.actors);
+    await publish(id, ["l'eau"], old.actors);
+    const memory = { account_id, workspace_id, kind: 'fact' as const, text: "l'eau", stems: ['x'] };
+    await old.actors.library(library_id).create_memory(memory);
+    t.same(await found(library_id, 'eau'), { turns: {}, items: [] }, 'before');
+    await new SearchBackfill(one.actors).look({ id, account_id, workspace_id, transcribed: true } as Stream);
+    t.same(await found(library_id, 'eau'), { turns: { [id]: ['0:0'] }, items: [FIRST_MEMORY] });
+    t.match(await one.actors.transcript(id).view(), { searchable: WORDS_VERSION });
+    t.match(await one.actors.library(library_id).view(), { insights: { searchable: WORDS_VERSION } });
+  });
+
+  await t.test(
+    'K-105 a library without room in memory is read each time; numbers rise after one is gone',
+    async (t) => {
+      const { id, library_id } = await begin();
+      await publish(id, ['one boat']);
+      const small = new SearchShelves({
+        store: one.process.store,
+        runtime: one.process.runtime,
+        metrics,
+        bytes_max: 10,
+      });
+      for (let time = 0; time < 2; time++)
+        t.same(placesOf(await small.of(library_id), 'boat').turns, { [id]: ['0:0'] });
+      const [, before] = await one.process.redis.zrange(indexKey(library_id), '0', '-1', 'WITHSCORES');
+      await one.process.redis.del(indexKey(library_id));
+      await publish(id, ['one boat more']);
+      const [, after] = await one.process.redis.zrange(indexKey(library_id), '0', '-1', 'WITHSCORES');
+      t.ok(Number(after) > Number(before));
+      t.same((await found(library_id, 'boat')).turns, { [id]: ['0:0', '0:1'] });
+    },
+  );
+});
+
+function placesOf(shelf: Shelf, word: string): { turns: Record<string, string[]>; items: string[] } {
+  const turns: Record<string, string[]> = {};
+  for (const [id, pages] of shelf.transcripts)
+    for (const { page, block } of pages)
+      for (const [text] of postingsOf(block, wordTerm(word)))
+        turns[id] = [...(turns[id] ?? []), `${page}:${block.serial(text)}`];
+  const items = [...shelf.items]
+    .filter(([, block]) => postingsOf(block, wordTerm(word)).length > 0)
+    .map(([entry]) => entry);
+  return { turns, items };
+}
+
+function indexKey(library_id: string): string {
+  return keysOf(partitionOfId(library_id)).index(library_id, SEARCH_INDEX);
+}
