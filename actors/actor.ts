@@ -23,7 +23,7 @@ export type RangeQuery = {
 export type ListedRecord = { id: string; order: number; value: unknown };
 
 /** What a decision may read beside its state and its message. */
-export interface Turn {
+export interface Facts {
   /** The id of the entity that decides. */
   readonly self: string;
   /** Milliseconds since 1970. */
@@ -42,7 +42,7 @@ export interface Turn {
 export const FURTHER_READS_MAX = 4;
 
 /** Records that were read for a message so far; what was not read is undefined, as what is not there. */
-export type Read = Pick<Turn, 'record' | 'range'>;
+export type Read = Pick<Facts, 'record' | 'range'>;
 
 /** What an endpoint gets: events of these types, or of all when empty; `generation` distinguishes its deliveries from earlier ones. */
 export type Subscription = { topics: readonly string[]; generation: number };
@@ -136,7 +136,7 @@ export type DoneDecision<State> = Decision<State, typeof DONE>;
 
 type Decide<State> =
   // biome-ignore lint/suspicious/noExplicitAny: each message has an input and a reply of its own, which its caller sees
-  (state: State | null, input: any, turn: Turn) => Decision<State, any>;
+  (state: State | null, input: any, turn: Facts) => Decision<State, any>;
 
 /**
  * One message of an actor: what is said with it (the type of `input`), what it answers (the reply of its decisions),
@@ -164,7 +164,7 @@ type Messages<State> = Record<string, MessageDefinition<State>>;
 
 /** What is said with a message of an actor. */
 export type InputOf<M> = M extends { decide: infer D } ? SaidWith<D> : SaidWith<M>;
-type SaidWith<D> = D extends (state: never, input: infer Input, turn: Turn) => unknown ? Stated<Input> : never;
+type SaidWith<D> = D extends (state: never, input: infer Input, turn: Facts) => unknown ? Stated<Input> : never;
 type Stated<Input> = unknown extends Input ? unknown : Omit<Input, 'type'>;
 
 /** What a message of an actor answers, refusals aside. */
@@ -208,7 +208,7 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   records(message: Message, state: State | null): RecordQuery[];
   /** And those that it needs because of what is in these. */
   further?(message: Message, state: State | null, read: Read): RecordQuery[];
-  decide(state: State | null, message: Message, turn: Turn): Decision<State, Reply>;
+  decide(state: State | null, message: Message, turn: Facts): Decision<State, Reply>;
 }
 
 type KindMember = 'kind' | 'home' | 'schema' | 'upcast' | 'writes' | 'downcast' | 'batch_max' | 'invariant';
@@ -253,11 +253,13 @@ export function messagesOf<State>() {
  * Makes decisions that presuppose something of the state, such as that there is one. `find` gives what they work with, or
  * the refusal that everybody gets where there is none.
  */
-export function given<State, Result, Asked = unknown>(find: (state: State | null, turn: Turn, input: Asked) => Result) {
+export function given<State, Result, Asked = unknown>(
+  find: (state: State | null, turn: Facts, input: Asked) => Result,
+) {
   return <Input extends Asked, D extends Decision<State, unknown>>(
-    decide: (found: Exclude<Result, No>, input: Input, turn: Turn) => D,
+    decide: (found: Exclude<Result, No>, input: Input, turn: Facts) => D,
   ) =>
-    (state: State | null, input: Input, turn: Turn): D | { reply: Extract<Result, No> } => {
+    (state: State | null, input: Input, turn: Facts): D | { reply: Extract<Result, No> } => {
       const found = find(state, turn, input);
       return isNo(found) ? { reply: found } : decide(found as Exclude<Result, No>, input, turn);
     };

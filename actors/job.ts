@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../src/domain/refusals.js';
-import type { Decision, Effect, Read, RecordQuery, Turn } from './actor.js';
+import type { Decision, Effect, Facts, Read, RecordQuery } from './actor.js';
 
 /**
  * The job protocol. An actor embeds jobs of a kind by a description of where it stores them.
@@ -42,8 +42,8 @@ const OTHER_CONTENT = refuse('CONFLICT', 'Something else was published under thi
 
 type JobChange<State> = { next: State | null; effects: Effect[] };
 type Given<State, Named> = <Input extends Named, D extends Decision<State, unknown>>(
-  decide: (state: State, input: Input, turn: Turn) => D,
-) => (state: State | null, input: Input, turn: Turn) => D | { reply: Refusal };
+  decide: (state: State, input: Input, turn: Facts) => D,
+) => (state: State | null, input: Input, turn: Facts) => D | { reply: Refusal };
 
 /** Where an actor stores claims of a kind. `Named`: how messages name a job and its claim. */
 export type ClaimKind<State, Named, Job> = {
@@ -55,7 +55,7 @@ export type ClaimKind<State, Named, Job> = {
   /** The job, if this claim is its last one. */
   held(state: State, named: Named, turn: Read): HeldJob<Job> | null;
   /** Stores a longer lease. */
-  prolonged(state: State, held: HeldJob<Job>, turn: Turn): JobChange<State>;
+  prolonged(state: State, held: HeldJob<Job>, turn: Facts): JobChange<State>;
 };
 
 /** The same for jobs that may fail and be released. `tries` of a job: how often it was claimed. */
@@ -68,11 +68,11 @@ export type JobKind<State, Named, Job extends { tries: number }, Failure extends
   /** What `failed` reads beside the job. */
   further?(job: Job): RecordQuery[];
   /** Stores that the job waits until then. Absent where each failure is for good. */
-  rested?(state: State, held: HeldJob<Job>, not_before_ms: number, turn: Turn): JobChange<State>;
+  rested?(state: State, held: HeldJob<Job>, not_before_ms: number, turn: Facts): JobChange<State>;
   /** Stores that the job waits, and that this was no try. */
-  released(state: State, held: HeldJob<Job>, turn: Turn): JobChange<State>;
+  released(state: State, held: HeldJob<Job>, turn: Facts): JobChange<State>;
   /** Stores that the job has failed for good. */
-  failed(state: State, held: HeldJob<Job>, failure: Failure, turn: Turn): JobChange<State>;
+  failed(state: State, held: HeldJob<Job>, failure: Failure, turn: Facts): JobChange<State>;
 };
 
 /** The message by which a worker that is still at it gets a longer lease. */

@@ -1,8 +1,8 @@
 import type { EdgeServices } from '../src/edge/http/edge_services.js';
 import type { Draining } from '../src/edge/operations/draining.js';
-import type { Watch } from '../src/edge/operations/health_watch.js';
+import type { HealthWatch } from '../src/edge/operations/health_watch.js';
 import type { OperationQueries } from '../src/edge/operations/operation_queries.js';
-import type { Members } from '../src/engine/cluster/cluster_processes.js';
+import type { ClusterProcesses } from '../src/engine/cluster/cluster_processes.js';
 import type { ProcessQueries } from '../src/engine/cluster/process_queries.js';
 import type { ServerKeyRotation } from '../src/engine/secrets/server_key_rotation.js';
 import type { StorageHealth } from '../src/engine/store/storage_health.js';
@@ -14,8 +14,8 @@ import type { InsightServices } from '../src/features/insights/insight_services.
 import type { SpeechWithdrawal } from '../src/features/insights/speech_withdrawal.js';
 import type { Clients } from '../src/features/oauth/clients/clients.js';
 import type { ChunkProcessing } from '../src/features/recordings/chunk_processing.js';
-import type { LostAudio } from '../src/features/recordings/missing_audio.js';
-import type { SearchShelves } from '../src/features/search/search_index.js';
+import type { MissingAudio } from '../src/features/recordings/missing_audio.js';
+import type { SearchIndexes } from '../src/features/search/search_index.js';
 import type { FeatureServices } from '../src/features/services.js';
 import type { Announcements } from '../src/features/transcripts/announcements.js';
 import type { TranscriberSettings, TranscriberShown } from '../src/features/transcripts/engines/choose_engine.js';
@@ -46,23 +46,23 @@ export type Services = FeatureServices &
     erasures: ErasureWorker;
     exports: Exporter;
     insights: InsightServices;
-    lost_audio: LostAudio;
+    lost_audio: MissingAudio;
     processing: ChunkProcessing;
     retention: RetentionSweep;
     /** What can be found, as far as it is in memory. */
-    search_shelves: SearchShelves;
+    search_shelves: SearchIndexes;
     speech_withdrawal: SpeechWithdrawal;
     transcriber: TranscriberShown;
     transcription: TranscriptionJobs;
     /** What the start page may name beside what is for everybody; null where others than this machine call the server. */
     development(): { operators_url: string; inbox_url: string | null } | null;
     /** The processes that work on this Redis. */
-    members: Members;
+    members: ClusterProcesses;
     server_key_rotation: ServerKeyRotation;
     /** Whether storage does what requests ask of it. */
     storage_health: StorageHealth;
     /** What operators see of how this process is doing. */
-    watch: Watch;
+    watch: HealthWatch;
     draining: Draining;
     /** All that serve on these ports, as operators ask them. */
     processes: ProcessQueries<OperationQueries & DeviceQueries & EndpointQueries>;

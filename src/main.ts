@@ -1,6 +1,6 @@
 /** The program: what `npm start` runs once everything is built. */
 import './host/signals.js';
-import { loadParts } from './host/load_modules.js';
+import { loadModules } from './host/load_modules.js';
 
-await loadParts();
+await loadModules();
 await import('./host/run.js');

@@ -3,11 +3,11 @@ import {
   DONE,
   type DoneDecision,
   type Effect,
+  type Facts,
   messagesOf,
   type OutboxMessage,
   type RangeQuery,
   type RecordQuery,
-  type Turn,
 } from '../actor.js';
 import type { BindingMessage } from '../devices/binding.js';
 import type { ClaimMessage } from '../devices/claim.js';
@@ -114,7 +114,7 @@ export function recorderRecords(device_id: string): RecordQuery[] {
 export function enter(
   state: Account,
   device: { device_id: string; kind: BoundDevice['kind']; binding_epoch: string; source_id: string },
-  turn: Turn,
+  turn: Facts,
   next: (source_id: string) => OutboxMessage,
 ): { next: Account; effects: Effect[] } {
   const { device_id, kind, binding_epoch } = device;

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, DONE, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, type Facts, given, type MessageOf } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
@@ -107,11 +107,11 @@ export const appSession = defineActor<AppSession>()({
   },
 });
 
-function finish(state: AppSession | null, _: unknown, turn: Turn): Decision<AppSession, typeof DONE> {
+function finish(state: AppSession | null, _: unknown, turn: Facts): Decision<AppSession, typeof DONE> {
   return state === null ? { reply: DONE } : { reply: DONE, ...ended(state, turn) };
 }
 
-function ended({ account_id, born }: AppSession, { self }: Turn): { next: null; effects: Effect[] } {
+function ended({ account_id, born }: AppSession, { self }: Facts): { next: null; effects: Effect[] } {
   const index = appSessionIndex(born.app_sessions);
   return {
     next: null,

@@ -6,9 +6,9 @@ import {
   type DoneDecision,
   defineActor,
   type Effect,
+  type Facts,
   given,
   type MessageOf,
-  type Turn,
 } from '../actor.js';
 import { dueIndexEffects, isLastTry, type JobFailure, workerMessages } from '../job.js';
 import {
@@ -50,7 +50,7 @@ type ExportJob = { tries: number; item: RunningExport };
 
 const EXPORT_TRIES = { tries_max: LIMITS.export_tries_max, rests_ms: [] };
 
-const ofHeldExport = given((state: Exports | null, { now_ms }: Turn, { export_id }: HeldExport): Exports | Refusal => {
+const ofHeldExport = given((state: Exports | null, { now_ms }: Facts, { export_id }: HeldExport): Exports | Refusal => {
   const now = standing(state, now_ms);
   return now.items.some(({ id }) => id === export_id) ? now : NO_EXPORT;
 });
@@ -198,7 +198,7 @@ export const exports = defineActor<Exports>()({
   },
 });
 
-function refusalOf({ items, asked_at_ms }: Exports, by: ByWhom, { now_ms }: Turn): Refusal | null {
+function refusalOf({ items, asked_at_ms }: Exports, by: ByWhom, { now_ms }: Facts): Refusal | null {
   if (items.some((one) => one.by === by && isUnderWay(one))) return ONE_AT_A_TIME;
   const [oldest] = asked_at_ms;
   if (by === 'account' && oldest !== undefined && asked_at_ms.length >= LIMITS.exports_per_day_max) {
@@ -246,7 +246,7 @@ function heldExport({ items }: Exports, { export_id, claim, progress }: HeldExpo
   return { ...found, stage: { ...found.stage, ...(progress !== undefined && { progress }) } };
 }
 
-function withStage(state: Exports, item: Export, turn: Turn): { next: Exports | null; effects: Effect[] } {
+function withStage(state: Exports, item: Export, turn: Facts): { next: Exports | null; effects: Effect[] } {
   const removing = hasBytes(item) ? state.removing : [...state.removing, item.id];
   return changed({ ...withItem(state, item), removing }, turn);
 }
@@ -274,7 +274,7 @@ function kept({ items }: Exports): Record<string, number> {
 }
 
 /** The next state, and when somebody is to look at it again: a worker, or itself. */
-function changed(next: Exports, { self, now_ms }: Turn): { next: Exports | null; effects: Effect[] } {
+function changed(next: Exports, { self, now_ms }: Facts): { next: Exports | null; effects: Effect[] } {
   if (next.items.length === 0 && next.asked_at_ms.length === 0 && next.removing.length === 0)
     return { next: null, effects: [...unscheduled(self), { effect: 'delete' }] };
   const due_ms = Math.min(...next.items.map(dueAt), ...(next.removing.length > 0 ? [now_ms] : []));

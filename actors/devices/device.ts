@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, DONE, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, type Facts, given, type MessageOf } from '../actor.js';
 import type { BindTerms, ClaimMessage, RefusedOutcome } from './claim.js';
 import {
   type CertificatesDecision,
@@ -154,7 +154,7 @@ type DeviceDecision = Decision<Device, typeof DONE>;
 type Provisioned = { kind: 'personal' | 'shared'; fingerprint: string; not_after_ms: number };
 type SessionBegun = { claim_id: string; account_id: string; binding_epoch: string };
 
-function answer({ self }: Turn, claim_id: string, outcome: 'bound' | RefusedOutcome): Effect {
+function answer({ self }: Facts, claim_id: string, outcome: 'bound' | RefusedOutcome): Effect {
   const message: ClaimMessage = { type: 'answered', device_id: self, outcome };
   return { effect: 'notify', to: { kind: 'claim', id: claim_id }, message };
 }

@@ -7,9 +7,9 @@ import {
   type DoneDecision,
   defineActor,
   type Effect,
+  type Facts,
   given,
   type MessageOf,
-  type Turn,
 } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { type StreamOf, type StreamRef, streamOf, streamRefRecords, UNBOUND } from '../recordings/stream_refs.js';
@@ -285,7 +285,7 @@ type Removed = { device_id: string; binding_epoch?: string };
 type Ended = { ended_at_ms: number; end_reason: EndReason };
 
 /** Over for everybody. The recorder still uploads for a while, unless it said itself that it is done, or was taken away. */
-function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Turn): SessionDecision {
+function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Facts): SessionDecision {
   const { id, phase, expires_at_ms } = session;
   if (phase.status === 'draining' || phase.status === 'ended') return { reply: session };
   // One that ran out has ended then, however late that was noticed: the drain counts from its scheduled end.
@@ -310,7 +310,7 @@ function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Turn): S
 }
 
 /** One that drains already keeps its reason. */
-function endForRecorder(session: DeviceSession, end_reason: EndReason, turn: Turn): SessionDecision {
+function endForRecorder(session: DeviceSession, end_reason: EndReason, turn: Facts): SessionDecision {
   return session.phase.status === 'draining' ? close(session, session.phase) : end(session, end_reason, turn);
 }
 

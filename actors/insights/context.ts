@@ -1,7 +1,15 @@
 import { pipelineId, timeOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, DONE, defineActor, type Effect, type MessageOf, type RangeQuery, type Turn } from '../actor.js';
+import {
+  type Decision,
+  DONE,
+  defineActor,
+  type Effect,
+  type Facts,
+  type MessageOf,
+  type RangeQuery,
+} from '../actor.js';
 import { type Context, type ContextItem, firstPipeline, type Pipeline, type Profile } from './context_state.js';
 
 export type ContextMessage = MessageOf<typeof context>;
@@ -175,7 +183,7 @@ export function defaultPipeline({ pipelines }: Context): Pipeline {
   return pipelines.find((pipeline) => pipeline.default) as Pipeline;
 }
 
-function editPipeline(state: Context, { number, ...edit }: PipelineEdit & { number: number }, turn: Turn) {
+function editPipeline(state: Context, { number, ...edit }: PipelineEdit & { number: number }, turn: Facts) {
   const pipeline = state.pipelines.find((one) => one.number === number);
   const refused = pipeline === undefined ? NO_PIPELINE : refusalOf(pipeline, edit);
   if (pipeline === undefined || refused !== null) return { reply: refused ?? NO_PIPELINE };
@@ -213,7 +221,7 @@ function refusalOf(pipeline: Pipeline, edit: PipelineEdit): Refusal | null {
   return edit.default ? IS_ARCHIVED : null;
 }
 
-function revised(pipeline: Pipeline, { now_ms }: Turn): Pipeline {
+function revised(pipeline: Pipeline, { now_ms }: Facts): Pipeline {
   return { ...pipeline, revision: pipeline.revision + 1, updated_at_ms: now_ms };
 }
 
@@ -249,7 +257,7 @@ function changedFields(before: object, after: object): string[] {
 function pipelineEvent(
   type: 'pipeline.created' | 'pipeline.updated',
   { number }: Pipeline,
-  { self }: Turn,
+  { self }: Facts,
   changed_fields?: string[],
 ): Effect {
   const data = changed_fields === undefined ? {} : { changed_fields };
@@ -257,7 +265,7 @@ function pipelineEvent(
 }
 
 /** What is told of a person is another one now. */
-function itemsChanged(state: Context, { self }: Turn): { next: Context; effects: Effect[] } {
+function itemsChanged(state: Context, { self }: Facts): { next: Context; effects: Effect[] } {
   const version = state.version + 1;
   const data = { revision: version };
   return {

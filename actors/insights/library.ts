@@ -3,13 +3,13 @@ import { SEARCH_INDEX } from '../../src/domain/search/places.js';
 import type { Bucket } from '../../src/domain/workspaces.js';
 import { DONE, type DoneDecision, defineActor, type Effect, type MessageOf } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
-import { settlingMessages } from './library_conversations.js';
+import { conversationMessages } from './library_conversations.js';
 import { editMessages } from './library_edits.js';
 import { expiryMessages } from './library_expiry.js';
 import { begin, forgetInsights, LIBRARIES, type LibraryOwner, NO_LIBRARY } from './library_items.js';
 import { jobMessages } from './library_jobs.js';
 import { publicationMessages } from './library_publication.js';
-import { readingMessages } from './library_queries.js';
+import { queryMessages } from './library_queries.js';
 import { searchMessages } from './library_search.js';
 import type { Library } from './library_state.js';
 import { suggestionMessages } from './library_suggestions.js';
@@ -37,10 +37,10 @@ export const library = defineActor<Library>()({
   home: 'id',
   schema: 1,
   messages: {
-    ...readingMessages,
+    ...queryMessages,
     ...suggestionMessages,
     ...editMessages,
-    ...settlingMessages,
+    ...conversationMessages,
     ...withdrawalMessages,
     ...jobMessages,
     ...publicationMessages,

@@ -50,7 +50,7 @@ type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> 
   look_again_ms: number | null;
 };
 
-export const settlingMessages = messagesOf<Library>()({
+export const conversationMessages = messagesOf<Library>()({
   /**
    * From a transcript: turns were published, or (where `is_new` is false) what had been published is something else now;
    * that matters only where a conversation lies there. So does what is heard inside of one that was made already. Of a

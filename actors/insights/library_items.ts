@@ -5,7 +5,7 @@ import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import { dueIndex } from '../../src/domain/retention.js';
 import { BLOCKS } from '../../src/domain/search/places.js';
 import { WORDS_VERSION } from '../../src/domain/search/words.js';
-import type { Decision, Effect, Read, RecordQuery, Turn } from '../actor.js';
+import type { Decision, Effect, Facts, Read, RecordQuery } from '../actor.js';
 import { dueIndexEffects } from '../job.js';
 import { pipelineOf } from './context_state.js';
 import { blockEffects, itemBlock } from './library_block.js';
@@ -22,7 +22,7 @@ import {
   type Suggestion,
   type Suppressed,
 } from './library_state.js';
-import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawal_index.js';
+import { LIBRARY_MEMBER, WITHDRAWAL_INDEX } from './withdrawal_index.js';
 
 /** How a library keeps its items: what is written beside each, what else goes when it goes, and what events say of it. */
 
@@ -74,7 +74,7 @@ export type LibraryOwner = { account_id: string; workspace_id: string };
 /** A library that there is from here on. */
 export function begin(
   { account_id, workspace_id }: LibraryOwner,
-  { self, now_ms }: Turn,
+  { self, now_ms }: Facts,
 ): { library: Library; effects: Effect[] } {
   const listed = { owner: account_id, index: LIBRARIES, member: self, order: now_ms };
   return { library: { account_id, workspace_id, sweep: null }, effects: [{ effect: 'add_to_index', ...listed }] };
@@ -85,7 +85,7 @@ export function forgetInsights({ account_id, workspace_id }: LibraryOwner, membe
   return [
     ...COLLECTIONS.map((collection): Effect => ({ effect: 'delete_collection', collection })),
     { effect: 'remove_from_index', ...INSIGHTS_INDEX, member },
-    { effect: 'remove_from_index', ...WITHDRAWING_INDEX, member: LIBRARY_MEMBER + member },
+    { effect: 'remove_from_index', ...WITHDRAWAL_INDEX, member: LIBRARY_MEMBER + member },
     { effect: 'remove_from_index', owner: account_id, index: dueIndex('insights', workspace_id), member },
   ];
 }
@@ -108,7 +108,7 @@ export function itemIn<Kind extends ItemKind>(
 }
 
 /** An item, or why there is none; `itemRecords` were asked for. */
-export function itemOr<Kind extends ItemKind>(turn: Turn, kind: Kind, number: number): Items[Kind] | Refusal {
+export function itemOr<Kind extends ItemKind>(turn: Facts, kind: Kind, number: number): Items[Kind] | Refusal {
   const item = itemIn(turn, kind, number);
   if (item !== undefined) return item;
   return turn.record('expired', entryOf(kind, number)) === undefined ? NO_ITEM[kind] : EXPIRED_ITEM[kind];
@@ -171,7 +171,7 @@ export class Writing {
   /** `silent`: no event tells of it. */
   constructor(
     readonly library: Library,
-    readonly turn: Turn,
+    readonly turn: Facts,
     { silent = false }: { silent?: boolean } = {},
   ) {
     this.#silent = silent;

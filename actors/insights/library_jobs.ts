@@ -4,11 +4,11 @@ import {
   type Decision,
   DONE,
   type DoneDecision,
+  type Facts,
   given,
   messagesOf,
   type Read,
   type RecordQuery,
-  type Turn,
 } from '../actor.js';
 import { GIVEN_UP, isLastTry, workerMessages } from '../job.js';
 import { keptPipeline } from './context_state.js';
@@ -181,12 +181,12 @@ export function jobRecord(number: number): RecordQuery {
 }
 
 /** The job that a worker says it has; a lease that expired counts as long as nobody else has it. */
-export function heldJob({ job: number, token }: HeldInsightJob, turn: Pick<Turn, 'record'>): ClaimedInsightJob | null {
+export function heldJob({ job: number, token }: HeldInsightJob, turn: Pick<Facts, 'record'>): ClaimedInsightJob | null {
   const job = turn.record<InsightJob>('jobs', insightKey(number));
   return job?.claim?.token === token ? { ...job, claim: job.claim } : null;
 }
 
-function changed(state: Library, turn: Turn, write: (writing: Writing) => void) {
+function changed(state: Library, turn: Facts, write: (writing: Writing) => void) {
   const writing = new Writing(state, turn);
   write(writing);
   return writing.changed();

@@ -25,7 +25,7 @@ type Numbered = { kind: ItemKind; number: number };
 type Listing = { kind: ItemKind; range: RangeQuery };
 
 /** What is read of a library. */
-export const readingMessages = messagesOf<Library>()({
+export const queryMessages = messagesOf<Library>()({
   item: {
     reads: true,
     records: ({ kind, number }: Numbered) => itemRecords(kind, number),

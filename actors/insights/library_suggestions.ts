@@ -1,7 +1,7 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { mayBecome } from '../../src/domain/suggestions.js';
-import { type Decision, given, messagesOf, type Read, type RecordQuery, type Turn } from '../actor.js';
+import { type Decision, type Facts, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
 import { type Grouped, type GroupOf, groupRecords, join, move } from './library_groups.js';
 import {
   act,
@@ -154,7 +154,7 @@ function editOf(
 /** The suggestion, if it is still what the person saw. */
 function ofVersion(
   { number, state_version }: Pick<Review, 'number' | 'state_version'>,
-  turn: Turn,
+  turn: Facts,
 ): Suggestion | Refusal {
   const was = itemOr(turn, 'suggestion', number);
   if (isRefusal(was) || was.state_version === state_version) return was;
@@ -173,7 +173,7 @@ function numbersIn(numbers: number[]): number[] {
 }
 
 /** All of them, or the first refusal. */
-function several(numbers: number[], turn: Turn): Grouped[] | Refusal {
+function several(numbers: number[], turn: Facts): Grouped[] | Refusal {
   if (new Set(numbers).size > LIMITS.group_members_max) return TOO_MANY;
   const all: Grouped[] = [];
   for (const number of numbersIn(numbers)) {

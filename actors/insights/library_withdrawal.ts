@@ -12,7 +12,7 @@ import { conversationEvent, takeAway } from './library_edits.js';
 import { itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
 import { spansOf } from './library_spans.js';
 import type { Conversation, DeletedSpeech, ItemKind, Items, Library, Memory, Suggestion } from './library_state.js';
-import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawal_index.js';
+import { LIBRARY_MEMBER, WITHDRAWAL_INDEX } from './withdrawal_index.js';
 
 /**
  * Withdraws items whose speech people have deleted (docs/areas.md, "Deleted speech"). An item that a person accepted
@@ -90,7 +90,7 @@ export const withdrawalMessages = messagesOf<Library>()({
     records: () => [{ collection: 'deleted_speech', range: { limit: 1 } }],
     decide(state, _: unknown, turn): Decision<Library, { next: DeletedSpeech | null }> {
       const [first] = turn.range<DeletedSpeech>('deleted_speech');
-      const gone: Effect = { effect: 'remove_from_index', ...WITHDRAWING_INDEX, member: LIBRARY_MEMBER + turn.self };
+      const gone: Effect = { effect: 'remove_from_index', ...WITHDRAWAL_INDEX, member: LIBRARY_MEMBER + turn.self };
       if (first === undefined) return { reply: { next: null }, effects: state === null ? [] : [gone] };
       return { reply: { next: first.value } };
     },
@@ -119,7 +119,7 @@ export function noteDeleted(writing: Writing, { of, id }: Pick<DeletedSpeech, 'o
   writing.write('deleted_speech', id, { value: { of, id, count }, order: now_ms });
   writing.effects.push({
     effect: 'add_to_index',
-    ...WITHDRAWING_INDEX,
+    ...WITHDRAWAL_INDEX,
     member: LIBRARY_MEMBER + self,
     order: now_ms,
   });

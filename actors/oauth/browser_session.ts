@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, DONE, defineActor, type Effect, given, type MessageOf, type Turn } from '../actor.js';
+import { type Decision, DONE, defineActor, type Effect, type Facts, given, type MessageOf } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
@@ -64,7 +64,7 @@ export const browserSession = defineActor<BrowserSession>()({
   },
 });
 
-function finish(state: BrowserSession | null, _: unknown, { self }: Turn): Decision<BrowserSession, typeof DONE> {
+function finish(state: BrowserSession | null, _: unknown, { self }: Facts): Decision<BrowserSession, typeof DONE> {
   if (state === null) return { reply: DONE };
   const index = browserSessionIndex(state.born.grants);
   const unlisted: Effect = { effect: 'remove_from_index', owner: state.account_id, index, member: self };

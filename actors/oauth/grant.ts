@@ -3,7 +3,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { invalidScope, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { areEqualScopes, isWithin } from '../../src/domain/scopes.js';
-import { type Decision, defineActor, type Effect, type MessageOf, type Turn } from '../actor.js';
+import { type Decision, defineActor, type Effect, type Facts, type MessageOf } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
@@ -167,13 +167,13 @@ type Refresh = { client_id: string; generation: number; asked: Narrowing };
 /** Its client, or its account under the present credential epoch of its grants. */
 type Revoker = { client_id: string } | { account_id: string; grants_life: number };
 
-function listed({ account_id, born, created_at_ms }: Grant, { self }: Turn): Effect {
+function listed({ account_id, born, created_at_ms }: Grant, { self }: Facts): Effect {
   const index = grantIndex(born.grants);
   return { effect: 'add_to_index', owner: account_id, index, member: self, order: created_at_ms };
 }
 
 /** Before its code is exchanged it is on no index. */
-function ended(state: Grant, { self }: Turn): { next: null; effects: Effect[] } {
+function ended(state: Grant, { self }: Facts): { next: null; effects: Effect[] } {
   const { account_id, born } = state;
   const index = grantIndex(born.grants);
   const unlisted: Effect = { effect: 'remove_from_index', owner: account_id, index, member: self };

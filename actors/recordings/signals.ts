@@ -6,10 +6,10 @@ import {
   DONE,
   defineActor,
   type Effect,
+  type Facts,
   type MessageOf,
   type RangeQuery,
   type RecordQuery,
-  type Turn,
 } from '../actor.js';
 import { countRemoved } from '../insights/library.js';
 
@@ -239,7 +239,7 @@ function signalRecords({ signals }: { signals: { id: string }[] }): RecordQuery[
   return signals.map(({ id }) => ({ collection: 'signals', id }));
 }
 
-function post(before: Signals, request: PostRequest, turn: Turn): Decision<Signals, { signals: ListedSignal[] }> {
+function post(before: Signals, request: PostRequest, turn: Facts): Decision<Signals, { signals: ListedSignal[] }> {
   const own = before.staged.find((other) => other.request === request.request);
   const read = readPosted(request, own, turn);
   if (isRefusal(read)) return { reply: read };
@@ -286,7 +286,7 @@ function post(before: Signals, request: PostRequest, turn: Turn): Decision<Signa
 function expire(
   state: Signals & { kept: KeptSignals },
   { batches, ...input }: ExpireSignals,
-  turn: Turn,
+  turn: Facts,
 ): Decision<Signals, Expired> {
   const due = new Map(batches.map(({ id, ids }) => [id, new Set(ids)]));
   const effects: Effect[] = [];
@@ -334,7 +334,7 @@ function withoutPayload(id: string, signal: Signal, key: string | null, removed_
 function takePlace(
   state: Signals,
   { account_id, workspace_id }: TakePlace,
-  turn: Turn,
+  turn: Facts,
 ): Decision<Signals, { next: SignalPosition | null }> {
   const rows = turn.range<Signal>('signals');
   const by_time = new Map<number, string[]>();
@@ -374,7 +374,7 @@ function oldestBatches(limit: number) {
 /** What a request posts: all of it in its order, what is new of it, and which of its staged payloads that uses. */
 type Posted = { listed: ListedSignal[]; fresh: Map<string, Signal>; used: Set<number>; effects: Effect[] };
 
-function readPosted({ request, signals: posted, staged }: PostRequest, own: Staged | undefined, turn: Turn) {
+function readPosted({ request, signals: posted, staged }: PostRequest, own: Staged | undefined, turn: Facts) {
   const fresh = new Map<string, Signal>();
   const read: Posted = { listed: [], fresh, used: new Set(), effects: [] };
   for (const [part, { id, payload, payload_bytes: bytes, ...light }] of posted.entries()) {

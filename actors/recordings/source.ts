@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import { type Decision, DONE, defineActor, type Effect, given, type MessageOf, type OutboxMessage } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
-import { SOURCE_MEMBER, WITHDRAWING_INDEX } from '../insights/withdrawal_index.js';
+import { SOURCE_MEMBER, WITHDRAWAL_INDEX } from '../insights/withdrawal_index.js';
 
 /** Where recordings of an account come from: one for each recorder that it used, and those that apps registered. */
 export type Source = KeptSource | DeletedSource;
@@ -79,7 +79,7 @@ export const source = defineActor<Source>()({
         { effect: 'append_event', account_id, type: 'source.deleted', resource_id: id },
         { effect: 'remove_from_index', owner: account_id, index: SOURCES, member: id },
         { effect: 'add_to_index', owner: account_id, index: DELETED_SOURCES, member: id, order: now_ms },
-        { effect: 'add_to_index', ...WITHDRAWING_INDEX, member: SOURCE_MEMBER + id, order: now_ms },
+        { effect: 'add_to_index', ...WITHDRAWAL_INDEX, member: SOURCE_MEMBER + id, order: now_ms },
       ];
       if (device_id !== null) {
         const message: SourceNews = { type: 'source_deleted', source_id: id, device_id };
@@ -91,7 +91,7 @@ export const source = defineActor<Source>()({
     /** All libraries of its account know that it is deleted. */
     libraries_told: (_state, _: unknown, { self: id }): Decision<Source, typeof DONE> => ({
       reply: DONE,
-      effects: [{ effect: 'remove_from_index', ...WITHDRAWING_INDEX, member: SOURCE_MEMBER + id }],
+      effects: [{ effect: 'remove_from_index', ...WITHDRAWAL_INDEX, member: SOURCE_MEMBER + id }],
     }),
 
     erase: (_, input: Erase, { self: id }) =>
@@ -99,7 +99,7 @@ export const source = defineActor<Source>()({
         member: id,
         effects: [
           { effect: 'delete_fence', id },
-          { effect: 'remove_from_index', ...WITHDRAWING_INDEX, member: SOURCE_MEMBER + id },
+          { effect: 'remove_from_index', ...WITHDRAWAL_INDEX, member: SOURCE_MEMBER + id },
         ],
       }),
   },

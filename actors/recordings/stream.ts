@@ -8,10 +8,10 @@ import {
   type DoneDecision,
   defineActor,
   type Effect,
+  type Facts,
   type MessageOf,
   type RangeQuery,
   type RecordQuery,
-  type Turn,
 } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import type { TranscriptMessage } from '../transcripts/transcript.js';
@@ -249,7 +249,7 @@ function end(stream: Stream, { end_ms, silent }: { end_ms: number } & Told): Dec
 }
 
 /** A place for a chunk's bytes: one that stands already, or a new one. */
-function intend(stream: Stream, intended: Intended, turn: Turn): Decision<Stream, ChunkReply> {
+function intend(stream: Stream, intended: Intended, turn: Facts): Decision<Stream, ChunkReply> {
   const { intent, content, content_before } = intended;
   const known = turn.record<ChunkPointer>('refs', intent.source_chunk_ref);
   const holder = turn.record<ChunkPointer>('sequences', String(intent.sequence));
@@ -284,7 +284,7 @@ function intend(stream: Stream, intended: Intended, turn: Turn): Decision<Stream
 function intendAgain(
   stream: Stream,
   { number, open, intent }: { number: number; open: OpenIntent | undefined; intent: ChunkIntent },
-  turn: Turn,
+  turn: Facts,
 ): Decision<Stream, ChunkReply> {
   const chunk = chunkOf(stream, { number, intent, status: open === undefined ? 'stored' : 'awaiting_upload' }, turn);
   const { now_ms } = turn;
@@ -310,7 +310,7 @@ function mayIntend(
 function chunkOf(
   stream: Stream,
   { number, intent, status }: { number: number; intent: ChunkIntent; status: ChunkStatus },
-  { now_ms }: Turn,
+  { now_ms }: Facts,
 ): Chunk {
   return {
     ...intent,
@@ -325,7 +325,7 @@ function chunkOf(
 function store(
   stream: Stream,
   { number, upload_started_at_ms }: StoredBytes,
-  turn: Turn,
+  turn: Facts,
 ): Decision<Stream, ChunkReply> {
   const chunk = turn.record<Chunk>('chunks', chunkKey(number));
   if (chunk === undefined) return { reply: NO_CHUNK };
@@ -356,7 +356,7 @@ function store(
 }
 
 /** Frees the places of intents whose bytes never came. */
-function expire(stream: Stream, turn: Turn): DoneDecision<Stream> {
+function expire(stream: Stream, turn: Facts): DoneDecision<Stream> {
   const due = (open: OpenIntent) => turn.now_ms >= open.asked_at_ms + LIMITS.intent_life_ms;
   const left = stream.open.filter((open) => !due(open));
   const effects: Effect[] = [];

@@ -1,7 +1,7 @@
 import { addInterval, type Interval, shared } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { dueIndex, type Expire, isBefore } from '../../src/domain/retention.js';
-import { type Decision, type Effect, messagesOf, type Turn } from '../actor.js';
+import { type Decision, type Effect, type Facts, messagesOf } from '../actor.js';
 import { countRemoved } from '../insights/library.js';
 import { dueEffects } from './stream_processing.js';
 import { type Chunk, chunkKey, keptStream, putChunk, type Stream } from './stream_state.js';
@@ -145,7 +145,7 @@ function clockOf({ upload_started_at_ms, stored_at_ms, registered_at_ms }: Chunk
   return upload_started_at_ms ?? stored_at_ms ?? registered_at_ms;
 }
 
-function expires(chunk: Chunk, { before_ms, spared }: ExpireAudio, { now_ms }: Turn): boolean {
+function expires(chunk: Chunk, { before_ms, spared }: ExpireAudio, { now_ms }: Facts): boolean {
   const clock_ms = clockOf(chunk);
   if (chunk.status !== 'stored' || !isBefore(clock_ms, before_ms)) return false;
   if (spared === null || now_ms >= clock_ms + LIMITS.spared_ms_max) return true;
@@ -153,7 +153,7 @@ function expires(chunk: Chunk, { before_ms, spared }: ExpireAudio, { now_ms }: T
   return chunk.result !== undefined && !spared.some((interval) => shared(interval, span) > 0);
 }
 
-function audioExpired(stream: Stream, gone: Gone, turn: Turn): Stream {
+function audioExpired(stream: Stream, gone: Gone, turn: Facts): Stream {
   if (gone.length === 0) return stream;
   const numbers = new Set(gone.map(({ number }) => number));
   const left = turn.range(KEPT).find(({ id }) => !numbers.has(numberOf(id)));

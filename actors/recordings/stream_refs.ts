@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
-import type { Effect, RecordQuery, Turn } from '../actor.js';
+import type { Effect, Facts, RecordQuery } from '../actor.js';
 
 /**
  * Which stream a recorder's own reference means, for whatever binds a recorder: collection `streams`, by
@@ -27,7 +27,7 @@ export function streamRefRecords({ source_stream_ref }: StreamOf): RecordQuery[]
 
 /** The stream, and what must be written when it is a new one. */
 export function streamOf(
-  turn: Turn,
+  turn: Facts,
   { source_stream_ref, new_stream, instead_of }: StreamOf,
 ): { found: StreamRef; effects: Effect[] } | Refusal {
   const known = turn.record<StreamRef>('streams', source_stream_ref);

@@ -1,5 +1,5 @@
 /** The index of a partition's entities whose changes are to be announced, each from the time when a worker may. */
-export const ANNOUNCING_INDEX = { owner: 'content', index: 'announcing' } as const;
+export const ANNOUNCEMENT_INDEX = { owner: 'content', index: 'announcing' } as const;
 
 /** Members of that index, by kind. */
 export const CONTACTS_MEMBER = 'contacts:';

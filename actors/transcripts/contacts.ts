@@ -6,12 +6,12 @@ import {
   DONE,
   defineActor,
   type Effect,
+  type Facts,
   type MessageOf,
   type RangeQuery,
   type RecordQuery,
-  type Turn,
 } from '../actor.js';
-import { ANNOUNCING_INDEX, CONTACTS_MEMBER } from './announcement_index.js';
+import { ANNOUNCEMENT_INDEX, CONTACTS_MEMBER } from './announcement_index.js';
 import {
   type Contact,
   type ContactChange,
@@ -254,7 +254,7 @@ function shown({ self_id }: Contacts, id: string, { name, created_at_ms, updated
   return { id, name, is_self: self_id === id, merged_into: null, voice, created_at_ms, updated_at_ms };
 }
 
-function seen(state: Contacts, id: string, turn: Turn): SeenContact | null {
+function seen(state: Contacts, id: string, turn: Facts): SeenContact | null {
   const contact = turn.record<Contact>('contacts', id);
   if (contact === undefined) return null;
   const merged_into = turn.record<MergedContact>('merged', id)?.into ?? null;
@@ -262,7 +262,7 @@ function seen(state: Contacts, id: string, turn: Turn): SeenContact | null {
 }
 
 /** Makes a contact the account's own person, which another was until now. */
-function moveSelf(state: Contacts, contact_id: string, turn: Turn): { state: Contacts; effects: Effect[] } {
+function moveSelf(state: Contacts, contact_id: string, turn: Facts): { state: Contacts; effects: Effect[] } {
   const next = { ...state, self_id: contact_id };
   if (state.self_id === null) return { state: next, effects: [] };
   const former = turn.record<Contact>('contacts', state.self_id);
@@ -280,7 +280,7 @@ function renameAliases(into: string, { aliases, name }: Contact): Effect[] {
   return aliases.map((id): Effect => ({ effect: 'put_record', collection: 'merged', id, value }));
 }
 
-function merge(state: Contacts, { contact_id, into }: Merge, turn: Turn): Decision<Contacts, SeenContact> {
+function merge(state: Contacts, { contact_id, into }: Merge, turn: Facts): Decision<Contacts, SeenContact> {
   const contact = turn.record<Contact>('contacts', contact_id);
   const target = turn.record<Contact>('contacts', into);
   const merged_into = turn.record<MergedContact>('merged', contact_id)?.into;
@@ -325,7 +325,7 @@ function merge(state: Contacts, { contact_id, into }: Merge, turn: Turn): Decisi
 function mergeVoices(
   state: Contacts,
   { contact_id, into }: Merge,
-  turn: Turn,
+  turn: Facts,
 ): { voices: Contacts['voices']; effects: Effect[]; is_seen: boolean } {
   const kept = turn.range<Voice>(voicesOf(into));
   // A voice that expired here and was learned again since may be the other's by now: its trace here says nothing any more.
@@ -348,7 +348,7 @@ function mergeVoices(
   return { voices: dropped.voices, effects, is_seen: given.length > 0 };
 }
 
-function remove(state: Contacts, { contact_id, merged_into }: Deletion, turn: Turn): Decision<Contacts, typeof DONE> {
+function remove(state: Contacts, { contact_id, merged_into }: Deletion, turn: Facts): Decision<Contacts, typeof DONE> {
   const contact = turn.record<Contact>('contacts', contact_id);
   if (contact === undefined) return { reply: NO_CONTACT };
   if ((turn.record<MergedContact>('merged', contact_id)?.into ?? null) !== merged_into) return { reply: CHANGED };
@@ -376,7 +376,7 @@ function remove(state: Contacts, { contact_id, merged_into }: Deletion, turn: Tu
 }
 
 /** Has the turns that show these contacts announced; refused where too many changes wait already. */
-function announce(state: Contacts, ids: string[], turn: Turn): { state: Contacts; effects: Effect[] } | Refusal {
+function announce(state: Contacts, ids: string[], turn: Facts): { state: Contacts; effects: Effect[] } | Refusal {
   const before = state.announcing.filter(({ contact_id }) => !ids.includes(contact_id));
   if (before.length + ids.length > LIMITS.contact_changes_max) return BUSY;
   const added = ids.map((contact_id, index) => ({ number: state.changes + index + 1, contact_id, after: null }));
@@ -387,7 +387,7 @@ function announce(state: Contacts, ids: string[], turn: Turn): { state: Contacts
 }
 
 /** Whoever tells changes keeps them while that gets on; nobody else takes them up before that time is over. */
-function hold({ held, ...state }: Contacts, { self, now_ms }: Turn): { next: Contacts; effects: Effect[] } {
+function hold({ held, ...state }: Contacts, { self, now_ms }: Facts): { next: Contacts; effects: Effect[] } {
   if (state.announcing.length === 0)
     return { next: state, effects: [{ ...announcing(self), effect: 'remove_from_index' }] };
   const until_ms = now_ms + LIMITS.announcing_lease_ms;
@@ -398,7 +398,7 @@ function hold({ held, ...state }: Contacts, { self, now_ms }: Turn): { next: Con
 }
 
 function announcing(account_id: string) {
-  return { ...ANNOUNCING_INDEX, member: `${CONTACTS_MEMBER}${account_id}` };
+  return { ...ANNOUNCEMENT_INDEX, member: `${CONTACTS_MEMBER}${account_id}` };
 }
 
 function eraseRest({ voices }: Contacts, account_id: string): Effect[] {

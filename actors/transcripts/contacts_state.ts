@@ -1,6 +1,6 @@
 import { refuse } from '../../src/domain/refusals.js';
 import { dueIndex } from '../../src/domain/retention.js';
-import type { Effect, RecordQuery, Turn } from '../actor.js';
+import type { Effect, Facts, RecordQuery } from '../actor.js';
 
 /**
  * The people that an account's recordings hear; its id is the account's. Records:
@@ -81,7 +81,7 @@ export function clockOf({ created_at_ms, last_matched_at_ms }: Voice): number {
 export function newContact(
   id: string,
   name: string | null,
-  { self, now_ms }: Turn,
+  { self, now_ms }: Facts,
 ): { contact: Contact; effects: Effect[] } {
   const contact: Contact = { name, aliases: [], created_at_ms: now_ms, updated_at_ms: now_ms };
   const created: Effect = { effect: 'append_event', account_id: self, type: 'contact.created', resource_id: id };
@@ -128,7 +128,7 @@ export function dropVoice(id: string, { workspace_id, contact_id }: Voice): Effe
 export function countVoices(
   voices: Contacts['voices'],
   change: { workspace_id: string; by: number },
-  { self, now_ms }: Pick<Turn, 'self' | 'now_ms'>,
+  { self, now_ms }: Pick<Facts, 'self' | 'now_ms'>,
 ): { voices: Contacts['voices']; effects: Effect[] } {
   const { [change.workspace_id]: before = 0, ...others } = voices;
   const count = before + change.by;
@@ -142,7 +142,7 @@ export function countVoices(
 export function dropVoices(
   voices: Contacts['voices'],
   rows: VoiceRow[],
-  turn: Pick<Turn, 'self' | 'now_ms'>,
+  turn: Pick<Facts, 'self' | 'now_ms'>,
 ): { voices: Contacts['voices']; effects: Effect[] } {
   const effects: Effect[] = [];
   let left = voices;

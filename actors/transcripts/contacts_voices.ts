@@ -1,7 +1,7 @@
 import { voiceId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { dueIndex, type Expire, type Expired, isBefore, type Swept } from '../../src/domain/retention.js';
-import { type Decision, DONE, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
+import { type Decision, DONE, type Effect, type Facts, messagesOf, type RecordQuery } from '../actor.js';
 import {
   type Contact,
   type Contacts,
@@ -239,7 +239,7 @@ function voiceRecords(workspace_id: string, id: string): RecordQuery[] {
   ];
 }
 
-function voiceIn(workspace_id: string, id: string, turn: Turn): Voice | undefined {
+function voiceIn(workspace_id: string, id: string, turn: Facts): Voice | undefined {
   return turn.record<Voice>(knownIn(workspace_id), id) ?? turn.record<Voice>(heardIn(workspace_id), id);
 }
 
@@ -264,7 +264,7 @@ function takeFrom({ workspace_id, contact_id }: Voice, { id, self }: { id: strin
 function oldVoices(
   workspace_id: string,
   before_ms: number | null,
-  turn: Turn,
+  turn: Facts,
 ): { old: VoiceRow[]; oldest_ms: number | null } {
   const old: VoiceRow[] = [];
   const staying: number[] = [];
@@ -282,7 +282,7 @@ function oldVoices(
 function takeOut(
   state: Contacts,
   { workspace_id, rows, oldest_ms }: { workspace_id: string; rows: VoiceRow[]; oldest_ms: number | null },
-  turn: Turn,
+  turn: Facts,
 ): { next: Contacts; effects: Effect[] } {
   const effects = rows.flatMap(({ id, value }) => dropVoice(id, value));
   const counted = countVoices(state.voices, { workspace_id, by: -rows.length }, turn);

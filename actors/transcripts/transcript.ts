@@ -1,8 +1,8 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { BLOCKS } from '../../src/domain/search/places.js';
 import { DONE, defineActor, type Effect, type MessageOf, type RangeQuery } from '../actor.js';
-import { ANNOUNCING_INDEX } from './announcement_index.js';
-import { allSpeakers, announcingMember, announcingMessages, contactLists } from './transcript_announcements.js';
+import { ANNOUNCEMENT_INDEX } from './announcement_index.js';
+import { allSpeakers, announcementMember, announcementMessages, contactLists } from './transcript_announcements.js';
 import { correctionMessages, type PlacedTurn, pageRecords, speakersIn, turnAt } from './transcript_corrections.js';
 import { expiryMessages } from './transcript_expiry.js';
 import { pageKey, readPage, readWords, type TranscriptPage } from './transcript_page.js';
@@ -24,7 +24,7 @@ export const transcript = defineActor<Transcript>()({
     ...windowMessages,
     ...publicationMessages,
     ...correctionMessages,
-    ...announcingMessages,
+    ...announcementMessages,
     ...expiryMessages,
     ...runMessages,
     ...laneMessages,
@@ -80,7 +80,7 @@ export const transcript = defineActor<Transcript>()({
         const effects: Effect[] = [
           ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
           { effect: 'remove_from_index', ...TRANSCRIBING_INDEX, member: self },
-          { effect: 'remove_from_index', ...ANNOUNCING_INDEX, member: announcingMember(self) },
+          { effect: 'remove_from_index', ...ANNOUNCEMENT_INDEX, member: announcementMember(self) },
           ...notFoundAnyMore(state, turn),
           ...listed({ ...state, turns: 0 }, self),
           ...contactLists(state, self),

@@ -1,8 +1,8 @@
 import { turnId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, DONE, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
-import { ANNOUNCING_INDEX, TRANSCRIPT_MEMBER } from './announcement_index.js';
+import { type Decision, DONE, type Effect, type Facts, messagesOf, type RecordQuery } from '../actor.js';
+import { ANNOUNCEMENT_INDEX, TRANSCRIPT_MEMBER } from './announcement_index.js';
 import { type PageTurn, pageKey, readPage, type TranscriptPage } from './transcript_page.js';
 import {
   type Announcement,
@@ -23,7 +23,7 @@ const BUSY = refuse('TOO_MANY_REQUESTS', 'Too many changes of this transcript ar
   retry_after_s: 1,
 });
 
-export const announcingMessages = messagesOf<Transcript>()({
+export const announcementMessages = messagesOf<Transcript>()({
   /** The next events. `silent`: nothing may be reported any more, and what was to be is dropped. */
   announce: {
     records: (_: { silent?: boolean }, state) => {
@@ -88,26 +88,26 @@ export function allSpeakers(): RecordQuery[] {
 export function announce(
   state: Transcript,
   change: { speakers: number[]; field?: Announcement['field']; contact_id?: string },
-  { self, now_ms }: Pick<Turn, 'self' | 'now_ms'>,
+  { self, now_ms }: Pick<Facts, 'self' | 'now_ms'>,
 ): { state: Transcript; effects: Effect[] } | Refusal {
   const { speakers, field = 'contact_id', contact_id = null } = change;
   if (state.announcing.length >= LIMITS.announcements_max) return BUSY;
   const added: Announcement = { field, speakers, contact_id, page: 0, serial: -1 };
-  const member = announcingMember(self);
+  const member = announcementMember(self);
   const due: Effect[] =
-    state.announcing.length > 0 ? [] : [{ effect: 'add_to_index', ...ANNOUNCING_INDEX, member, order: now_ms }];
+    state.announcing.length > 0 ? [] : [{ effect: 'add_to_index', ...ANNOUNCEMENT_INDEX, member, order: now_ms }];
   return { state: { ...state, announcing: [...state.announcing, added] }, effects: due };
 }
 
-export function announcingMember(stream_id: string): string {
+export function announcementMember(stream_id: string): string {
   return TRANSCRIPT_MEMBER + stream_id;
 }
 
-function step(next: Transcript, events: Effect[], { self }: Turn): Decision<Transcript, Left> {
+function step(next: Transcript, events: Effect[], { self }: Facts): Decision<Transcript, Left> {
   const left = next.announcing.length > 0;
   const done: Effect[] = left
     ? []
-    : [{ effect: 'remove_from_index', ...ANNOUNCING_INDEX, member: announcingMember(self) }];
+    : [{ effect: 'remove_from_index', ...ANNOUNCEMENT_INDEX, member: announcementMember(self) }];
   return { reply: { left }, next, effects: [...events, ...done] };
 }
 

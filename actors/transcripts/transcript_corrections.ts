@@ -1,7 +1,7 @@
 import { turnId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, DONE, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
+import { type Decision, DONE, type Effect, messagesOf, type RecordQuery, type Facts } from '../actor.js';
 import { samplesOutside } from './speaker_samples.js';
 import { allSpeakers, announce, showContact } from './transcript_announcements.js';
 import { attributionOf, contactOf, type Speakers, speakerShown } from './transcript_attribution.js';
@@ -272,7 +272,7 @@ export function pageRecords({ page }: { page: number }): RecordQuery[] {
 }
 
 /** A turn that can be read, or why there is none. */
-export function turnAt({ page: number, serial }: PlacedTurn, turn: Turn): FoundTurn | Refusal {
+export function turnAt({ page: number, serial }: PlacedTurn, turn: Facts): FoundTurn | Refusal {
   const page = readPage(number, turn.record('pages', pageKey(number)));
   const said = page.turns.find((one) => one.serial === serial);
   if (said === undefined) return isExpired(page, serial) ? EXPIRED_TURN : NO_TURN;
@@ -343,7 +343,7 @@ function changedFields(speakers: Speakers, was: PageTurn, is: PageTurn): string[
 function updated(
   { account_id, source_id }: Transcript,
   { place: { page, serial }, changed_fields }: { place: PlacedTurn; changed_fields: string[] },
-  { self }: Turn,
+  { self }: Facts,
 ): Effect {
   const resource_id = turnId(self, { page, serial });
   return { effect: 'append_event', account_id, type: 'turn.updated', resource_id, data: { changed_fields, source_id } };
@@ -353,7 +353,7 @@ function updated(
 function corrected(
   state: Transcript,
   { start_ms, end_ms }: Pick<PageTurn, 'start_ms' | 'end_ms'>,
-  { self }: Turn,
+  { self }: Facts,
   deleted: { is_deleted?: true } = {},
 ): Effect {
   return tellLibrary(state, { stream_id: self, from_ms: start_ms, to_ms: end_ms, is_new: false, ...deleted });
@@ -363,7 +363,7 @@ function wholeOf({ covered }: Transcript): Pick<PageTurn, 'start_ms' | 'end_ms'>
   return { start_ms: 0, end_ms: covered.at(-1)?.[1] ?? 0 };
 }
 
-export function speakersIn(turn: Turn): Map<number, Speaker> {
+export function speakersIn(turn: Facts): Map<number, Speaker> {
   const blocks = turn.range<SpeakerBlock>('speakers');
   return new Map(
     blocks.flatMap(({ value }) => Object.entries(value).map(([number, one]) => [Number(number), one] as const)),

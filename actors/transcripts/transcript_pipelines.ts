@@ -2,7 +2,7 @@ import type { Interval } from '../../src/domain/intervals.js';
 import { subtract } from '../../src/domain/intervals.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { type Decision, messagesOf } from '../actor.js';
-import type { Lane, Transcript, WaitingAudio } from './transcript_state.js';
+import type { PipelineOutputKey, Transcript, WaitingAudio } from './transcript_state.js';
 import { begin, clip, dueEffects, inOrder, isWorthIt, type StreamAudio, spanOf } from './transcript_windows.js';
 
 /**
@@ -56,11 +56,11 @@ const OTHER_LANE = refuse('CONFLICT', 'The transcript of another recording stand
 type Share = Pick<StreamAudio, 'stream' | 'window_ms' | 'intervals'> & { longest_ms: number };
 type OpenLane = { number: number; from_ms: number; to_ms: number };
 type OpenedLane = Share;
-type RunLane = Share & { lane: Lane };
+type RunLane = Share & { lane: PipelineOutputKey };
 /** `turns`: that there are already. */
 type RanLane = { turns: number };
 
-function isSameLane(one: Lane | undefined, other: Lane): boolean {
+function isSameLane(one: PipelineOutputKey | undefined, other: PipelineOutputKey): boolean {
   return one?.stream_id === other.stream_id && one.pipeline_id === other.pipeline_id;
 }
 

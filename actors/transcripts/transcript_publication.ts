@@ -3,7 +3,7 @@ import { turnId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { dueIndex } from '../../src/domain/retention.js';
-import { type Decision, type Effect, messagesOf, type Turn } from '../actor.js';
+import { type Decision, type Effect, type Facts, messagesOf } from '../actor.js';
 import { keptPipeline } from '../insights/context_state.js';
 import { tallyBefore } from '../job.js';
 import { withSamples } from './speaker_samples.js';
@@ -157,7 +157,7 @@ type WindowPublication = { window: Window; publication: Publication };
 function replace(
   state: Transcript,
   { window, publication }: WindowPublication,
-  turn: Turn,
+  turn: Facts,
 ): Decision<Transcript, Published> {
   const { now_ms, self } = turn;
   const { page, words } = pageIn(window, turn);
@@ -196,7 +196,7 @@ function replace(
 function attribute(
   state: Transcript,
   { window, publication }: WindowPublication,
-  turn: Turn,
+  turn: Facts,
 ): Decision<Transcript, Published> {
   const { now_ms, self } = turn;
   const { page } = pageIn(window, turn);
@@ -237,7 +237,7 @@ function cameAt({ waiting }: Transcript, { from_ms, pass }: Window): number | nu
   return pass === 'first' ? (audio?.at_ms ?? null) : null;
 }
 
-function pageIn({ from_ms }: Window, turn: Turn): { page: TranscriptPage; words: PageWords } {
+function pageIn({ from_ms }: Window, turn: Facts): { page: TranscriptPage; words: PageWords } {
   const number = pageOf(from_ms);
   const key = pageKey(number);
   return {
@@ -324,7 +324,7 @@ type Recognized = { numbers: SpeakerNumbers; before: Transcript; publication: Pu
 function recognize(
   state: Transcript,
   { numbers, before, publication }: Recognized,
-  turn: Turn,
+  turn: Facts,
 ): { state: Transcript; effects: Effect[] } {
   let next = state;
   const blocks = new Map<string, SpeakerBlock>();

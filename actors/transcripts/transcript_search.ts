@@ -2,7 +2,7 @@ import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { pageMember, SEARCH_INDEX } from '../../src/domain/search/places.js';
 import { WORDS_VERSION } from '../../src/domain/search/words.js';
-import { type Decision, type Effect, messagesOf, type RecordQuery, type Turn } from '../actor.js';
+import { type Decision, type Effect, type Facts, messagesOf, type RecordQuery } from '../actor.js';
 import { blockEffects } from './transcript_block.js';
 import { readPage } from './transcript_page.js';
 import type { Transcript } from './transcript_state.js';
@@ -34,7 +34,7 @@ export const searchedPages: RecordQuery[] = [
 ];
 
 /** Of what is erased; the blocks go as records of the transcript. */
-export function notFoundAnyMore({ account_id, workspace_id }: Transcript, turn: Turn): Effect[] {
+export function notFoundAnyMore({ account_id, workspace_id }: Transcript, turn: Facts): Effect[] {
   const owner = libraryId(account_id, workspace_id);
   return turn.range('published').map(({ id }) => ({
     effect: 'remove_from_index',

@@ -53,7 +53,7 @@ export type Transcript = {
   /** Changes that events are still to report, turn by turn. */
   announcing: Announcement[];
   /** Of a transcript that is a pipeline's own: whose. Absent for a stream's. */
-  lane?: Lane;
+  lane?: PipelineOutputKey;
   /** Of a stream's: numbers of pipelines that have one of their own. */
   lanes?: number[];
   /** The page with the oldest publication, or where that was until a later run replaced it; null when there is no turn. */
@@ -68,7 +68,7 @@ export type Transcript = {
 /** A stretch of the recording in which each of the first speakers talks, by their numbers. Engines know them by it. */
 export type SpeakerSamples = Readonly<Record<string, Interval>>;
 
-export type Lane = { stream_id: string; pipeline_id: string };
+export type PipelineOutputKey = { stream_id: string; pipeline_id: string };
 
 /** `at_ms`: when it came, by the clock. `again`: it was transcribed before. `tail`: a window left it over. */
 export type WaitingAudio = {

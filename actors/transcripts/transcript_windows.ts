@@ -2,7 +2,7 @@ import { addInterval, type Interval, subtract } from '../../src/domain/intervals
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { WORDS_VERSION } from '../../src/domain/search/words.js';
-import { type Decision, type Effect, messagesOf, type Turn } from '../actor.js';
+import { type Decision, type Effect, type Facts, messagesOf } from '../actor.js';
 import { keptPipeline } from '../insights/context_state.js';
 import { dueIndexEffects, GIVEN_UP, isLastTry, JOB_DONE, restAfter, workerMessages } from '../job.js';
 import { pageKey, pageOf, textBefore } from './transcript_page.js';
@@ -311,7 +311,7 @@ export function nextWindow({ waiting, covered, end_ms, retry, window_ms }: Trans
   };
 }
 
-function changed(was: Transcript | null, next: Transcript, { self }: Turn): { next: Transcript; effects: Effect[] } {
+function changed(was: Transcript | null, next: Transcript, { self }: Facts): { next: Transcript; effects: Effect[] } {
   return { next, effects: dueEffects(was, next, self) };
 }
 

@@ -7,15 +7,15 @@ import {
   type DoneDecision,
   defineActor,
   type Effect,
+  type Facts,
   given,
   type MessageOf,
   type QueuedDelivery,
   type RecordQuery,
-  type Turn,
 } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import { type EndedDelivery, eventMs, type FoundDelivery, type WaitingDelivery } from './delivery.js';
-import { EndpointWork, QUEUE_READ_MAX, WAITING_READ_MAX, type WorkInput } from './endpoint_delivery.js';
+import { type DeliveryRequest, EndpointDeliveries, QUEUE_READ_MAX, WAITING_READ_MAX } from './endpoint_delivery.js';
 import {
   batchOf,
   disabled,
@@ -26,7 +26,7 @@ import {
   mayWait,
   type NewEndpoint,
 } from './endpoint_state.js';
-import { listedByTrouble, unlisted } from './unhealthy_endpoints.js';
+import { listIfUnhealthy, unlistUnhealthy } from './unhealthy_endpoints.js';
 
 export type EndpointMessage = MessageOf<typeof endpoint>;
 
@@ -87,7 +87,7 @@ export const endpoint = defineActor<Endpoint>()({
     set_status: {
       records: (_: unknown, state) => (state === null ? [] : [queueOf(state)]),
       decide: known((state, { status }: { status: EndpointStatus }, turn) =>
-        listedByTrouble(setStatus(state, status, turn), state, turn),
+        listIfUnhealthy(setStatus(state, status, turn), state, turn),
       ),
     },
 
@@ -116,15 +116,15 @@ export const endpoint = defineActor<Endpoint>()({
 
     // From who posts.
     work: {
-      records: ({ life }: WorkInput, state) =>
+      records: ({ life }: DeliveryRequest, state) =>
         state === null
           ? []
           : [
               queueOf(state),
               ...(mayWait(state, life) ? [{ collection: batchOf(state), range: { limit: WAITING_READ_MAX } }] : []),
             ],
-      decide: known((state, asked: WorkInput, turn) =>
-        listedByTrouble(new EndpointWork(state, asked, turn).decide(), state, turn),
+      decide: known((state, asked: DeliveryRequest, turn) =>
+        listIfUnhealthy(new EndpointDeliveries(state, asked, turn).decide(), state, turn),
       ),
     },
 
@@ -136,7 +136,7 @@ export const endpoint = defineActor<Endpoint>()({
               { collection: 'queue', queue: { after: 0, limit: SWEPT_MAX } },
               { collection: ENDED, range: { limit: SWEPT_MAX } },
             ],
-      decide: known((state, _: unknown, turn) => listedByTrouble(swept(state, turn), state, turn)),
+      decide: known((state, _: unknown, turn) => listIfUnhealthy(swept(state, turn), state, turn)),
     },
   },
 });
@@ -165,12 +165,12 @@ function removal(state: Endpoint, self: string): Effect[] {
     { effect: 'delete_queue' },
     { effect: 'schedule_endpoint', at_ms: null, seen: Number.MAX_SAFE_INTEGER },
     { effect: 'cancel_reminder', name: 'sweep' },
-    ...(state.trouble === undefined ? [] : unlisted(state.trouble.is, self)),
+    ...(state.trouble === undefined ? [] : unlistUnhealthy(state.trouble.is, self)),
   ];
 }
 
 /** Rules F-012 to F-016. */
-function setStatus(state: Endpoint, status: EndpointStatus, turn: Turn): Decision<Endpoint, Endpoint> {
+function setStatus(state: Endpoint, status: EndpointStatus, turn: Facts): Decision<Endpoint, Endpoint> {
   const { standing, account_id } = state;
   const { self: endpoint_id, now_ms } = turn;
   if (status === standing.status) return { reply: state };
@@ -218,7 +218,7 @@ function remindToSweep(at_ms: number): Effect {
 }
 
 /** Deliveries are kept as long as events are, what came of their attempts for longer. Rule E-023. */
-function swept(state: Endpoint, turn: Turn): DoneDecision<Endpoint> {
+function swept(state: Endpoint, turn: Facts): DoneDecision<Endpoint> {
   const { now_ms, certain_ms } = turn;
   const { entries } = turn.deliveryQueue();
   const kept = entries.find((entry) => eventMs(entry) >= certain_ms - LIMITS.event_kept_ms);

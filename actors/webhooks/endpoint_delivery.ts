@@ -1,7 +1,7 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { unreachable } from '../../src/domain/refusals.js';
 import { backoffMs, holderOf, probeMs } from '../../src/domain/webhooks.js';
-import type { Decision, Effect, QueuedDelivery, Turn } from '../actor.js';
+import type { Decision, Effect, Facts, QueuedDelivery } from '../actor.js';
 import {
   type Attempt,
   type AttemptResult,
@@ -24,7 +24,7 @@ import {
 } from './endpoint_state.js';
 
 /** From who posts: what came of earlier claims, and how many more it would take. */
-export type WorkInput = {
+export type DeliveryRequest = {
   /** The account's present credential epoch, which fences the commit. */
   life: number;
   results: AttemptResult[];
@@ -38,7 +38,7 @@ export type WorkInput = {
   mail?: { mail_id: string; sealed: Uint8Array };
 };
 
-export type WorkDone = {
+export type DeliveriesTaken = {
   claims: DeliveryClaim[];
   /** Results that came too late to count: somebody else has the delivery by now. */
   late: number;
@@ -49,7 +49,7 @@ export type WorkDone = {
 };
 /** Nothing was done: it takes the same message again, with the mail. */
 export type MailNeeded = { mail_needed: true; account_id: string; url: string };
-export type Work = WorkDone | MailNeeded;
+export type DeliveryReply = DeliveriesTaken | MailNeeded;
 
 /** Looked at in one turn, of those that wait to be tried again. */
 export const WAITING_READ_MAX = 64;
@@ -63,11 +63,11 @@ const CANCELLED_BATCHES_MAX = 32;
  * One turn of work: what came back, what was lost, what is claimed next. Deliveries are written field by field: spread into
  * a larger object, each would take 2 µs more.
  */
-export class EndpointWork {
+export class EndpointDeliveries {
   /** A copy of its own, since a turn changes it several times for each delivery. */
   #state: Endpoint;
-  readonly #asked: WorkInput;
-  readonly #turn: Turn;
+  readonly #asked: DeliveryRequest;
+  readonly #turn: Facts;
   readonly #now_ms: number;
   /** By so much the clock may be ahead: no delivery is given up for that. */
   readonly #uncertain_ms: number;
@@ -76,13 +76,13 @@ export class EndpointWork {
   readonly #waiting: readonly { id: string; order: number; value: WaitingDelivery }[];
   readonly #effects: Effect[] = [];
   readonly #claimed: DeliveryClaim[] = [];
-  readonly #ended: WorkDone['ended'] = [];
+  readonly #ended: DeliveriesTaken['ended'] = [];
   /** When the next of those that wait is due, as far as this turn has seen. */
   #due_at_ms = Number.POSITIVE_INFINITY;
   #late = 0;
   #is_disabled_now = false;
 
-  constructor(state: Endpoint, asked: WorkInput, turn: Turn) {
+  constructor(state: Endpoint, asked: DeliveryRequest, turn: Facts) {
     const { now_ms } = turn;
     this.#state = asked.life === state.life ? { ...state } : newBatch(state, { ...state, life: asked.life }, now_ms);
     this.#asked = asked;
@@ -93,7 +93,7 @@ export class EndpointWork {
     this.#waiting = mayWait(state, asked.life) ? turn.range<WaitingDelivery>(batchOf(state)) : [];
   }
 
-  decide(): Decision<Endpoint, Work> {
+  decide(): Decision<Endpoint, DeliveryReply> {
     for (const result of this.#asked.results) this.#take(result);
     this.#takeBackLost();
     this.#claim();

@@ -1,26 +1,26 @@
-import type { Decision, Effect, Turn } from '../actor.js';
+import type { Decision, Effect, Facts } from '../actor.js';
 import { type Endpoint, isCircuitOpen, TOO_MANY_FAILURES, type Trouble } from './endpoint_state.js';
 
 /** Where staff find endpoints in trouble: one list in each partition, in the order of since when they are so. */
-export function troubleIndex(trouble: Trouble): { owner: string; index: string } {
+export function unhealthyIndex(trouble: Trouble): { owner: string; index: string } {
   return { owner: 'staff', index: `endpoints_${trouble}` };
 }
 
 /** The decision, and the endpoint on the list that it belongs on by then. One that an earlier release left is listed now. */
-export function listedByTrouble<Reply>(
+export function listIfUnhealthy<Reply>(
   decision: Decision<Endpoint, Reply>,
   { trouble: before }: Endpoint,
-  { self, now_ms }: Turn,
+  { self, now_ms }: Facts,
 ): Decision<Endpoint, Reply> {
   const { next } = decision;
   if (next === undefined || next === null) return decision;
   const is = troubleOf(next);
   if (is === (before?.is ?? null)) return decision;
   const { trouble: _, ...fine } = next;
-  const left = before === undefined ? [] : unlisted(before.is, self);
+  const left = before === undefined ? [] : unlistUnhealthy(before.is, self);
   if (is === null) return { ...decision, next: fine, effects: [...(decision.effects ?? []), ...left] };
   const since_ms = sinceMs(next, is, before?.is === 'failing' ? before.since_ms : now_ms);
-  const listed: Effect = { effect: 'add_to_index', ...troubleIndex(is), member: self, order: since_ms };
+  const listed: Effect = { effect: 'add_to_index', ...unhealthyIndex(is), member: self, order: since_ms };
   return {
     ...decision,
     next: { ...fine, trouble: { is, since_ms } },
@@ -28,8 +28,8 @@ export function listedByTrouble<Reply>(
   };
 }
 
-export function unlisted(trouble: Trouble, member: string): Effect[] {
-  return [{ effect: 'remove_from_index', ...troubleIndex(trouble), member }];
+export function unlistUnhealthy(trouble: Trouble, member: string): Effect[] {
+  return [{ effect: 'remove_from_index', ...unhealthyIndex(trouble), member }];
 }
 
 function troubleOf(state: Endpoint): Trouble | null {

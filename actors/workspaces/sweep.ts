@@ -10,7 +10,7 @@ import {
   retentionApplied,
 } from '../../src/domain/retention.js';
 import { isSameRetention, KEEP_FOR_EVER, keepsForEver, type Retention } from '../../src/domain/workspaces.js';
-import { DONE, type DoneDecision, defineActor, type Effect, type MessageOf, type Turn } from '../actor.js';
+import { DONE, type DoneDecision, defineActor, type Effect, type Facts, type MessageOf } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import type { LibraryMessage, LibraryNews } from '../insights/library.js';
 
@@ -212,7 +212,7 @@ function recordersAfter(after: { order: number; id: string } | null) {
 }
 
 /** Takes an account in that has recorded there, once. */
-function recorder(account_id: string, turn: Turn): Effect[] {
+function recorder(account_id: string, turn: Facts): Effect[] {
   const { self, now_ms } = turn;
   if (turn.record(RECORDERS, account_id) !== undefined) return [];
   return [
@@ -225,7 +225,7 @@ function recorder(account_id: string, turn: Turn): Effect[] {
 }
 
 /** Tells the next libraries to begin their part, and itself again while there are more. */
-function tellParts(state: Sweep, running: RunningSweep, turn: Turn): DoneDecision<Sweep> {
+function tellParts(state: Sweep, running: RunningSweep, turn: Facts): DoneDecision<Sweep> {
   const { self, now_ms } = turn;
   const rows = turn.range(RECORDERS);
   const { sweep_id, began_at_ms, cutoffs } = running;
@@ -277,7 +277,7 @@ function isDue({ retention, paused }: Sweep): boolean {
   return !paused && !keepsForEver(retention);
 }
 
-function nextTick(state: Sweep, { self, now_ms }: Turn): Effect[] {
+function nextTick(state: Sweep, { self, now_ms }: Facts): Effect[] {
   if (!isDue(state)) return [noTick()];
   const at_ms = nextSweepAt(self, now_ms);
   return [{ effect: 'schedule_reminder', name: 'tick', at_ms, message: { type: 'tick' } }];

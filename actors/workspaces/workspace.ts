@@ -20,10 +20,10 @@ import {
   type DoneDecision,
   defineActor,
   type Effect,
+  type Facts,
   given,
   type MessageOf,
   type RangeQuery,
-  type Turn,
 } from '../actor.js';
 import type { EmailMessage } from '../emails/email.js';
 import { differs, type RecorderNews, type RetentionNews, type SweepSettings, tellSweep } from './sweep.js';
@@ -414,7 +414,7 @@ export function invitationsAfter(
   return 'wait_s' in after ? refuse('TOO_MANY_REQUESTS', TOO_MANY_SENT, { retry_after_s: after.wait_s }) : after;
 }
 
-function end({ members, invitations }: Workspace, reason: WorkspaceEnd, turn: Turn): DoneDecision<Workspace> {
+function end({ members, invitations }: Workspace, reason: WorkspaceEnd, turn: Facts): DoneDecision<Workspace> {
   const notices = members.map(({ account_id }) =>
     notifyAccount(account_id, { type: 'workspace_deleted', workspace_id: turn.self, reason }),
   );
@@ -422,7 +422,7 @@ function end({ members, invitations }: Workspace, reason: WorkspaceEnd, turn: Tu
   return { reply: DONE, next: null, effects };
 }
 
-function shedding({ erased }: { erased: boolean }, { self, now_ms }: Turn): Effect[] {
+function shedding({ erased }: { erased: boolean }, { self, now_ms }: Facts): Effect[] {
   const effects: Effect[] = [
     { effect: 'cancel_reminder', name: 'ask_outcomes' },
     { effect: 'delete_collection', collection: 'recorders' },
@@ -519,7 +519,7 @@ function tellRetention(self: string, state: Workspace): Effect {
 }
 
 /** Tells the sweep of an account that records here, once. */
-function takeRecorder(account_id: string, turn: Turn): Effect[] {
+function takeRecorder(account_id: string, turn: Facts): Effect[] {
   if (turn.record('recorders', account_id) !== undefined) return [];
   return [
     { effect: 'put_record', collection: 'recorders', id: account_id, value: {} },

@@ -25,7 +25,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let polling = false;
 
 /** Calls back with new events of these types, in their order; with null where some may have been missed. */
-export function useHappenings(types: readonly EventType[], hear: (events: readonly Event[] | null) => void): void {
+export function useEvents(types: readonly EventType[], hear: (events: readonly Event[] | null) => void): void {
   const latest = useRef(hear);
   latest.current = hear;
   useEffect(() => {
@@ -42,7 +42,7 @@ export async function followFromHere(): Promise<void> {
 }
 
 /** Polls while somebody is signed in and looks. */
-export function startHappenings(): void {
+export function startEventFeed(): void {
   effect(() => {
     if (session.value.is === 'in') schedule(0);
   });

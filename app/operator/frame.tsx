@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Button } from '../parts/button.js';
 import { Toasts } from '../parts/toasts.js';
 import { ENVIRONMENT } from './environment.js';
-import { Band } from './problem_banner.js';
+import { ProblemBanner } from './problem_banner.js';
 import { VIEWS, type View } from './views.js';
 
 /** What stands around every page: the navigation, the search and what is wrong now. */
@@ -45,7 +45,7 @@ export function Frame({ view, children }: { view: View; children: ComponentChild
         </form>
       </header>
       <main>
-        <Band polls={view.path !== '/'} />
+        <ProblemBanner polls={view.path !== '/'} />
         <div id="content" tabIndex={-1}>
           {children}
         </div>

@@ -32,7 +32,7 @@ function failureText(error: unknown, code: string): string {
   return `No answer since ${clockTime(answered_ms)}, trying again.`;
 }
 
-export type Live<T> = {
+export type PollingState<T> = {
   /** Null until it came; stays while the server is away. */
   data: T | null;
   /** Asks at once. */
@@ -40,7 +40,7 @@ export type Live<T> = {
 };
 
 /** Loads now, every five seconds, and when one of `inputs` is another. */
-export function useLive<T>(load: () => Promise<T>, inputs: readonly unknown[] = []): Live<T> {
+export function usePolling<T>(load: () => Promise<T>, inputs: readonly unknown[] = []): PollingState<T> {
   const [data, setData] = useState<T | null>(null);
   const latest = useRef(load);
   latest.current = load;

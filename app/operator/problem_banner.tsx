@@ -19,7 +19,7 @@ export function showProblems({ health_problems, watched_since }: Overview): void
 }
 
 /** `polls`: the page loads no overview itself. */
-export function Band({ polls }: { polls: boolean }) {
+export function ProblemBanner({ polls }: { polls: boolean }) {
   // The page says that the server is away.
   const look = () => void ask('GET /ops/overview', { query: { after_ms: NO_HISTORY_MS } }).then(showProblems, () => {});
   useEffect(() => {

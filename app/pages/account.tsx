@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/event_feed.js';
+import { useEvents } from '../api/event_feed.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
 import { Page, Section } from '../parts/page.js';
-import { useDeed } from '../parts/toast_action.js';
-import { say } from '../parts/toast_queue.js';
+import { useToastAction } from '../parts/toast_action.js';
+import { showToast } from '../parts/toast_queue.js';
 import { signOut } from '../session/session.js';
 import { account, loadAccount } from '../shell/account.js';
 import { DeleteAccount } from './account/delete_account.js';
@@ -18,7 +18,7 @@ const NAME_CHARS_MAX = 80;
 
 /** The account itself: its name, its data, and its end. */
 export function AccountPage() {
-  useHappenings(['account.updated'], () => void loadAccount());
+  useEvents(['account.updated'], () => void loadAccount());
   return (
     <Page title="Account">
       <Name />
@@ -34,7 +34,7 @@ function Name() {
   const saving = useAction(async () => {
     const text = name.trim();
     account.value = await api('PATCH /me', { body: { name: text === '' ? null : text } });
-    say('Saved.');
+    showToast('Saved.');
   });
   return (
     <Section title="You">
@@ -62,7 +62,7 @@ function Name() {
 }
 
 function SignOut() {
-  const everywhere = useDeed('You are still signed in.', async () => {
+  const everywhere = useToastAction('You are still signed in.', async () => {
     await api('POST /me/sign-out', { body: { everywhere: true } });
     await signOut();
   });

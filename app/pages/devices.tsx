@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/event_feed.js';
+import { useEvents } from '../api/event_feed.js';
 import { useList } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Ago } from '../parts/clock.js';
@@ -8,8 +8,8 @@ import { confirm } from '../parts/dialog.js';
 import { Page, Section } from '../parts/page.js';
 import { Badge, EmptyState, List } from '../parts/placeholders.js';
 import { Time } from '../parts/time.js';
-import { leaveRow, useDeed } from '../parts/toast_action.js';
-import { say } from '../parts/toast_queue.js';
+import { leaveRow, useToastAction } from '../parts/toast_action.js';
+import { showToast } from '../parts/toast_queue.js';
 import { BASE } from '../router.js';
 import { AddDevice } from './devices/add_device.js';
 import { NameDevice } from './devices/name_device.js';
@@ -20,7 +20,7 @@ export function Devices() {
   const devices = useList(devicesPage, []);
   const [adding, setAdding] = useState(false);
   const [naming, setNaming] = useState<NamedDevice | null>(null);
-  useHappenings(
+  useEvents(
     ['source.created', 'source.updated', 'source.deleted', 'device_session.started', 'device_session.ended'],
     () => devices.reload(),
   );
@@ -44,9 +44,9 @@ export function Devices() {
 function Row({ device, rename, removed }: { device: NamedDevice; rename: () => void; removed: () => void }) {
   const { id, kind, bound_at, last_seen_at, session_id, source_id } = device;
   const name = nameOf(device);
-  const removal = useDeed(`${name} could not be removed.`, async () => {
+  const removal = useToastAction(`${name} could not be removed.`, async () => {
     await api('DELETE /devices/{id}', { path: { id } });
-    say(`${name} is removed.`);
+    showToast(`${name} is removed.`);
     leaveRow();
     removed();
   });

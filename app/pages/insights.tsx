@@ -1,6 +1,6 @@
 import type { Suggestion } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/event_feed.js';
+import { useEvents } from '../api/event_feed.js';
 import { useList } from '../api/loading.js';
 import { ConversationRow, MemoryRow } from '../insights/conversation_row.js';
 import { STATUS_NAMES, SuggestionRow } from '../insights/suggestion_row.js';
@@ -67,7 +67,7 @@ function Suggestions() {
     (cursor) => api('GET /suggestions', { query: { limit: PAGE_ITEMS, cursor, status } }),
     [status],
   );
-  useHappenings(['suggestion.created'], () => status === 'open' && suggestions.reload());
+  useEvents(['suggestion.created'], () => status === 'open' && suggestions.reload());
   const change = (next: Suggestion) =>
     suggestions.change((items) => items.map((one) => (one.id === next.id ? next : one)));
   return (
@@ -100,7 +100,7 @@ function Suggestions() {
 
 function Conversations() {
   const conversations = useList((cursor) => api('GET /conversations', { query: { limit: PAGE_ITEMS, cursor } }), []);
-  useHappenings(['conversation.created', 'conversation.updated', 'conversation.deleted'], conversations.reload);
+  useEvents(['conversation.created', 'conversation.updated', 'conversation.deleted'], conversations.reload);
   return (
     <List
       of={conversations}
@@ -118,7 +118,7 @@ function Conversations() {
 
 function Memories() {
   const memories = useList((cursor) => api('GET /memories', { query: { limit: PAGE_ITEMS, cursor } }), []);
-  useHappenings(['memory.created', 'memory.updated', 'memory.deleted'], memories.reload);
+  useEvents(['memory.created', 'memory.updated', 'memory.deleted'], memories.reload);
   return (
     <List
       of={memories}

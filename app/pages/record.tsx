@@ -6,7 +6,7 @@ import { confirm } from '../parts/dialog.js';
 import { Page } from '../parts/page.js';
 import { Loading } from '../parts/placeholders.js';
 import { clockText } from '../parts/time.js';
-import { say } from '../parts/toast_queue.js';
+import { showToast } from '../parts/toast_queue.js';
 import { LevelMeter } from '../recorder/level_meter.js';
 import { NoMicrophone } from '../recorder/microphone.js';
 import {
@@ -39,7 +39,7 @@ export function Record() {
   const end = useAction(async () => {
     const stream_id = await endRecording();
     if (stream_id === null) return;
-    say('The recording is on the server.');
+    showToast('The recording is on the server.');
     go(`${BASE}/recordings/${stream_id}`);
   });
   // The button that was pressed is gone: the next one takes the focus.

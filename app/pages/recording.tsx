@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Stream, Transcript, Turn } from '../../kits/typescript/src/api.js';
 import { api, payloadOf, send } from '../api/api.js';
-import { useHappenings } from '../api/event_feed.js';
+import { useEvents } from '../api/event_feed.js';
 import { useAction, useLoaded } from '../api/loading.js';
 import { loadPeaks } from '../audio/peaks.js';
 import { Player } from '../audio/player.js';
@@ -12,10 +12,10 @@ import { FormProblem, TextField } from '../parts/field.js';
 import { Page } from '../parts/page.js';
 import { Badge, EmptyState, Loading, Problem, Show } from '../parts/placeholders.js';
 import { durationText, Time, timeText } from '../parts/time.js';
-import { say } from '../parts/toast_queue.js';
+import { showToast } from '../parts/toast_queue.js';
 import { loadTimeline, useTurns } from '../recording/loading.js';
 import { PlayerBar } from '../recording/player_bar.js';
-import { OneSpeaker } from '../recording/single_speaker.js';
+import { SingleSpeaker } from '../recording/single_speaker.js';
 import { Speakers } from '../recording/speakers.js';
 import { noTurnsWords, retentionWords, TranscriptNotes } from '../recording/transcript_state.js';
 import { TurnDialog } from '../recording/turn_dialog.js';
@@ -34,7 +34,7 @@ const LIVE_MS_MAX = 120_000;
 export function Recording({ params }: { params: Record<string, string> }) {
   const id = params.id as string;
   const stream = useLoaded(() => api('GET /audio/streams/{id}', { path: { id } }), [id]);
-  useHappenings(['stream.updated', 'stream.deleted'], (events) => {
+  useEvents(['stream.updated', 'stream.deleted'], (events) => {
     if (events === null || events.some(({ resource }) => resource.id === id)) stream.reload();
   });
   if (stream.data === null) {
@@ -124,7 +124,7 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
           {turns.turns.some(({ speaker, contact_id }) => speaker === null && contact_id === null) && (
             <section class="panel">
               <h2>Who speaks</h2>
-              <OneSpeaker turns={turns.turns} onChanged={turns.reload} />
+              <SingleSpeaker turns={turns.turns} onChanged={turns.reload} />
             </section>
           )}
           {(transcript.data?.speakers.length ?? 0) > 0 && (
@@ -205,10 +205,10 @@ function Changes({ stream, set }: { stream: Stream; set: (stream: Stream) => voi
     if (!goes_on) return;
     try {
       await api('DELETE /audio/streams/{id}', { path });
-      say('The recording is deleted.');
+      showToast('The recording is deleted.');
       go(`${BASE}/recordings`);
     } catch (error) {
-      say(error instanceof Error ? error.message : 'It could not be deleted.', 'problem');
+      showToast(error instanceof Error ? error.message : 'It could not be deleted.', 'problem');
     }
   };
   return (

@@ -1,6 +1,6 @@
 import type { Conversation, Source, Stream } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/event_feed.js';
+import { useEvents } from '../api/event_feed.js';
 import { useList, useLoaded } from '../api/loading.js';
 import { ButtonLink } from '../parts/button.js';
 import { Page } from '../parts/page.js';
@@ -26,8 +26,8 @@ export function Recordings() {
     [workspace_id],
   );
   const known = useLoaded(loadKnown, []);
-  useHappenings(['stream.created', 'stream.updated', 'stream.deleted'], () => streams.reload());
-  useHappenings(['source.updated', 'conversation.created', 'conversation.updated'], () => known.reload());
+  useEvents(['stream.created', 'stream.updated', 'stream.deleted'], () => streams.reload());
+  useEvents(['source.updated', 'conversation.created', 'conversation.updated'], () => known.reload());
   return (
     <Page
       title="Recordings"

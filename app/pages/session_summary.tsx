@@ -1,6 +1,6 @@
 import type { Suggestion } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/event_feed.js';
+import { useEvents } from '../api/event_feed.js';
 import { useLoaded } from '../api/loading.js';
 import { ConversationRow, MemoryRow } from '../insights/conversation_row.js';
 import { SuggestionRow } from '../insights/suggestion_row.js';
@@ -13,7 +13,7 @@ import { BASE } from '../router.js';
 export function SessionSummary({ params }: { params: Record<string, string> }) {
   const id = params.id as string;
   const summary = useLoaded(() => api('GET /device-sessions/{id}/summary', { path: { id } }), [id]);
-  useHappenings(
+  useEvents(
     ['conversation.created', 'conversation.updated', 'suggestion.created', 'memory.created', 'device_session.ended'],
     summary.reload,
   );

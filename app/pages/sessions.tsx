@@ -1,6 +1,6 @@
 import type { RecorderSession } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/event_feed.js';
+import { useEvents } from '../api/event_feed.js';
 import { useList } from '../api/loading.js';
 import { ButtonLink } from '../parts/button.js';
 import { Page } from '../parts/page.js';
@@ -18,7 +18,7 @@ export function Sessions() {
     (cursor) => api('GET /device-sessions', { query: { limit: SESSIONS_PER_PAGE, cursor } }),
     [],
   );
-  useHappenings(SESSION_EVENTS, () => sessions.reload());
+  useEvents(SESSION_EVENTS, () => sessions.reload());
   const make = (
     <ButtonLink kind="primary" href={`${BASE}/sessions/new`}>
       New session

@@ -8,8 +8,8 @@ import { confirm } from '../parts/dialog.js';
 import { Page, Section } from '../parts/page.js';
 import { Show } from '../parts/placeholders.js';
 import { Time, timeText } from '../parts/time.js';
-import { useDeed } from '../parts/toast_action.js';
-import { say } from '../parts/toast_queue.js';
+import { useToastAction } from '../parts/toast_action.js';
+import { showToast } from '../parts/toast_queue.js';
 import { BASE, go } from '../router.js';
 import { Deliveries } from './webhooks/deliveries.js';
 import { EndpointBadge } from './webhooks/endpoint_badge.js';
@@ -114,14 +114,14 @@ const NEXT: Record<Endpoint['status'], readonly Endpoint['status'][]> = {
 
 function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: () => void; replace: () => void }) {
   const { id, status, url } = endpoint;
-  const setting = useDeed('It stays as it was.', async (next: Endpoint['status']) => {
+  const setting = useToastAction('It stays as it was.', async (next: Endpoint['status']) => {
     await api('PATCH /endpoints/{id}', { path: { id }, body: { status: next } });
-    say(STEPS[next].done);
+    showToast(STEPS[next].done);
     changed();
   });
-  const removal = useDeed('The endpoint is still there.', async () => {
+  const removal = useToastAction('The endpoint is still there.', async () => {
     await api('DELETE /endpoints/{id}', { path: { id } });
-    say('The endpoint is deleted.');
+    showToast('The endpoint is deleted.');
     go(`${BASE}/webhooks`);
   });
   const set = async (next: Endpoint['status']) => {

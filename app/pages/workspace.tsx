@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Workspace } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/event_feed.js';
+import { useEvents } from '../api/event_feed.js';
 import { useAction, useLoaded } from '../api/loading.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { confirm, Dialog } from '../parts/dialog.js';
@@ -9,7 +9,7 @@ import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
 import { Page, Section } from '../parts/page.js';
 import { Loading, Problem } from '../parts/placeholders.js';
-import { say } from '../parts/toast_queue.js';
+import { showToast } from '../parts/toast_queue.js';
 import { BASE, go } from '../router.js';
 import { loadAccount } from '../shell/account.js';
 import { Invitations } from './workspaces/invitations.js';
@@ -22,7 +22,7 @@ const BACK = { href: `${BASE}/workspaces`, name: 'Workspaces' };
 /** One workspace: who belongs to it, and how long it keeps what is in it. */
 export function WorkspacePage({ params: { id = '' } }: { params: Record<string, string> }) {
   const workspace = useLoaded(() => api('GET /workspaces/{id}', { path: { id } }), [id]);
-  useHappenings(['account.updated', 'workspace.updated', 'workspace.deleted'], () => {
+  useEvents(['account.updated', 'workspace.updated', 'workspace.deleted'], () => {
     workspace.reload();
     void loadAccount();
   });
@@ -94,7 +94,7 @@ function Rename({
 /** Leaving, and for its owner deleting. */
 function WayOut({ workspace: { id, name, role } }: { workspace: Workspace }) {
   const gone = async (words: string) => {
-    say(words);
+    showToast(words);
     go(`${BASE}/workspaces`);
     await loadAccount();
   };

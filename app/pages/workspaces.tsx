@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api/api.js';
-import { useHappenings } from '../api/event_feed.js';
+import { useEvents } from '../api/event_feed.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
@@ -16,7 +16,7 @@ import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_texts.js'
 /** What recordings belong to: one's own, and those that one shares. */
 export function Workspaces() {
   const [making, setMaking] = useState(false);
-  useHappenings(['account.updated', 'workspace.updated', 'workspace.deleted'], () => void loadAccount());
+  useEvents(['account.updated', 'workspace.updated', 'workspace.deleted'], () => void loadAccount());
   const { workspaces = [], sharing_enabled = false } = account.value ?? {};
   const make = sharing_enabled && (
     <Button kind="primary" onClick={() => setMaking(true)}>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon.js';
-import { say } from './toast_queue.js';
+import { showToast } from './toast_queue.js';
 
 type Kind = 'primary' | 'secondary' | 'quiet' | 'danger';
 
@@ -81,11 +81,11 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      say(`${what} could not be copied. Select it and copy it by hand.`, 'problem');
+      showToast(`${what} could not be copied. Select it and copy it by hand.`, 'problem');
       return;
     }
     setCopied(true);
-    say(`${what} is copied.`);
+    showToast(`${what} is copied.`);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setCopied(false), COPIED_MS);
   };

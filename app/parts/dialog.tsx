@@ -81,7 +81,7 @@ export function confirm(question: ConfirmQuestion): Promise<boolean> {
 }
 
 /** Where `confirm` asks; once in the page. */
-export function Questions() {
+export function ConfirmDialog() {
   const question = asked.value;
   return (
     <Dialog open={question !== null} title={question?.title ?? ''} onClose={() => question?.answer(false)}>

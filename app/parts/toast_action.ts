@@ -1,8 +1,8 @@
 import { type Action, apiErrorOf, useAction } from '../api/loading.js';
-import { say } from './toast_queue.js';
+import { showToast } from './toast_queue.js';
 
 /** What a button does where no form says what went wrong: the edge of the page does, with the server's reason. */
-export function useDeed<Given extends unknown[]>(
+export function useToastAction<Given extends unknown[]>(
   failed: string,
   act: (...given: Given) => Promise<unknown>,
 ): Action<Given> {
@@ -11,7 +11,7 @@ export function useDeed<Given extends unknown[]>(
       await act(...given);
     } catch (error) {
       const known = apiErrorOf(error);
-      say(`${failed} ${known.message}`, 'problem');
+      showToast(`${failed} ${known.message}`, 'problem');
       throw known;
     }
   });

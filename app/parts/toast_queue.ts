@@ -8,16 +8,16 @@ export type Toast = { key: number; text: string; tone: Tone };
 const SHOWN_MS = 6_000;
 const SHOWN_MAX = 3;
 
-export const said = signal<readonly Toast[]>([]);
+export const toasts = signal<readonly Toast[]>([]);
 let count = 0;
 
 /** What went wrong stays until it is dismissed. */
-export function say(text: string, tone: Tone = 'good'): void {
+export function showToast(text: string, tone: Tone = 'good'): void {
   const key = ++count;
-  said.value = [...said.value.filter((one) => one.text !== text), { key, text, tone }].slice(-SHOWN_MAX);
+  toasts.value = [...toasts.value.filter((one) => one.text !== text), { key, text, tone }].slice(-SHOWN_MAX);
   if (tone === 'good') setTimeout(() => dismiss(key), SHOWN_MS);
 }
 
 export function dismiss(key: number): void {
-  said.value = said.value.filter((one) => one.key !== key);
+  toasts.value = toasts.value.filter((one) => one.key !== key);
 }

@@ -1,11 +1,11 @@
 import { Button } from './button.js';
 import { Icon } from './icon.js';
-import { dismiss, said, type Tone } from './toast_queue.js';
+import { dismiss, type Tone, toasts } from './toast_queue.js';
 
 /** Where `say` shows its news. Both regions are always there: what comes into one that is new is not read out. */
 export function Toasts() {
   const of = (tone: Tone) =>
-    said.value
+    toasts.value
       .filter((one) => one.tone === tone)
       .map(({ key, text }) => (
         <div key={key} class={`toast ${tone}`}>

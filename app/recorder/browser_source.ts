@@ -5,7 +5,7 @@ import { ApiError } from '../api/api_error.js';
 
 const KEY = 'spool.source';
 
-export async function ownSource(account_id: string): Promise<string> {
+export async function browserSource(account_id: string): Promise<string> {
   const key = `${KEY}.${account_id}`;
   const known = localStorage.getItem(key);
   if (known !== null && (await isThere(known))) return known;

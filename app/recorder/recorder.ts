@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { api } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
-import { ownSource } from './browser_source.js';
+import { browserSource } from './browser_source.js';
 import { Microphone } from './microphone.js';
 import { Uploads } from './uploads.js';
 import { wavOf } from './wav.js';
@@ -54,7 +54,7 @@ export async function startRecording(account_id: string): Promise<void> {
   interruption.value = null;
   try {
     microphone = await Microphone.open(take, () => void interrupted());
-    const source_id = await ownSource(account_id);
+    const source_id = await browserSource(account_id);
     const captured_at = new Date().toISOString();
     const { id } = await api('POST /audio/streams', { body: { source_id, captured_at } });
     [pieces, samples, sequence, chunk_start_ms, began_at] = [[], 0, 0, 0, performance.now()];

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Event, EventType, Turn } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
-import { useHappenings } from '../api/event_feed.js';
+import { useEvents } from '../api/event_feed.js';
 import { apiErrorOf } from '../api/loading.js';
 import { type Stretch, Timeline } from '../audio/timeline.js';
 
@@ -79,7 +79,7 @@ export function useTurns(stream: { id: string; source_id: string }, changed: () 
   const remove = (turn_id: string) =>
     setState((was) => ({ ...was, turns: was.turns.filter(({ id }) => id !== turn_id) }));
 
-  useHappenings(TURN_EVENTS, (events) => {
+  useEvents(TURN_EVENTS, (events) => {
     const mine = events?.filter(({ data }) => data.source_id === undefined || data.source_id === stream.source_id);
     if (mine?.length === 0) return;
     if (mine === undefined || mine.length > SINGLE_TURNS_MAX) void load();

@@ -5,11 +5,11 @@ import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { FormProblem } from '../parts/field.js';
-import { say } from '../parts/toast_queue.js';
+import { showToast } from '../parts/toast_queue.js';
 import { contactNamed, PersonField } from './contact_choice.js';
 
 /** Where what transcribes tells no speakers apart: all that has no speaker yet was said by one person. */
-export function OneSpeaker({ turns, onChanged }: { turns: readonly Turn[]; onChanged: () => void }) {
+export function SingleSpeaker({ turns, onChanged }: { turns: readonly Turn[]; onChanged: () => void }) {
   const [name, setName] = useState<string | null>(null);
   const save = useAction(async () => {
     const { id } = await contactNamed(name ?? '');
@@ -17,7 +17,7 @@ export function OneSpeaker({ turns, onChanged }: { turns: readonly Turn[]; onCha
       if (turn.speaker !== null || turn.contact_id !== null) continue;
       await api('PATCH /turns/{id}', { path: { id: turn.id }, body: { contact_id: id } });
     }
-    say(`${name?.trim()} is named.`);
+    showToast(`${name?.trim()} is named.`);
     setName(null);
   });
   return (

@@ -6,7 +6,7 @@ import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { FormProblem, SelectField } from '../parts/field.js';
 import { durationText } from '../parts/time.js';
-import { say } from '../parts/toast_queue.js';
+import { showToast } from '../parts/toast_queue.js';
 import { contactNamed, PersonField } from './contact_choice.js';
 import { colourOf, speakerWords } from './speaker_colours.js';
 
@@ -84,11 +84,11 @@ function SpeakerForm({
   const save = useAction(async () => {
     const { id } = await contactNamed(name);
     onDone(await api('PATCH /audio/streams/{id}/speakers/{speaker}', { path, body: { contact_id: id } }));
-    say(`${name.trim()} is named.`);
+    showToast(`${name.trim()} is named.`);
   });
   const merge = useAction(async () => {
     onDone(await api('POST /audio/streams/{id}/speakers/{speaker}/merge', { path, body: { into } }));
-    say('The two speakers are one now.');
+    showToast('The two speakers are one now.');
   });
   return (
     <>

@@ -6,7 +6,7 @@ import { Button } from '../parts/button.js';
 import { confirm, Dialog } from '../parts/dialog.js';
 import { FormProblem } from '../parts/field.js';
 import { clockText } from '../parts/time.js';
-import { say } from '../parts/toast_queue.js';
+import { showToast } from '../parts/toast_queue.js';
 import { contactNamed, PersonField } from './contact_choice.js';
 import { speakerWords } from './speaker_colours.js';
 
@@ -58,7 +58,7 @@ function TurnForm({
   const remove = useAction(async () => {
     await api('DELETE /turns/{id}', { path });
     onRemoved(turn);
-    say('It is out of the transcript.');
+    showToast('It is out of the transcript.');
   });
   const askToRemove = async () => {
     onClose();
@@ -68,7 +68,7 @@ function TurnForm({
       action: 'Delete',
       grave: true,
     });
-    if (goes_on && !(await remove.run())) say('It could not be deleted.', 'problem');
+    if (goes_on && !(await remove.run())) showToast('It could not be deleted.', 'problem');
   };
   const others = speakers.filter(({ speaker }) => speaker !== turn.speaker);
   return (

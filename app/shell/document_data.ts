@@ -2,7 +2,7 @@
 
 const root = document.getElementById('app') as HTMLElement;
 
-export const SURROUNDINGS = {
+export const DOCUMENT_DATA = {
   root,
   /** The address that the server knows itself by; signing in leads there and nowhere else. */
   base_url: root.dataset.baseUrl as string,

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../parts/button.js';
-import { Questions } from '../parts/dialog.js';
+import { ConfirmDialog } from '../parts/dialog.js';
 import { Page } from '../parts/page.js';
 import { EmptyState } from '../parts/placeholders.js';
 import { Toasts } from '../parts/toasts.js';
@@ -10,8 +10,8 @@ import { BASE, place, routeAt } from '../router.js';
 import { ROUTES } from '../routes.js';
 import { session, signOut } from '../session/session.js';
 import { account, loadAccount, may } from './account.js';
-import { SURROUNDINGS } from './document_data.js';
-import { Entrance, NoAccount } from './signed_out.js';
+import { DOCUMENT_DATA } from './document_data.js';
+import { NoAccount, SignInScreen } from './signed_out.js';
 
 export function App() {
   const now = session.value;
@@ -20,7 +20,7 @@ export function App() {
     account.value = null;
     if (account_id !== null) void loadAccount();
   }, [account_id]);
-  if (account_id === null) return <Entrance />;
+  if (account_id === null) return <SignInScreen />;
   if (account.value === null) return <NoAccount />;
   return (
     <Frame>
@@ -69,7 +69,7 @@ function Frame({ children }: { children: ComponentChildren }) {
       </a>
       <header class="top">
         <a class="brand" href={BASE}>
-          <img src={SURROUNDINGS.icon} alt="" width="26" height="26" />
+          <img src={DOCUMENT_DATA.icon} alt="" width="26" height="26" />
           <span>Spool</span>
         </a>
         <div class="menu-toggle" ref={toggle}>
@@ -114,7 +114,7 @@ function Frame({ children }: { children: ComponentChildren }) {
       </main>
       <RecordingBar />
       <Toasts />
-      <Questions />
+      <ConfirmDialog />
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { Button, ButtonLink } from '../parts/button.js';
 import { Loading } from '../parts/placeholders.js';
 import { resume, session, signIn, signOut } from '../session/session.js';
 import { account_error, loadAccount } from './account.js';
-import { SURROUNDINGS } from './document_data.js';
+import { DOCUMENT_DATA } from './document_data.js';
 
 /** What stands there before somebody is signed in. */
 
@@ -16,7 +16,7 @@ function Card({ title, children }: { title: string; children: ComponentChildren 
   return (
     <div class="entrance">
       <header class="brand">
-        <img src={SURROUNDINGS.icon} alt="" width="28" height="28" />
+        <img src={DOCUMENT_DATA.icon} alt="" width="28" height="28" />
         <span>Spool</span>
       </header>
       <main class="card">
@@ -27,7 +27,7 @@ function Card({ title, children }: { title: string; children: ComponentChildren 
   );
 }
 
-export function Entrance() {
+export function SignInScreen() {
   const now = session.value;
   const enter = useAction(signIn);
   if (now.is === 'starting' || now.is === 'in') {
@@ -72,7 +72,7 @@ export function Entrance() {
 /** The account itself can't be shown: it is deleted, or could not be loaded. */
 export function NoAccount() {
   const error = account_error.value;
-  if (error === null) return <Entrance />;
+  if (error === null) return <SignInScreen />;
   const is_deleted = error.code === 'ACCOUNT_DELETED';
   return (
     <Card title={is_deleted ? 'Your account is deleted' : 'Your account can’t be shown'}>

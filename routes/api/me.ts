@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { trimmedText } from '../../src/access/request_schemas.js';
 import { durationInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { lasting } from '../../src/edge/http/cached_json.js';
+import { cachedJson } from '../../src/edge/http/cached_json.js';
 import {
   accountShape,
   deleteAccount,
@@ -21,7 +21,7 @@ export const ME_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: ['account:manage'],
     answer: accountShape,
-    handler: async ({ who }) => lasting(readAccount(who)),
+    handler: async ({ who }) => cachedJson(readAccount(who)),
   }),
 
   accountRoute({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
-import { lasting } from '../../src/edge/http/cached_json.js';
+import { cachedJson } from '../../src/edge/http/cached_json.js';
 import { authenticateOwnServer } from '../../src/features/oauth/client_authentication.js';
 import { introspect, introspectionShape } from '../../src/features/oauth/introspection.js';
 import { openRoute, type Route } from '../rows.js';
@@ -28,7 +28,7 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
       const caller = await authenticateOwnServer(services, request.headers.authorization, body);
       if (isOauthError(caller)) return caller;
       if (body.token === undefined) return oauthError('invalid_request', 'token is missing.');
-      return lasting(await introspect(services, body.token));
+      return cachedJson(await introspect(services, body.token));
     },
   }),
 ];

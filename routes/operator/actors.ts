@@ -6,7 +6,7 @@ import { Refused, refuse } from '../../src/domain/refusals.js';
 import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
 import { listDeadLetters, retryDeadLetter } from '../../src/edge/operations/dead_letters.js';
 import { shownName } from '../../src/edge/operations/entity_fields.js';
-import { joinActors } from '../../src/edge/operations/merged_actors.js';
+import { mergeActors } from '../../src/edge/operations/merged_actors.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 const activeShape = activationShape.extend({
@@ -80,7 +80,7 @@ export const ACTOR_ROUTES: readonly Route[] = [
         listDeadLetters(store, limit),
         processes.askAll('actors', { limit }),
       ]);
-      const { kinds, busiest, quarantined, lately } = joinActors(told, limit);
+      const { kinds, busiest, quarantined, lately } = mergeActors(told, limit);
       return {
         now: new Date(clock.now()).toISOString(),
         kinds,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { count, moment, no_cursor, serverNow } from '../../src/access/response_schemas.js';
-import { seenDeviceShape, seenDeviceView } from '../../src/features/devices/device_activity_shape.js';
-import { joinedDevices } from '../../src/features/devices/merged_activity.js';
+import { deviceActivityShape, deviceActivityView } from '../../src/features/devices/device_activity_shape.js';
+import { mergeDevices } from '../../src/features/devices/merged_activity.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 const MINUTE_MS = 60_000;
@@ -18,7 +18,7 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
       watched_since: moment.describe('Since when they watch.'),
       seen: count.describe('How many devices they have heard of.'),
       seen_max: count.describe('Of more, those not heard of for longest are forgotten.'),
-      items: z.array(seenDeviceShape),
+      items: z.array(deviceActivityShape),
       cursor: no_cursor,
     }),
     credential: 'operator',
@@ -37,13 +37,13 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
     }),
     async handler({ services: { clock, processes }, query: { limit, silent_min, recording } }) {
       const filter = { silent_ms: silent_min * MINUTE_MS, recording: recording === '1', limit };
-      const { since_ms, seen, seen_max, items } = await joinedDevices(processes, filter, clock.now());
+      const { since_ms, seen, seen_max, items } = await mergeDevices(processes, filter, clock.now());
       return {
         now: new Date(clock.now()).toISOString(),
         watched_since: new Date(since_ms).toISOString(),
         seen,
         seen_max,
-        items: items.map(seenDeviceView),
+        items: items.map(deviceActivityView),
         cursor: null,
       };
     },

@@ -8,8 +8,8 @@ import { activationShape, quarantineReason } from '../../src/edge/operations/act
 import { shownName, shownState } from '../../src/edge/operations/entity_fields.js';
 import { isRetryable } from '../../src/engine/store/store.js';
 import { accountIdOf, knownEmail } from '../../src/features/accounts/account_of_email.js';
-import { seenDeviceShape, seenDeviceView } from '../../src/features/devices/device_activity_shape.js';
-import { joinedDevice } from '../../src/features/devices/merged_activity.js';
+import { deviceActivityShape, deviceActivityView } from '../../src/features/devices/device_activity_shape.js';
+import { mergeDevice } from '../../src/features/devices/merged_activity.js';
 import { endpointForStaff, endpointForStaffShape } from '../../src/features/webhooks/endpoint_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
 import type { Services } from '../services.js';
@@ -87,7 +87,7 @@ const entityShape = z.strictObject({
   device: z
     .strictObject({
       watched_since: moment.describe('Since when this process watches.'),
-      seen: seenDeviceShape.nullable().describe('Null while it has not called.'),
+      seen: deviceActivityShape.nullable().describe('Null while it has not called.'),
     })
     .nullable()
     .describe('Of a device: what this process has seen of it.'),
@@ -255,7 +255,7 @@ function agoOf([newest]: readonly { ago_ms: number }[]): number {
 }
 
 async function deviceSeen({ clock, processes }: Services, device_id: string) {
-  const { since_ms, seen } = await joinedDevice(processes, device_id, clock.now());
+  const { since_ms, seen } = await mergeDevice(processes, device_id, clock.now());
   const watched_since = new Date(since_ms).toISOString();
-  return { watched_since, seen: seen === null ? null : seenDeviceView(seen) };
+  return { watched_since, seen: seen === null ? null : deviceActivityView(seen) };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refused, refuse } from '../../src/domain/refusals.js';
-import { joinMetrics } from '../../src/edge/operations/merged_metrics.js';
+import { mergeMetrics } from '../../src/edge/operations/merged_metrics.js';
 import { VERSION } from '../../src/version.js';
 import { openRoute, type Route } from '../rows.js';
 
@@ -82,7 +82,7 @@ export const HEALTH_ROUTES: readonly Route[] = [
     answer: 'text',
     async handler({ services: { deliveries, metrics, processes }, reply }) {
       await deliveries.measure().catch(() => {}); // storage is away: the rest is worth having all the same
-      return reply.type(metrics.registry.contentType).send(joinMetrics(await processes.ask('metrics', null)));
+      return reply.type(metrics.registry.contentType).send(mergeMetrics(await processes.ask('metrics', null)));
     },
   }),
 ];

@@ -4,7 +4,7 @@ import { failureCode, languageTag, trimmedText, uuid, whole } from '../../src/ac
 import { count, no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { insightResult, insightsPublished, insightWorkShape } from '../../src/features/insights/insight_job_shape.js';
+import { insightJobShape, insightResult, insightsPublished } from '../../src/features/insights/insight_job_shape.js';
 import {
   claimJobs,
   downloadJobAudio,
@@ -14,7 +14,7 @@ import {
   WORKER_JOB_KINDS,
 } from '../../src/features/insights/worker_jobs.js';
 import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
-import { windowWorkShape } from '../../src/features/transcripts/window_job_shape.js';
+import { windowJobShape } from '../../src/features/transcripts/window_job_shape.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /**
@@ -138,7 +138,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
       limit: whole({ min: 1, max: LIMITS.windows_claimed_max }).default(1).describe('How many at most; 1 when absent.'),
       lease_s,
     }),
-    answer: z.strictObject({ items: z.array(z.union([windowWorkShape, insightWorkShape])), cursor: no_cursor }),
+    answer: z.strictObject({ items: z.array(z.union([windowJobShape, insightJobShape])), cursor: no_cursor }),
     example: { kinds: ['transcribe'], limit: 4, lease_s: 60 },
     handler: async ({ services, body }) => ({ items: await claimJobs(services, body), cursor: null }),
   }),

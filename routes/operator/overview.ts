@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { count, moment, serverNow } from '../../src/access/response_schemas.js';
 import { SILENT_COUNTED_MAX, SILENT_MS } from '../../src/edge/operations/health_watch.js';
 import { type HistoryView, RANGES } from '../../src/edge/operations/history.js';
-import { joinHistories } from '../../src/edge/operations/merged_history.js';
-import { joinProblems } from '../../src/edge/operations/merged_problems.js';
+import { mergeHistories } from '../../src/edge/operations/merged_history.js';
+import { mergeProblems } from '../../src/edge/operations/merged_problems.js';
 import { processShape } from '../../src/edge/operations/process_row.js';
 import { quantile, type Total } from '../../src/edge/operations/totals.js';
-import { joinedDevices } from '../../src/features/devices/merged_activity.js';
+import { mergeDevices } from '../../src/features/devices/merged_activity.js';
 import { VERSION } from '../../src/version.js';
 import { operatorRoute, type Route } from '../rows.js';
 
@@ -134,12 +134,12 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
       const silent = { silent_ms: SILENT_MS, recording: true, limit: SILENT_COUNTED_MAX };
       const [told, { items: silent_devices, since_ms: watched_since_ms }] = await Promise.all([
         processes.ask('standing', { after_ms, range }),
-        joinedDevices(processes, silent, clock.now()),
+        mergeDevices(processes, silent, clock.now()),
       ]);
       const others = told.flatMap(({ pid, value }) => (pid === process.pid || value === null ? [] : [value.history]));
       const { storage, storage_ms, storage_bytes, disk, shedding, dead_letters, clock_ahead_ms } = watch.standing();
       const shares = members.shares();
-      const joined = joinHistories([watch.history(after_ms, range), ...others]);
+      const joined = mergeHistories([watch.history(after_ms, range), ...others]);
       const { since_ms: _, tallies: __, ...history } = joined;
       return {
         now: new Date(clock.now()).toISOString(),
@@ -170,7 +170,7 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
         },
         disk,
         watched_since: new Date(watched_since_ms).toISOString(),
-        health_problems: joinProblems(told, {
+        health_problems: mergeProblems(told, {
           silent_devices: silent_devices.length,
           now_ms: clock.unmoved(),
           troubles: processes.troubles,

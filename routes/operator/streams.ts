@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { whole } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { REPROCESSED_KINDS, reprocessStream } from '../../src/features/insights/reprocess_for_staff.js';
+import { REPROCESSED_KINDS, reprocessStreamForStaff } from '../../src/features/insights/reprocess_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** What staff do with the transcript of a recording, and with what was made of it. */
@@ -35,7 +35,7 @@ export const STAFF_STREAM_ROUTES: readonly Route[] = [
     example: { only_failed: true },
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body }) {
-      await reprocessStream(services, params.id as string, body);
+      await reprocessStreamForStaff(services, params.id as string, body);
       return { accepted: true };
     },
   }),

@@ -29,10 +29,14 @@ type AccountPage = keyof typeof ACCOUNT_PAGES;
 type Ends = { services: Services; request: FastifyRequest; reply: FastifyReply };
 
 /** Somebody who is signed in, at one of the pages. */
-export type Visit = Ends & LiveBrowserSession & { holder: Holder };
+export type AccountPageView = Ends & LiveBrowserSession & { holder: Holder };
 
 /** Opens the page. Signing in changes nothing of the account by itself. */
-export async function visit(ends: Ends, page: AccountPage, show: (visit: Visit) => Promise<Answer>): Promise<Answer> {
+export async function openAccountPage(
+  ends: Ends,
+  page: AccountPage,
+  show: (visit: AccountPageView) => Promise<Answer>,
+): Promise<Answer> {
   const { services, request, reply } = ends;
   if (issuerOf(services, request) === 'legacy') return leave(reply, atBase(services, request));
   const live = await browserSessionOf(services, sessionCookie(services, request));
@@ -46,11 +50,11 @@ export async function visit(ends: Ends, page: AccountPage, show: (visit: Visit) 
 }
 
 /** Presses a button of the page: what it does, by its `action`; `sign_out` is on all of them. */
-export async function press<Form extends HolderForm>(
+export async function submitForm<Form extends HolderForm>(
   ends: Ends,
   page: AccountPage,
   form: Form,
-  actions: Record<string, (visit: Visit, form: Form) => Promise<Answer>>,
+  actions: Record<string, (visit: AccountPageView, form: Form) => Promise<Answer>>,
 ): Promise<Answer> {
   const { services, request, reply } = ends;
   const { path } = ACCOUNT_PAGES[page];
@@ -78,7 +82,7 @@ function signedOut(reply: FastifyReply, again: string): FastifyReply {
   return sendPage(reply, { page: 'signed_out', again });
 }
 
-function visitOf(ends: Ends, page: AccountPage, live: LiveBrowserSession): Visit {
+function visitOf(ends: Ends, page: AccountPage, live: LiveBrowserSession): AccountPageView {
   const form_token = accountFormToken(ends.services, live);
   return { ...ends, ...live, holder: { action: ACCOUNT_PAGES[page].path, form_token, email: live.account.email } };
 }

@@ -17,7 +17,7 @@ import {
   sendersOf,
 } from '../../src/features/workspaces/invitations.js';
 import { openRoute, type Route } from '../rows.js';
-import { holderForm, press, type Visit, visit } from './account_page.js';
+import { type AccountPageView, holderForm, openAccountPage, submitForm } from './account_page.js';
 
 /** The page that mails with invitations lead to. */
 
@@ -37,7 +37,7 @@ export const INVITATIONS_PAGE_ROUTES: readonly Route[] = [
     dialect: 'page',
     query,
     handler: async ({ services, request, reply, query }) =>
-      visit({ services, request, reply }, 'invitations', (visit) => show(visit, query)),
+      openAccountPage({ services, request, reply }, 'invitations', (visit) => show(visit, query)),
   }),
   openRoute({
     method: 'POST',
@@ -47,11 +47,11 @@ export const INVITATIONS_PAGE_ROUTES: readonly Route[] = [
     takes: 'form',
     body: form,
     handler: async ({ services, request, reply, body }) =>
-      press({ services, request, reply }, 'invitations', body, { accept, decline }),
+      submitForm({ services, request, reply }, 'invitations', body, { accept, decline }),
   }),
 ];
 
-async function show(visit: Visit, { cursor, joined, done }: z.output<typeof query>): Promise<Answer> {
+async function show(visit: AccountPageView, { cursor, joined, done }: z.output<typeof query>): Promise<Answer> {
   const { services, reply, account, is_open, holder } = visit;
   if (!is_open) {
     return sendPage(reply, { page: 'invitations_wait', holder, restore_url: services.addresses().restore_url });
@@ -78,7 +78,7 @@ async function show(visit: Visit, { cursor, joined, done }: z.output<typeof quer
 
 /** A workspace is named only to who belongs to it, whatever the address says. */
 function outcomeOf(
-  account: Visit['account'],
+  account: AccountPageView['account'],
   { joined, done }: { joined: string | undefined; done: 'declined' | 'gone' | undefined },
 ): InvitationOutcome | null {
   const membership = account.memberships.find(({ workspace_id }) => workspace_id === joined);
@@ -86,7 +86,7 @@ function outcomeOf(
   return done === undefined ? null : { is: done };
 }
 
-async function accept(visit: Visit, form: InvitationForm): Promise<Answer> {
+async function accept(visit: AccountPageView, form: InvitationForm): Promise<Answer> {
   const { services, reply, account, is_open } = visit;
   // The page says that the account is deleted, or that it can't share.
   if (!is_open || !isEnabled(account.entitlements, 'workspace.sharing')) return leave(reply, path);
@@ -97,7 +97,7 @@ async function accept(visit: Visit, form: InvitationForm): Promise<Answer> {
   return leave(reply, `${path}?joined=${accepted.workspace_id}`);
 }
 
-async function decline(visit: Visit, form: InvitationForm): Promise<Answer> {
+async function decline(visit: AccountPageView, form: InvitationForm): Promise<Answer> {
   const { services, reply, account, is_open } = visit;
   if (!is_open) return leave(reply, path);
   const { invitation_id = '' } = form;
@@ -109,7 +109,7 @@ async function decline(visit: Visit, form: InvitationForm): Promise<Answer> {
 
 /** The page after a button that came too late: a press before it may have joined, else it is as `otherwise` says. */
 async function answered(
-  { services, reply, account }: Visit,
+  { services, reply, account }: AccountPageView,
   form: InvitationForm,
   otherwise: 'declined' | 'gone',
 ): Promise<Answer> {

@@ -4,8 +4,8 @@ import type { CurlCaller } from '../../src/edge/http/openapi/curl.js';
 import { type ApiDocuments, documentsOf } from '../../src/edge/http/openapi/documents.js';
 import type { ApiDocument } from '../../src/edge/http/openapi/openapi.js';
 import type { ListenerName } from '../../src/edge/http/openapi/refusals.js';
-import { SCOPE_WORDS } from '../../src/edge/pages/scope_texts.js';
-import { kept, sendKept, sendKeptPage } from '../../src/edge/reference/cached_page.js';
+import { SCOPE_TEXTS } from '../../src/edge/pages/scope_texts.js';
+import { cachePage, sendCached, sendCachedPage } from '../../src/edge/reference/cached_page.js';
 import { GUIDES } from '../../src/edge/reference/guide_names.js';
 import { guidePage } from '../../src/edge/reference/guides.js';
 import { guidePath, REFERENCE_PATHS } from '../../src/edge/reference/page_parts.js';
@@ -63,24 +63,24 @@ function referenceRoutes(caller: CurlCaller, rows: readonly Route[], document: (
 
 /** What the search on the pages looks through. */
 function searchRoute(documents: () => Record<CurlCaller, ApiDocument>): Route {
-  const index = kept(() => JSON.stringify(searchIndex(documents())));
+  const index = cachePage(() => JSON.stringify(searchIndex(documents())));
   return openRoute({
     method: 'GET',
     path: '/reference/search.json',
     credential: 'none',
     dialect: 'page',
     handler: async ({ services, request, reply }) =>
-      sendKept({ request, reply }, index(services.addresses().base_url), 'application/json; charset=utf-8'),
+      sendCached({ request, reply }, index(services.addresses().base_url), 'application/json; charset=utf-8'),
   });
 }
 
 function scopeWords(scope: string): string {
-  return (SCOPE_WORDS[scope] ?? []).map(({ words }) => `${words}.`).join(' ');
+  return (SCOPE_TEXTS[scope] ?? []).map(({ words }) => `${words}.`).join(' ');
 }
 
 function documentRoute(listener: ListenerName, made: () => ApiDocuments): Route {
   const { path, summary } = DOCUMENTS[listener];
-  const text = kept(() => JSON.stringify(made()[listener]));
+  const text = cachePage(() => JSON.stringify(made()[listener]));
   return openRoute({
     method: 'GET',
     path,
@@ -91,18 +91,18 @@ function documentRoute(listener: ListenerName, made: () => ApiDocuments): Route 
     cors: { origin: '*', methods: ['GET'] },
     answer: documentShape,
     handler: async ({ services, request, reply }) =>
-      sendKept({ request, reply }, text(services.addresses().base_url), 'application/json; charset=utf-8'),
+      sendCached({ request, reply }, text(services.addresses().base_url), 'application/json; charset=utf-8'),
   });
 }
 
 function pageRoute(path: string, write: (base_url: string) => string): Route {
-  const page = kept(write);
+  const page = cachePage(write);
   return openRoute({
     method: 'GET',
     path,
     credential: 'none',
     dialect: 'page',
     handler: async ({ services, request, reply }) =>
-      sendKeptPage({ request, reply }, page(services.addresses().base_url)),
+      sendCachedPage({ request, reply }, page(services.addresses().base_url)),
   });
 }

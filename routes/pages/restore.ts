@@ -7,14 +7,14 @@ import { leave } from '../../src/edge/pages/redirect.js';
 import { restoreAccount } from '../../src/features/accounts/account.js';
 import { utcText } from '../../src/features/accounts/deletion_mail.js';
 import { openRoute, type Route } from '../rows.js';
-import { holderForm, press, type Visit, visit } from './account_page.js';
+import { type AccountPageView, holderForm, openAccountPage, submitForm } from './account_page.js';
 
 /** The page that mails about a deletion lead to. Rules D-014 to D-037. */
 
 const { path } = ACCOUNT_PAGES.restore;
 const HOUR_MS = 60 * 60_000;
 
-type Phase = Visit['account']['phase'];
+type Phase = AccountPageView['account']['phase'];
 
 /** What a button has done, as the page's address says it. */
 type RestoreOutcome = 'restored' | 'begun';
@@ -28,7 +28,7 @@ export const RESTORE_PAGE_ROUTES: readonly Route[] = [
     dialect: 'page',
     query: z.object({ done }),
     handler: async ({ services, request, reply, query }) =>
-      visit({ services, request, reply }, 'restore', async ({ account, holder }) =>
+      openAccountPage({ services, request, reply }, 'restore', async ({ account, holder }) =>
         sendPage(reply, {
           page: 'restore',
           holder,
@@ -44,7 +44,7 @@ export const RESTORE_PAGE_ROUTES: readonly Route[] = [
     takes: 'form',
     body: holderForm,
     handler: async ({ services, request, reply, body }) =>
-      press({ services, request, reply }, 'restore', body, {
+      submitForm({ services, request, reply }, 'restore', body, {
         restore: (visit) => restore(visit, 'restored'),
         begin: (visit) => restore(visit, 'begun'),
       }),
@@ -57,7 +57,7 @@ const MEANT_FOR: Record<RestoreOutcome, readonly Phase['status'][]> = {
   begun: ['erased', 'active'],
 };
 
-async function restore(visit: Visit, done: RestoreOutcome): Promise<Answer> {
+async function restore(visit: AccountPageView, done: RestoreOutcome): Promise<Answer> {
   const { services, reply, account, fences } = visit;
   if (!MEANT_FOR[done].includes(account.phase.status)) return leave(reply, path);
   const restored = restoreAccount(services, { account_id: account.id, fences });

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { ROUTES } from '../../routes/index.js';
 import { issuerUrl } from '../access/issuer.js';
 import { Draining } from '../edge/operations/draining.js';
-import { Watch } from '../edge/operations/health_watch.js';
+import { HealthWatch } from '../edge/operations/health_watch.js';
 import { type OperationQueries, operationAnswers } from '../edge/operations/operation_queries.js';
-import { Members } from '../engine/cluster/cluster_processes.js';
+import { ClusterProcesses } from '../engine/cluster/cluster_processes.js';
 import { ProcessQueries } from '../engine/cluster/process_queries.js';
 import { DuePoll } from '../engine/jobs/due_poll.js';
 import { SharedWindows } from '../engine/limits/shared_windows.js';
@@ -17,7 +17,7 @@ import { type DeviceQueries, deviceAnswers } from '../features/devices/activity.
 import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
 import { ExportWorker } from '../features/exports/export_worker.js';
-import { SearchShelves } from '../features/search/search_index.js';
+import { SearchIndexes } from '../features/search/search_index.js';
 import { openDecoder, openSpeechProcess } from '../features/transcripts/engines/choose_engine.js';
 import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
 import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
@@ -30,7 +30,7 @@ import { Shutdown } from './server/shutdown.js';
 import { ofStorage, type ServerServices, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
 import { developmentAddresses, publicAddresses, type Settings } from './settings.js';
-import type { Supervised } from './supervised/supervisor_link.js';
+import type { SupervisorLink } from './supervised/supervisor_link.js';
 
 /** A server that serves. Ports are those it ended up with. */
 export type Server = {
@@ -46,7 +46,7 @@ export type Server = {
 export async function startServer(
   settings: Settings,
   log: Logger,
-  supervised: Supervised | null = null,
+  supervised: SupervisorLink | null = null,
 ): Promise<Server> {
   const shutdown = new Shutdown(log);
   const close = () => shutdown.run();
@@ -69,7 +69,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const metrics = makeMetrics();
   const entities = await startRuntime(start, foundation, { metrics, tracing });
   const { store, runtime, actors, records } = entities;
-  const members = new Members({ id: supervised?.order.member_id, redis, log, since_ms: clock.unmoved() });
+  const members = new ClusterProcesses({ id: supervised?.order.member_id, redis, log, since_ms: clock.unmoved() });
   shutdown.add(() => members.leave());
   await ofStorage(members.start());
 
@@ -114,7 +114,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const { deliveries, mail, handleMessages, handleWork, ...workers } = delivery;
   const { retention } = workers;
   const { device_activity } = devices;
-  const watch = new Watch({
+  const watch = new HealthWatch({
     metrics,
     runtime,
     redis,
@@ -180,7 +180,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     mail,
     exports,
     ...workers,
-    search_shelves: new SearchShelves({ store, runtime, metrics }),
+    search_shelves: new SearchIndexes({ store, runtime, metrics }),
     ...devices,
     ...identity,
     overload,

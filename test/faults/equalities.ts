@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Library } from '../../actors/insights/library_state.js';
 import type { Signals } from '../../actors/recordings/signals.js';
 import type { Stream } from '../../actors/recordings/stream_state.js';
-import { ANNOUNCING_INDEX } from '../../actors/transcripts/announcement_index.js';
+import { ANNOUNCEMENT_INDEX } from '../../actors/transcripts/announcement_index.js';
 import { readPage } from '../../actors/transcripts/transcript_page.js';
 import { TRANSCRIBING_INDEX, type Transcript } from '../../actors/transcripts/transcript_state.js';
 import { PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
@@ -78,7 +78,7 @@ async function leftOver(redis: Redis): Promise<string[]> {
       redis.zcard(keys.queue('jobs').due),
       redis.hlen(keys.deadLetters),
       redis.zcard(keys.index(TRANSCRIBING_INDEX.owner, TRANSCRIBING_INDEX.index)),
-      redis.zcard(keys.index(ANNOUNCING_INDEX.owner, ANNOUNCING_INDEX.index)),
+      redis.zcard(keys.index(ANNOUNCEMENT_INDEX.owner, ANNOUNCEMENT_INDEX.index)),
     ]);
     for (const [what, count] of Object.entries({ messages, mails, jobs, dead_letters, transcribing, announcing }))
       if (count > 0) found.push(`partition ${partition}: ${count} ${what} are left`);

@@ -1,4 +1,4 @@
-import type { Holding, Ownership } from '../../src/engine/cluster/cluster_processes.js';
+import type { ClusterView, Ownership } from '../../src/engine/cluster/cluster_processes.js';
 import { ownersOf } from '../../src/engine/cluster/ownership.js';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 
@@ -25,7 +25,7 @@ export class MemberViews {
     this.#random = random;
   }
 
-  joined(id: string): Ownership & Holding {
+  joined(id: string): Ownership & ClusterView {
     this.#living.add(id);
     this.#draw(id);
     const views = this;

@@ -1,6 +1,6 @@
 import { endpointOfDelivery } from '../../src/domain/ids.js';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
-import type { Posted, Poster } from '../../src/features/webhooks/webhook_sender.js';
+import type { WebhookResponse, WebhookSender } from '../../src/features/webhooks/webhook_sender.js';
 import type { Connection } from './connection.js';
 import type { DeliveryHistory } from './delivery_history.js';
 import type { VirtualTime } from './virtual_time.js';
@@ -40,8 +40,8 @@ export class Receivers {
   }
 
   /** A process' way to them; what is under way when it crashes never comes back. */
-  posterOf(connection: Connection): Poster {
-    const post = (_url: URL, request: { headers: Record<string, string>; body: string }): Promise<Posted> =>
+  posterOf(connection: Connection): WebhookSender {
+    const post = (_url: URL, request: { headers: Record<string, string>; body: string }): Promise<WebhookResponse> =>
       new Promise((resolve) => {
         const delivery = endpointOfDelivery(request.headers['webhook-id'] ?? '');
         const answer = this.#answer(delivery?.endpoint_id ?? '');
@@ -50,10 +50,10 @@ export class Receivers {
           if (!connection.is_cut) resolve(answer);
         });
       });
-    return { post } as unknown as Poster;
+    return { post } as unknown as WebhookSender;
   }
 
-  #answer(endpoint_id: string): Posted {
+  #answer(endpoint_id: string): WebhookResponse {
     const random = this.#random;
     let mood = this.#moods.get(endpoint_id);
     if (mood === undefined || random.chance(MOOD_CHANGES)) {

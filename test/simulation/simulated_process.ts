@@ -23,7 +23,7 @@ import { endpoint } from '../../actors/webhooks/endpoint.js';
 import { sweep } from '../../actors/workspaces/sweep.js';
 import { workspace } from '../../actors/workspaces/workspace.js';
 import type { BlobStore } from '../../src/engine/blobs/blob_store.js';
-import type { Holding, Ownership } from '../../src/engine/cluster/cluster_processes.js';
+import type { ClusterView, Ownership } from '../../src/engine/cluster/cluster_processes.js';
 import { DuePoll } from '../../src/engine/jobs/due_poll.js';
 import { makeMetrics } from '../../src/engine/metrics/metrics.js';
 import { actorsOf } from '../../src/engine/runtime/actors.js';
@@ -34,7 +34,7 @@ import type { ServerKeys } from '../../src/engine/secrets/server_keys.js';
 import { ErasureWorker } from '../../src/features/accounts/erasures.js';
 import { DeliveryWorker } from '../../src/features/webhooks/delivery_worker.js';
 import { Takeover } from '../../src/features/webhooks/takeover.js';
-import type { Poster } from '../../src/features/webhooks/webhook_sender.js';
+import type { WebhookSender } from '../../src/features/webhooks/webhook_sender.js';
 import type { Connection } from './connection.js';
 import { tally } from './tally.js';
 import type { Timers, VirtualTime } from './virtual_time.js';
@@ -79,8 +79,8 @@ type Parts = {
   active_max: number;
   onError: (text: string) => void;
   /** Posts deliveries when it is given. */
-  poster: Poster | null;
-  members: Ownership & Holding;
+  poster: WebhookSender | null;
+  members: Ownership & ClusterView;
   /** A reminder is tried. */
   onTry: (name: string) => void;
 };

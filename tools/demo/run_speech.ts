@@ -9,7 +9,7 @@ import { makeRecorder, record, signIn } from './recorder.js';
 import type { DemoRecording } from './recording.js';
 import { laneOf } from './run.js';
 import type { ChosenServer } from './server_choice.js';
-import type { Spoken } from './speech_recording.js';
+import type { SpokenRecording } from './speech_recording.js';
 import { lineOf, showTurns, type Turn } from './transcript.js';
 import { wordErrors } from './word_errors.js';
 
@@ -24,7 +24,7 @@ const NAME = 'Ada';
  */
 export async function runSpeech(
   server: ChosenServer,
-  { recording, sentences, out }: { recording: DemoRecording; sentences: Spoken['sentences']; out: Writable },
+  { recording, sentences, out }: { recording: DemoRecording; sentences: SpokenRecording['sentences']; out: Writable },
 ): Promise<boolean> {
   const patience = new Patience();
   const operator = new OperatorClient(server.operator_url, server.ops_token);
@@ -85,7 +85,15 @@ export async function runSpeech(
 }
 
 /** Prints each sentence with what was heard while it was said; the share of words that are right. */
-function compare({ sentences, turns, out }: { sentences: Spoken['sentences']; turns: Turn[]; out: Writable }): number {
+function compare({
+  sentences,
+  turns,
+  out,
+}: {
+  sentences: SpokenRecording['sentences'];
+  turns: Turn[];
+  out: Writable;
+}): number {
   out.write('\nsaid and heard:\n');
   let [words, errors] = [0, 0];
   for (const { text, start_ms, end_ms } of sentences) {

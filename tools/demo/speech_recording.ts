@@ -32,7 +32,7 @@ const SENTENCES = [
   'They found the answer in an old newspaper.',
 ];
 
-export type Spoken = {
+export type SpokenRecording = {
   file: string;
   sentences: { text: string; start_ms: number; end_ms: number }[];
   remove(): Promise<void>;
@@ -72,11 +72,11 @@ async function isThere(program: string): Promise<boolean> {
 }
 
 /** One WAV of all sentences with pauses between them, in a folder of its own. */
-export async function speak(): Promise<Spoken> {
+export async function speak(): Promise<SpokenRecording> {
   const folder = await mkdtemp(join(tmpdir(), 'spool-demo-'));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
-    const spoken: Spoken['sentences'] = [];
+    const spoken: SpokenRecording['sentences'] = [];
     const samples: Buffer[] = [];
     let fmt: Buffer = Buffer.alloc(0);
     let frames_said = 0;

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { LIMITS } from '../../src/domain/limits.js';
 import { verdictOf } from '../../src/domain/webhooks.js';
 import { deliveryHeaders } from '../../src/features/webhooks/delivery_headers.js';
-import { type PostError, Poster } from '../../src/features/webhooks/webhook_sender.js';
+import { type WebhookError, WebhookSender } from '../../src/features/webhooks/webhook_sender.js';
 import type { ListenedEvent } from './feed.js';
 
 /** One event on its way to the local program; the id is the same however often it is sent. */
 export type Forwarding = { event: ListenedEvent; webhook_id: string; body: string };
 export type Forwarded = { ok: boolean; says: string; duration_ms: number };
 
-const ERRORS: Record<PostError, string> = {
+const ERRORS: Record<WebhookError, string> = {
   timeout: `no answer within ${LIMITS.delivery_timeout_ms / 1000} s`,
   dns: 'the name does not resolve',
   address_blocked: 'the address is blocked',
@@ -25,7 +25,7 @@ const ERRORS: Record<PostError, string> = {
 export class Forwarder {
   readonly #url: URL;
   readonly #key: Uint8Array;
-  readonly #poster = new Poster({ block_private: false, extra_ca: null, proxy: null });
+  readonly #poster = new WebhookSender({ block_private: false, extra_ca: null, proxy: null });
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(url: URL, key: Uint8Array) {

@@ -5,7 +5,7 @@ import { KindAndEntity } from '../parts/entity_link.js';
 import { RetryButton } from '../parts/retry_button.js';
 import { Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { useLive } from '../polling.js';
+import { usePolling } from '../polling.js';
 
 type ActorsAnswer = Answer<'GET /ops/actors'>;
 
@@ -13,7 +13,7 @@ const LIMIT = 20;
 
 /** Kinds, who is busy, who is slow, and what needs somebody to look at it. */
 export function Actors() {
-  const { data, look } = useLive(() => ask('GET /ops/actors', { query: { limit: LIMIT } }));
+  const { data, look } = usePolling(() => ask('GET /ops/actors', { query: { limit: LIMIT } }));
   return (
     <ViewPage title="Actors">
       {data !== null && (

@@ -4,7 +4,7 @@ import { ago, digits, duration, span } from '../format.js';
 import { Facts } from '../parts/facts.js';
 import { Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { useLive } from '../polling.js';
+import { usePolling } from '../polling.js';
 import { DROPPED } from '../terms.js';
 
 type ContentAnswer = Answer<'GET /ops/content'>;
@@ -26,7 +26,7 @@ const INSIGHTS_BY = {
 
 /** What becomes of recordings: who makes text and suggestions of them, what waits, what fails, and what is removed. */
 export function Content() {
-  const { data } = useLive(() => ask('GET /ops/content'));
+  const { data } = usePolling(() => ask('GET /ops/content'));
   return (
     <ViewPage title="Content">
       {data !== null && (

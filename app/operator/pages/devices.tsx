@@ -7,7 +7,7 @@ import { EntityLink, KindAndEntity } from '../parts/entity_link.js';
 import { Listing } from '../parts/listing.js';
 import { Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { useLive } from '../polling.js';
+import { usePolling } from '../polling.js';
 
 const LIMIT = 100;
 
@@ -15,7 +15,7 @@ const LIMIT = 100;
 export function Devices() {
   const [minutes, setMinutes] = useState('10');
   const [recording, setRecording] = useState(true);
-  const { data } = useLive(() => {
+  const { data } = usePolling(() => {
     const silent_min = /^\d{1,6}$/.test(minutes) ? Number(minutes) : 0;
     return ask('GET /ops/devices', { query: { silent_min, recording: recording ? '1' : '0', limit: LIMIT } });
   }, [minutes, recording]);

@@ -8,7 +8,7 @@ import { ago, clockTime, digits, span } from '../format.js';
 import { EntityLink } from '../parts/entity_link.js';
 import { Nothing, Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { useLive } from '../polling.js';
+import { usePolling } from '../polling.js';
 
 type Lists = Answer<'GET /ops/endpoints'>;
 type Trouble = 'circuit_open' | 'failing' | 'disabled' | 'stopped';
@@ -51,7 +51,7 @@ const LIMIT = 50;
 export function Endpoints() {
   const [wanted, setWanted] = useState(new URLSearchParams(location.search).get('account'));
   const [text, setText] = useState(wanted ?? '');
-  const { data } = useLive(async () => {
+  const { data } = usePolling(async () => {
     const [lists, found] = await Promise.all([
       ask('GET /ops/endpoints', { query: { limit: LIMIT } }),
       wanted === null ? null : find(wanted),

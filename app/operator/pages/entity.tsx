@@ -7,9 +7,9 @@ import { Facts } from '../parts/facts.js';
 import { RetryButton } from '../parts/retry_button.js';
 import { Nothing, Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { useLive } from '../polling.js';
+import { usePolling } from '../polling.js';
 import { KINDS } from '../terms.js';
-import { AccountBelongings } from './account_resources.js';
+import { AccountResources } from './account_resources.js';
 import { Leads, type Stored, StoredState } from './entity_state.js';
 
 type EntityView = Omit<Answer<'GET /ops/entity'>, 'stored'> & { stored: Stored };
@@ -26,7 +26,7 @@ export function Entity() {
 }
 
 function Search({ text }: { text: string }) {
-  const { data } = useLive(async () => {
+  const { data } = usePolling(async () => {
     if (text.trim() === '') return [];
     const { items } = await ask('GET /ops/entities', { query: { find: text } });
     const [first] = items;
@@ -53,7 +53,7 @@ function Search({ text }: { text: string }) {
 }
 
 function OneEntity({ kind, id }: { kind: string; id: string }) {
-  const { data, look } = useLive(() => orNotFound(ask('GET /ops/entity', { query: { kind, id } })));
+  const { data, look } = usePolling(() => orNotFound(ask('GET /ops/entity', { query: { kind, id } })));
   if (data === null || data instanceof ApiError) {
     return <ViewPage title="Entity">{data !== null && <Nothing>{data.message}</Nothing>}</ViewPage>;
   }
@@ -70,7 +70,7 @@ function KnownEntity(view: EntityView & { look: () => Promise<void> }) {
       <EntityFacts {...view} />
       {endpoint !== null && <EndpointPart {...endpoint} />}
       {device !== null && <DevicePart {...device} state={stored.is === 'kept' ? stored.state : {}} />}
-      {view.kind === 'account' && stored.is === 'kept' && <AccountBelongings account={view.id} />}
+      {view.kind === 'account' && stored.is === 'kept' && <AccountResources account={view.id} />}
       {stored.is === 'kept' && <Leads kind={view.kind} id={view.id} state={stored.state} />}
       <StoredState kind={view.kind} id={view.id} stored={stored} />
       <RecentMessages recent={view.recent} at_rest={memory === null} />

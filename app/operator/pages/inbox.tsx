@@ -4,13 +4,13 @@ import { ask, type ItemOf, orNotFound } from '../api.js';
 import { ago } from '../format.js';
 import { Nothing } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { useLive } from '../polling.js';
+import { usePolling } from '../polling.js';
 
 const LIMIT = 50;
 
 /** Mails that were not sent, for development. */
 export function Inbox() {
-  const { data } = useLive(() => orNotFound(ask('GET /inbox', { query: { limit: LIMIT } })));
+  const { data } = usePolling(() => orNotFound(ask('GET /inbox', { query: { limit: LIMIT } })));
   return (
     <ViewPage title="Inbox">
       {data !== null && (

@@ -6,7 +6,7 @@ import { Chart, type History } from '../parts/chart.js';
 import { Facts } from '../parts/facts.js';
 import { Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
-import { useLive } from '../polling.js';
+import { usePolling } from '../polling.js';
 import { showProblems } from '../problem_banner.js';
 import { CHART_GROUPS } from './overview_charts.js';
 
@@ -30,7 +30,7 @@ export function Overview() {
   const asked = new URLSearchParams(location.search).get('range');
   const range = RANGES.find(({ name }) => name === asked) ?? SHORTEST;
   const known = useRef<History | null>(null);
-  const { data } = useLive(async () => {
+  const { data } = usePolling(async () => {
     // Of longer ranges all comes each time: their last row is of a step that still goes on.
     const before = range === SHORTEST ? known.current : null;
     const overview = await ask('GET /ops/overview', {

@@ -1,5 +1,5 @@
 import { Button } from '../../parts/button.js';
-import { useDeed } from '../../parts/toast_action.js';
+import { useToastAction } from '../../parts/toast_action.js';
 
 /** `what` it retries, for those who hear the button alone. */
 export function RetryButton({
@@ -11,7 +11,7 @@ export function RetryButton({
   retry: () => Promise<unknown>;
   after: () => Promise<void>;
 }) {
-  const { run, busy } = useDeed('The retry failed.', async () => {
+  const { run, busy } = useToastAction('The retry failed.', async () => {
     await retry();
     await after();
   });

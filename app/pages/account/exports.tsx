@@ -10,8 +10,8 @@ import { Form } from '../../parts/form.js';
 import { Section } from '../../parts/page.js';
 import { Badge, List } from '../../parts/placeholders.js';
 import { Time, timeText } from '../../parts/time.js';
-import { leaveRow, useDeed } from '../../parts/toast_action.js';
-import { say } from '../../parts/toast_queue.js';
+import { leaveRow, useToastAction } from '../../parts/toast_action.js';
+import { showToast } from '../../parts/toast_queue.js';
 import { bytesText, saveExport } from './save_export.js';
 
 const EXPORTS_PER_PAGE = 10;
@@ -78,9 +78,9 @@ function Row({ of: one, changed }: { of: Export; changed: () => void }) {
     await saveExport(one, setLoaded);
     setLoaded(null);
   });
-  const removal = useDeed('The export is still there.', async () => {
+  const removal = useToastAction('The export is still there.', async () => {
     await api('DELETE /me/exports/{id}', { path: { id } });
-    say(isUnderWay(one) ? 'The export is stopped.' : 'The export is deleted.');
+    showToast(isUnderWay(one) ? 'The export is stopped.' : 'The export is deleted.');
     leaveRow();
     changed();
   });

@@ -6,9 +6,9 @@ import { confirm } from '../../parts/dialog.js';
 import { Section } from '../../parts/page.js';
 import { Badge, EmptyState, List } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
-import { leaveRow, useDeed } from '../../parts/toast_action.js';
-import { say } from '../../parts/toast_queue.js';
-import { Abilities } from './scope_list.js';
+import { leaveRow, useToastAction } from '../../parts/toast_action.js';
+import { showToast } from '../../parts/toast_queue.js';
+import { ScopeList } from './scope_list.js';
 
 const APPS_PER_PAGE = 100;
 /** Of the clients that are our own apps, and of no other. */
@@ -44,9 +44,9 @@ function only(apps: LoadedList<ConnectedApp>, is: (app: ConnectedApp) => boolean
 }
 
 function useRevocation({ id, name }: ConnectedApp, changed: () => void) {
-  return useDeed(`${name} can still act for you.`, async () => {
+  return useToastAction(`${name} can still act for you.`, async () => {
     await api('DELETE /me/connections/{id}', { path: { id } });
-    say(`${name} can act for you no longer.`);
+    showToast(`${name} can act for you no longer.`);
     leaveRow();
     changed();
   });
@@ -72,7 +72,7 @@ function Foreign({ app, changed }: { app: ConnectedApp; changed: () => void }) {
           </span>
           <span class="mono cut">{client_id}</span>
         </p>
-        <Abilities scopes={scopes} />
+        <ScopeList scopes={scopes} />
       </div>
       <div class="row-end">
         <Button
@@ -123,9 +123,9 @@ function Own({ app, changed }: { app: ConnectedApp; changed: () => void }) {
 
 function SignOutOthers({ apps }: { apps: LoadedList<ConnectedApp> }) {
   const others = apps.items.filter((app) => isOwn(app) && !app.current);
-  const ending = useDeed('Not all of them could be signed out.', async () => {
+  const ending = useToastAction('Not all of them could be signed out.', async () => {
     for (const { id } of others) await api('DELETE /me/connections/{id}', { path: { id } });
-    say('You are signed out everywhere else.');
+    showToast('You are signed out everywhere else.');
   });
   const end = async () => {
     const text = 'All of our own apps but this one. Connected apps and tokens stay.';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PublicApi } from '../../../kits/typescript/src/api.js';
-import { SCOPE_WORDS } from '../../../src/edge/pages/scope_texts.js';
+import { SCOPE_TEXTS } from '../../../src/edge/pages/scope_texts.js';
 import { type Answer, api } from '../../api/api.js';
 import { ApiError } from '../../api/api_error.js';
 import { useAction } from '../../api/loading.js';
@@ -119,7 +119,7 @@ function Permissions({
         <CheckField
           key={permission}
           label={permission}
-          hint={SCOPE_WORDS[permission]?.map(({ words }) => words).join('. ')}
+          hint={SCOPE_TEXTS[permission]?.map(({ words }) => words).join('. ')}
           checked={chosen.includes(permission)}
           onValue={(on) => onChosen(on ? [...chosen, permission] : chosen.filter((one) => one !== permission))}
         />

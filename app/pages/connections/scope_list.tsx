@@ -1,7 +1,7 @@
 import { abilitiesOf } from '../../../src/edge/pages/scope_texts.js';
 
 /** What scopes let somebody do, in the words of the page that asked for consent. */
-export function Abilities({ scopes }: { scopes: readonly string[] }) {
+export function ScopeList({ scopes }: { scopes: readonly string[] }) {
   const { read, change } = abilitiesOf(scopes);
   return (
     <details class="abilities">

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { PersonalAccessToken } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
-import { useHappenings } from '../../api/event_feed.js';
+import { useEvents } from '../../api/event_feed.js';
 import { useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { Ago } from '../../parts/clock.js';
@@ -9,10 +9,10 @@ import { confirm } from '../../parts/dialog.js';
 import { Section } from '../../parts/page.js';
 import { EmptyState, List } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
-import { leaveRow, useDeed } from '../../parts/toast_action.js';
-import { say } from '../../parts/toast_queue.js';
+import { leaveRow, useToastAction } from '../../parts/toast_action.js';
+import { showToast } from '../../parts/toast_queue.js';
 import { NewToken } from './new_token.js';
-import { Abilities } from './scope_list.js';
+import { ScopeList } from './scope_list.js';
 
 const TOKENS_PER_PAGE = 50;
 
@@ -20,7 +20,7 @@ const TOKENS_PER_PAGE = 50;
 export function Tokens() {
   const tokens = useList((cursor) => api('GET /me/tokens', { query: { limit: TOKENS_PER_PAGE, cursor } }), []);
   const [making, setMaking] = useState(false);
-  useHappenings(['personal_access_token.created', 'personal_access_token.revoked'], () => tokens.reload());
+  useEvents(['personal_access_token.created', 'personal_access_token.revoked'], () => tokens.reload());
   const make = <Button onClick={() => setMaking(true)}>New token</Button>;
   return (
     <Section title="Personal access tokens" lead="For programs of your own." actions={make}>
@@ -34,9 +34,9 @@ export function Tokens() {
 
 function Row({ token, changed }: { token: PersonalAccessToken; changed: () => void }) {
   const { id, name, last_four, permissions, created_at, expires_at, last_used_at } = token;
-  const revocation = useDeed(`${name} could not be revoked.`, async () => {
+  const revocation = useToastAction(`${name} could not be revoked.`, async () => {
     await api('DELETE /me/tokens/{id}', { path: { id } });
-    say(`${name} is revoked.`);
+    showToast(`${name} is revoked.`);
     leaveRow();
     changed();
   });
@@ -74,7 +74,7 @@ function Row({ token, changed }: { token: PersonalAccessToken; changed: () => vo
             )}
           </span>
         </p>
-        <Abilities scopes={permissions} />
+        <ScopeList scopes={permissions} />
       </div>
       <div class="row-end">
         <Button small kind="danger" busy={revocation.busy} aria-label={`Revoke ${name}`} onClick={() => void revoke()}>

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Device } from '../../../kits/typescript/src/api.js';
 import { type Answer, api } from '../../api/api.js';
-import { useHappenings } from '../../api/event_feed.js';
+import { useEvents } from '../../api/event_feed.js';
 import { useAction } from '../../api/loading.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Countdown, useEvery } from '../../parts/clock.js';
@@ -50,7 +50,7 @@ function Adding({ onClose, added }: { onClose: () => void; added: () => void }) 
     added();
   };
   const lookQuietly = () => void look().catch(() => {}); // it is looked again
-  useHappenings(['source.created'], lookQuietly);
+  useEvents(['source.created'], lookQuietly);
   useEvery(claim === null || device !== null ? null : LOOK_MS, lookQuietly);
   if (device !== null) return <Added device={device} onClose={onClose} />;
   if (making.error !== null) return <Problem error={making.error} retry={() => void making.run()} />;
@@ -87,7 +87,7 @@ function Adding({ onClose, added }: { onClose: () => void; added: () => void }) 
 /** It is there; what it records first is told as well. */
 function Added({ device, onClose }: { device: Device; onClose: () => void }) {
   const [stream_id, setStream] = useState<string | null>(null);
-  useHappenings(['stream.created'], (events) => {
+  useEvents(['stream.created'], (events) => {
     const hear = async () => {
       for (const { resource } of events ?? []) {
         const stream = await api('GET /audio/streams/{id}', { path: { id: resource.id } });

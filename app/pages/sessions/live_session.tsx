@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RecorderSession } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
-import { useHappenings } from '../../api/event_feed.js';
+import { useEvents } from '../../api/event_feed.js';
 import { useAction, useLoaded } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
@@ -13,7 +13,7 @@ import { Loading, Problem, Show } from '../../parts/placeholders.js';
 import { QrCode } from '../../parts/qr_code.js';
 import { Secret } from '../../parts/secret.js';
 import { Time } from '../../parts/time.js';
-import { useDeed } from '../../parts/toast_action.js';
+import { useToastAction } from '../../parts/toast_action.js';
 import { BASE, go } from '../../router.js';
 import { account } from '../../shell/account.js';
 import { SessionRecordings } from './session_recordings.js';
@@ -27,7 +27,7 @@ const LOOK_MS = 15_000;
 export function LiveSession({ id, began, unknown }: { id: string; began?: () => void; unknown?: () => void }) {
   const session = useLoaded(() => api('GET /device-sessions/{id}', { path: { id } }), [id]);
   const { data, error, reload } = session;
-  useHappenings(SESSION_EVENTS, (events) => {
+  useEvents(SESSION_EVENTS, (events) => {
     if (events === null || events.some(({ resource }) => resource.id === id)) reload();
   });
   useEvery(data === null || data.status === 'ended' ? null : LOOK_MS, reload);
@@ -96,7 +96,7 @@ function Fact({ name, at }: { name: string; at: string }) {
 function Hosting({ session: { id }, set }: { session: RecorderSession; set: (session: RecorderSession) => void }) {
   const [hours, setHours] = useState('1');
   const [open, setOpen] = useState(false);
-  const ending = useDeed('The session goes on.', async () =>
+  const ending = useToastAction('The session goes on.', async () =>
     set(await api('POST /device-sessions/{id}/end', { path: { id } })),
   );
   const extending = useAction(async () => {
@@ -135,7 +135,7 @@ function Hosting({ session: { id }, set }: { session: RecorderSession; set: (ses
 }
 
 function Leave({ id }: { id: string }) {
-  const leaving = useDeed('You still take part.', async () => {
+  const leaving = useToastAction('You still take part.', async () => {
     await api('POST /device-sessions/{id}/leave', { path: { id } });
     go(`${BASE}/sessions`);
   });

@@ -1,6 +1,6 @@
 import type { RecorderSession } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
-import { useHappenings } from '../../api/event_feed.js';
+import { useEvents } from '../../api/event_feed.js';
 import { useLoaded } from '../../api/loading.js';
 import { Section } from '../../parts/page.js';
 import { Show } from '../../parts/placeholders.js';
@@ -19,7 +19,7 @@ export function SessionRecordings({ session, source_id }: { session: RecorderSes
       (stream) => stream.captured_at >= created_at && (ended_at === null || stream.captured_at <= ended_at),
     );
   }, [id, ended_at]);
-  useHappenings(['stream.created'], (events) => {
+  useEvents(['stream.created'], (events) => {
     if (events === null || events.some(({ data }) => data.source_id === source_id)) streams.reload();
   });
   return (

@@ -1,5 +1,5 @@
 import { api } from '../../api/api.js';
-import { useHappenings } from '../../api/event_feed.js';
+import { useEvents } from '../../api/event_feed.js';
 import { useLoaded } from '../../api/loading.js';
 import { ButtonLink } from '../../parts/button.js';
 import { Section } from '../../parts/page.js';
@@ -11,7 +11,7 @@ import { countText } from './session_texts.js';
 /** Whether something came of it, for its host; the summary is a page of its own. */
 export function SessionSummary({ id }: { id: string }) {
   const summary = useLoaded(() => api('GET /device-sessions/{id}/summary', { path: { id } }), [id]);
-  useHappenings(['conversation.created', 'conversation.deleted', 'suggestion.created', 'memory.created'], () =>
+  useEvents(['conversation.created', 'conversation.deleted', 'suggestion.created', 'memory.created'], () =>
     summary.reload(),
   );
   return (

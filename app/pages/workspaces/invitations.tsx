@@ -11,7 +11,7 @@ import { Section } from '../../parts/page.js';
 import { List, Problem } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
 import { leaveRow } from '../../parts/toast_action.js';
-import { say } from '../../parts/toast_queue.js';
+import { showToast } from '../../parts/toast_queue.js';
 import { account } from '../../shell/account.js';
 import { GIVEN_ROLES, type GivenRole, ROLES, wordsOf } from './workspace_texts.js';
 
@@ -51,7 +51,7 @@ function Invite({ id, invited, onClose }: { id: string; invited: () => void; onC
   const [role, setRole] = useState<GivenRole>('member');
   const inviting = useAction(async () => {
     const { email: address } = await api('POST /workspaces/{id}/invitations', { path: { id }, body: { email, role } });
-    say(`${address} is invited.`);
+    showToast(`${address} is invited.`);
     invited();
     onClose();
   });
@@ -88,7 +88,7 @@ function Row({ invitation, changed }: { invitation: Invitation; changed: () => v
   const { id: invitation_id, workspace, email, role, created_at } = invitation;
   const withdrawal = useAction(async () => {
     await api('DELETE /workspaces/{id}/invitations/{invitation_id}', { path: { id: workspace.id, invitation_id } });
-    say(`The invitation of ${email} is withdrawn.`);
+    showToast(`The invitation of ${email} is withdrawn.`);
     leaveRow();
     changed();
   });

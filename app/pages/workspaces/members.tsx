@@ -1,6 +1,6 @@
 import type { Member, Workspace } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
-import { useHappenings } from '../../api/event_feed.js';
+import { useEvents } from '../../api/event_feed.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
@@ -9,7 +9,7 @@ import { Section } from '../../parts/page.js';
 import { Badge, List, Problem } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
 import { leaveRow } from '../../parts/toast_action.js';
-import { say } from '../../parts/toast_queue.js';
+import { showToast } from '../../parts/toast_queue.js';
 import { account } from '../../shell/account.js';
 import { type GivenRole, ROLES, wordsOf } from './workspace_texts.js';
 
@@ -24,7 +24,7 @@ export function Members({ workspace, changed }: { workspace: Workspace; changed:
     (cursor) => api('GET /workspaces/{id}/members', { path: { id }, query: { limit: MEMBERS_PER_PAGE, cursor } }),
     [id],
   );
-  useHappenings(['account.updated'], () => members.reload());
+  useEvents(['account.updated'], () => members.reload());
   useEvery(members.items.length <= MEMBERS_PER_PAGE ? LOOK_MS : null, members.reload);
   const reload = () => {
     members.reload();
@@ -45,18 +45,18 @@ function Row({ workspace, member, changed }: { workspace: Workspace; member: Mem
   const path = { id: workspace.id, account_id: member.account_id };
   const changing = useAction(async (next: GivenRole) => {
     await api('PATCH /workspaces/{id}/members/{account_id}', { path, body: { role: next } });
-    say(`${name ?? email} is ${ROLES[next].name.toLowerCase()} now.`);
+    showToast(`${name ?? email} is ${ROLES[next].name.toLowerCase()} now.`);
     changed();
   });
   const removal = useAction(async () => {
     await api('DELETE /workspaces/{id}/members/{account_id}', { path });
-    say(`${name ?? email} belongs to it no longer.`);
+    showToast(`${name ?? email} belongs to it no longer.`);
     leaveRow();
     changed();
   });
   const transfer = useAction(async () => {
     await api('POST /workspaces/{id}/transfer', { path: { id: path.id }, body: { account_id: path.account_id } });
-    say(`${name ?? email} owns it now.`);
+    showToast(`${name ?? email} owns it now.`);
     changed();
   });
   const error = wordsOf(changing.error ?? removal.error ?? transfer.error);

@@ -7,7 +7,7 @@ import { Section } from '../../parts/page.js';
 import { List, Problem } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
 import { leaveRow } from '../../parts/toast_action.js';
-import { say } from '../../parts/toast_queue.js';
+import { showToast } from '../../parts/toast_queue.js';
 import { loadAccount } from '../../shell/account.js';
 import { ROLES, wordsOf } from './workspace_texts.js';
 
@@ -36,14 +36,14 @@ function Row({ invitation, answered }: { invitation: Invitation; answered: () =>
   const { id, workspace, role, created_at } = invitation;
   const acceptance = useAction(async () => {
     await api('POST /me/invitations/{id}/accept', { path: { id } });
-    say(`You now belong to ${workspace.name}.`);
+    showToast(`You now belong to ${workspace.name}.`);
     leaveRow();
     await loadAccount();
     answered();
   });
   const refusal = useAction(async () => {
     await api('POST /me/invitations/{id}/decline', { path: { id } });
-    say('Declined.');
+    showToast('Declined.');
     leaveRow();
     answered();
   });

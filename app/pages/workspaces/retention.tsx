@@ -7,7 +7,7 @@ import { confirm, Dialog } from '../../parts/dialog.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
 import { Section } from '../../parts/page.js';
-import { say } from '../../parts/toast_queue.js';
+import { showToast } from '../../parts/toast_queue.js';
 import { BUCKETS, type Bucket, keptText } from './workspace_texts.js';
 
 const DAYS_MAX = 36_500;
@@ -53,7 +53,7 @@ function Change({
   const [draft, setDraft] = useState(() => draftOf(retention));
   const saving = useAction(async (wanted: Workspace['retention']) => {
     set(await api('PATCH /workspaces/{id}', { path: { id }, body: { retention: wanted } }));
-    say('Saved.');
+    showToast('Saved.');
     onClose();
   });
   const wanted = wantedOf(draft);

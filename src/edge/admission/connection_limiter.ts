@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net';
 import { networkOf } from '../../engine/limits/rate_limits.js';
-import { bareError } from '../../engine/wire/raw_error.js';
+import { rawError } from '../../engine/wire/raw_error.js';
 
 /** How many connections may be open: all together, and from one network as `networkOf` has them. */
 export type ConnectionLimits = { connections_max: number; connections_per_network_max: number };
@@ -8,7 +8,7 @@ export type ConnectionLimits = { connections_max: number; connections_per_networ
 /** Why a connection is refused. */
 export type ConnectionCause = 'connections' | 'network_connections';
 
-const ANSWER = bareError('UNAVAILABLE', 'Too many connections are open; come again later.', ['Retry-After: 10']);
+const ANSWER = rawError('UNAVAILABLE', 'Too many connections are open; come again later.', ['Retry-After: 10']);
 
 /** Says on a connection without TLS that there are too many, and closes it. */
 export function refuseConnections(socket: Socket): void {

@@ -53,7 +53,7 @@ export function planDescriptors(
   const rest = limit - OWN;
   const operator_connections = operatorConnections(limit);
   const segments = Math.min(SEGMENTS_MAX, Math.floor(rest * SEGMENTS_SHARE));
-  const room = roomOf(limit) * processes;
+  const room = connectionRoom(limit) * processes;
   const set = (asked.public_connections ?? 0) + (asked.device_connections ?? 0);
   const unset = [asked.public_connections, asked.device_connections].filter((one) => one === null).length;
   if (set + unset > room)
@@ -76,13 +76,13 @@ export function planDescriptors(
 /** Of a plan for several processes, what one of them may have open: all connections, where it has room for them. */
 export function shareOfPlan(plan: DescriptorPlan, limit: number): DescriptorPlan {
   const { public_connections, device_connections } = plan;
-  const fits = Math.min(1, roomOf(limit) / (public_connections + device_connections));
+  const fits = Math.min(1, connectionRoom(limit) / (public_connections + device_connections));
   const part = (count: number) => Math.max(1, Math.floor(count * fits));
   return { ...plan, public_connections: part(public_connections), device_connections: part(device_connections) };
 }
 
 /** How many connections of apps and devices a process has room for. */
-export function roomOf(limit: number): number {
+export function connectionRoom(limit: number): number {
   return Math.floor((limit - OWN) * CONNECTIONS_SHARE) - operatorConnections(limit);
 }
 

@@ -8,7 +8,7 @@ import { chooseAnswerFormat } from '../../engine/wire/media_types.js';
 import { spreadRetryAfter } from '../admission/overload.js';
 import { accountPageAt } from '../pages/account_pages.js';
 import { sendPage } from '../pages/page.js';
-import { lastingText } from './cached_json.js';
+import { cachedJsonText } from './cached_json.js';
 import type { Exchange, ListenerKind } from './request_state.js';
 import type { Dialect } from './route.js';
 
@@ -62,7 +62,7 @@ export function sendAnswer(as: Answering, ends: Exchange, answer: unknown): Fast
   if (reply.statusCode === 204) return reply.send();
   if (answer instanceof JsonBytes) return sendPieces(reply, [DATA_BEGINS, ...answer.pieces, DATA_ENDS]);
   const is_bare = as.dialect === 'oauth' || as.listener === 'operator';
-  const text = as.cbor ? null : lastingText(answer);
+  const text = as.cbor ? null : cachedJsonText(answer);
   if (text !== null) return reply.type(JSON_TYPE).send(is_bare ? text : ENVELOPE[0] + text + ENVELOPE[1]);
   if (is_bare) return sendData(as, ends, answer);
   return sendData(as, ends, { success: true, data: answer });

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { LIMITS } from '../../domain/limits.js';
 import { REFUSALS, type RefusalCode } from '../../domain/refusals.js';
-import { bareError } from '../../engine/wire/raw_error.js';
+import { rawError } from '../../engine/wire/raw_error.js';
 import { NOT_FOUND } from './protocol_answers.js';
 
 /** What all listeners share before there is a route: request ids, bounds on heads and times, and what is no HTTP. */
@@ -54,7 +54,7 @@ function refuseAddress(_error: FastifyError, request: FastifyRequest, reply: Fas
 export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const code = CLIENT_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST';
-  socket.end(bareError(code, 'The request is malformed or took too long.'));
+  socket.end(rawError(code, 'The request is malformed or took too long.'));
   // The other end may neither read nor close; HTTP no longer looks at this connection.
   const late = setTimeout(() => socket.destroy(), LAST_WORD_MAX_MS);
   socket.once('close', () => clearTimeout(late));

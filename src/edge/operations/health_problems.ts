@@ -1,14 +1,14 @@
 import { PARTITIONS } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { spanText } from '../../domain/span_text.js';
-import type { AofCut } from '../../engine/store/aof_truncation.js';
+import type { AofTruncation } from '../../engine/store/aof_truncation.js';
 import type { StorageState } from '../../engine/store/storage_health.js';
 import type { Shedding } from '../admission/overload.js';
 
 /** How things stand, as far as it can be wrong. */
-export type Standing = {
+export type HealthFacts = {
   /** `partitions_away`: those that do not answer although others do, as when a part of a Redis Cluster is away. */
-  storage: StorageState & { log_healthy: boolean | null; partitions_away: number; cut: AofCut | null };
+  storage: StorageState & { log_healthy: boolean | null; partitions_away: number; cut: AofTruncation | null };
   shedding: Shedding;
   quarantined: number;
   /** Null while storage is away. */
@@ -47,8 +47,8 @@ const ENGINE_FAILING_MS = 10 * 60_000;
 const ENGINE_TRIES_MIN = 3;
 
 type HealthRow = Omit<HealthProblem, 'severity' | 'text'> & {
-  severity: (standing: Standing) => HealthProblem['severity'] | null;
-  text: (standing: Standing, now_ms: number) => string;
+  severity: (standing: HealthFacts) => HealthProblem['severity'] | null;
+  text: (standing: HealthFacts, now_ms: number) => string;
 };
 
 /** What can be wrong, the worst first. */
@@ -215,7 +215,7 @@ const ROWS: readonly HealthRow[] = [
 ];
 
 /** What is wrong at the moment, the worst first. */
-export function healthProblemsOf(standing: Standing, now_ms: number): HealthProblem[] {
+export function healthProblemsOf(standing: HealthFacts, now_ms: number): HealthProblem[] {
   const found = ROWS.flatMap(({ name, link, severity, text }): HealthProblem[] => {
     const is = severity(standing);
     return is === null ? [] : [{ name, link, severity: is, text: text(standing, now_ms) }];
@@ -223,7 +223,7 @@ export function healthProblemsOf(standing: Standing, now_ms: number): HealthProb
   return found.sort((a, b) => Number(b.severity === 'grave') - Number(a.severity === 'grave'));
 }
 
-function failsForLong(engine: Standing['transcription']): boolean {
+function failsForLong(engine: HealthFacts['transcription']): boolean {
   return engine !== null && engine.failing_ms >= ENGINE_FAILING_MS && engine.tries >= ENGINE_TRIES_MIN;
 }
 

@@ -6,14 +6,14 @@ import type { Failing } from '../../engine/jobs/job_activity.js';
 import type { MailSender } from '../../engine/mail/mail_sender.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
-import { type AofCut, readCut } from '../../engine/store/aof_truncation.js';
+import { type AofTruncation, readTruncation } from '../../engine/store/aof_truncation.js';
 import { mastersOf } from '../../engine/store/redis_connection.js';
 import type { StorageHealth } from '../../engine/store/storage_health.js';
 import type { Backlog } from '../../engine/store/store.js';
 import type { Clock } from '../../engine/time/clock.js';
 import { every } from '../../engine/time/periodic_timer.js';
 import { type Overload, residentBytes } from '../admission/overload.js';
-import type { Standing } from './health_problems.js';
+import type { HealthFacts } from './health_problems.js';
 import { type Gauges, History, type HistoryView, type Range, SAMPLE_EVERY_MS, type Sample } from './history.js';
 import type { ProcessRow } from './process_row.js';
 import { grown, quantile, readTotals } from './totals.js';
@@ -54,21 +54,21 @@ type WatchDeps = {
 type FailingJobs = { readonly activity: { readonly failing: Failing | null } };
 
 /** How long turns of a kind took within the last minute; null where there were none. */
-export type TurnTimes = { turns: number; turn_ms_mean: number | null; turn_ms_p99: number | null };
+export type BatchTimes = { turns: number; turn_ms_mean: number | null; turn_ms_p99: number | null };
 
 /**
  * Keeps an eye on this process for operators: a sample of what metrics count every five seconds, kept for a day, and what
  * is wrong at the moment. A sample takes 1 to 3 ms.
  */
-export class Watch {
+export class HealthWatch {
   readonly #parts: WatchDeps;
   readonly #history = new History();
   readonly #samples: Sample[] = [];
   #log_healthy: boolean | null = null;
   #partitions_away = 0;
-  #cut: AofCut | null = null;
+  #cut: AofTruncation | null = null;
   #storage_bytes: number | null = null;
-  #disk: Standing['disk'] = null;
+  #disk: HealthFacts['disk'] = null;
   #dead_letters: number | null = null;
   #troubled = { circuit_open: 0, disabled: 0 };
   #stopTicking: (() => void) | null = null;
@@ -125,7 +125,7 @@ export class Watch {
   }
 
   /** How long the turns of each kind took. */
-  turnTimes(kinds: Iterable<string>): Map<string, TurnTimes> {
+  turnTimes(kinds: Iterable<string>): Map<string, BatchTimes> {
     const [before] = this.#samples;
     const now = this.#samples.at(-1);
     return new Map(
@@ -139,7 +139,7 @@ export class Watch {
     );
   }
 
-  standing(): Standing & { storage_bytes: number | null; storage_ms: number | null } {
+  standing(): HealthFacts & { storage_bytes: number | null; storage_ms: number | null } {
     const { device_activity, insights, mail, overload, retention, runtime, transcription } = this.#parts;
     const { clock } = this.#parts;
     const { quarantined, oldest_ms } = runtime.pressure();
@@ -172,7 +172,7 @@ export class Watch {
     };
   }
 
-  #failing({ failing }: { failing: Failing | null }): Standing['transcription'] {
+  #failing({ failing }: { failing: Failing | null }): HealthFacts['transcription'] {
     if (failing === null) return null;
     const { since_ms, tries, code } = failing;
     return { failing_ms: this.#parts.clock.now() - since_ms, tries, code };
@@ -245,7 +245,7 @@ export class Watch {
       answered(mastersOf(redis).map((master) => master.info())),
       deliveries.measure().catch(() => []), // no partition answers
       deliveries.troubled().catch(() => null),
-      readCut(redis).catch(() => null),
+      readTruncation(redis).catch(() => null),
     ]);
     if (troubled !== null) {
       const disabled_from_ms = clock.now() - DISABLED_LATELY_MS;

@@ -12,7 +12,7 @@ const SUMMED: ReadonlySet<SeriesName> = new Set<SeriesName>([
 ]);
 
 /** One history of several: at the times of the first, with the samples of the others that lie next to them. */
-export function joinHistories([first, ...others]: readonly [HistoryView, ...HistoryView[]]): HistoryView {
+export function mergeHistories([first, ...others]: readonly [HistoryView, ...HistoryView[]]): HistoryView {
   if (others.length === 0) return first;
   const places = others.map((other) => placesOf(first.at_ms, other));
   const series = {} as HistoryView['series'];

@@ -7,7 +7,7 @@ const ANSWERS = [
 ];
 
 /** The metrics of several processes as one text: each sample says whose it is. Of one that is alone, as they are. */
-export function joinMetrics(told: readonly ProcessAnswer<string>[]): string {
+export function mergeMetrics(told: readonly ProcessAnswer<string>[]): string {
   const [first] = told;
   if (told.length === 1 && first !== undefined && first.number === null) return first.value ?? '';
   const families = new Map<string, string[]>([

@@ -1,13 +1,13 @@
 import type { ProcessAnswer, ProcessTrouble } from '../../engine/cluster/process_queries.js';
 import { type HealthProblem, healthProblemsOf } from './health_problems.js';
-import type { ProcessStanding } from './operation_queries.js';
+import type { ProcessHealth } from './operation_queries.js';
 
 /**
  * What is wrong with any process, each problem once; the text names processes where not all have it. How many devices are
  * silent is for whoever has looked at all of them to say.
  */
-export function joinProblems(
-  told: readonly ProcessAnswer<ProcessStanding>[],
+export function mergeProblems(
+  told: readonly ProcessAnswer<ProcessHealth>[],
   { silent_devices, now_ms, troubles }: { silent_devices: number; now_ms: number; troubles: readonly ProcessTrouble[] },
 ): HealthProblem[] {
   const answered = told.flatMap(({ number, value }) => (value === null ? [] : [{ number, ...value }]));

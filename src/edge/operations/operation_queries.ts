@@ -1,21 +1,21 @@
 import type { Address } from '../../../actors/actor.js';
 import type { QueryAnswers } from '../../engine/cluster/process_queries.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
-import type { Standing } from './health_problems.js';
-import type { TurnTimes, Watch } from './health_watch.js';
+import type { HealthFacts } from './health_problems.js';
+import type { BatchTimes, HealthWatch } from './health_watch.js';
 import type { HistoryView, Range } from './history.js';
 import type { ProcessRow } from './process_row.js';
 
 /** What a process says of itself for the overview. */
-export type ProcessStanding = { row: ProcessRow; standing: Standing; history: HistoryView };
+export type ProcessHealth = { row: ProcessRow; standing: HealthFacts; history: HistoryView };
 
 /** What entities are in the memory of a process, and how long turns of each kind took there. */
-export type ActorsSeen = ReturnType<Runtime['inspect']> & { times: Record<string, TurnTimes> };
+export type ActorsSeen = ReturnType<Runtime['inspect']> & { times: Record<string, BatchTimes> };
 
 /** What operators ask each process. */
 export type OperationQueries = {
   metrics: { about: null; value: string };
-  standing: { about: { after_ms: number; range: Range }; value: ProcessStanding };
+  standing: { about: { after_ms: number; range: Range }; value: ProcessHealth };
   actors: { about: { limit: number }; value: ActorsSeen };
   look: { about: Address; value: ReturnType<Runtime['look']> };
   release: { about: Address; value: boolean };
@@ -28,7 +28,7 @@ export function operationAnswers({
 }: {
   metrics: { registry: { metrics(): Promise<string> } };
   runtime: Pick<Runtime, 'inspect' | 'look' | 'releaseQuarantine'>;
-  watch: Pick<Watch, 'turnTimes' | 'row' | 'standing' | 'history'>;
+  watch: Pick<HealthWatch, 'turnTimes' | 'row' | 'standing' | 'history'>;
 }): QueryAnswers<OperationQueries> {
   return {
     metrics: () => metrics.registry.metrics(),

@@ -50,7 +50,7 @@ const CURRENT = {
 } satisfies Record<Permission, readonly Ability[]>;
 
 /** Every scope that a consent page may have to explain, by its current or earlier name. */
-export const SCOPE_WORDS: Readonly<Record<string, readonly Ability[]>> = {
+export const SCOPE_TEXTS: Readonly<Record<string, readonly Ability[]>> = {
   ...CURRENT,
   'suggestions:read': CURRENT['insights:read'],
   'suggestions:write': CURRENT['insights:write'],
@@ -71,5 +71,5 @@ export function abilitiesOf(scopes: readonly string[]): Record<Ability['does'], 
 }
 
 function wordsOf(scope: string): readonly Ability[] {
-  return Object.hasOwn(SCOPE_WORDS, scope) ? (SCOPE_WORDS[scope] ?? []) : [change(scope)];
+  return Object.hasOwn(SCOPE_TEXTS, scope) ? (SCOPE_TEXTS[scope] ?? []) : [change(scope)];
 }

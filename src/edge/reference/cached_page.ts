@@ -4,26 +4,26 @@ import type { Exchange } from '../http/request_state.js';
 
 /** Pages that are the same for everybody: made once, and sent again only where the browser has another one. */
 
-type KeptPage = { text: string; etag: string };
+type CachedPage = { text: string; etag: string };
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Written once: but for the server's address, nothing that it is made of changes while the process runs. */
-export function kept(write: (base_url: string) => string): (base_url: string) => KeptPage {
-  let found: (KeptPage & { base_url: string }) | null = null;
+export function cachePage(write: (base_url: string) => string): (base_url: string) => CachedPage {
+  let found: (CachedPage & { base_url: string }) | null = null;
   return (base_url) => {
     if (found?.base_url !== base_url) {
-      found = { base_url, ...keptPage(write(base_url)) };
+      found = { base_url, ...withEtag(write(base_url)) };
     }
     return found;
   };
 }
 
-export function keptPage(text: string): KeptPage {
+export function withEtag(text: string): CachedPage {
   return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
 }
 
-export function sendKept({ request, reply }: Exchange, { text, etag }: KeptPage, type: string): FastifyReply {
+export function sendCached({ request, reply }: Exchange, { text, etag }: CachedPage, type: string): FastifyReply {
   reply.header('ETag', etag).header('Cache-Control', 'no-cache');
   const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
   if (known?.includes(etag)) return reply.code(304).send();
@@ -31,10 +31,10 @@ export function sendKept({ request, reply }: Exchange, { text, etag }: KeptPage,
 }
 
 /** A page that loads our own files alone, and holds no form. */
-export function sendKeptPage(ends: Exchange, page: KeptPage): FastifyReply {
+export function sendCachedPage(ends: Exchange, page: CachedPage): FastifyReply {
   ends.reply
     .header('Content-Security-Policy', POLICY)
     .header('Referrer-Policy', 'no-referrer')
     .header('X-Frame-Options', 'DENY');
-  return sendKept(ends, page, 'text/html; charset=utf-8');
+  return sendCached(ends, page, 'text/html; charset=utf-8');
 }

@@ -3,7 +3,7 @@ import { MCP_PATH } from '../../domain/audiences.js';
 import { wantsPage } from '../../engine/wire/media_types.js';
 import { ASSETS, REFERENCE_ASSETS } from '../pages/assets.js';
 import { renderTemplate } from '../pages/page.js';
-import { keptPage, sendKept, sendKeptPage } from './cached_page.js';
+import { sendCached, sendCachedPage, withEtag } from './cached_page.js';
 import { GUIDES } from './guide_names.js';
 import { guidePath } from './page_parts.js';
 
@@ -17,8 +17,8 @@ export function sendStart(
   development: Development,
 ): FastifyReply {
   ends.reply.header('Vary', 'Accept');
-  if (wantsPage(ends.request.headers.accept)) return sendKeptPage(ends, keptPage(startPage(base_url, development)));
-  return sendKept(ends, keptPage(startText(base_url, development)), 'text/plain; charset=utf-8');
+  if (wantsPage(ends.request.headers.accept)) return sendCachedPage(ends, withEtag(startPage(base_url, development)));
+  return sendCached(ends, withEtag(startText(base_url, development)), 'text/plain; charset=utf-8');
 }
 
 /** The start page as HTML. */

@@ -6,7 +6,7 @@ import { callFunction } from '../store/redis_calls.js';
 import { nodesOf } from '../store/redis_connection.js';
 import { isRetryable } from '../store/store.js';
 import { every } from '../time/periodic_timer.js';
-import { newMemberId, ownersOf } from './ownership.js';
+import { newProcessId, ownersOf } from './ownership.js';
 
 const RENEW_EVERY_MS = 1_000;
 /** A process that says nothing for so long is no member any more, and believes so itself. */
@@ -17,13 +17,13 @@ const REMEMBERED_MS = 10 * 60_000;
 const KEYS = ['spool:{members}', 'spool:{members}:said'] as const;
 
 /** A process, as it says of itself. */
-export type Member = { id: string; host: string; pid: number; since_ms: number };
+export type ClusterProcess = { id: string; host: string; pid: number; since_ms: number };
 
 /** Whose partitions are whose, as far as this process knows. Only a hint: nothing may rest on it but delays. */
 export type Ownership = { owns(partition: number): boolean };
 
 /** Under which name this process holds what it takes, and who has ended without giving back. */
-export type Holding = { readonly id: string; readonly gone: ReadonlySet<string> };
+export type ClusterView = { readonly id: string; readonly gone: ReadonlySet<string> };
 
 const saidShape = z.object({ host: z.string().max(255), pid: z.int().min(0), since_ms: z.int().min(0) });
 const UNKNOWN = { host: '', pid: 0, since_ms: 0 };
@@ -38,13 +38,13 @@ type MembersDeps = {
   times?: { renew_every_ms: number; expire_ms: number };
 };
 
-type View = { living: readonly Member[]; owners: readonly string[]; at_ms: number };
+type View = { living: readonly ClusterProcess[]; owners: readonly string[]; at_ms: number };
 
 /**
  * The processes that work on one Redis (docs/architecture.md, "More than one process"). Each says every second that it is
  * alive, and learns who else is. Times are Redis'; how old the view is, the monotonic clock says.
  */
-export class Members implements Ownership, Holding {
+export class ClusterProcesses implements Ownership, ClusterView {
   readonly id: string;
   readonly #deps: MembersDeps;
   readonly #said: string;
@@ -55,14 +55,14 @@ export class Members implements Ownership, Holding {
   #steady_since_ms = 0;
   #gone: ReadonlySet<string> = new Set();
   /** Read once: what one says of itself never changes. */
-  #known = new Map<string, Member>();
+  #known = new Map<string, ClusterProcess>();
   #stopTicking: (() => void) | null = null;
   #renewing: Promise<void> | null = null;
   #has_left = false;
 
   constructor(deps: MembersDeps) {
     this.#deps = deps;
-    this.id = deps.id ?? newMemberId();
+    this.id = deps.id ?? newProcessId();
     const { renew_every_ms, expire_ms } = deps.times ?? { renew_every_ms: RENEW_EVERY_MS, expire_ms: EXPIRE_MS };
     this.#renew_every_ms = renew_every_ms;
     this.#expire_ms = expire_ms;
@@ -103,7 +103,7 @@ export class Members implements Ownership, Holding {
   }
 
   /** All that are alive, the oldest first; nobody while that is not known. */
-  get living(): readonly Member[] {
+  get living(): readonly ClusterProcess[] {
     return this.#present()?.living ?? [];
   }
 
@@ -141,7 +141,7 @@ export class Members implements Ownership, Holding {
     this.#gone = await this.#goneOf(expired);
   }
 
-  #isAsBefore(living: readonly Member[]): boolean {
+  #isAsBefore(living: readonly ClusterProcess[]): boolean {
     const before = this.#view?.living ?? [];
     return before.length === living.length && living.every(({ id }) => before.some((one) => one.id === id));
   }
@@ -164,7 +164,7 @@ export class Members implements Ownership, Holding {
     return counts === null || counts.some(([, count]) => Number(count) > 0);
   }
 
-  async #say(said: string): Promise<{ member: Member; left_ms: number }[]> {
+  async #say(said: string): Promise<{ member: ClusterProcess; left_ms: number }[]> {
     const { redis } = this.#deps;
     const args = [this.id, said, this.#expire_ms, REMEMBERED_MS];
     const told = (await callFunction(redis, () => redis.fcall('spool_members_v1', KEYS.length, ...KEYS, ...args))) as (
@@ -187,7 +187,7 @@ function channelOf(id: string): string {
 }
 
 /** What a later release says otherwise is no reason not to count it. */
-function saidOf(text: string): Omit<Member, 'id'> {
+function saidOf(text: string): Omit<ClusterProcess, 'id'> {
   try {
     return saidShape.parse(JSON.parse(text));
   } catch {

@@ -1,4 +1,4 @@
-import type { Holding } from '../cluster/cluster_processes.js';
+import type { ClusterView } from '../cluster/cluster_processes.js';
 import type { DuePoll } from '../jobs/due_poll.js';
 import { DueTask } from '../jobs/due_task.js';
 import type { Metrics } from '../metrics/metrics.js';
@@ -18,7 +18,7 @@ type MailWorkerDeps = {
   mail: MailSender;
   keys: ServerKeys;
   poll: DuePoll;
-  members: Holding;
+  members: ClusterView;
   metrics: Metrics;
   now: () => number;
 };

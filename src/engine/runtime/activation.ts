@@ -24,7 +24,7 @@ import {
   type StoredEffect,
   StoreUnavailable,
 } from '../store/store.js';
-import type { TurnNote } from '../tracing/batch_record.js';
+import type { BatchRecord } from '../tracing/batch_record.js';
 import {
   type BatchDecision,
   decideBatch,
@@ -35,7 +35,7 @@ import {
 } from './batch.js';
 import type { ActingEntity } from './entity_actors.js';
 import type { MessageAnswer, WaitingMessage } from './mailbox.js';
-import type { RuntimeParts } from './runtime_deps.js';
+import type { RuntimeDeps } from './runtime_deps.js';
 
 const BATCH_MAX = 64;
 const CONFLICT_TRIES_MAX = 12;
@@ -98,7 +98,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
   readonly kind: ActorKind;
   /** Distinguishes it from others of this process, also from an earlier one of the same address. */
   readonly number: number;
-  readonly #parts: RuntimeParts;
+  readonly #parts: RuntimeDeps;
   #queue: WaitingMessage[] = [];
   /** Messages of the present turn. */
   #batch: readonly WaitingMessage[] = NOTHING_WAITS;
@@ -123,9 +123,9 @@ export class Activation implements ActingEntity<WaitingMessage> {
   turns = 0;
   turn_ms_total = 0;
   /** What the present turn has done so far, for whoever watches. */
-  #done: Pick<TurnNote, 'commit_ms' | 'event_ids'> = NOTHING_DONE;
+  #done: Pick<BatchRecord, 'commit_ms' | 'event_ids'> = NOTHING_DONE;
 
-  constructor(place: EntityLocation, kind: ActorKind, parts: RuntimeParts, number: number) {
+  constructor(place: EntityLocation, kind: ActorKind, parts: RuntimeDeps, number: number) {
     this.place = place;
     this.kind = kind;
     this.number = number;
@@ -300,7 +300,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     this.#done = { commit_ms, event_ids: [...this.#done.event_ids, ...events] };
   }
 
-  #noteOf(batch: WaitingMessage[], times: { waited_ms: number; took_ms: number }): TurnNote {
+  #noteOf(batch: WaitingMessage[], times: { waited_ms: number; took_ms: number }): BatchRecord {
     const messages = batch.map(({ message, scope }) => ({
       type: (message as { type?: string } | null)?.type ?? 'unnamed',
       scope,

@@ -1,4 +1,4 @@
-import type { ActorKind, Address, DeliveryQueue, Effect, Read, RecordQuery, Turn } from '../../../actors/actor.js';
+import type { ActorKind, Address, DeliveryQueue, Effect, Facts, Read, RecordQuery } from '../../../actors/actor.js';
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../../domain/event_types.js';
 import { unreachable } from '../../domain/refusals.js';
 import { randomId } from '../random/random.js';
@@ -284,7 +284,7 @@ type RangeRow = { id: string; order: number; value: unknown };
  * The records that a batch asked for, kept as the decisions before the present one leave them. Most batches are one
  * read that asks for none, so nothing is made before it is needed.
  */
-class BatchTurn implements Turn {
+class BatchTurn implements Facts {
   #records: Map<string, Map<string, unknown>> | null = null;
   #ranges: Map<string, RangeRow[]> | null = null;
   #changed: Set<string> | null = null;
@@ -295,7 +295,7 @@ class BatchTurn implements Turn {
   readonly now_ms: number;
   readonly certain_ms: number;
 
-  constructor({ self, now_ms, certain_ms }: Pick<Turn, 'self' | 'now_ms' | 'certain_ms'>, rows: QueryResult[]) {
+  constructor({ self, now_ms, certain_ms }: Pick<Facts, 'self' | 'now_ms' | 'certain_ms'>, rows: QueryResult[]) {
     this.self = self;
     this.now_ms = now_ms;
     this.certain_ms = certain_ms;

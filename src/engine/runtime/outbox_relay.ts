@@ -48,11 +48,11 @@ type Box = {
   again: boolean;
 };
 
-type InHand = { number: number; stored: StoredMessage; began: number };
+type MessageInFlight = { number: number; stored: StoredMessage; began: number };
 
 type Receiver = {
   /** Its messages in memory; the first is being delivered. */
-  queue: InHand[];
+  queue: MessageInFlight[];
   /** Until all of them are delivered. */
   serving: Promise<void>;
   /** How often it refused the first of its messages. */
@@ -206,7 +206,7 @@ export class OutboxRelay {
     return box.in_hand.size - stuck >= IN_HAND_MAX || box.in_hand.size >= IN_HAND_STUCK_MAX;
   }
 
-  #release(box: Box, { stored }: InHand): void {
+  #release(box: Box, { stored }: MessageInFlight): void {
     box.in_hand.delete(stored.id);
     this.#deps.metrics.outbox_waiting.dec();
   }

@@ -4,7 +4,7 @@ import { randomBytes } from '../random/random.js';
 import { partitionOf } from '../store/partitions.js';
 import type { EntityLocation, Fence } from '../store/store.js';
 import { every } from '../time/periodic_timer.js';
-import type { TurnWatch } from '../tracing/batch_record.js';
+import type { BatchObserver } from '../tracing/batch_record.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import { Activation, readSnapshot, refused, SHUT } from './activation.js';
 import { ActiveEntities } from './active_entities.js';
@@ -13,7 +13,7 @@ import { Deadlines } from './deadlines.js';
 import { EntityActors } from './entity_actors.js';
 import type { MessageAnswer, WaitingMessage } from './mailbox.js';
 import { RecentMessages, type RecentTurns } from './recent_messages.js';
-import type { RuntimeParts } from './runtime_deps.js';
+import type { RuntimeDeps } from './runtime_deps.js';
 
 const ASK_DEADLINE_MS = 8_000;
 const DOWNSTREAM_MAX_MS = 2_000;
@@ -34,8 +34,8 @@ const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect i
 // biome-ignore lint/suspicious/noExplicitAny: state and message types differ by kind and meet only in its own decide
 export type AnyActorKind = ActorKind<any, any, any>;
 
-export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'now' | 'trust_memory'> & {
-  onTurn?: TurnWatch | null;
+export type RuntimeOptions = Pick<RuntimeDeps, 'store' | 'metrics' | 'log' | 'now' | 'trust_memory'> & {
+  onTurn?: BatchObserver | null;
   certain?: () => number;
   kinds: AnyActorKind[];
   pause?: (ms: number) => Promise<void>;
@@ -69,7 +69,7 @@ export type Asks = Pick<
 export class Runtime {
   readonly #kinds = new Map<string, ActorKind>();
   readonly #active = new ActiveEntities();
-  readonly #parts: RuntimeParts;
+  readonly #parts: RuntimeDeps;
   readonly #recent = new RecentMessages();
   readonly #actors = new EntityActors<WaitingMessage>();
   readonly #deadlines: Deadlines;

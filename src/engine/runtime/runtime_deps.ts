@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../metrics/metrics.js';
 import type { EntityLocation, Store } from '../store/store.js';
-import type { TurnWatch } from '../tracing/batch_record.js';
+import type { BatchObserver } from '../tracing/batch_record.js';
 import type { StoredMessage } from './batch.js';
 import type { EntityActors } from './entity_actors.js';
 import type { WaitingMessage } from './mailbox.js';
 import type { RecentMessages } from './recent_messages.js';
 
 /** What an activation needs of its surroundings. */
-export type RuntimeParts = {
+export type RuntimeDeps = {
   store: Store;
   /** Who delivers messages to entities in memory. */
   actors: EntityActors<WaitingMessage>;
@@ -29,7 +29,7 @@ export type RuntimeParts = {
   /** Resolves when the messages, and those that they cause, have been applied. */
   awaitDownstream(partition: number, messages: StoredMessage[]): Promise<void>;
   /** Told of every turn; null while nobody watches. */
-  onTurn: TurnWatch | null;
+  onTurn: BatchObserver | null;
   /** A newer process wrote this entity, and it can't be read here. */
   onNewer(place: EntityLocation, schema: number): void;
   /** Storage holds an older version than memory had seen. */

@@ -1,7 +1,7 @@
 import { isId } from '../../domain/ids.js';
 import { randomBytes } from '../random/random.js';
 import { equalBytes, type ServerKeys } from './server_keys.js';
-import { isKeptHash, keptHash } from './stored_hash.js';
+import { matchesStoredHash, storedHash } from './stored_hash.js';
 
 /**
  * Tokens that lead to their entity: prefix, then base64url of the entity's id, a counter and a MAC. The MAC is derived
@@ -101,7 +101,7 @@ export function makeSecret(keys: ServerKeys, kind: KeptSecretKind, id: string): 
   const { prefix, secret_bytes } = KEPT[kind];
   const secret = randomBytes(secret_bytes);
   const body = Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), secret]);
-  return { text: prefix + body.toString('base64url'), secret_hash: keptHash(keys, kind, id, secret) };
+  return { text: prefix + body.toString('base64url'), secret_hash: storedHash(keys, kind, id, secret) };
 }
 
 export type ParsedSecret = { id: string; secret: Uint8Array };
@@ -116,7 +116,7 @@ export function parseSecret(kind: KeptSecretKind, text: string): ParsedSecret | 
 
 /** Whether this is the secret whose hash was kept. */
 export function isSecret(keys: ServerKeys, kind: KeptSecretKind, { id, secret }: ParsedSecret, kept: string): boolean {
-  return isKeptHash(keys, kept, kind, id, secret);
+  return matchesStoredHash(keys, kept, kind, id, secret);
 }
 
 function decode(prefix: string, token: string, bytes: number): Buffer | null {

@@ -8,15 +8,15 @@ const KEPT_S = 24 * 60 * 60;
 const shape = z.object({ bytes: z.int(), at_ms: z.int() });
 
 /** The bytes that Redis cut off its append-only file at a start, and when, in milliseconds since 1970. */
-export type AofCut = z.infer<typeof shape>;
+export type AofTruncation = z.infer<typeof shape>;
 
 /** Keeps it in Redis, where each process finds it. */
-export async function noteCut(redis: Redis, cut: AofCut): Promise<void> {
+export async function recordTruncation(redis: Redis, cut: AofTruncation): Promise<void> {
   await redis.set(KEY, JSON.stringify(cut), 'EX', KEPT_S);
 }
 
 /** The last one of the last day; null where there was none. */
-export async function readCut(redis: Redis): Promise<AofCut | null> {
+export async function readTruncation(redis: Redis): Promise<AofTruncation | null> {
   const text = await redis.get(KEY);
   return text === null ? null : shape.parse(JSON.parse(text));
 }

@@ -9,7 +9,7 @@ const KEYS = keysOf(0);
 const STREAM_KEY = /:e:stream:([0-9a-f-]{36})$/;
 
 /** Which process sweeps what next, and what it needs of storage for that. Two at the same thing would do no harm. */
-export class SweepTurns {
+export class SweepSchedule {
   readonly #redis: Redis;
 
   constructor(redis: Redis) {

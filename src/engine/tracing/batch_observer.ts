@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { TurnWatch } from './batch_record.js';
+import type { BatchObserver } from './batch_record.js';
 import type { Tracing } from './tracing.js';
 
 /** Writes turns to the log (level debug) and into traces; null where neither is wanted, so that turns cost nothing more. */
-export function turnWatch(log: Logger, tracing: Tracing | null): TurnWatch | null {
+export function batchObserver(log: Logger, tracing: Tracing | null): BatchObserver | null {
   const is_logged = log.isLevelEnabled('debug');
   if (!is_logged && tracing === null) return null;
   return (note) => {

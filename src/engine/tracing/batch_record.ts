@@ -1,7 +1,7 @@
 import type { RequestScope } from './request_scope.js';
 
 /** What a turn did, for those who watch: no state, no content. */
-export type TurnNote = {
+export type BatchRecord = {
   kind: string;
   /** Null where entities of the kind are named by an email or an address. */
   id: string | null;
@@ -15,4 +15,4 @@ export type TurnNote = {
 };
 
 /** Told of every turn. Must not throw. */
-export type TurnWatch = (note: TurnNote) => void;
+export type BatchObserver = (note: BatchRecord) => void;

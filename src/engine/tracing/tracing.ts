@@ -8,7 +8,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { TurnNote } from './batch_record.js';
+import type { BatchRecord } from './batch_record.js';
 
 /** W3C Trace Context, version 00. */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
@@ -34,7 +34,7 @@ export class Tracing {
   }
 
   /** A span for each message of the turn that came with a request. */
-  noteTurn({ kind, id, messages, waited_ms, took_ms, commit_ms, event_ids }: TurnNote): void {
+  noteTurn({ kind, id, messages, waited_ms, took_ms, commit_ms, event_ids }: BatchRecord): void {
     const ended_ms = Date.now();
     for (const { type, scope } of messages) {
       if (scope?.span?.isRecording() !== true) continue;

@@ -15,7 +15,7 @@ import { laneId, partitionOfId } from '../../domain/ids.js';
 import { orNull, unreachable } from '../../domain/refusals.js';
 import { accountFolder, streamFolder } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
-import type { Holding } from '../../engine/cluster/cluster_processes.js';
+import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
 import { ALL_PARTITIONS, type DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueTask } from '../../engine/jobs/due_task.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
@@ -40,7 +40,7 @@ type ErasureWorkerDeps = {
   actors: Actors;
   blobs: BlobStore;
   poll: DuePoll;
-  members: Holding;
+  members: ClusterView;
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
   now: () => number;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { count, deviceKind, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import type { SeenDevice } from './activity.js';
 
-export const seenDeviceShape = z
+export const deviceActivityShape = z
   .strictObject({
     device_id: z.string().describe('The device.'),
     kind: deviceKind.nullable().describe('personal or shared; null while none of its requests was let in.'),
@@ -26,7 +26,7 @@ export const seenDeviceShape = z
   .meta({ id: 'SeenDevice' });
 
 /** What was seen of a device, with its times as timestamps. */
-export function seenDeviceView(seen: SeenDevice & { silent_ms: number }) {
+export function deviceActivityView(seen: SeenDevice & { silent_ms: number }) {
   const { device_id, kind, uploads, open_streams, awaited_chunks, last_refusal } = seen;
   return {
     device_id,

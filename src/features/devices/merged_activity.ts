@@ -1,17 +1,17 @@
 import type { ProcessQueries } from '../../engine/cluster/process_queries.js';
 import { type DeviceFilter, type DeviceQueries, isRecording, type SeenDevice, silenceOf } from './activity.js';
 
-export type JoinedDevice = SeenDevice & { silent_ms: number };
+export type MergedDevice = SeenDevice & { silent_ms: number };
 
 /** Devices as all processes have seen them together; times are of whoever has watched for longest. */
-export type JoinedDevices = { since_ms: number; seen: number; seen_max: number; items: JoinedDevice[] };
+export type MergedDevices = { since_ms: number; seen: number; seen_max: number; items: MergedDevice[] };
 
 /** Asks for all that any process holds to be so, then holds what all know of each against the filter. */
-export async function joinedDevices(
+export async function mergeDevices(
   processes: Pick<ProcessQueries<DeviceQueries>, 'askAll'>,
   filter: DeviceFilter,
   now_ms: number,
-): Promise<JoinedDevices> {
+): Promise<MergedDevices> {
   const lists = await processes.askAll('device_ids', filter);
   const ids = [...new Set(lists.flatMap((list) => list.ids))];
   const items = joinDevices(await processes.askAll('devices', ids), now_ms);
@@ -26,17 +26,17 @@ export async function joinedDevices(
 }
 
 /** One device as all processes have seen it. */
-export async function joinedDevice(
+export async function mergeDevice(
   processes: Pick<ProcessQueries<DeviceQueries>, 'askAll'>,
   device_id: string,
   now_ms: number,
-): Promise<{ since_ms: number; seen: JoinedDevice | null }> {
+): Promise<{ since_ms: number; seen: MergedDevice | null }> {
   const told = await processes.askAll('devices', [device_id]);
   const [seen = null] = joinDevices(told, now_ms);
   return { since_ms: Math.min(...told.map(({ since_ms }) => since_ms)), seen };
 }
 
-function joinDevices(told: { items: SeenDevice[] }[], now_ms: number): JoinedDevice[] {
+function joinDevices(told: { items: SeenDevice[] }[], now_ms: number): MergedDevice[] {
   const devices = new Map<string, SeenDevice>();
   for (const one of told.flatMap(({ items }) => items)) {
     const known = devices.get(one.device_id);

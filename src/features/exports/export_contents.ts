@@ -8,7 +8,7 @@ import type { AccountReader } from './account_reader.js';
 import type { Archive } from './archive.js';
 import type { ExportReaders } from './export_principal.js';
 import { type Item, LEFT_OUT, LEFT_OUT_BESIDE, RESOURCES, type Resource } from './export_resources.js';
-import { settledList } from './stable_list.js';
+import { stableList } from './stable_list.js';
 
 /** Of the archive, not of what its files hold: those are as the API's version says. */
 const FORMAT = 1;
@@ -92,7 +92,7 @@ export class ExportContents {
     const read = (id?: string) =>
       single ? oneItem(() => reader.one(resource, { who, id })) : reader.list(resource, { who, id });
     if (of === undefined) {
-      for await (const item of moves ? settledList(read, now) : read()) yield without(item, secret);
+      for await (const item of moves ? stableList(read, now) : read()) yield without(item, secret);
       return;
     }
     const parent = RESOURCES.find(({ name }) => name === of.name) as Resource;

@@ -8,7 +8,7 @@ const PASSES_MAX = 20;
  * All items of a list whose order is that of their last change, each once, though they change while it is read: what moves
  * to the head of the list is looked for there again, until nothing has moved.
  */
-export async function* settledList(list: () => AsyncIterable<Item>, now: () => number): AsyncGenerator<Item> {
+export async function* stableList(list: () => AsyncIterable<Item>, now: () => number): AsyncGenerator<Item> {
   const seen = new SeenItems();
   let since_ms = Number.NEGATIVE_INFINITY;
   for (let pass = 1; pass <= PASSES_MAX; pass++) {

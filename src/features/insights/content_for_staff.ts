@@ -4,7 +4,7 @@ import { TRANSCRIBING_INDEX } from '../../../actors/transcripts/transcript_state
 import { count, moment, serverNow } from '../../access/response_schemas.js';
 import type { Failing, RecentFailure } from '../../engine/jobs/job_activity.js';
 import type { FeatureServices } from '../services.js';
-import { waitingMembers } from '../transcripts/due_counts.js';
+import { dueCounts } from '../transcripts/due_counts.js';
 import type { TranscriberShown } from '../transcripts/engines/choose_engine.js';
 import { recentTranscription } from '../transcripts/transcription_activity.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
@@ -138,8 +138,8 @@ export async function readContentForStaff(
   const { clock, insights, metrics, retention, store, transcriber, transcription } = services;
   const now_ms = clock.now();
   const [waiting, conversations, parts, removed] = await Promise.all([
-    waitingMembers(store, TRANSCRIBING_INDEX, now_ms),
-    waitingMembers(store, INSIGHTS_INDEX, now_ms),
+    dueCounts(store, TRANSCRIBING_INDEX, now_ms),
+    dueCounts(store, INSIGHTS_INDEX, now_ms),
     metrics.retention_parts.get(),
     metrics.retention_removed.get(),
   ]);

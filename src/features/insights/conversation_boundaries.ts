@@ -12,7 +12,7 @@ const { conversation_gap_ms: GAP_MS, conversation_ms_max: LONGEST_MS } = LIMITS;
 export type SpokenTurn = { start_ms: number; end_ms: number; words: number };
 
 /** A recording as far as it is text. Times are ms of its timeline. */
-export type HeardStream = {
+export type TranscribedStream = {
   stream_id: string;
   source_id: string;
   captured_at_ms: number;
@@ -24,9 +24,9 @@ export type HeardStream = {
 };
 
 /** What is asked for: conversations on this part of one of the recordings. */
-export type Sought = {
+export type BoundaryQuery = {
   /** Recordings of one source and session, by their start. */
-  streams: readonly HeardStream[];
+  streams: readonly TranscribedStream[];
   session_id: string | null;
   stream_id: string;
   from_ms: number;
@@ -39,10 +39,10 @@ export type Sought = {
 export type Conversations = { found: FoundConversation[]; left: { from_ms: number; to_ms: number } | null };
 
 /** A turn by the clock. */
-type Turn = { stream: HeardStream; start_ms: number; end_ms: number; words: number };
+type Turn = { stream: TranscribedStream; start_ms: number; end_ms: number; words: number };
 type TurnPiece = { turns: Turn[]; is_last: boolean };
 
-export function conversationsOf(sought: Sought): Conversations {
+export function findConversations(sought: BoundaryQuery): Conversations {
   const turns = sought.streams.flatMap((stream) =>
     stream.turns.map(({ start_ms, end_ms, words }): Turn => {
       const at_ms = stream.captured_at_ms;
@@ -114,7 +114,7 @@ function cutOf(turns: readonly Turn[]): number | null {
 }
 
 /** Whether nothing can come any more that would be a part of it. */
-function isComplete({ turns, is_last }: TurnPiece, streams: readonly HeardStream[]): boolean {
+function isComplete({ turns, is_last }: TurnPiece, streams: readonly TranscribedStream[]): boolean {
   const from_ms = startOf(turns) - GAP_MS;
   const to_ms = is_last ? endOf(turns) + GAP_MS : startOf(turns) + LONGEST_MS;
   return streams.every(({ captured_at_ms, waiting, came_to_ms }) => {
@@ -138,7 +138,7 @@ function conversationOf(
 
 /** One of each recording, by its start. */
 function partsOf(turns: readonly Turn[]): Span[] {
-  const parts = new Map<HeardStream, Span>();
+  const parts = new Map<TranscribedStream, Span>();
   for (const { stream, ...turn } of turns) {
     const start_ms = turn.start_ms - stream.captured_at_ms;
     const end_ms = turn.end_ms - stream.captured_at_ms;

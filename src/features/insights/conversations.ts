@@ -3,10 +3,10 @@ import type { Principal } from '../../access/principal.js';
 import { ownSource } from '../recordings/sources.js';
 import type { FeatureServices } from '../services.js';
 import { selectPipeline } from '../transcripts/pipeline_access.js';
-import { requireHost } from './deletion_access.js';
+import { requireDeletionAccess } from './deletion_access.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from './insight_access.js';
 import { listItems } from './insight_lists.js';
-import { InsightReading, viewEach } from './insight_reader.js';
+import { InsightReader, viewEach } from './insight_reader.js';
 import { itemRevisions } from './insight_revisions.js';
 import type { ConversationView, RevisionView } from './insight_shapes.js';
 
@@ -30,7 +30,7 @@ export async function listConversations(
   who: Principal,
   { limit, cursor, ...query }: ConversationsQuery & PageQuery,
 ): Promise<Page<ConversationView>> {
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   const filter = await filterOf(services, who, query);
   const page = await listItems(services, { kind: KIND, limit, cursor, reading, ...filter });
   const items = await viewEach(page.rows, (row) => reading.conversation(row));
@@ -44,7 +44,7 @@ export async function readConversation(
   id: string,
 ): Promise<ConversationView> {
   const found = await readableItem(services, who, { kind: KIND, id });
-  return new InsightReading(services, who).conversation(found);
+  return new InsightReader(services, who).conversation(found);
 }
 
 /** What a conversation was before it changed, the newest first. */
@@ -54,7 +54,7 @@ export async function listConversationRevisions(
   { id, ...page }: PageQuery & { id: string },
 ): Promise<Page<RevisionView<ConversationView>>> {
   const found = await readableItem(services, who, { kind: KIND, id });
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   return itemRevisions(services, { kind: KIND, found, reading, ...page }, (was) => reading.conversation(was));
 }
 
@@ -67,7 +67,7 @@ export async function renameConversation(
   const found = await writableItem(services, who, { kind: KIND, id });
   const { place, number } = found;
   const edited = await services.actors.library(place.library_id).edit_conversation({ number, title }, who.fences);
-  return new InsightReading(services, who).conversation({ ...found, item: edited.item });
+  return new InsightReader(services, who).conversation({ ...found, item: edited.item });
 }
 
 /** Deletes a conversation; no later run brings it back. FORBIDDEN without `debug:write`, unless the account hosted its session. */
@@ -77,7 +77,7 @@ export async function deleteConversation(
   id: string,
 ): Promise<void> {
   const { place, number, item } = await writableItem(services, who, { kind: KIND, id });
-  await requireHost(services, who, item);
+  await requireDeletionAccess(services, who, item);
   await services.actors.library(place.library_id).delete({ kind: KIND, number }, who.fences);
 }
 

@@ -11,8 +11,8 @@ import { type Interval, subtract } from '../../domain/intervals.js';
 import { orNull } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
 import { defaultNumberOf } from '../transcripts/pipeline_access.js';
-import type { Scene } from '../transcripts/transcript_pages.js';
-import { readableScene } from '../transcripts/transcript_reading.js';
+import type { ReadableTranscript } from '../transcripts/transcript_pages.js';
+import { readableTranscript } from '../transcripts/transcript_reading.js';
 
 /** What is made of a recording, for those who look for a fault: no text is in it. Rule K-017. */
 
@@ -63,7 +63,7 @@ export async function listDebugRuns(
   who: Principal,
   { stream_id, limit, cursor }: PageQuery & { stream_id: string },
 ): Promise<Page<DebugRunView>> {
-  const scene = await readableScene(services, who, stream_id);
+  const scene = await readableTranscript(services, who, stream_id);
   const runs = await debugRuns(services, who, scene);
   const page = pageOfAll(runs, { idOf: ({ key }) => key, limit, cursor });
   return { items: page.rows.map(debugRunView), cursor: page.cursor };
@@ -72,7 +72,7 @@ export async function listDebugRuns(
 async function debugRuns(
   { actors, clock }: Pick<FeatureServices, 'actors' | 'clock'>,
   who: Principal,
-  { stream, transcript }: Scene,
+  { stream, transcript }: ReadableTranscript,
 ): Promise<DebugRun[]> {
   const { id: stream_id, account_id, workspace_id } = stream;
   const number = await defaultNumberOf({ actors }, account_id);

@@ -8,7 +8,7 @@ const NOT_HOSTED = refuse(
 );
 
 /** Refuses unless the caller may delete what a run has made. */
-export async function requireHost(
+export async function requireDeletionAccess(
   { actors }: Pick<FeatureServices, 'actors'>,
   { permissions, account_id }: Principal,
   { session_id }: { session_id: string | null },

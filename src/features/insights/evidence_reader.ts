@@ -13,12 +13,17 @@ import { type Interval, shared } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, orRefused } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import { type OfPipeline, type Scene, somePages, type TranscriptReader } from '../transcripts/transcript_pages.js';
+import {
+  type OfPipeline,
+  type ReadableTranscript,
+  somePages,
+  type TranscriptReader,
+} from '../transcripts/transcript_pages.js';
 import { cleanText } from './clean_text.js';
 
 /** The turns that lie in a span of a recording now. `scene`: null where the recording or its source is deleted. */
 export type SpokenEvidence = {
-  scene: Scene | null;
+  scene: ReadableTranscript | null;
   turns: { page: number; turn: PageTurn }[];
   has_expired: boolean;
   /** A person deleted a turn that lay there. */
@@ -28,7 +33,7 @@ export type SpokenEvidence = {
 /** An item as it may be read. `is_forgotten`: people have deleted speech that it rests on; what it was before is not read. */
 export type StandingItem<Kind extends ItemKind> = { item: Items[Kind]; is_forgotten: boolean };
 
-type ReadScene = (stream_id: string, of: OfPipeline) => Promise<Scene>;
+type ReadScene = (stream_id: string, of: OfPipeline) => Promise<ReadableTranscript>;
 
 /**
  * Reads what items rest on, and whether people have deleted it. Retention takes quotations only; who deletes takes what was
@@ -37,7 +42,7 @@ type ReadScene = (stream_id: string, of: OfPipeline) => Promise<Scene>;
 export class EvidenceReader {
   readonly #reader: TranscriptReader;
   readonly #readScene: ReadScene;
-  readonly #scenes = new Map<string, Scene | null>();
+  readonly #scenes = new Map<string, ReadableTranscript | null>();
   /** By transcript; null for a page that there is not. */
   readonly #pages = new Map<string, Map<number, TranscriptPage | null>>();
 
@@ -47,7 +52,7 @@ export class EvidenceReader {
   }
 
   /** A pipeline's transcript of a recording; null where that, or its source, is gone. */
-  async scene(stream_id: string, pipeline_id: string | null): Promise<Scene | null> {
+  async scene(stream_id: string, pipeline_id: string | null): Promise<ReadableTranscript | null> {
     const key = `${stream_id} ${pipeline_id ?? ''}`;
     const known = this.#scenes.get(key);
     if (known !== undefined) return known;
@@ -137,7 +142,10 @@ export class EvidenceReader {
   }
 
   /** Pages in which turns of a span may lie: one may have begun in the page before. */
-  async #pagesIn(scene: Scene, { start_ms, end_ms }: { start_ms: number; end_ms: number }): Promise<TranscriptPage[]> {
+  async #pagesIn(
+    scene: ReadableTranscript,
+    { start_ms, end_ms }: { start_ms: number; end_ms: number },
+  ): Promise<TranscriptPage[]> {
     const known = this.#pages.get(scene.id) ?? new Map<number, TranscriptPage | null>();
     this.#pages.set(scene.id, known);
     const first = Math.max(0, pageOf(start_ms) - 1);

@@ -6,7 +6,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { orNull, type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
 import { selectsPipelines } from '../transcripts/pipeline_access.js';
-import { readableScene } from '../transcripts/transcript_reading.js';
+import { readableTranscript } from '../transcripts/transcript_reading.js';
 import { EvidenceReader } from './evidence_reader.js';
 
 /**
@@ -57,7 +57,7 @@ export async function readableItem<Kind extends ItemKind>(
 }
 
 export function evidenceReader(services: Pick<FeatureServices, 'actors' | 'runtime'>, who: Principal): EvidenceReader {
-  return new EvidenceReader(services, (stream_id, of) => readableScene(services, who, stream_id, of));
+  return new EvidenceReader(services, (stream_id, of) => readableTranscript(services, who, stream_id, of));
 }
 
 /** An item as it may be read: without the speech that people have deleted; null where nothing of it is left. */

@@ -8,7 +8,7 @@ import type { InsightWork } from './insight_jobs.js';
 
 const number = z.int().min(1);
 
-export const insightWorkShape = z
+export const insightJobShape = z
   .strictObject({
     job: z.string().describe('What is to be done.'),
     kind: z.literal('insights').describe('What the worker is to do.'),
@@ -103,7 +103,7 @@ export const insightsPublished = z.strictObject({
     .describe('What came to nothing.'),
 });
 
-export function insightWorkView(work: InsightWork): z.infer<typeof insightWorkShape> {
+export function insightJobView(work: InsightWork): z.infer<typeof insightJobShape> {
   const { lease_until_ms, pipeline_id, engine, input, ...rest } = work;
   const { started_at_ms, ended_at_ms, turns, people, suggestions, memories } = input;
   const { about, languages, vocabulary, context, title, suggestion_kinds, memory_kinds, instructions } = input;

@@ -29,10 +29,10 @@ import type { ServerKeys } from '../../engine/secrets/server_keys.js';
 import type { Fence } from '../../engine/store/store.js';
 import { ownerStatus } from '../recordings/workspace_status.js';
 import { checkedInsights } from './checked_insights.js';
-import { conversationsOf } from './conversation_boundaries.js';
+import { findConversations } from './conversation_boundaries.js';
 import { digestOfTurns, type InsightInput } from './insight_input.js';
 import { inputOfJob, type Owner } from './job_input.js';
-import { heardAround } from './surrounding_speech.js';
+import { surroundingSpeech } from './surrounding_speech.js';
 
 const PREFIX = 'i.';
 const LAYERS = ['insights.access', 'transcripts.access'] as const;
@@ -187,7 +187,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
       );
       return;
     }
-    const around = await heardAround(this.#deps, { stream_id, pipeline_id, from_ms, to_ms });
+    const around = await surroundingSpeech(this.#deps, { stream_id, pipeline_id, from_ms, to_ms });
     if (around === null) {
       await orNull(
         library.settled({ ...settled, found: [], expired: [], left: null, look_again_ms: null }),
@@ -195,7 +195,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
       );
       return;
     }
-    const { found, left } = conversationsOf({ ...around, stream_id, from_ms, to_ms, is_over });
+    const { found, left } = findConversations({ ...around, stream_id, from_ms, to_ms, is_over });
     const { expired } = around;
     const look_again_ms = left === null ? null : quiet_ms;
     await orNull(library.settled({ ...settled, found, expired, left, look_again_ms }), 'NOT_FOUND');

@@ -5,7 +5,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
-import type { InsightReading } from './insight_reader.js';
+import type { InsightReader } from './insight_reader.js';
 
 /**
  * Lists of many libraries' items, the newest change first: one order of all, by time and id, whichever library they lie
@@ -23,7 +23,7 @@ export type ListQuery<Kind extends ItemKind> = {
   /** Whether it is narrow, so that many are to be looked at. */
   narrow: boolean;
   passes: (row: FoundItem<Kind>) => Promise<boolean> | boolean;
-  reading: Pick<InsightReading, 'standing'>;
+  reading: Pick<InsightReader, 'standing'>;
 };
 
 type ItemRow<Kind extends ItemKind> = FoundItem<Kind> & Position;

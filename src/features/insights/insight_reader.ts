@@ -17,7 +17,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
  * How one request reads what was made of turns. Who somebody is, and what was said, is looked up when it is shown; each
  * transcript's pages are read once, however many items rest on them.
  */
-export class InsightReading {
+export class InsightReader {
   readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #who: Principal;
   readonly #reader: EvidenceReader;

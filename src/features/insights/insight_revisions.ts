@@ -3,13 +3,13 @@ import { type Page, type PageQuery, pageOfAll } from '../../access/cursors.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices } from '../services.js';
 import type { FoundItem } from './insight_access.js';
-import type { InsightReading } from './insight_reader.js';
+import type { InsightReader } from './insight_reader.js';
 import type { RevisionView } from './insight_shapes.js';
 
 /** What an item was before it changed, the newest first; of each only so many are kept that they are read at once. */
 export async function itemRevisions<Kind extends ItemKind, View>(
   { actors }: Pick<FeatureServices, 'actors'>,
-  query: PageQuery & { kind: Kind; found: FoundItem<Kind>; reading: InsightReading },
+  query: PageQuery & { kind: Kind; found: FoundItem<Kind>; reading: InsightReader },
   viewOf: (was: FoundItem<Kind>) => Promise<View>,
 ): Promise<Page<RevisionView<View>>> {
   const { kind, found, reading, limit, cursor } = query;

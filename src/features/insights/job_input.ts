@@ -13,8 +13,8 @@ import {
   type Contacts,
   namesOf,
   pagesFrom,
-  type Scene,
-  sceneOf,
+  type ReadableTranscript,
+  readableTranscriptOf,
   type TranscriptReader,
 } from '../transcripts/transcript_pages.js';
 import type { InputPerson, InputTurn, InsightInput } from './insight_input.js';
@@ -116,7 +116,9 @@ async function saidIn(
   for (const part of parts) {
     const stream = await orNull(reader.actors.stream(part.stream_id).view(), 'NOT_FOUND');
     const scene =
-      stream === null ? null : await orNull(sceneOf(reader, stream, { pipeline_id, or_default: true }), 'NOT_FOUND');
+      stream === null
+        ? null
+        : await orNull(readableTranscriptOf(reader, stream, { pipeline_id, or_default: true }), 'NOT_FOUND');
     if (scene === null) continue;
     const found = await turnsIn(reader, scene, part);
     const contacts = (await orNull(namesOf(reader, scene, found), 'NOT_FOUND')) ?? {};
@@ -145,7 +147,11 @@ async function saidIn(
   return { turns, people: [...people.values()] };
 }
 
-async function turnsIn(reader: TranscriptReader, scene: Scene, { start_ms, end_ms }: Span): Promise<PageTurn[]> {
+async function turnsIn(
+  reader: TranscriptReader,
+  scene: ReadableTranscript,
+  { start_ms, end_ms }: Span,
+): Promise<PageTurn[]> {
   const found: PageTurn[] = [];
   for await (const page of pagesFrom(reader, scene, { page: pageOf(start_ms) })) {
     if (page.number > pageOf(end_ms)) break;
@@ -156,7 +162,7 @@ async function turnsIn(reader: TranscriptReader, scene: Scene, { start_ms, end_m
 }
 
 type KnownPeople = {
-  scene: Scene;
+  scene: ReadableTranscript;
   contacts: Contacts;
   people: Map<string, InputPerson>;
   selves: ReadonlyMap<string, boolean>;

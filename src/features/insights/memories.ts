@@ -5,13 +5,13 @@ import { libraryId } from '../../domain/ids.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
 import { defaultNumberOf, selectPipeline } from '../transcripts/pipeline_access.js';
-import { requireHost } from './deletion_access.js';
+import { requireDeletionAccess } from './deletion_access.js';
 import { type FoundItem, librariesOf, readableItem, writableItem } from './insight_access.js';
 import { listItems } from './insight_lists.js';
-import { InsightReading, viewEach } from './insight_reader.js';
+import { InsightReader, viewEach } from './insight_reader.js';
 import { itemRevisions } from './insight_revisions.js';
 import type { MemoryView, RevisionView } from './insight_shapes.js';
-import { stemsOfPerson } from './user_text_stems.js';
+import { userTextStems } from './user_text_stems.js';
 
 /** What is known of people from what they said. Rule K-007; docs/choices.md, "Insights". */
 
@@ -33,7 +33,7 @@ export async function listMemories(
   who: Principal,
   { limit, cursor, ...query }: MemoriesQuery & PageQuery,
 ): Promise<Page<MemoryView>> {
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   const filter = await filterOf(services, who, query, reading);
   const page = await listItems(services, { kind: KIND, limit, cursor, reading, ...filter });
   const items = await viewEach(page.rows, (row) => reading.memory(row));
@@ -46,7 +46,7 @@ export async function createMemory(
   who: Principal,
   { text, kind }: { text: string; kind: Memory['kind'] },
 ): Promise<MemoryView> {
-  const stems = await stemsOfPerson(services, who, text);
+  const stems = await userTextStems(services, who, text);
   const { account_id } = who;
   const workspace_id = who.account.private_workspace.id;
   const library_id = libraryId(account_id, workspace_id);
@@ -55,7 +55,7 @@ export async function createMemory(
     .library(library_id)
     .create_memory({ text, kind, stems, pipeline, account_id, workspace_id }, who.fences);
   const place = { library_id, account_id, workspace_id };
-  return new InsightReading(services, who).memory({ place, ...created });
+  return new InsightReader(services, who).memory({ place, ...created });
 }
 
 /** A memory. */
@@ -65,7 +65,7 @@ export async function readMemory(
   id: string,
 ): Promise<MemoryView> {
   const found = await readableItem(services, who, { kind: KIND, id });
-  return new InsightReading(services, who).memory(found);
+  return new InsightReader(services, who).memory(found);
 }
 
 /** What a memory was before it changed, the newest first. */
@@ -75,7 +75,7 @@ export async function listMemoryRevisions(
   { id, ...page }: PageQuery & { id: string },
 ): Promise<Page<RevisionView<MemoryView>>> {
   const found = await readableItem(services, who, { kind: KIND, id });
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   return itemRevisions(services, { kind: KIND, found, reading, ...page }, (was) => reading.memory(was));
 }
 
@@ -86,11 +86,11 @@ export async function editMemory(
   { id, text, kind }: { id: string; text?: string | undefined; kind?: Memory['kind'] | undefined },
 ): Promise<MemoryView> {
   const found = await writableItem(services, who, { kind: KIND, id });
-  const stems = await stemsOfPerson(services, who, text);
+  const stems = await userTextStems(services, who, text);
   const { place, number } = found;
   const library = services.actors.library(place.library_id);
   const edited = await library.edit_memory({ number, text, kind, stems }, who.fences);
-  return new InsightReading(services, who).memory({ ...found, item: edited.item });
+  return new InsightReader(services, who).memory({ ...found, item: edited.item });
 }
 
 /** Deletes a memory; no later run brings it back. FORBIDDEN without `debug:write`, unless the account hosted its session. */
@@ -100,7 +100,7 @@ export async function deleteMemory(
   id: string,
 ): Promise<void> {
   const { place, number, item } = await writableItem(services, who, { kind: KIND, id });
-  await requireHost(services, who, item);
+  await requireDeletionAccess(services, who, item);
   await services.actors.library(place.library_id).delete({ kind: KIND, number }, who.fences);
 }
 
@@ -109,7 +109,7 @@ async function filterOf(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,
   query: MemoriesQuery,
-  reading: InsightReading,
+  reading: InsightReader,
 ) {
   const { kind, contact_id, state } = query;
   const pipeline_id = await selectPipeline(services, who, query.pipeline_id);

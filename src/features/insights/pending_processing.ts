@@ -6,7 +6,7 @@ import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { InsightServices } from './insight_services.js';
 
 /** Whether something is still to be made of recordings: text, or what is made of it. */
-export async function isAwaited(
+export async function isProcessingPending(
   services: Pick<FeatureServices, 'actors'> & {
     insights: InsightServices;
     settings: TranscriberSettings;

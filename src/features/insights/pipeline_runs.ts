@@ -6,7 +6,7 @@ import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { InsightServices } from './insight_services.js';
-import { NOBODY_LOOKS } from './reprocess_for_staff.js';
+import { INSIGHTS_OFF } from './reprocess_for_staff.js';
 
 const MAKES_NONE = refuse('CONFLICT', 'The pipeline makes no insights.');
 
@@ -37,7 +37,7 @@ export async function runPipeline(
   const is_nobody = services.insights.made_by === null;
   if (heard !== null && (heard.turns === 0 || pipeline.insights === null || is_nobody)) return heard;
   if (pipeline.insights === null) throw new Refused(MAKES_NONE);
-  if (is_nobody) throw new Refused(NOBODY_LOOKS);
+  if (is_nobody) throw new Refused(INSIGHTS_OFF);
   return services.actors.library(libraryId(asked.account_id, asked.workspace_id)).request_run(asked, fences);
 }
 

@@ -5,11 +5,11 @@ import { Refused, refuse } from '../../domain/refusals.js';
 import { closedAs } from '../../engine/runtime/activation.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
-import { readableScene } from '../transcripts/transcript_reading.js';
+import { readableTranscript } from '../transcripts/transcript_reading.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { RUN_KINDS } from './debug_runs.js';
 import type { InsightServices } from './insight_services.js';
-import { NOBODY_LOOKS } from './reprocess_for_staff.js';
+import { INSIGHTS_OFF } from './reprocess_for_staff.js';
 
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may have it processed again.');
@@ -30,12 +30,12 @@ export async function reprocessStream(
   }: { stream_id: string; kinds: readonly (typeof RUN_KINDS)[number][]; from_ms: number; to_ms: number },
 ): Promise<void> {
   const { actors, insights, transcription } = services;
-  const { stream, transcript } = await readableScene(services, who, asked.stream_id);
+  const { stream, transcript } = await readableTranscript(services, who, asked.stream_id);
   const { id: stream_id, account_id, workspace_id, source_id, stored_until_ms, end_ms } = stream;
   if (account_id !== who.account_id) throw new Refused(ONLY_OWNER);
   const context = await actors.context(account_id).view();
   if (kinds.includes('insights') && defaultPipeline(context).insights === null) throw new Refused(MAKES_NONE);
-  if (kinds.includes('insights') && insights.made_by === null) throw new Refused(NOBODY_LOOKS);
+  if (kinds.includes('insights') && insights.made_by === null) throw new Refused(INSIGHTS_OFF);
   const open = [source_id, stream_id].map((held): Fence => ({ fence: 'open', id: held }));
   const fences = [...who.fences, ...open];
   if (kinds.includes('transcribe') && transcript !== null) {

@@ -8,7 +8,7 @@ import type { FeatureServices } from '../services.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { InsightServices } from './insight_services.js';
 
-export const NOBODY_LOOKS = refuse('CONFLICT', 'Nobody looks into conversations here (INSIGHTS=off).');
+export const INSIGHTS_OFF = refuse('CONFLICT', 'Nobody looks into conversations here (INSIGHTS=off).');
 
 type StreamPart = { from_ms: number; to_ms: number; only_failed: boolean };
 
@@ -17,7 +17,7 @@ const NO_TRANSCRIPT = refuse('NOT_FOUND', 'There is no transcript of this stream
 export const REPROCESSED_KINDS = ['transcribe', 'insights'] as const;
 
 /** Has a part of a recording transcribed again, or its conversations looked into again. NOT_FOUND without a transcript. */
-export async function reprocessStream(
+export async function reprocessStreamForStaff(
   services: Pick<FeatureServices, 'actors'> & { insights: InsightServices; transcription: TranscriptionJobs },
   stream_id: string,
   { kinds, ...part }: StreamPart & { kinds: readonly (typeof REPROCESSED_KINDS)[number][] },
@@ -26,7 +26,7 @@ export async function reprocessStream(
   try {
     const stream = await actors.stream(stream_id).view();
     await actors.transcript(stream.id).view();
-    if (kinds.includes('insights')) await lookAgain(services, stream, part);
+    if (kinds.includes('insights')) await requestInsights(services, stream, part);
     if (kinds.includes('transcribe')) {
       await actors.transcript(stream.id).reprocess(part);
       transcription.due.offer(stream.id);
@@ -37,7 +37,7 @@ export async function reprocessStream(
 }
 
 /** Has conversations of a recording looked into again by the default pipeline, or those that could not be, by theirs. */
-async function lookAgain(
+async function requestInsights(
   { actors, insights }: Pick<FeatureServices, 'actors'> & { insights: InsightServices },
   { id: stream_id, account_id, workspace_id, source_id, end_ms, stored_until_ms }: Stream,
   { from_ms, to_ms, only_failed }: StreamPart,
@@ -45,7 +45,7 @@ async function lookAgain(
   // It would wait for ever.
   if (insights.made_by === null) {
     if (only_failed) return;
-    throw new Refused(NOBODY_LOOKS);
+    throw new Refused(INSIGHTS_OFF);
   }
   const library_id = libraryId(account_id, workspace_id);
   const library = actors.library(library_id);

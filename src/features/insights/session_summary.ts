@@ -13,10 +13,10 @@ import type { TranscriberSettings } from '../transcripts/engines/choose_engine.j
 import { selectPipeline } from '../transcripts/pipeline_access.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
-import { InsightReading, viewEach } from './insight_reader.js';
+import { InsightReader, viewEach } from './insight_reader.js';
 import type { InsightServices } from './insight_services.js';
 import { conversationShape, memoryShape, participantShape, suggestionShape } from './insight_shapes.js';
-import { isAwaited } from './pending_processing.js';
+import { isProcessingPending } from './pending_processing.js';
 
 /** What came of a meeting, for its host. Rule K-009; docs/choices.md, "Insights". */
 
@@ -59,8 +59,8 @@ export async function sessionSummary(
   const place = { library_id: libraryId(account_id, workspace_id), account_id, workspace_id };
   const found = await services.actors.library(place.library_id).session_items({ session_id });
   const stream_ids = await streamsOf(services, session);
-  const waits = await isAwaited(services, { library_id: place.library_id, stream_ids });
-  const reading = new InsightReading(services, who);
+  const waits = await isProcessingPending(services, { library_id: place.library_id, stream_ids });
+  const reading = new InsightReader(services, who);
   const made = await viewsOf(reading, { place, found, pipeline_id });
   const { conversations, memories, suggestions, participants } = made;
   const updated = [...conversations, ...memories, ...suggestions].map(({ updated_at }) => updated_at).sort();
@@ -85,7 +85,7 @@ type SessionItems = {
 };
 
 async function viewsOf(
-  reading: InsightReading,
+  reading: InsightReader,
   { place, found, pipeline_id }: { place: LibraryPlace; found: SessionItems; pipeline_id: string | null },
 ) {
   const conversations = await standing(reading, 'conversation', placed(place, found.conversations, pipeline_id));
@@ -109,7 +109,7 @@ function placed<Kind extends ItemKind>(
 
 /** Their fields that the caller may read. */
 async function standing<Kind extends ItemKind>(
-  reading: InsightReading,
+  reading: InsightReader,
   kind: Kind,
   rows: FoundItem<Kind>[],
 ): Promise<FoundItem<Kind>[]> {

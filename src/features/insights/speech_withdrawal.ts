@@ -11,7 +11,7 @@ import type {
   Suggestion,
 } from '../../../actors/insights/library_state.js';
 import type { ForgottenItem } from '../../../actors/insights/library_withdrawal.js';
-import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWING_INDEX } from '../../../actors/insights/withdrawal_index.js';
+import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWAL_INDEX } from '../../../actors/insights/withdrawal_index.js';
 import { libraryId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
@@ -21,7 +21,7 @@ import { JobPool } from '../../engine/jobs/job_pool.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 import type { Store } from '../../engine/store/store.js';
-import { sceneOf } from '../transcripts/transcript_pages.js';
+import { readableTranscriptOf } from '../transcripts/transcript_pages.js';
 import { EvidenceReader } from './evidence_reader.js';
 
 /** Withdrawals that an ended process left are taken up after this. Until then nobody can read those items. */
@@ -48,7 +48,7 @@ export class SpeechWithdrawal {
     this.#parts = parts;
     const { store, now, poll, log } = parts;
     const complaint = 'what was made of deleted speech could not be withdrawn; it is tried again';
-    const due = new DueEntities({ store, poll, now, index: WITHDRAWING_INDEX, log, complaint });
+    const due = new DueEntities({ store, poll, now, index: WITHDRAWAL_INDEX, log, complaint });
     const workOn = (member: string) => this.#workOn(member);
     this.#pool = new JobPool({ due, poll, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS, workOn });
   }
@@ -140,7 +140,7 @@ export class SpeechWithdrawal {
     const { actors } = this.#parts;
     return new EvidenceReader(this.#parts, async (stream_id, of) => {
       const stream = await actors.stream(stream_id).view();
-      return sceneOf(this.#parts, stream, of);
+      return readableTranscriptOf(this.#parts, stream, of);
     });
   }
 }

@@ -9,10 +9,10 @@ import type { FeatureServices } from '../services.js';
 import { selectPipeline } from '../transcripts/pipeline_access.js';
 import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from './insight_access.js';
 import { listItems } from './insight_lists.js';
-import { InsightReading, viewEach } from './insight_reader.js';
+import { InsightReader, viewEach } from './insight_reader.js';
 import { itemRevisions } from './insight_revisions.js';
 import type { FeedbackView, RevisionView, SuggestionView } from './insight_shapes.js';
-import { stemsOfPerson } from './user_text_stems.js';
+import { userTextStems } from './user_text_stems.js';
 
 /** What recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
 
@@ -38,7 +38,7 @@ export async function listSuggestions(
   who: Principal,
   { limit, cursor, ...query }: SuggestionsQuery & PageQuery,
 ): Promise<Page<SuggestionView>> {
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   const filter = await filterOf(services, who, query, reading);
   const page = await listItems(services, { kind: KIND, limit, cursor, reading, ...filter });
   const items = await viewEach(page.rows, (row) => reading.suggestion(row));
@@ -52,7 +52,7 @@ export async function readSuggestion(
   id: string,
 ): Promise<SuggestionView> {
   const found = await readableItem(services, who, { kind: KIND, id });
-  return new InsightReading(services, who).suggestion(found);
+  return new InsightReader(services, who).suggestion(found);
 }
 
 /** What a suggestion was before it changed, the newest first. */
@@ -62,7 +62,7 @@ export async function listSuggestionRevisions(
   { id, ...page }: PageQuery & { id: string },
 ): Promise<Page<RevisionView<SuggestionView>>> {
   const found = await readableItem(services, who, { kind: KIND, id });
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   return itemRevisions(services, { kind: KIND, found, reading, ...page }, (was) => reading.suggestion(was));
 }
 
@@ -78,7 +78,7 @@ export async function groupSuggestions(
     throw new Refused(NO_GROUP);
   const library = services.actors.library(place.library_id);
   const grouped = await library.group({ numbers, group: at?.number ?? null }, who.fences);
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   const items = await viewEach(grouped.items, (item) => reading.suggestion({ place, ...item }));
   return { group_id: insightId(place.library_id, 'group', grouped.group), items };
 }
@@ -91,7 +91,7 @@ export async function separateSuggestions(
 ): Promise<SuggestionView[]> {
   const { place, numbers } = await inOneLibrary(services, who, suggestion_ids);
   const separated = await services.actors.library(place.library_id).separate({ numbers }, who.fences);
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   return viewEach(separated.items, (item) => reading.suggestion({ place, ...item }));
 }
 
@@ -111,9 +111,9 @@ export async function editSuggestion(
   who: Principal,
   { id, state_version, text, due_at, roles: edited, status }: SuggestionEdit,
 ): Promise<SuggestionView> {
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   const roles = await rolesOf(reading, who, edited);
-  const stems = await stemsOfPerson(services, who, text);
+  const stems = await userTextStems(services, who, text);
   const due_at_ms = due_at == null ? due_at : Date.parse(due_at);
   return changed(services, who, { id, reading }, (library, number) =>
     library.edit_suggestion({ number, state_version, text, stems, due_at_ms, roles, status }, who.fences),
@@ -129,7 +129,7 @@ export async function reviewSuggestion(
     ...review
   }: Pick<NonNullable<Suggestion['review']>, 'verdict' | 'note'> & { id: string; state_version: number },
 ): Promise<SuggestionView> {
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   return changed(services, who, { id, reading }, (library, number) =>
     library.review({ number, ...review }, who.fences),
   );
@@ -181,7 +181,7 @@ async function filterOf(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,
   query: SuggestionsQuery,
-  reading: InsightReading,
+  reading: InsightReader,
 ) {
   const { status, group_id, session_id, contact_id, due_before } = query;
   const pipeline_id = await selectPipeline(services, who, query.pipeline_id);
@@ -220,7 +220,7 @@ async function filterOf(
 async function changed(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
-  { id, reading }: { id: string; reading: InsightReading },
+  { id, reading }: { id: string; reading: InsightReader },
   ask: (library: EntityOf<'library'>, number: number) => Promise<{ item: Suggestion }>,
 ): Promise<SuggestionView> {
   const found = await writableItem(services, who, { kind: KIND, id });
@@ -230,7 +230,7 @@ async function changed(
 
 /** Contacts as they are today; one that is not the caller's does not exist. */
 async function rolesOf(
-  reading: InsightReading,
+  reading: InsightReader,
   { account_id }: Principal,
   roles: RolesEdit | undefined,
 ): Promise<Partial<Roles> | undefined> {

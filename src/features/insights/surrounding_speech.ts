@@ -8,8 +8,13 @@ import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Store } from '../../engine/store/store.js';
-import { pagesFrom, type Scene, sceneOf, type TranscriptReader } from '../transcripts/transcript_pages.js';
-import { countWords, type HeardStream, type SpokenTurn } from './conversation_boundaries.js';
+import {
+  pagesFrom,
+  type ReadableTranscript,
+  readableTranscriptOf,
+  type TranscriptReader,
+} from '../transcripts/transcript_pages.js';
+import { countWords, type SpokenTurn, type TranscribedStream } from './conversation_boundaries.js';
 
 /**
  * What was said around a part of a recording, as far as one turn follows another within five minutes: in the recording
@@ -27,17 +32,17 @@ export type StreamReader = TranscriptReader & {
 };
 
 /** `expired`: where retention removed turns, in any of the recordings that were looked at. */
-export type HeardAround = { streams: HeardStream[]; session_id: string | null; expired: ExpiredPart[] };
+export type SurroundingSpeech = { streams: TranscribedStream[]; session_id: string | null; expired: ExpiredPart[] };
 type ExpiredPart = { stream_id: string; start_ms: number; end_ms: number };
 
 /**
  * Null where the recording, its source or its transcript is gone. What a pipeline has heard for itself is looked at alone:
  * of other recordings it may have heard nothing.
  */
-export async function heardAround(
+export async function surroundingSpeech(
   reader: StreamReader,
   asked: { stream_id: string; pipeline_id: string | null; from_ms: number; to_ms: number },
-): Promise<HeardAround | null> {
+): Promise<SurroundingSpeech | null> {
   const { stream_id, pipeline_id, from_ms, to_ms } = asked;
   const own = await sceneIn(reader, { stream_id, pipeline_id });
   if (own === null) return null;
@@ -95,17 +100,17 @@ async function sessionOf(
   return session === null ? null : recorder.binding_epoch;
 }
 
-function isLane({ id, stream }: Scene): boolean {
+function isLane({ id, stream }: ReadableTranscript): boolean {
   return id !== stream.id;
 }
 
 async function sceneIn(
   reader: StreamReader,
   { stream_id, pipeline_id }: { stream_id: string; pipeline_id: string | null },
-): Promise<Scene | null> {
+): Promise<ReadableTranscript | null> {
   const stream = await orNull(reader.actors.stream(stream_id).view(), 'NOT_FOUND');
   if (stream === null) return null;
-  const scene = await orNull(sceneOf(reader, stream, { pipeline_id, or_default: true }), 'NOT_FOUND');
+  const scene = await orNull(readableTranscriptOf(reader, stream, { pipeline_id, or_default: true }), 'NOT_FOUND');
   return scene === null || scene.transcript === null ? null : scene;
 }
 
@@ -116,9 +121,9 @@ type Around = { from_ms: number; to_ms: number; budget: Budget; expired: Map<str
 /** Turns from the last pause before this part to the first one after it, and what is known of what is not text yet. */
 async function stretchIn(
   reader: TranscriptReader,
-  scene: Scene,
+  scene: ReadableTranscript,
   { from_ms, to_ms, budget, expired }: Around,
-): Promise<HeardStream> {
+): Promise<TranscribedStream> {
   const { stream, transcript } = scene;
   const read = (answer: TranscriptPage): TranscriptPage => {
     const page = answer;
@@ -163,7 +168,7 @@ async function stretchIn(
   };
 }
 
-function cameTo({ stream, transcript }: Scene): number {
+function cameTo({ stream, transcript }: ReadableTranscript): number {
   if (stream.end_ms !== null && stream.open.length === 0 && stream.unprocessed === 0) return Number.POSITIVE_INFINITY;
   return Math.max(0, ...(transcript?.covered ?? []).map(([, to_ms]) => to_ms));
 }
@@ -173,7 +178,7 @@ function spoken(turns: readonly PageTurn[]): SpokenTurn[] {
 }
 
 /** Where the turns begin and end, by the clock. */
-function edgesOf(streams: readonly HeardStream[]): { from_ms: number; to_ms: number } | null {
+function edgesOf(streams: readonly TranscribedStream[]): { from_ms: number; to_ms: number } | null {
   const all = streams.flatMap(({ captured_at_ms, turns }) =>
     turns.map(({ start_ms, end_ms }) => [captured_at_ms + start_ms, captured_at_ms + end_ms] as const),
   );
@@ -196,7 +201,13 @@ type Neighbourhood = {
 };
 
 /** Other recordings of the same source, session and workspace, the nearest first. */
-async function* neighbours({ reader, stream, pipeline_id, budget, descending }: Neighbourhood): AsyncGenerator<Scene> {
+async function* neighbours({
+  reader,
+  stream,
+  pipeline_id,
+  budget,
+  descending,
+}: Neighbourhood): AsyncGenerator<ReadableTranscript> {
   const place = { owner: stream.account_id, partition: partitionOfId(stream.account_id) };
   let after = { order: Date.parse(stream.captured_at), member: stream.id };
   for (;;) {

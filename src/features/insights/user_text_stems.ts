@@ -4,7 +4,7 @@ import type { FeatureServices } from '../services.js';
 import { stemsOf } from './stems.js';
 
 /** What a person wrote, as runs compare it with what they find: in the language that the account is transcribed in. */
-export async function stemsOfPerson<Text extends string | undefined>(
+export async function userTextStems<Text extends string | undefined>(
   { actors, keys }: Pick<FeatureServices, 'actors' | 'keys'>,
   { account_id }: Principal,
   text: Text,

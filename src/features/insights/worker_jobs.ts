@@ -7,8 +7,8 @@ import { joinedPart } from '../recordings/joined_audio.js';
 import type { FeatureServices } from '../services.js';
 import type { TranscriptionResult } from '../transcripts/transcription.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
-import { type windowWorkShape, windowWorkViews } from '../transcripts/window_job_shape.js';
-import { type InsightResult, type insightWorkShape, insightWorkView } from './insight_job_shape.js';
+import { type windowJobShape, windowJobViews } from '../transcripts/window_job_shape.js';
+import { type InsightResult, type insightJobShape, insightJobView } from './insight_job_shape.js';
 import { isInsightJob } from './insight_jobs.js';
 import type { InsightServices } from './insight_services.js';
 
@@ -24,7 +24,7 @@ const OTHER_KIND = refuse('BAD_REQUEST', 'The job is of another kind.', {
 export const WORKER_JOB_KINDS = ['transcribe', 'insights'] as const;
 type WorkerJobKind = (typeof WORKER_JOB_KINDS)[number];
 
-type JobView = z.infer<typeof windowWorkShape> | z.infer<typeof insightWorkShape>;
+type JobView = z.infer<typeof windowJobShape> | z.infer<typeof insightJobShape>;
 
 /** Hands windows of recordings, then conversations, to a worker, for a time; at most `limit` together. */
 export async function claimJobs(
@@ -37,7 +37,7 @@ export async function claimJobs(
   const left = limit - windows.length;
   const is_asked = kinds.includes('insights') && left > 0 && insights.made_by !== null;
   const conversations = is_asked ? await insights.jobs.claim({ limit: left, lease_ms }) : [];
-  return [...(await windowWorkViews(services, windows)), ...conversations.map(insightWorkView)];
+  return [...(await windowJobViews(services, windows)), ...conversations.map(insightJobView)];
 }
 
 /** The chunks of a claimed window as one file, to send. */

@@ -6,7 +6,7 @@ import { type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { randomBytes, randomId, randomPartition } from '../../engine/random/random.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
-import { isKeptHash, keptHash } from '../../engine/secrets/stored_hash.js';
+import { matchesStoredHash, storedHash } from '../../engine/secrets/stored_hash.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { accountIdOf, knownEmail } from '../accounts/account_of_email.js';
 import { passesCaptcha } from '../accounts/captcha.js';
@@ -56,7 +56,7 @@ export async function beginSignIn(
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
   const is_known = known !== null && BROWSER_FORM.test(known);
   const value = is_known ? known : Buffer.from(randomBytes(BROWSER_BYTES)).toString('base64url');
-  const browser = keptHash(keys, BROWSER_PURPOSE, id, value);
+  const browser = storedHash(keys, BROWSER_PURPOSE, id, value);
   await actors.browserSignIn(id).open({ sign_in: { goal, browser, ...randomSeed(keys) }, signed_in });
   return { id, browser_cookie: is_known ? null : value };
 }
@@ -69,7 +69,7 @@ export async function readSignIn(
 ): Promise<OpenSignIn> {
   const sign_in = await actors.browserSignIn(id).view();
   const { goal, browser } = sign_in;
-  if (!isKeptHash(keys, browser, BROWSER_PURPOSE, id, browser_cookie ?? '')) throw new Refused(OTHER_BROWSER);
+  if (!matchesStoredHash(keys, browser, BROWSER_PURPOSE, id, browser_cookie ?? '')) throw new Refused(OTHER_BROWSER);
   if (leads_to !== (goal.to === 'client' ? 'client' : goal.page)) throw new Refused(GONE);
   // Nobody is led to an app that staff have stopped meanwhile.
   if (goal.to === 'client' && (await clients.find(goal.request.client_id)) === null) throw new Refused(CLIENT_GONE);

@@ -10,10 +10,10 @@ import type { Metrics } from '../../engine/metrics/metrics.js';
 import { randomBytes } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { isRetryable } from '../../engine/store/store.js';
-import type { SweepTurns } from '../../engine/store/sweep_schedule.js';
-import { RetentionPlaces } from '../workspaces/retention_backfill.js';
+import type { SweepSchedule } from '../../engine/store/sweep_schedule.js';
+import { RetentionBackfill } from '../workspaces/retention_backfill.js';
 import { AccountBytes } from './account_bytes.js';
-import type { LostAudio } from './missing_audio.js';
+import type { MissingAudio } from './missing_audio.js';
 
 const RUN_EVERY_MS = 60_000;
 /** Partitions taken at a time. */
@@ -31,10 +31,10 @@ const REST_MAX_MS = 200;
 const STREAMS = 'streams';
 
 type AudioSweepDeps = {
-  turns: SweepTurns;
+  turns: SweepSchedule;
   actors: Actors;
   blobs: BlobStore;
-  lost_audio: LostAudio;
+  lost_audio: MissingAudio;
   /** Begins to bring in, for one walk over all streams, what a release without search has stored. */
   searchBackfill: () => { look(stream: Stream): Promise<void> };
   metrics: Metrics;
@@ -252,7 +252,7 @@ export class AudioSweep {
    */
   async #sweepStreams(): Promise<void> {
     const { actors, turns, blobs, searchBackfill } = this.#deps;
-    const places = new RetentionPlaces(actors);
+    const places = new RetentionBackfill(actors);
     const search = searchBackfill();
     for await (const stream_id of turns.streamIds()) {
       if (this.#stopped) return;

@@ -7,7 +7,7 @@ import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
 import type { ChunkProcessing, Work } from './chunk_processing.js';
 import { announcedShape, intentView } from './chunk_upload.js';
-import type { LostAudio } from './missing_audio.js';
+import type { MissingAudio } from './missing_audio.js';
 import { chunkContent } from './missing_audio.js';
 
 /** Jobs for workers that process stored chunks. docs/architecture.md, "Jobs". */
@@ -48,7 +48,7 @@ export async function claimChunks(
 /** The bytes of a chunk, to send; workers get those of windows that are claimed alone. */
 export async function downloadChunk(
   services: Pick<FeatureServices, 'actors'> & {
-    lost_audio: LostAudio;
+    lost_audio: MissingAudio;
     transcription: { isClaimed(stream_id: string, span: Interval): Promise<boolean> };
   },
   { chunk_id, who }: { chunk_id: string; who: 'staff' | 'worker' },

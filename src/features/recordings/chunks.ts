@@ -24,7 +24,7 @@ import {
   uploadChunk,
 } from './chunk_upload.js';
 import { AUDIO_EXPIRED } from './joined_audio.js';
-import type { LostAudio } from './missing_audio.js';
+import type { MissingAudio } from './missing_audio.js';
 import { chunkContent } from './missing_audio.js';
 import { NO_CHUNK, readableChunk, readableStream, writableChunk, writableStream } from './stream_access.js';
 
@@ -81,7 +81,7 @@ export async function uploadOwnChunk(
 
 /** The bytes of a stored chunk that the caller may read. */
 export async function chunkAudio(
-  services: Pick<FeatureServices, 'actors'> & { lost_audio: LostAudio },
+  services: Pick<FeatureServices, 'actors'> & { lost_audio: MissingAudio },
   who: Principal,
   chunk_id: string,
 ): Promise<ByteContent> {

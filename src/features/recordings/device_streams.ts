@@ -14,7 +14,7 @@ import { type Bound, boundBy } from '../devices/device_binding.js';
 import type { FeatureServices } from '../services.js';
 import { askRecordingEvents } from './stream_access.js';
 import { withTranscriptRevision } from './transcript_revision.js';
-import { requireWorkspace, workspaceStands } from './workspace_status.js';
+import { requireWorkspace, workspaceExists } from './workspace_status.js';
 
 /** Streams as their device sees them. */
 
@@ -131,7 +131,7 @@ export async function deviceStream(
 async function workspaceFor(services: Pick<FeatureServices, 'actors'>, bound: Bound): Promise<string> {
   const { belongs, private_workspace_id, terms } = bound;
   if (!belongs) return private_workspace_id;
-  return (await workspaceStands(services, terms.workspace_id)) ? terms.workspace_id : private_workspace_id;
+  return (await workspaceExists(services, terms.workspace_id)) ? terms.workspace_id : private_workspace_id;
 }
 
 /**
@@ -144,7 +144,7 @@ async function registeredStream(
   ref: { epoch: string; source_stream_ref: string; new_stream: Required<StreamRef> },
 ): Promise<string> {
   const found = await streamOf(services, bound, ref);
-  if (await workspaceStands(services, found.workspace_id)) return found.stream_id;
+  if (await workspaceExists(services, found.workspace_id)) return found.stream_id;
   await services.actors
     .stream(found.stream_id)
     .view()

@@ -9,7 +9,7 @@ import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
 import { joinDecoded, type TimedChunk } from '../../engine/speech/joined_decoded.js';
 import type { FeatureServices } from '../services.js';
-import type { LostAudio } from './missing_audio.js';
+import type { MissingAudio } from './missing_audio.js';
 import { readableStream } from './stream_access.js';
 
 /**
@@ -31,7 +31,7 @@ const BUSY = refuse('UNAVAILABLE', 'Too many recordings are being joined; try ag
 
 export const AUDIO_EXPIRED = refuse('CONTENT_EXPIRED', 'The workspace does not keep this audio any longer.');
 
-type JoinedAudioServices = Pick<FeatureServices, 'actors' | 'blobs' | 'decoded'> & { lost_audio: LostAudio };
+type JoinedAudioServices = Pick<FeatureServices, 'actors' | 'blobs' | 'decoded'> & { lost_audio: MissingAudio };
 type Joined = { file: JoinedFile; chunks: number; lost: number; missing_ms: number; overlap_ms: number };
 
 /** Without chunks whose bytes were not there it is looked for again after this: they may have been brought back. */

@@ -8,7 +8,7 @@ import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 
-type LostAudioDeps = {
+type MissingAudioDeps = {
   actors: Actors;
   blobs: BlobStore;
   log: Pick<Logger, 'error'>;
@@ -16,12 +16,12 @@ type LostAudioDeps = {
 };
 
 /** Knows of which recordings stored chunks have no bytes, as far as this process came across them within the last day. */
-export class LostAudio {
-  readonly #deps: LostAudioDeps;
+export class MissingAudio {
+  readonly #deps: MissingAudioDeps;
   /** When it was noticed last, by the stream. */
   readonly #noticed = new Map<string, number>();
 
-  constructor(deps: LostAudioDeps) {
+  constructor(deps: MissingAudioDeps) {
     this.#deps = deps;
   }
 
@@ -70,7 +70,7 @@ export class LostAudio {
 
 /** A stored chunk's bytes, or a range of them, for who may have them. */
 export async function chunkContent(
-  { lost_audio }: { lost_audio: LostAudio },
+  { lost_audio }: { lost_audio: MissingAudio },
   { chunk_id, size_bytes }: Pick<Chunk, 'chunk_id' | 'size_bytes'>,
   { range, gone }: { range: ByteRange | undefined; gone: Refusal },
 ): Promise<Readable> {

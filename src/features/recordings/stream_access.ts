@@ -6,7 +6,7 @@ import { isClosed } from '../../engine/runtime/activation.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
-import { workspaceStands } from './workspace_status.js';
+import { workspaceExists } from './workspace_status.js';
 
 /**
  * Who may do what with a stream: those who belong to its workspace read it, and its owner, who alone writes it, as long
@@ -76,7 +76,7 @@ async function requireReader(
     account.private_workspace.id === workspace_id ||
     account.memberships.some((membership) => membership.workspace_id === workspace_id);
   if (belongs) return;
-  if (stream.account_id !== account_id || !(await workspaceStands(services, workspace_id))) throw new Refused(absent);
+  if (stream.account_id !== account_id || !(await workspaceExists(services, workspace_id))) throw new Refused(absent);
 }
 
 /** What is asked of a stream that account events report; `silent`: its source is deleted, and no event is recorded. */

@@ -12,11 +12,11 @@ export async function requireWorkspace(
   { actors }: { actors: Pick<Actors, 'workspace'> },
   workspace_id: string,
 ): Promise<void> {
-  if (!(await workspaceStands({ actors }, workspace_id))) throw new Refused(NO_WORKSPACE);
+  if (!(await workspaceExists({ actors }, workspace_id))) throw new Refused(NO_WORKSPACE);
 }
 
 /** Whether a workspace is there. A private one goes with its account, and that with its streams. */
-export async function workspaceStands(
+export async function workspaceExists(
   { actors }: { actors: Pick<Actors, 'workspace'> },
   workspace_id: string,
 ): Promise<boolean> {
@@ -39,6 +39,6 @@ export async function ownerStatus(
   if (account === null) return { status: 'account_gone' };
   if (!isOpen(account)) return { status: 'account_closed' };
   if (!layers.every((layer) => isEnabled(account.entitlements, layer))) return { status: 'layer_off' };
-  if (!(await workspaceStands({ actors }, workspace_id))) return { status: 'workspace_gone' };
+  if (!(await workspaceExists({ actors }, workspace_id))) return { status: 'workspace_gone' };
   return { status: 'open', fence: { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account } };
 }

@@ -4,7 +4,7 @@ import type { Block } from '../../domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, type QueryWord, VARIANT_WEIGHTS } from '../../domain/search/matching.js';
 import { laneNumberOf } from '../../domain/search/places.js';
 import type { Stemmer } from '../../domain/search/stemmers.js';
-import type { Shelf, ShelfPage } from './search_index.js';
+import type { IndexedPage, SearchIndex } from './search_index.js';
 
 /**
  * Which texts of libraries a query hits, by what their blocks say, and how well. It is computed at once from what is in
@@ -15,7 +15,7 @@ export type SearchKind = 'turn' | ItemKind;
 
 /** What is searched, and counted for the weight of words. */
 export type SearchScope = {
-  shelves: readonly Shelf[];
+  shelves: readonly SearchIndex[];
   kinds: ReadonlySet<SearchKind>;
   /** The number of the pipeline whose own it must be; 0 for the default one. */
   pipeline: number;
@@ -45,8 +45,8 @@ export type Wanted = {
 
 /** A page or an item with hits. `page_at`: its place in `pages`, which are a transcript's. */
 export type HitPlace =
-  | { shelf: Shelf; block: Block; transcript_id: string; pages: readonly ShelfPage[]; page_at: number }
-  | { shelf: Shelf; block: Block; entry: string };
+  | { shelf: SearchIndex; block: Block; transcript_id: string; pages: readonly IndexedPage[]; page_at: number }
+  | { shelf: SearchIndex; block: Block; entry: string };
 
 /** The weight of each word, and how many words a text has: what scores follow from. */
 export type Weights = { idf: readonly number[]; average: number };
@@ -229,7 +229,7 @@ class Evaluation {
     };
   }
 
-  look(shelf: Shelf): void {
+  look(shelf: SearchIndex): void {
     const { kinds, pipeline } = this.#scope;
     if (kinds.has('turn')) {
       const deleted =
@@ -246,7 +246,7 @@ class Evaluation {
     }
   }
 
-  #hasSource([first]: readonly ShelfPage[]): boolean {
+  #hasSource([first]: readonly IndexedPage[]): boolean {
     const { source_id, deleted_sources } = this.#scope;
     if (first === undefined) return false;
     if (source_id === null && deleted_sources.size === 0) return true;
@@ -254,7 +254,7 @@ class Evaluation {
     return (source_id === null || of === source_id) && !deleted_sources.has(of ?? '');
   }
 
-  #lookThrough(shelf: Shelf, transcript_id: string, pages: readonly ShelfPage[]): void {
+  #lookThrough(shelf: SearchIndex, transcript_id: string, pages: readonly IndexedPage[]): void {
     let texts = 0;
     for (const { block } of pages) {
       texts += block.texts;
@@ -290,7 +290,7 @@ class Evaluation {
    * pages beside them, is noted; of others only in how many texts each word stands, which is kept for words that stand in
    * many.
    */
-  #pagesWithAll(pages: readonly ShelfPage[], texts: number): Uint8Array {
+  #pagesWithAll(pages: readonly IndexedPage[], texts: number): Uint8Array {
     const { words } = this.#wanted;
     const there = new Uint16Array(pages.length);
     const noted = new Uint16Array(pages.length);
@@ -336,7 +336,7 @@ class Evaluation {
     return looked;
   }
 
-  #lookAt(shelf: Shelf, entry: string, block: Block): void {
+  #lookAt(shelf: SearchIndex, entry: string, block: Block): void {
     this.#texts += 1;
     this.#words += block.words;
     this.#begin(1);

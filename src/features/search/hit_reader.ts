@@ -5,14 +5,14 @@ import type { Principal } from '../../access/principal.js';
 import { insightId, isLaneId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
 import { type FoundItem, readableItem } from '../insights/insight_access.js';
-import { InsightReading } from '../insights/insight_reader.js';
+import { InsightReader } from '../insights/insight_reader.js';
 import type { FeatureServices } from '../services.js';
-import { type Scene, somePages } from '../transcripts/transcript_pages.js';
-import { type FoundTurn, readableScene, sceneOfTurn } from '../transcripts/transcript_reading.js';
+import { type ReadableTranscript, somePages } from '../transcripts/transcript_pages.js';
+import { type FoundTurn, readableTranscript, sceneOfTurn } from '../transcripts/transcript_reading.js';
 import { type HitPlace, type Hits, itemOfEntry } from './evaluate.js';
 
 /** A turn as it lies in its page. */
-export type TurnAt = { scene: Scene; page: TranscriptPage; at: number; turn: PageTurn };
+export type TurnAt = { scene: ReadableTranscript; page: TranscriptPage; at: number; turn: PageTurn };
 type TurnHitPlace = Extract<HitPlace, { transcript_id: string }>;
 
 /** What must be so beside what the index knows. */
@@ -27,13 +27,13 @@ export type HitFilters = {
  * What stands behind hits of the index, for one request: each transcript and page is read once. What the caller may not
  * read, and what is not there any more, is null.
  */
-export class HitReading {
+export class HitReader {
   readonly #services: Pick<FeatureServices, 'actors' | 'runtime'>;
   readonly #who: Principal;
   readonly #filters: HitFilters;
-  readonly #scenes = new Map<string, Promise<Scene | null>>();
+  readonly #scenes = new Map<string, Promise<ReadableTranscript | null>>();
   readonly #pages = new Map<string, Promise<TranscriptPage | null>>();
-  readonly insights: InsightReading;
+  readonly insights: InsightReader;
   /** Of how many hits the text was read. */
   looked = 0;
 
@@ -41,37 +41,37 @@ export class HitReading {
     this.#services = services;
     this.#who = who;
     this.#filters = filters;
-    this.insights = new InsightReading(services, who);
+    this.insights = new InsightReader(services, who);
   }
 
-  async scene(transcript_id: string): Promise<Scene | null> {
+  async scene(transcript_id: string): Promise<ReadableTranscript | null> {
     const known = this.#scenes.get(transcript_id);
     if (known !== undefined) return known;
     const reading = isLaneId(transcript_id)
       ? sceneOfTurn(this.#services, this.#who, { stream_id: transcript_id })
-      : readableScene(this.#services, this.#who, transcript_id);
+      : readableTranscript(this.#services, this.#who, transcript_id);
     const found = orNull(reading, 'NOT_FOUND', 'CONTENT_EXPIRED');
     this.#scenes.set(transcript_id, found);
     return found;
   }
 
   /** What a pipeline has heard in a recording, or the default one for it. */
-  async heard(stream_id: string, pipeline_id: string | null): Promise<Scene | null> {
+  async heard(stream_id: string, pipeline_id: string | null): Promise<ReadableTranscript | null> {
     return orNull(
-      readableScene(this.#services, this.#who, stream_id, { pipeline_id, or_default: true }),
+      readableTranscript(this.#services, this.#who, stream_id, { pipeline_id, or_default: true }),
       'NOT_FOUND',
       'CONTENT_EXPIRED',
     );
   }
 
   /** Turns of those pages, one after the other; pages that there are not are passed over. */
-  async turnsOf(scene: Scene, numbers: readonly number[]): Promise<FoundTurn[]> {
+  async turnsOf(scene: ReadableTranscript, numbers: readonly number[]): Promise<FoundTurn[]> {
     const pages = await Promise.all(numbers.map((number) => this.page(scene, number)));
     return pages.flatMap((page) => page?.turns.map((turn) => ({ page: page.number, turn })) ?? []);
   }
 
   /** A page that there is. */
-  async page(scene: Scene, number: number): Promise<TranscriptPage | null> {
+  async page(scene: ReadableTranscript, number: number): Promise<TranscriptPage | null> {
     const key = `${scene.id} ${number}`;
     const known = this.#pages.get(key);
     const reading = known ?? this.#read(scene, number);
@@ -79,7 +79,7 @@ export class HitReading {
     return reading;
   }
 
-  async #read(scene: Scene, number: number): Promise<TranscriptPage | null> {
+  async #read(scene: ReadableTranscript, number: number): Promise<TranscriptPage | null> {
     const pages = await somePages(this.#services, scene, { page: number, limit: 1 });
     return pages.find((page) => page.number === number) ?? null;
   }

@@ -6,7 +6,7 @@ import { type Refusal, Refused } from '../../domain/refusals.js';
 import { wordsIn } from '../../domain/search/words.js';
 import type { FeatureServices } from '../services.js';
 import type { Voices } from './evaluate.js';
-import type { HitReading } from './hit_reader.js';
+import type { HitReader } from './hit_reader.js';
 
 /** Of the account's contacts: whom a question names, and who the account's own person is. */
 export type NamedContacts = { said_by: Map<number, Voices>; self_id: string | null };
@@ -18,7 +18,7 @@ const NAME_CHARS_MIN = 3;
 export async function contactsNamed(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   { account_id }: Principal,
-  { words, reading }: { words: readonly string[]; reading: HitReading },
+  { words, reading }: { words: readonly string[]; reading: HitReader },
 ): Promise<NamedContacts> {
   const range = { descending: true, limit: LIMITS.recall_names_read_max };
   const listed = await services.actors.contacts(account_id).list({ range });
@@ -40,7 +40,7 @@ export async function contactsNamed(
 
 async function addSpeakers(
   { store }: Pick<FeatureServices, 'store'>,
-  { account_id, contact_id, reading }: { account_id: string; contact_id: string; reading: HitReading },
+  { account_id, contact_id, reading }: { account_id: string; contact_id: string; reading: HitReader },
   speakers: Map<string, Set<number>>,
 ): Promise<Refusal | null> {
   const place = { owner: account_id, partition: partitionOfId(account_id) };

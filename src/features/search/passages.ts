@@ -1,11 +1,11 @@
 import { LIMITS } from '../../domain/limits.js';
 import type { HitPlace, Hits, Weights } from './evaluate.js';
-import type { ShelfPage } from './search_index.js';
+import type { IndexedPage } from './search_index.js';
 
 /** Turns with matches that stand close to each other, as places in their transcript. */
 export type Passage = {
   transcript_id: string;
-  pages: readonly ShelfPage[];
+  pages: readonly IndexedPage[];
   first: number;
   last: number;
   hits: number[];

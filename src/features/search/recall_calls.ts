@@ -4,15 +4,15 @@ import { QueryWord } from '../../domain/search/matching.js';
 import { wordsIn } from '../../domain/search/words.js';
 import type { FeatureServices } from '../services.js';
 import { evaluate, type SearchKind } from './evaluate.js';
-import { HitReading } from './hit_reader.js';
-import { wrongQuery } from './invalid_query.js';
+import { HitReader } from './hit_reader.js';
+import { invalidQuery } from './invalid_query.js';
 import { contactsNamed } from './named_contacts.js';
 import { isTimeZone, type Period, periodIn } from './period.js';
 import { questionOf } from './recall_question.js';
 import { bestOf, type Recalled } from './recall_ranking.js';
 import type { RecallAnswer, RecallItem } from './recall_shapes.js';
 import { RecallViews } from './recall_views.js';
-import type { SearchShelves } from './search_index.js';
+import type { SearchIndexes } from './search_index.js';
 import { openScope } from './search_scope.js';
 
 /** What bears an answer to a question: passages and suggestions, and no answer. Rule K-015; docs/choices.md, "Search and recall". */
@@ -33,13 +33,13 @@ const KINDS: SearchKind[] = ['turn', 'suggestion'];
 
 /** Passages and suggestions that fit a question best. BAD_REQUEST where it has neither words nor a time. */
 export async function recall(
-  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'> & { search_shelves: SearchShelves },
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'> & { search_shelves: SearchIndexes },
   who: Principal,
   query: RecallQuery,
 ): Promise<RecallAnswer> {
   const { from, to, time_zone } = query;
   if (!isTimeZone(time_zone))
-    throw new Refused(wrongQuery('time_zone', 'must be the name of a time zone, such as Europe/Vienna'));
+    throw new Refused(invalidQuery('time_zone', 'must be the name of a time zone, such as Europe/Vienna'));
   const now_ms = services.clock.now();
   const spoken = periodIn(query.query, { now_ms, time_zone });
   const rest = spoken?.rest ?? query.query;
@@ -55,11 +55,11 @@ export async function recall(
     ),
   };
   const is_bound = Number.isFinite(bounds.from_ms) || Number.isFinite(bounds.to_ms);
-  if (wordsIn(rest).length === 0 && !is_bound) throw new Refused(wrongQuery('query', 'must have a word to look for'));
+  if (wordsIn(rest).length === 0 && !is_bound) throw new Refused(invalidQuery('query', 'must have a word to look for'));
   const opened = await openScope(services, who, { ...query, kinds: KINDS });
   const { scope, filters } = opened;
   const question = questionOf(rest, { shelves: scope.shelves, may_be_empty: is_bound });
-  const reading = new HitReading(services, who, filters);
+  const reading = new HitReader(services, who, filters);
   const named = await contactsNamed(services, who, { words: question.words, reading });
   const words = question.words.map((word) => new QueryWord(word, { fuzzy: true }));
   const { hits, weights } = evaluate(

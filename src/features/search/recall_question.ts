@@ -2,11 +2,11 @@ import type { SuggestionKind } from '../../../actors/insights/library_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import { stemmerOf } from '../../domain/search/stemmers.js';
 import { kindTerm, wordsIn } from '../../domain/search/words.js';
-import type { Shelf } from './search_index.js';
+import type { SearchIndex } from './search_index.js';
 import { stopWordsOf } from './stop_words.js';
 
 /** What a question is about, beside its words: which suggestions, and whether one's own. */
-export type Question = {
+export type RecallQuestion = {
   words: string[];
   /** By the place of a word: terms of the suggestions that it stands for. */
   about: Map<number, number[]>;
@@ -50,8 +50,8 @@ const FIRST_PERSON: ReadonlySet<string> = new Set([
 /** `may_be_empty`: there is something else to go by. */
 export function questionOf(
   text: string,
-  { shelves, may_be_empty }: { shelves: readonly Shelf[]; may_be_empty: boolean },
-): Question {
+  { shelves, may_be_empty }: { shelves: readonly SearchIndex[]; may_be_empty: boolean },
+): RecallQuestion {
   const said = joined(wordsIn(text).map(({ word }) => word));
   const stop = stopWordsOf(said, shelves);
   const words: string[] = [];

@@ -2,21 +2,21 @@ import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { QueryWord } from '../../domain/search/matching.js';
 import type { Hits, Weights } from './evaluate.js';
-import type { HitReading } from './hit_reader.js';
+import type { HitReader } from './hit_reader.js';
 import { contactsOfItem } from './hit_reader.js';
 import type { NamedContacts } from './named_contacts.js';
 import { type Passage, passagesOf, scoreOfPassage } from './passages.js';
 import { Ranking } from './ranking.js';
-import type { Question } from './recall_question.js';
+import type { RecallQuestion } from './recall_question.js';
 
 /** What a question has found. */
 export type Recalled = {
-  question: Question;
+  question: RecallQuestion;
   words: readonly QueryWord[];
   named: NamedContacts;
   hits: Hits;
   weights: Weights;
-  reading: HitReading;
+  reading: HitReader;
   context_turns: number;
   now_ms: number;
 };

@@ -10,7 +10,7 @@ import { stemmerOf } from '../../domain/search/stemmers.js';
 import { kindTerm } from '../../domain/search/words.js';
 import type { FoundItem } from '../insights/insight_access.js';
 import type { FeatureServices } from '../services.js';
-import type { Scene } from '../transcripts/transcript_pages.js';
+import type { ReadableTranscript } from '../transcripts/transcript_pages.js';
 import { type FoundTurn, viewTurns } from '../transcripts/transcript_reading.js';
 import type { TurnView } from '../transcripts/turn_shape.js';
 import type { TurnAt } from './hit_reader.js';
@@ -106,7 +106,7 @@ export class RecallViews {
 
   /** From the first to the last turn that is meant, with what was said before and after; null where none is. */
   async #shown(
-    scene: Scene,
+    scene: ReadableTranscript,
     all: readonly FoundTurn[],
     isMeant: (turn: FoundTurn) => boolean,
   ): Promise<{ from: PageTurn; to: PageTurn; turns: TurnView[] } | null> {

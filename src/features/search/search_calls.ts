@@ -13,11 +13,11 @@ import { wordsIn, wordTerm } from '../../domain/search/words.js';
 import type { FeatureServices } from '../services.js';
 import { viewTurns } from '../transcripts/transcript_reading.js';
 import { evaluate, type Hits, type SearchKind } from './evaluate.js';
-import { contactsOfItem, HitReading } from './hit_reader.js';
-import { wrongQuery } from './invalid_query.js';
+import { contactsOfItem, HitReader } from './hit_reader.js';
+import { invalidQuery } from './invalid_query.js';
 import { idOfHit, Ranking, type Sort } from './ranking.js';
 import { digestOfQuery, readSearchCursor, writeSearchCursor } from './search_cursor.js';
-import type { SearchShelves } from './search_index.js';
+import type { SearchIndexes } from './search_index.js';
 import { openScope, type ScopeQuery } from './search_scope.js';
 
 /** Searches what was said and what was made of it. Rule K-015; docs/choices.md, "Search and recall". */
@@ -66,13 +66,13 @@ export type SearchHit = z.infer<typeof searchHitShape>;
 
 /** A page of hits, as the query sorts them. BAD_REQUEST for a query without words, or a cursor of another one. */
 export async function search(
-  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_shelves: SearchShelves },
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_shelves: SearchIndexes },
   who: Principal,
   query: SearchQuery,
 ): Promise<Page<SearchHit>> {
   const { q, sort, fuzzy, limit, cursor, contact_id, from, to } = query;
   const parsed = parseQuery(q);
-  if ('wrong' in parsed) throw new Refused(wrongQuery('q', parsed.wrong));
+  if ('wrong' in parsed) throw new Refused(invalidQuery('q', parsed.wrong));
   const { limit: _limit, cursor: _cursor, ...asked } = query;
   const digestOf = (begins: boolean) =>
     digestOfQuery({ account_id: who.account_id, ...asked, ...(begins && { begins }) });
@@ -106,7 +106,7 @@ export async function search(
     sort,
     after: position?.rank ?? null,
   });
-  const reading = new HitReading(services, who, opened.filters);
+  const reading = new HitReader(services, who, opened.filters);
   const shown = new ShownHits(services, who, { hits, reading, words, parsed });
   const items: SearchHit[] = [];
   let last: number | null = null;
@@ -129,14 +129,14 @@ class ShownHits {
   readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #who: Principal;
   readonly #hits: Hits;
-  readonly #reading: HitReading;
+  readonly #reading: HitReader;
   readonly #words: readonly QueryWord[];
   readonly #parsed: ParsedQuery;
 
   constructor(
     services: Pick<FeatureServices, 'actors'>,
     who: Principal,
-    of: { hits: Hits; reading: HitReading; words: readonly QueryWord[]; parsed: ParsedQuery },
+    of: { hits: Hits; reading: HitReader; words: readonly QueryWord[]; parsed: ParsedQuery },
   ) {
     this.#services = services;
     this.#who = who;

@@ -9,30 +9,30 @@ import { decodeStored } from '../../engine/store/codec.js';
 import type { Store } from '../../engine/store/store.js';
 
 /** What of a transcript can be found: a page and its block. */
-export type ShelfPage = { page: number; block: Block };
+export type IndexedPage = { page: number; block: Block };
 
 /**
  * What of a library can be found, as it is in storage when it is asked for. Pages of transcripts are by the transcript's
  * id, in their order; items by their entry. Of recordings that are deleted pages may still be there.
  */
-export type Shelf = {
+export type SearchIndex = {
   library_id: string;
-  transcripts: ReadonlyMap<string, readonly ShelfPage[]>;
+  transcripts: ReadonlyMap<string, readonly IndexedPage[]>;
   items: ReadonlyMap<string, Block>;
   deleted_streams: ReadonlySet<string>;
 };
 
-type KeptLibrary = {
+type CachedIndex = {
   library_id: string;
   /** The number of the last change that is in here. */
   seen: number;
-  transcripts: Map<string, ShelfPage[]>;
+  transcripts: Map<string, IndexedPage[]>;
   items: Map<string, Block>;
   deleted_streams: Set<string>;
   bytes: number;
 };
 
-type SearchShelvesDeps = {
+type SearchIndexesDeps = {
   store: Pick<Store, 'list' | 'records'>;
   runtime: Pick<Runtime, 'cacheEpoch'>;
   metrics: Pick<Metrics, 'search_kept' | 'search_blocks'>;
@@ -48,20 +48,20 @@ const BLOCK_BYTES = 200;
  * Blocks of libraries, kept in memory. Each time a library is asked for, what has changed since is read first: a change
  * is on its index in the commit that made it, by whichever process. So what is found is never older than the question.
  */
-export class SearchShelves {
-  readonly #deps: SearchShelvesDeps;
-  readonly #kept: LRUCache<string, KeptLibrary>;
+export class SearchIndexes {
+  readonly #deps: SearchIndexesDeps;
+  readonly #kept: LRUCache<string, CachedIndex>;
   /** A library is read by one at a time; whoever comes meanwhile reads what has changed since. */
   readonly #reading = new Map<string, Promise<unknown>>();
   #epoch = -1;
 
-  constructor(deps: SearchShelvesDeps) {
+  constructor(deps: SearchIndexesDeps) {
     this.#deps = deps;
     const maxSize = deps.bytes_max ?? LIMITS.search_memory_bytes;
     this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ bytes }) => bytes + 1 });
   }
 
-  async of(library_id: string): Promise<Shelf> {
+  async of(library_id: string): Promise<SearchIndex> {
     const before = this.#reading.get(library_id);
     const reading = (async () => {
       await before?.catch(() => {});
@@ -75,7 +75,7 @@ export class SearchShelves {
     }
   }
 
-  async #read(library_id: string): Promise<Shelf> {
+  async #read(library_id: string): Promise<SearchIndex> {
     const { cacheEpoch } = this.#deps.runtime;
     // Storage may have lost writes, and numbers with them.
     if (cacheEpoch !== this.#epoch) this.#kept.clear();
@@ -101,7 +101,7 @@ export class SearchShelves {
     return kept;
   }
 
-  async #take(kept: KeptLibrary, changed: { member: string; order: number }[]): Promise<void> {
+  async #take(kept: CachedIndex, changed: { member: string; order: number }[]): Promise<void> {
     const entries: string[] = [];
     const pages = new Map<string, string[]>();
     for (const { member } of changed) {
@@ -140,11 +140,11 @@ export class SearchShelves {
   }
 }
 
-function empty(library_id: string): KeptLibrary {
+function empty(library_id: string): CachedIndex {
   return { library_id, seen: 0, transcripts: new Map(), items: new Map(), deleted_streams: new Set(), bytes: 0 };
 }
 
-function putPages(kept: KeptLibrary, transcript_id: string, changed: { page: number; block: Block | null }[]): void {
+function putPages(kept: CachedIndex, transcript_id: string, changed: { page: number; block: Block | null }[]): void {
   const pages = new Map((kept.transcripts.get(transcript_id) ?? []).map((one) => [one.page, one]));
   for (const { page, block } of changed) {
     kept.bytes += sizeOf(block) - sizeOf(pages.get(page)?.block ?? null);
@@ -159,7 +159,7 @@ function putPages(kept: KeptLibrary, transcript_id: string, changed: { page: num
     );
 }
 
-function putItem(kept: KeptLibrary, entry: string, block: Block | null): void {
+function putItem(kept: CachedIndex, entry: string, block: Block | null): void {
   kept.bytes += sizeOf(block) - sizeOf(kept.items.get(entry) ?? null);
   if (block === null) kept.items.delete(entry);
   else kept.items.set(entry, block);

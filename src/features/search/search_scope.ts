@@ -5,13 +5,13 @@ import { libraryId, ownerOfPipeline, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { librariesOf, wrongWorkspace } from '../insights/insight_access.js';
-import { InsightReading } from '../insights/insight_reader.js';
+import { InsightReader } from '../insights/insight_reader.js';
 import { ownSource } from '../recordings/sources.js';
 import type { FeatureServices } from '../services.js';
 import { isDeveloper, selectPipeline } from '../transcripts/pipeline_access.js';
 import type { SearchKind, SearchScope } from './evaluate.js';
 import type { HitFilters } from './hit_reader.js';
-import type { SearchShelves } from './search_index.js';
+import type { SearchIndexes } from './search_index.js';
 
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const DEVELOPERS_ONLY = refuse(
@@ -37,7 +37,7 @@ export type OpenScope = { scope: SearchScope; filters: HitFilters };
 
 /** What a query looks through, as it is now, and what must be so of its hits. */
 export async function openScope(
-  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_shelves: SearchShelves },
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_shelves: SearchIndexes },
   who: Principal,
   query: ScopeQuery,
 ): Promise<OpenScope> {
@@ -99,7 +99,7 @@ async function contactsNow(
   who: Principal,
   ids: readonly string[],
 ): Promise<Set<string>> {
-  const reading = new InsightReading(services, who);
+  const reading = new InsightReader(services, who);
   const found = new Set<string>();
   for (const id of ids) {
     const contact = await reading.contact(who.account_id, id);

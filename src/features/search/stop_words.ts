@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { stopwords as english } from '@orama/stopwords/english';
-import type { Shelf } from './search_index.js';
+import type { SearchIndex } from './search_index.js';
 
 /** Words that say nothing of what a question is about. By the names of stemmers, where there is a list. */
 const LISTS: ReadonlySet<string> = new Set([
@@ -19,7 +19,7 @@ const require = createRequire(import.meta.url);
 const loaded = new Map<string, ReadonlySet<string>>([[DEFAULT, new Set([...english, ...OF_QUESTIONS])]]);
 
 /** Those of a query, in the language that most of its words are of among those of the texts. */
-export function stopWordsOf(words: readonly string[], shelves: readonly Shelf[]): ReadonlySet<string> {
+export function stopWordsOf(words: readonly string[], shelves: readonly SearchIndex[]): ReadonlySet<string> {
   let best = listOf(DEFAULT);
   let most = words.filter((word) => best.has(word)).length;
   for (const name of languagesOf(shelves)) {
@@ -31,7 +31,7 @@ export function stopWordsOf(words: readonly string[], shelves: readonly Shelf[])
 }
 
 /** By the first pages of recordings. */
-function languagesOf(shelves: readonly Shelf[]): Set<string> {
+function languagesOf(shelves: readonly SearchIndex[]): Set<string> {
   const found = new Set<string>();
   for (const { transcripts } of shelves)
     for (const [first] of transcripts.values()) for (const { name } of first?.block.stemmers ?? []) found.add(name);

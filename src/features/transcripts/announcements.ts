@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import {
-  ANNOUNCING_INDEX,
+  ANNOUNCEMENT_INDEX,
   CONTACTS_MEMBER,
   TRANSCRIPT_MEMBER,
   transcriptsShowing,
@@ -41,7 +41,7 @@ export class Announcements {
     this.#deps = deps;
     const { store, now, poll, log } = deps;
     const complaint = 'changes of turns could not be announced; they are tried again';
-    const due = new DueEntities({ store, poll, now, index: ANNOUNCING_INDEX, log, complaint });
+    const due = new DueEntities({ store, poll, now, index: ANNOUNCEMENT_INDEX, log, complaint });
     const workOn = (member: string) => this.#announce(member);
     this.#pool = new JobPool({ due, poll, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS, workOn });
   }

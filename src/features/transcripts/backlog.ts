@@ -3,7 +3,7 @@ import type { RangeQuery } from '../../../actors/actor.js';
 import { orRefused } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { isRetryable } from '../../engine/store/store.js';
-import type { SweepTurns } from '../../engine/store/sweep_schedule.js';
+import type { SweepSchedule } from '../../engine/store/sweep_schedule.js';
 
 const DAY_MS = 86_400_000;
 /** Streams of the last days that are held in memory while they are gone through. */
@@ -14,7 +14,7 @@ const REST_MAX_MS = 200;
 const RETRY_MS = 30_000;
 
 type TranscriptionBacklogDeps = {
-  turns: Pick<SweepTurns, 'streamIds'>;
+  turns: Pick<SweepSchedule, 'streamIds'>;
   actors: Actors;
   log: Pick<Logger, 'error' | 'info'>;
   now: () => number;

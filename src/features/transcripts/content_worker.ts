@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { EngineWorker } from '../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import type { LostAudio } from '../recordings/missing_audio.js';
+import type { MissingAudio } from '../recordings/missing_audio.js';
 import type { Engine } from './engines/engine.js';
 import { transcribeWindow } from './transcribe_window.js';
 import type { WindowWork } from './transcription.js';
@@ -15,7 +15,7 @@ type TranscriptionWorkerDeps = {
   jobs: TranscriptionJobs;
   poll: DuePoll;
   stores: AudioStores;
-  lost_audio: Pick<LostAudio, 'confirms'>;
+  lost_audio: Pick<MissingAudio, 'confirms'>;
   /** By the names that pipelines have for them. */
   engines: ReadonlyMap<string, Engine>;
   metrics: Metrics;

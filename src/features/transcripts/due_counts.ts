@@ -8,15 +8,15 @@ const PAGE = 500;
 const PAGES_MAX = 20;
 
 /** Members of an index by when they are due. `beyond`: there are more than were counted. */
-type WaitingMembers = { due: number; later: number; oldest_due_ms: number | null; beyond: boolean };
+type DueCounts = { due: number; later: number; oldest_due_ms: number | null; beyond: boolean };
 
 /** Counts what workers have to do, in all partitions: streams to transcribe, libraries with conversations. */
-export async function waitingMembers(
+export async function dueCounts(
   store: Pick<Store, 'list'>,
   { owner, index }: { owner: string; index: string },
   now_ms: number,
-): Promise<WaitingMembers> {
-  const all: WaitingMembers = { due: 0, later: 0, oldest_due_ms: null, beyond: false };
+): Promise<DueCounts> {
+  const all: DueCounts = { due: 0, later: 0, oldest_due_ms: null, beyond: false };
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
   await pMap(
     partitions,

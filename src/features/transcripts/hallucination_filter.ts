@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib';
 
 /** Speech models write down what nobody said: in silence, in noise, and in loops. docs/transcription.md, "What is dropped". */
 
-type Judged = {
+type ScoredSegment = {
   text: string;
   no_speech_prob?: number | undefined;
   avg_logprob?: number | undefined;
@@ -20,7 +20,7 @@ const MARKS_ONLY = /^(\s*\[[^[\]]*\])+\s*$/;
 const HAS_WORDS = /[\p{L}\p{N}]/u;
 
 /** The segments that were probably said, and how many others there were. */
-export function honestText<T extends Judged>(segments: readonly T[]): { kept: T[]; dropped: number } {
+export function dropHallucinations<T extends ScoredSegment>(segments: readonly T[]): { kept: T[]; dropped: number } {
   let [previous, in_a_row] = ['', 0];
   const kept = segments.filter((segment) => {
     const words = wordsOf(segment.text);
@@ -35,7 +35,7 @@ export function hasWords(text: string): boolean {
   return HAS_WORDS.test(text) && !MARKS_ONLY.test(text);
 }
 
-function isLikely({ text, no_speech_prob = 0, avg_logprob = 0, compression_ratio }: Judged): boolean {
+function isLikely({ text, no_speech_prob = 0, avg_logprob = 0, compression_ratio }: ScoredSegment): boolean {
   if (no_speech_prob > NO_SPEECH_PROB_MAX && avg_logprob < AVG_LOGPROB_MIN) return false;
   return (compression_ratio ?? leastRatio(text)) <= COMPRESSION_RATIO_MAX && hasWords(text);
 }

@@ -23,7 +23,7 @@ type WordRun = { text: string; start_ms: number; end_ms: number; speaker: string
 const HOLE_MS = 1_000;
 
 /** Split where the speaker changes, where the recording has a hole, and where the text is longer than a turn may be. */
-export function turnsOf(segment: HeardSegment, place: SegmentPlace): TranscribedTurn[] {
+export function turnsOfSegment(segment: HeardSegment, place: SegmentPlace): TranscribedTurn[] {
   const words = placedWords(segment, place);
   const whole: WordRun = {
     text: segment.text,

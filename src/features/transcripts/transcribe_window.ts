@@ -1,9 +1,15 @@
 import type { FailedAudio } from '../../../actors/transcripts/transcript_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import { BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
-import { type Engine, EngineFailed, type EngineFailure, type Heard, type HeardSegment } from './engines/engine.js';
+import {
+  type Engine,
+  EngineFailed,
+  type EngineFailure,
+  type HeardSegment,
+  type Transcription,
+} from './engines/engine.js';
 import { plainText } from './engines/plain_text.js';
-import { hasWords, honestText } from './hallucination_filter.js';
+import { hasWords, dropHallucinations } from './hallucination_filter.js';
 import { withKnownSpeakers } from './known_speakers.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
 import {
@@ -131,11 +137,11 @@ class WindowHearing {
     }
   }
 
-  #take(file: WindowFile, heard: Heard): void {
+  #take(file: WindowFile, heard: Transcription): void {
     const { work } = this.#asking;
     const language = heard.language ?? work.language ?? undefined;
     const named = withKnownSpeakers(file, heard.segments);
-    const honest = honestText(cleaned(named));
+    const honest = dropHallucinations(cleaned(named));
     this.#heard += 1;
     const { not_understood = [] } = heard;
     this.#dropped += honest.dropped + not_understood.length;
@@ -148,7 +154,7 @@ class WindowHearing {
     // Labels of two files say nothing about each other; none is the name of a known speaker.
     const label = `${this.#files}-`;
     const said = honest.kept
-      .flatMap((segment) => turnsOf(segment, { parts: file.parts, label }))
+      .flatMap((segment) => turnsOfSegment(segment, { parts: file.parts, label }))
       .filter(({ text }) => hasWords(text));
     const turns = counted(file, said);
     this.#turns.push(...turns.map((turn) => (language === undefined ? turn : { ...turn, language })));
@@ -259,7 +265,7 @@ function promptOf({ vocabulary, previous_text }: Heading): string {
   }
   const before = plainText((previous_text ?? '').slice(-half));
   // A model that is shown a loop goes on with it.
-  const { kept } = honestText([{ text: before }]);
+  const { kept } = dropHallucinations([{ text: before }]);
   const parts = [terms === '' ? '' : `${plainText(terms)}.`, ...kept.map(({ text }) => text)];
   return parts.filter((part) => part !== '').join(' ');
 }

@@ -3,7 +3,7 @@ import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { pageKey } from '../../../actors/transcripts/transcript_page.js';
-import type { Lane, Speaker, Transcript } from '../../../actors/transcripts/transcript_state.js';
+import type { PipelineOutputKey, Speaker, Transcript } from '../../../actors/transcripts/transcript_state.js';
 import { laneId, ownerOfPipeline } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
@@ -28,7 +28,7 @@ export type TranscriptReader = {
  * A stream's transcript, or a pipeline's own, with what is known of its speakers; `transcript` is null while there is
  * none. `id`: the transcript's.
  */
-export type Scene = {
+export type ReadableTranscript = {
   id: string;
   stream: Stream;
   transcript: Transcript | null;
@@ -43,11 +43,11 @@ export type OfPipeline = { pipeline_id: string | null; or_default: boolean };
 const DEFAULT: OfPipeline = { pipeline_id: null, or_default: true };
 
 /** What is there of a stream's transcript, for whoever may read it; NOT_FOUND where its source is deleted. */
-export async function sceneOf(
+export async function readableTranscriptOf(
   reader: TranscriptReader,
   stream: Stream,
   { pipeline_id, or_default }: OfPipeline = DEFAULT,
-): Promise<Scene> {
+): Promise<ReadableTranscript> {
   const source = await orNull(reader.actors.source(stream.source_id).view(), 'NOT_FOUND');
   if (source?.status === 'deleted') throw new Refused(NO_STREAM);
   const nothing = { id: stream.id, stream, transcript: null, speakers: new Map() };
@@ -64,7 +64,7 @@ export async function sceneOf(
 /** A pipeline's own transcript of a stream; null where it has none. */
 async function laneOn(
   { actors }: Pick<TranscriptReader, 'actors'>,
-  { stream_id, pipeline_id }: Lane,
+  { stream_id, pipeline_id }: PipelineOutputKey,
 ): Promise<{ id: string; transcript: Transcript } | null> {
   const pipeline = ownerOfPipeline(pipeline_id);
   if (pipeline === null) return null;
@@ -94,7 +94,7 @@ async function speakersOf({ actors, runtime }: TranscriptReader, stream_id: stri
 /** Pages of a transcript one after the other, from the one that is named on. */
 export async function* pagesFrom(
   reader: TranscriptReader,
-  { id, transcript }: Scene,
+  { id, transcript }: ReadableTranscript,
   { page, descending = false }: { page: number; descending?: boolean },
 ): AsyncGenerator<TranscriptPage> {
   if (transcript === null) return;
@@ -110,7 +110,7 @@ export async function* pagesFrom(
 /** So many of a transcript's pages, from the one that is named on. */
 export async function somePages(
   reader: TranscriptReader,
-  { id, transcript }: Scene,
+  { id, transcript }: ReadableTranscript,
   { page: from, limit }: { page: number; limit: number },
 ): Promise<TranscriptPage[]> {
   if (transcript === null) return [];
@@ -140,7 +140,7 @@ export type Contacts = Readonly<Record<string, { id: string; name: string | null
 /** Who the turns are by. */
 export async function namesOf(
   { actors }: Pick<TranscriptReader, 'actors'>,
-  { stream, speakers }: Scene,
+  { stream, speakers }: ReadableTranscript,
   turns: readonly PageTurn[],
 ): Promise<Contacts> {
   const wanted = new Set(turns.map((turn) => contactOf(speakers, turn)).filter((id) => id !== null));

@@ -9,7 +9,13 @@ import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js'
 import { readableStream } from '../recordings/stream_access.js';
 import type { FeatureServices } from '../services.js';
 import { selectPipeline, selectsPipelines } from './pipeline_access.js';
-import { type Contacts, namesOf, type OfPipeline, type Scene, sceneOf } from './transcript_pages.js';
+import {
+  type Contacts,
+  namesOf,
+  type OfPipeline,
+  type ReadableTranscript,
+  readableTranscriptOf,
+} from './transcript_pages.js';
 import type { TurnView } from './turn_shape.js';
 
 /**
@@ -24,14 +30,14 @@ const NO_TRANSCRIPT = refuse('NOT_FOUND', 'There is no such transcript.');
 export type FoundTurn = { page: number; turn: PageTurn; words?: Word[] | null };
 
 /** What of a stream's transcript the caller may read; NOT_FOUND as for the stream itself. */
-export async function readableScene(
+export async function readableTranscript(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   stream_id: string,
   of?: OfPipeline,
-): Promise<Scene> {
+): Promise<ReadableTranscript> {
   const stream = await readableStream(services, who, stream_id);
-  return sceneOf(services, stream, of);
+  return readableTranscriptOf(services, stream, of);
 }
 
 /** Which transcript is read: the default pipeline's, or what the named one has heard itself. */
@@ -42,9 +48,9 @@ export async function sceneAsked(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { stream_id, pipeline_id }: TranscriptQuery,
-): Promise<Scene> {
+): Promise<ReadableTranscript> {
   const selected = await selectPipeline(services, who, pipeline_id);
-  return readableScene(services, who, stream_id, { pipeline_id: selected, or_default: selected === null });
+  return readableTranscript(services, who, stream_id, { pipeline_id: selected, or_default: selected === null });
 }
 
 /** A turn's transcript, by whoever it is; other pipelines' are their account's, and for whoever may select those. */
@@ -52,12 +58,12 @@ export async function sceneOfTurn(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { stream_id: id }: { stream_id: string },
-): Promise<Scene> {
-  if (!isLaneId(id)) return readableScene(services, who, id);
+): Promise<ReadableTranscript> {
+  if (!isLaneId(id)) return readableTranscript(services, who, id);
   const transcript = await services.actors.transcript(id).view();
   const { lane, account_id } = transcript;
   if (lane === undefined || account_id !== who.account_id || !selectsPipelines(who)) throw new Refused(NO_TRANSCRIPT);
-  return readableScene(services, who, lane.stream_id, { pipeline_id: lane.pipeline_id, or_default: false });
+  return readableTranscript(services, who, lane.stream_id, { pipeline_id: lane.pipeline_id, or_default: false });
 }
 
 /** A turn, and with `words` each of its words. NOT_FOUND where the caller may not read its transcript. */
@@ -82,7 +88,7 @@ export async function readTurn(
 export async function viewTurns(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
-  { scene, turns }: { scene: Scene; turns: readonly FoundTurn[] },
+  { scene, turns }: { scene: ReadableTranscript; turns: readonly FoundTurn[] },
 ): Promise<TurnView[]> {
   const contacts = await namesOf(
     services,
@@ -94,7 +100,7 @@ export async function viewTurns(
 
 function viewTurn(
   { account_id }: Principal,
-  { id, stream, speakers }: Scene,
+  { id, stream, speakers }: ReadableTranscript,
   { page, turn, words, contacts }: FoundTurn & { contacts: Contacts },
 ): TurnView {
   const held = contactOf(speakers, turn);

@@ -9,8 +9,8 @@ import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices } from '../services.js';
 import type { TranscriberSettings } from './engines/choose_engine.js';
 import { transcriberOf } from './engines/choose_engine.js';
-import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
-import { readableScene, sceneAsked, type TranscriptQuery } from './transcript_reading.js';
+import { type Contacts, namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
+import { readableTranscript, sceneAsked, type TranscriptQuery } from './transcript_reading.js';
 
 const interval = z.tuple([count, count]);
 const intervals = (meaning: string) => z.array(interval).describe(`${meaning}: from and to, in ms.`);
@@ -75,7 +75,7 @@ export async function transcriptProgress(
   who: Principal,
   stream_id: string,
 ): Promise<{ title: string | null; captured_at: string; waiting_ms: number }> {
-  const { stream, transcript } = await readableScene(services, who, stream_id);
+  const { stream, transcript } = await readableTranscript(services, who, stream_id);
   const waiting_ms = transcript?.waiting.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0) ?? 0;
   return { title: stream.title, captured_at: stream.captured_at, waiting_ms };
 }
@@ -83,7 +83,7 @@ export async function transcriptProgress(
 async function summarize(
   services: Pick<FeatureServices, 'actors' | 'runtime'> & { settings: TranscriberSettings },
   { account_id }: Principal,
-  scene: Scene,
+  scene: ReadableTranscript,
 ): Promise<TranscriptView> {
   const { stream, transcript, speakers } = scene;
   const languages = new Set<string>();
@@ -130,7 +130,7 @@ function uncorrected({ contact_id: _, speaker_is_manual: __, ...turn }: PageTurn
   return turn;
 }
 
-type Shown = { speaker: string; scene: Scene; contacts: Contacts; is_owner: boolean };
+type Shown = { speaker: string; scene: ReadableTranscript; contacts: Contacts; is_owner: boolean };
 
 /** `turn`: one of the speaker's, as if nobody had said anything of it alone. */
 function speakerView(

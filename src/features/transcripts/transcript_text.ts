@@ -5,7 +5,7 @@ import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
-import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
+import { type Contacts, namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
 import { sceneAsked, type TranscriptQuery } from './transcript_reading.js';
 
 /** A transcript as one text: plain, or as subtitles (SubRip, WebVTT). */
@@ -46,7 +46,7 @@ export async function readTranscriptText(
 
 async function textOf(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
-  scene: Scene,
+  scene: ReadableTranscript,
   format: TextFormat,
 ): Promise<string> {
   const { transcript, speakers } = scene;
@@ -78,7 +78,7 @@ export function transcriptLine({
 }
 
 /** A contact's name, or else the speaker's. */
-function nameOf(speakers: Scene['speakers'], contacts: Contacts, turn: PageTurn): string | null {
+function nameOf(speakers: ReadableTranscript['speakers'], contacts: Contacts, turn: PageTurn): string | null {
   const held = contactOf(speakers, turn);
   const name = held === null ? null : contacts[held]?.name;
   return name ?? speakerShown(speakers, turn);

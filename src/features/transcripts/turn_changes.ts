@@ -11,8 +11,8 @@ import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import type { Announcements } from './announcements.js';
 import type { TranscriberSettings } from './engines/choose_engine.js';
-import type { Scene } from './transcript_pages.js';
-import { readableScene, viewTurns } from './transcript_reading.js';
+import type { ReadableTranscript } from './transcript_pages.js';
+import { readableTranscript, viewTurns } from './transcript_reading.js';
 import { readTranscript, type TranscriptView } from './transcript_summary.js';
 import type { TurnView } from './turn_shape.js';
 import { Voices } from './voices.js';
@@ -141,7 +141,7 @@ async function changeTurn<Reply>(
   turn_id: string,
   ask: (transcript: EntityOf<'transcript'>, place: { page: number; serial: number }, fences: Fence[]) => Promise<Reply>,
   actors: Pick<Actors, 'transcript'> = services.actors,
-): Promise<{ scene: Scene; reply: Reply }> {
+): Promise<{ scene: ReadableTranscript; reply: Reply }> {
   const found = placeOfTurn(turn_id);
   if (found === null) throw new Refused(NO_TURN);
   const { stream_id, ...place } = found;
@@ -160,7 +160,7 @@ async function changeTurn<Reply>(
 function viewChanged(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
-  { scene, page, turns }: { scene: Scene; page: TranscriptPage; turns: PageTurn[] },
+  { scene, page, turns }: { scene: ReadableTranscript; page: TranscriptPage; turns: PageTurn[] },
 ): Promise<TurnView[]> {
   const found = turns.map((turn) => ({ page: page.number, turn, words: null }));
   return viewTurns(services, who, { scene, turns: found });
@@ -170,8 +170,8 @@ async function ownScene(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   stream_id: string,
-): Promise<Scene> {
-  const scene = await readableScene(services, who, stream_id);
+): Promise<ReadableTranscript> {
+  const scene = await readableTranscript(services, who, stream_id);
   return scene.stream.account_id === who.account_id ? scene : throwRefusal(ONLY_OWNER);
 }
 
@@ -179,7 +179,7 @@ async function ownScene(
 async function askTranscript<Reply>(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
-  { stream: { id, source_id } }: Scene,
+  { stream: { id, source_id } }: ReadableTranscript,
   ask: (transcript: EntityOf<'transcript'>, fences: Fence[]) => Promise<Reply>,
   actors: Pick<Actors, 'transcript'> = services.actors,
 ): Promise<Reply> {

@@ -10,8 +10,8 @@ import { orNull, orRefused, Refused, refuse, throwRefusal } from '../../domain/r
 import { ownSource } from '../recordings/sources.js';
 import type { FeatureServices } from '../services.js';
 import { askWorkspace } from '../workspaces/ask_workspace.js';
-import { namesOf, pagesFrom, type Scene } from './transcript_pages.js';
-import { type FoundTurn, readableScene, readTurn, sceneAsked, viewTurns } from './transcript_reading.js';
+import { namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
+import { type FoundTurn, readableTranscript, readTurn, sceneAsked, viewTurns } from './transcript_reading.js';
 import type { TurnView } from './turn_shape.js';
 
 /** Lists of turns: of one stream in the order of its timeline, or of many, the newest first. */
@@ -58,7 +58,7 @@ export async function readTurnInContext(
 ): Promise<{ turn: TurnView; around: TurnView[]; stream_title: string | null }> {
   const turn = await readTurn(services, who, { turn_id, words: false });
   const { stream_id, pipeline_id, start_ms, end_ms } = turn;
-  const { stream } = await readableScene(services, who, stream_id);
+  const { stream } = await readableTranscript(services, who, stream_id);
   const page = await turnsOfStream(services, who, {
     stream_id,
     pipeline_id,
@@ -144,7 +144,7 @@ async function turnsOfMany(
   for await (const row of streamsOf(services, who, { ...query, contact_id: contact?.id }, begin)) {
     const place = { order: row.order, stream_id: row.member };
     const inside = begin?.stream_id === row.member ? begin.inside : undefined;
-    const scene = inside === null ? null : await orNull(readableScene(services, who, row.member), 'NOT_FOUND');
+    const scene = inside === null ? null : await orNull(readableTranscript(services, who, row.member), 'NOT_FOUND');
     if (scene !== null) {
       for await (const step of newestSteps(services, scene, { ...query, contact_id: contact?.id, inside })) {
         tally.pages += 1;
@@ -169,7 +169,7 @@ type StepsQuery = Pick<TurnsQuery, 'contact_id' | 'from' | 'to'> & { inside: Ins
 /** What passes of each page of a stream, the newest first, and how far that has come. */
 async function* newestSteps(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
-  scene: Scene,
+  scene: ReadableTranscript,
   { contact_id, from, to, inside }: StepsQuery,
 ): AsyncGenerator<{ turns: FoundTurn[]; reached: Inside }> {
   const { stream, transcript } = scene;

@@ -12,7 +12,7 @@ import type { WindowWork } from './transcription.js';
 /** Windows of one claim whose chunks are looked into at a time. */
 const JOINED_AT_ONCE = 4;
 
-export const windowWorkShape = z
+export const windowJobShape = z
   .strictObject({
     job: z.string().describe('What is to be done.'),
     kind: z.literal('transcribe').describe('What the worker is to do.'),
@@ -73,9 +73,9 @@ export const windowWorkShape = z
   })
   .meta({ id: 'TranscriptionWork' });
 
-type WindowWorkView = z.infer<typeof windowWorkShape>;
+type WindowWorkView = z.infer<typeof windowJobShape>;
 
-export function windowWorkViews(
+export function windowJobViews(
   services: Pick<FeatureServices, 'blobs'>,
   windows: readonly WindowWork[],
 ): Promise<WindowWorkView[]> {

@@ -9,11 +9,11 @@ import { deliveryHeaders } from './delivery_headers.js';
 import type { EndpointActivity } from './endpoint_activity.js';
 import type { Target } from './endpoint_queue.js';
 import { EventBodies } from './event_bodies.js';
-import type { Poster } from './webhook_sender.js';
+import type { WebhookSender } from './webhook_sender.js';
 
 type DeliveryClientDeps = {
   store: Store;
-  poster: Poster;
+  poster: WebhookSender;
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'isLevelEnabled'>;
   /** Null where traces go nowhere. */

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { LIMITS } from '../../domain/limits.js';
 import { orRefused } from '../../domain/refusals.js';
 import { holderOf } from '../../domain/webhooks.js';
-import type { Holding } from '../../engine/cluster/cluster_processes.js';
+import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueTask } from '../../engine/jobs/due_task.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
@@ -15,10 +15,10 @@ import { ConcurrencyLimit } from './concurrency_limit.js';
 import { DeliveryClient } from './delivery_client.js';
 import { EndpointActivity } from './endpoint_activity.js';
 import { type DispatcherParts, EndpointDispatcher } from './endpoint_dispatcher.js';
-import { EndpointWork } from './endpoint_queue.js';
+import { EndpointQueue } from './endpoint_queue.js';
 import { ReadyQueue } from './ready_queue.js';
-import { type TroubledEndpoints, troubledEndpoints } from './unhealthy_endpoints.js';
-import type { Poster } from './webhook_sender.js';
+import { listUnhealthyEndpoints, type UnhealthyEndpoints } from './unhealthy_endpoints.js';
+import type { WebhookSender } from './webhook_sender.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** An endpoint that was found due is due for others again after this, unless its own commits say otherwise. */
@@ -34,10 +34,10 @@ const IDLE_LOOKS_EVERY_MS = 5;
 type DeliveryWorkerDeps = {
   store: Store;
   actors: Actors;
-  poster: Poster;
+  poster: WebhookSender;
   keys: ServerKeys;
   poll: DuePoll;
-  members: Holding;
+  members: ClusterView;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'info' | 'isLevelEnabled'>;
   /** Null where traces go nowhere. */
@@ -70,7 +70,7 @@ export class DeliveryWorker {
     this.#task = new DueTask(asked, (partitions) => this.#look(partitions));
     const { activity } = this;
     this.#shared = {
-      work: new EndpointWork({ ...deps, activity }),
+      work: new EndpointQueue({ ...deps, activity }),
       client: new DeliveryClient({ ...deps, activity }),
       limit: this.#limit,
       queue: new ReadyQueue(),
@@ -172,8 +172,8 @@ export class DeliveryWorker {
   }
 
   /** Endpoints that get nothing or do not accept it, as it is stored. */
-  troubled(): Promise<TroubledEndpoints> {
-    return troubledEndpoints(this.#deps.store);
+  troubled(): Promise<UnhealthyEndpoints> {
+    return listUnhealthyEndpoints(this.#deps.store);
   }
 
   /** As last measured, of each partition the endpoint that has been due for longest; the longest first. */

@@ -6,7 +6,7 @@ import { randomFraction } from '../../engine/random/random.js';
 import { isRetryable } from '../../engine/store/store.js';
 import type { Bound, ConcurrencyGroups, ConcurrencyLimit } from './concurrency_limit.js';
 import type { DeliveryClient } from './delivery_client.js';
-import type { EndpointWork, Target } from './endpoint_queue.js';
+import type { EndpointQueue, Target } from './endpoint_queue.js';
 import type { Queued, ReadyQueue } from './ready_queue.js';
 
 /** What came back for an endpoint waits so long for what is still in progress, so that one commit takes all of it. */
@@ -17,7 +17,7 @@ const TRY_AGAIN = { first_ms: 200, max_ms: 2_000 };
 
 /** What all dispatchers of a process share. */
 export type DispatcherParts = {
-  work: EndpointWork;
+  work: EndpointQueue;
   client: DeliveryClient;
   limit: ConcurrencyLimit;
   queue: ReadyQueue;

@@ -1,11 +1,11 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { AttemptResult } from '../../../actors/webhooks/delivery.js';
-import type { MailNeeded, WorkDone, WorkInput } from '../../../actors/webhooks/endpoint_delivery.js';
+import type { DeliveriesTaken, DeliveryRequest, MailNeeded } from '../../../actors/webhooks/endpoint_delivery.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull } from '../../domain/refusals.js';
-import type { Holding } from '../../engine/cluster/cluster_processes.js';
+import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
 import { sealMail } from '../../engine/mail/sealed_mail.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { randomBytes, randomFraction, randomId } from '../../engine/random/random.js';
@@ -36,12 +36,12 @@ type EndpointWorkDeps = {
   keys: ServerKeys;
   metrics: Metrics;
   activity: EndpointActivity;
-  members: Holding;
+  members: ClusterView;
   now: () => number;
 };
 
 /** What endpoints' actors hand out and take back. */
-export class EndpointWork {
+export class EndpointQueue {
   readonly #deps: EndpointWorkDeps;
   readonly #targets = new LRUCache<string, Target>({ max: TARGETS_MAX });
 
@@ -82,11 +82,11 @@ export class EndpointWork {
   async exchange(
     target: Target,
     { results, granted }: { results: AttemptResult[]; granted: number },
-  ): Promise<WorkDone | null> {
+  ): Promise<DeliveriesTaken | null> {
     const { actors, members } = this.#deps;
     const { account_id, endpoint_id } = target;
     const gone = members.gone.size > 0 ? { gone: [...members.gone] } : {};
-    let mail: WorkInput['mail'];
+    let mail: DeliveryRequest['mail'];
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const { account_epoch } = target;
       const tokens = Array.from({ length: granted }, () => this.#drawToken());
@@ -129,7 +129,7 @@ export class EndpointWork {
     };
   }
 
-  #observe(endpoint_id: string, { late, disabled, ended }: WorkDone): void {
+  #observe(endpoint_id: string, { late, disabled, ended }: DeliveriesTaken): void {
     const { activity, metrics, now } = this.#deps;
     if (late > 0) metrics.delivery_late_results.inc(late);
     if (disabled) {

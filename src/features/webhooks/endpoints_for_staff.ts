@@ -9,7 +9,7 @@ import type { DeliveryWorker } from './delivery_worker.js';
 import type { EndpointQueries } from './endpoint_activity.js';
 import { newestOfEach } from './endpoint_activity.js';
 import { endpointForStaff, endpointForStaffShape } from './endpoint_for_staff.js';
-import { troubledEndpointShape, troubledViews } from './unhealthy_endpoint.js';
+import { unhealthyEndpointShape, unhealthyEndpointViews } from './unhealthy_endpoint.js';
 
 /** Endpoints as staff list them: those that are due, failing or disabled, and those of an account. */
 
@@ -23,8 +23,8 @@ const TROUBLE_WORDS: Record<Trouble, string> = {
 
 const troubledShape = z.strictObject(
   Object.fromEntries(
-    TROUBLES.map((trouble) => [trouble, z.array(troubledEndpointShape).describe(TROUBLE_WORDS[trouble])]),
-  ) as Record<Trouble, z.ZodArray<typeof troubledEndpointShape>>,
+    TROUBLES.map((trouble) => [trouble, z.array(unhealthyEndpointShape).describe(TROUBLE_WORDS[trouble])]),
+  ) as Record<Trouble, z.ZodArray<typeof unhealthyEndpointShape>>,
 );
 
 export const endpointsForStaffShape = troubledShape.extend({
@@ -64,7 +64,7 @@ export async function listEndpointsForStaff(
   const lists = await Promise.all(
     TROUBLES.map(async (trouble) => {
       const listed = troubled[trouble].slice(0, limit);
-      return [trouble, await troubledViews(services, { trouble, listed, seen })] as const;
+      return [trouble, await unhealthyEndpointViews(services, { trouble, listed, seen })] as const;
     }),
   );
   const now_ms = clock.now();
@@ -77,7 +77,7 @@ export async function listEndpointsForStaff(
       due_since: new Date(since_ms).toISOString(),
       due_s: Math.max(0, Math.round((now_ms - since_ms) / 1000)),
     })),
-    ...(Object.fromEntries(lists) as Record<Trouble, z.infer<typeof troubledEndpointShape>[]>),
+    ...(Object.fromEntries(lists) as Record<Trouble, z.infer<typeof unhealthyEndpointShape>[]>),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Holding } from '../../engine/cluster/cluster_processes.js';
+import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { isRetryable, type Store } from '../../engine/store/store.js';
 import type { DeliveryWorker } from './delivery_worker.js';
@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 1_000;
 type TakeoverDeps = {
   store: Pick<Store, 'takeBack'>;
   poll: DuePoll;
-  members: Holding;
+  members: ClusterView;
   deliveries: Pick<DeliveryWorker, 'takeBack'>;
   log: Pick<Logger, 'error' | 'info'>;
   now: () => number;

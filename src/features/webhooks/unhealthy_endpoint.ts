@@ -5,9 +5,9 @@ import { isRetryable } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import type { SeenEndpoint } from './endpoint_activity.js';
 import { requestShape, requestView } from './endpoint_for_staff.js';
-import type { TroubledEndpoint } from './unhealthy_endpoints.js';
+import type { UnhealthyEndpoint } from './unhealthy_endpoints.js';
 
-export const troubledEndpointShape = z
+export const unhealthyEndpointShape = z
   .strictObject({
     endpoint_id: id.describe('The endpoint.'),
     account_id: id.describe('Whose it is.'),
@@ -21,10 +21,10 @@ export const troubledEndpointShape = z
   .meta({ id: 'TroubledEndpoint' });
 
 /** Those of a list that are still in that trouble, as they are stored. */
-export async function troubledViews(
+export async function unhealthyEndpointViews(
   services: Pick<FeatureServices, 'runtime'>,
-  { trouble, listed, seen }: { trouble: Trouble; listed: readonly TroubledEndpoint[]; seen: readonly SeenEndpoint[] },
-): Promise<z.infer<typeof troubledEndpointShape>[]> {
+  { trouble, listed, seen }: { trouble: Trouble; listed: readonly UnhealthyEndpoint[]; seen: readonly SeenEndpoint[] },
+): Promise<z.infer<typeof unhealthyEndpointShape>[]> {
   const last = new Map(seen.map((one) => [one.endpoint_id, one.last]));
   const found = await Promise.all(
     listed.map(async ({ endpoint_id, since_ms }) => {

@@ -5,19 +5,19 @@ import { skippingInterim } from '../../engine/wire/interim_answers.js';
 import { checkLiteral, makeLookup } from './addresses.js';
 
 /** What came of one request. */
-export type Posted = {
+export type WebhookResponse = {
   /** Null when no status line came. */
   status_code: number | null;
   /** Text of the status line. */
   reason: string | null;
   retry_after: string | undefined;
   /** A class of what went wrong; null when there was an answer. */
-  error: PostError | null;
+  error: WebhookError | null;
   /** Until the status line, or until it was given up. */
   duration_ms: number;
 };
 
-export type PostError =
+export type WebhookError =
   | 'timeout'
   | 'dns'
   | 'address_blocked'
@@ -28,7 +28,7 @@ export type PostError =
   | 'bad_answer'
   | 'network';
 
-export type PosterOptions = {
+export type WebhookSenderOptions = {
   /** Refuse private, loopback and link-local addresses. With a proxy it is the proxy that connects. */
   block_private: boolean;
   /** PEM of certificates that are trusted beside the usual ones. */
@@ -45,7 +45,7 @@ const HEADER_BYTES_MAX = 16 * 1024;
 const ANSWER_BYTES_MAX = 256 * 1024;
 const TLS_MIN = 'TLSv1.2';
 
-const ERRORS: readonly [RegExp, PostError][] = [
+const ERRORS: readonly [RegExp, WebhookError][] = [
   [/^ADDRESS_BLOCKED$/, 'address_blocked'],
   [/^(ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL)$/, 'dns'],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/, 'timeout'],
@@ -63,10 +63,10 @@ const ERRORS: readonly [RegExp, PostError][] = [
  * Posts to receivers over kept-alive connections, with one timer over all of a request: name, connection, handshake,
  * sending, status line and body. Follows no redirect, repeats nothing, and keeps no byte of an answer.
  */
-export class Poster {
+export class WebhookSender {
   readonly #dispatcher: Dispatcher;
 
-  constructor({ block_private, extra_ca, proxy }: PosterOptions) {
+  constructor({ block_private, extra_ca, proxy }: WebhookSenderOptions) {
     // Made once: with every connection it would cost more than the handshake.
     const ca = extra_ca === null ? undefined : [...rootCertificates, extra_ca];
     const trusted = ca === undefined ? {} : { secureContext: createSecureContext({ ca, minVersion: TLS_MIN }) };
@@ -116,15 +116,18 @@ export class Poster {
   }
 
   /** Sends one request. Never rejects, and resolves within the limit of time, however the other side behaves. */
-  post(url: URL, { headers, body }: { headers: Record<string, string>; body: string | Uint8Array }): Promise<Posted> {
+  post(
+    url: URL,
+    { headers, body }: { headers: Record<string, string>; body: string | Uint8Array },
+  ): Promise<WebhookResponse> {
     const began = performance.now();
     return new Promise((resolve) => {
       let controller: Dispatcher.DispatchController | null = null;
-      let answer: Posted | null = null;
+      let answer: WebhookResponse | null = null;
       let bytes = 0;
       let is_over = false;
 
-      const finish = (error: PostError | null, abort: boolean) => {
+      const finish = (error: WebhookError | null, abort: boolean) => {
         if (is_over) return;
         is_over = true;
         clearTimeout(timer);
@@ -200,7 +203,7 @@ class AnswerTooLong extends Error {
   readonly code = 'UND_ERR_RES_TOO_LONG';
 }
 
-function errorClass(error: unknown): PostError {
+function errorClass(error: unknown): WebhookError {
   for (let at = error; at instanceof Error; at = at.cause) {
     // Not every one has a code.
     if (at.name === 'HTTPParserError') return 'bad_answer';

@@ -13,7 +13,7 @@ const LOOKED_AT_MAX = 100_000;
  * workspaces whose sweep was never told how long they keep what, or who records there. A walk over all streams shows each
  * of them; what has its place is only read.
  */
-export class RetentionPlaces {
+export class RetentionBackfill {
   readonly #actors: Actors;
   readonly #looked_at = new Set<string>();
 

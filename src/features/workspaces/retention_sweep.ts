@@ -7,7 +7,7 @@ import { isRefused, orNull, type Refused, unreachable } from '../../domain/refus
 import { DUE_LISTS, type DueList, dueIndex, type Expire, type Expired } from '../../domain/retention.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
-import type { Holding } from '../../engine/cluster/cluster_processes.js';
+import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueTask } from '../../engine/jobs/due_task.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
@@ -35,7 +35,7 @@ type RetentionSweepDeps = {
   actors: Actors;
   blobs: BlobStore;
   poll: DuePoll;
-  members: Holding;
+  members: ClusterView;
   metrics: Metrics;
   log: Pick<Logger, 'error'>;
   now: () => number;

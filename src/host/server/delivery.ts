@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Redis } from 'ioredis';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
-import type { Members } from '../../engine/cluster/cluster_processes.js';
+import type { ClusterProcesses } from '../../engine/cluster/cluster_processes.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { MailSender } from '../../engine/mail/mail_sender.js';
 import { MailWorker } from '../../engine/mail/mail_worker.js';
@@ -16,14 +16,14 @@ import { ReminderWorker } from '../../engine/runtime/reminder_worker.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../../engine/speech/speech_process.js';
 import { nodesOf } from '../../engine/store/redis_connection.js';
-import { SweepTurns } from '../../engine/store/sweep_schedule.js';
+import { SweepSchedule } from '../../engine/store/sweep_schedule.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import { ErasureWorker } from '../../features/accounts/erasures.js';
 import type { InsightServices } from '../../features/insights/insight_services.js';
 import { SpeechWithdrawal } from '../../features/insights/speech_withdrawal.js';
 import { AudioSweep } from '../../features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
-import { LostAudio } from '../../features/recordings/missing_audio.js';
+import { MissingAudio } from '../../features/recordings/missing_audio.js';
 import { SearchBackfill } from '../../features/search/search_backfill.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
 import type { TranscriberShown } from '../../features/transcripts/engines/choose_engine.js';
@@ -38,7 +38,7 @@ import type { TranscriptionJobs } from '../../features/transcripts/transcription
 import { DeliveryWorker } from '../../features/webhooks/delivery_worker.js';
 import { EventRetention } from '../../features/webhooks/event_retention.js';
 import { Takeover } from '../../features/webhooks/takeover.js';
-import { Poster } from '../../features/webhooks/webhook_sender.js';
+import { WebhookSender } from '../../features/webhooks/webhook_sender.js';
 import { RetentionSweep } from '../../features/workspaces/retention_sweep.js';
 import { openInsights } from './insights.js';
 import { CannotStart, type Start } from './start.js';
@@ -55,7 +55,7 @@ export type DeliveryServices = {
   deliveries: DeliveryWorker;
   processing: ChunkProcessing;
   retention: RetentionSweep;
-  lost_audio: LostAudio;
+  lost_audio: MissingAudio;
   transcription: TranscriptionJobs;
   /** Who makes text of audio, as operators are told. */
   transcriber: TranscriberShown;
@@ -71,7 +71,7 @@ export type Delivery = DeliveryServices & { handleMessages(): Promise<void>; han
 type StartDeliveryDeps = Entities &
   Foundation & {
     poll: DuePoll;
-    members: Members;
+    members: ClusterProcesses;
     blobs: BlobStore;
     decoded: DecodedAudio;
     speech: SpeechProcess;
@@ -94,8 +94,8 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const deliveries = new DeliveryWorker({ store, actors, poster, keys, poll, members, metrics, log, tracing, now });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
   const event_retention = new EventRetention({ store, poll, metrics, log, certain: clock.certain });
-  const turns = new SweepTurns(redis);
-  const lost_audio = new LostAudio({ actors, blobs, log, now });
+  const turns = new SweepSchedule(redis);
+  const lost_audio = new MissingAudio({ actors, blobs, log, now });
   const searchBackfill = () => new SearchBackfill(actors);
   const audio_sweep = new AudioSweep({ turns, actors, blobs, lost_audio, searchBackfill, metrics, log, now });
   const is_worker = settings.chunk_worker;
@@ -197,10 +197,10 @@ function openMail({ settings, shutdown }: Start, now: () => number): MailSender 
   return mail;
 }
 
-async function openPoster({ settings, log, shutdown }: Start): Promise<Poster> {
+async function openPoster({ settings, log, shutdown }: Start): Promise<WebhookSender> {
   const { webhook_block_private: block_private, webhook_ca_file, webhook_proxy: proxy } = settings;
   const extra_ca = webhook_ca_file === null ? null : await trustedCertificates(webhook_ca_file);
-  const poster = new Poster({ block_private, extra_ca, proxy });
+  const poster = new WebhookSender({ block_private, extra_ca, proxy });
   shutdown.add(() => poster.close());
   if (proxy !== null && block_private)
     log.warn('webhooks go through a proxy: private addresses are for the proxy to refuse');

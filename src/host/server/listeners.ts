@@ -11,10 +11,10 @@ import type { ListenerKind } from '../../edge/http/request_state.js';
 import type { Route } from '../../edge/http/route.js';
 import { LISTENER_OPTIONS, SERVER_OPTIONS } from '../../edge/http/server_options.js';
 import { NetworkList } from '../../engine/limits/network_list.js';
-import type { Supervised } from '../supervised/supervisor_link.js';
+import type { SupervisorLink } from '../supervised/supervisor_link.js';
 import { openDeviceListener } from './device_listener.js';
 import { boundAddress, LISTEN_BACKLOG, portProblem } from './listen_options.js';
-import { giveBackAll } from './returned_connections.js';
+import { returnConnections } from './returned_connections.js';
 import type { Shutdown } from './shutdown.js';
 import { DRAIN_MAX_MS, type ServerServices, type Start } from './start.js';
 
@@ -33,7 +33,7 @@ const LISTENERS: Record<ListenerName, ListenerKind> = {
 export class Listeners {
   readonly #services: ServerServices;
   readonly #shutdown: Shutdown;
-  readonly #supervised: Supervised | null;
+  readonly #supervised: SupervisorLink | null;
   readonly #stalls: Stalls;
   readonly #open: (() => Promise<void>)[] = [];
 
@@ -141,7 +141,7 @@ export class Listeners {
 
   /** Listens nowhere: a supervisor hands over each connection. */
   async #serveHanded(
-    supervised: Supervised,
+    supervised: SupervisorLink,
     apps: Record<ListenerName, FastifyInstance>,
   ): Promise<Record<ListenerName, number>> {
     const { draining, metrics, processes, settings } = this.#services;
@@ -167,7 +167,7 @@ export class Listeners {
           { app: apps.public, connections: of_apps },
           { app: apps.operator, connections: of_operators },
         ];
-        await giveBackAll(supervised, handed, of_devices, settings.drain_s * 1_000);
+        await returnConnections(supervised, handed, of_devices, settings.drain_s * 1_000);
       },
     });
     return ports;

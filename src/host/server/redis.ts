@@ -6,7 +6,7 @@ import { askRedis, checkRedis } from '../../engine/process/redis_checks.js';
 import { withRedis } from '../../engine/process/redis_process.js';
 import { type RedisServer, startRedis } from '../../engine/process/redis_server.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
-import { noteCut } from '../../engine/store/aof_truncation.js';
+import { recordTruncation } from '../../engine/store/aof_truncation.js';
 import { loadLibrary, nodesOf, openRedis } from '../../engine/store/redis_connection.js';
 import { type RedisLocation, readRedisLocation, withPassword } from '../../engine/store/redis_location.js';
 import { saysWhy } from '../../engine/store/storage_problem.js';
@@ -87,8 +87,8 @@ export async function startOwnRedis({
     onExit: ({ pid }) => log.error({ pid }, 'redis-server ended unexpectedly; it is started again'),
     onCut(bytes, socket_path) {
       log.error({ bytes }, 'Redis cut an unfinished end off its append-only file');
-      void withRedis(socket_path, (redis) => noteCut(redis, { bytes, at_ms: Date.now() })).catch((error: Error) =>
-        log.warn({ reason: error.message }, 'operators can not be shown what Redis cut off'),
+      void withRedis(socket_path, (redis) => recordTruncation(redis, { bytes, at_ms: Date.now() })).catch(
+        (error: Error) => log.warn({ reason: error.message }, 'operators can not be shown what Redis cut off'),
       );
     },
   });

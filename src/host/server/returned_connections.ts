@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { OpenConnections } from '../../edge/admission/open_connections.js';
-import type { Supervised } from '../supervised/supervisor_link.js';
+import type { SupervisorLink } from '../supervised/supervisor_link.js';
 import { DRAIN_MAX_MS } from './start.js';
 
 const LOOK_EVERY_MS = 20;
@@ -14,8 +14,8 @@ type ReturnedListener = { app: FastifyInstance; connections: OpenConnections };
  * Gives connections back to the supervisor as they fall idle, until none is left or the time is up. Those of devices can go
  * nowhere, since their TLS ends here: they have `devices_ms` to end with an answer.
  */
-export async function giveBackAll(
-  supervised: Supervised,
+export async function returnConnections(
+  supervised: SupervisorLink,
   listeners: readonly ReturnedListener[],
   devices: OpenConnections,
   devices_ms: number,
@@ -32,7 +32,7 @@ export async function giveBackAll(
 }
 
 /** Only node knows which connections have no request under way, not even a part of one, and it only offers to close them. */
-function giveBackIdle(supervised: Supervised, server: Server, connections: OpenConnections): void {
+function giveBackIdle(supervised: SupervisorLink, server: Server, connections: OpenConnections): void {
   const open: Socket[] = [...connections];
   for (const socket of open) {
     const giveBack = () => {

@@ -4,14 +4,14 @@ import { DataFolderHeld } from '../../engine/process/data_folder.js';
 import { NoRedisProgram } from '../../engine/process/redis_program.js';
 import { storageProblem } from '../../engine/store/storage_problem.js';
 import { type Settings, WrongSettings } from '../settings.js';
-import type { Supervised } from '../supervised/supervisor_link.js';
+import type { SupervisorLink } from '../supervised/supervisor_link.js';
 import type { Shutdown } from './shutdown.js';
 
 /** The services of a whole server, with all settings. */
 export type ServerServices = Services & { settings: Settings };
 
 /** What every part of a server is started with. `supervised`: null for one that is alone on its ports. */
-export type Start = { settings: Settings; log: Logger; shutdown: Shutdown; supervised: Supervised | null };
+export type Start = { settings: Settings; log: Logger; shutdown: Shutdown; supervised: SupervisorLink | null };
 
 /** Work in progress gets so long to end. */
 export const DRAIN_MAX_MS = 10_000;

@@ -14,7 +14,7 @@ import { RedisStore } from '../../engine/store/redis_store.js';
 import { StorageHealth } from '../../engine/store/storage_health.js';
 import type { Store } from '../../engine/store/store.js';
 import { Clock } from '../../engine/time/clock.js';
-import { turnWatch } from '../../engine/tracing/batch_observer.js';
+import { batchObserver } from '../../engine/tracing/batch_observer.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import { claimRedis, connectRedis, type OpenRedis } from './redis.js';
 import { CannotStart, DRAIN_MAX_MS, ofStorage, type Start } from './start.js';
@@ -59,7 +59,7 @@ export async function startRuntime(
 ): Promise<Entities> {
   const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'));
   const trust_memory = settings.redis_url === null && supervised === null;
-  const onTurn = turnWatch(log, tracing);
+  const onTurn = batchObserver(log, tracing);
   const runtime = new Runtime({
     store,
     metrics,

@@ -3,8 +3,8 @@ import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../../engine/speech/speech_process.js';
-import type { SweepTurns } from '../../engine/store/sweep_schedule.js';
-import type { LostAudio } from '../../features/recordings/missing_audio.js';
+import type { SweepSchedule } from '../../engine/store/sweep_schedule.js';
+import type { MissingAudio } from '../../features/recordings/missing_audio.js';
 import { TranscriptionBacklog } from '../../features/transcripts/backlog.js';
 import { transcriptionWorker } from '../../features/transcripts/content_worker.js';
 import type { TranscriberShown } from '../../features/transcripts/engines/choose_engine.js';
@@ -22,10 +22,10 @@ type OpenTranscriptionDeps = Pick<Entities, 'store' | 'actors'> &
   Pick<Foundation, 'clock'> & {
     blobs: BlobStore;
     decoded: DecodedAudio;
-    lost_audio: LostAudio;
+    lost_audio: MissingAudio;
     poll: DuePoll;
     metrics: Metrics;
-    turns: SweepTurns;
+    turns: SweepSchedule;
     insights: boolean;
     further: EnginesFile['transcription'];
     speech: SpeechProcess;

@@ -16,7 +16,7 @@ import {
 const HEAR_MAX_MS = 2_000;
 
 /** What a server process does at its supervisor's word. */
-export type Obeys = {
+export type SupervisorCommands = {
   serve(port: PortName, socket: Socket): void;
   count(refusals: RefusalCount[]): void;
   drain(): void;
@@ -26,20 +26,20 @@ export type Obeys = {
 };
 
 /** The server process' side of its supervisor: what comes from it, and what it is told. */
-export class Supervised {
+export class SupervisorLink {
   #order: StartOrder | null = null;
   /** The supervisor's numbers of connections that are here. */
   readonly #numbers = new WeakMap<Socket, number>();
   readonly #questions = new Map<number, (answers: ProcessAnswer[]) => void>();
   #closed: number[] = [];
   #asked = 0;
-  #obeys: Obeys | null = null;
+  #obeys: SupervisorCommands | null = null;
   /** Of all processes of the supervisor, as it last said. */
   troubles: readonly ProcessTrouble[] = [];
 
   /** Waits until it is told how to start. */
-  static async begin(): Promise<Supervised> {
-    const supervised = new Supervised();
+  static async begin(): Promise<SupervisorLink> {
+    const supervised = new SupervisorLink();
     await new Promise<void>((started) => {
       process.on('message', (told: Order, handle?: Socket | Server) => {
         if (told.do === 'start') supervised.#order = told;
@@ -56,7 +56,7 @@ export class Supervised {
   }
 
   /** It serves: from now on orders are followed. */
-  serves(obeys: Obeys): void {
+  serves(obeys: SupervisorCommands): void {
     this.#obeys = obeys;
     report({ says: 'ready' });
     every(BEAT_EVERY_MS, () => report({ says: 'alive' }));

@@ -1,10 +1,10 @@
 import pino from 'pino';
-import { loadParts } from '../load_modules.js';
+import { loadModules } from '../load_modules.js';
 import { isStartProblem } from '../server/start.js';
 import { withUsableSpeech } from '../server/usable_speech.js';
 import { readSettings } from '../settings.js';
 import type { Order, Report } from '../supervised/messages.js';
-import { Supervised } from '../supervised/supervisor_link.js';
+import { SupervisorLink } from '../supervised/supervisor_link.js';
 
 const tell = (report: Report) =>
   new Promise<void>((resolve) => {
@@ -14,10 +14,10 @@ const tell = (report: Report) =>
 
 /** A server process of a supervisor: it begins when it is told how, and ends when it is told to or when nobody is there to do so. */
 async function main(): Promise<void> {
-  const supervised = await Supervised.begin();
+  const supervised = await SupervisorLink.begin();
   const { settings } = await withUsableSpeech(readSettings(process.env));
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
-  const starting = loadParts()
+  const starting = loadModules()
     .then(() => import('../server.js'))
     .then(({ startServer }) => startServer(settings, log, supervised));
   let is_stopping = false;

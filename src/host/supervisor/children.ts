@@ -2,7 +2,7 @@ import type { Server, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { backoffAfter } from '../../domain/backoff.js';
-import { newMemberId, ownersOf } from '../../engine/cluster/ownership.js';
+import { newProcessId, ownersOf } from '../../engine/cluster/ownership.js';
 import type { ProcessTrouble } from '../../engine/cluster/process_queries.js';
 import { every } from '../../engine/time/periodic_timer.js';
 import { DRAIN_MAX_MS } from '../server/start.js';
@@ -146,7 +146,7 @@ export class Children {
 
   #launch(number: number, { is_spare = false } = {}): Child {
     const { events, lock, order } = this.#deps;
-    const child = new Child({ ...order, number, member_id: newMemberId() }, (from, report, socket) => {
+    const child = new Child({ ...order, number, member_id: newProcessId() }, (from, report, socket) => {
       if (report.says === 'left') from.send({ do: 'stop' });
       else events.hears(from, report, socket);
     });

@@ -40,11 +40,11 @@ type Connection = {
   leave: () => void;
 };
 
-export type DoorLimits = { connections_max: number; connections_per_network_max: number };
+export type AcceptorLimits = { connections_max: number; connections_per_network_max: number };
 
 type DoorsDeps = {
   children: Pick<Children, 'choose'>;
-  limits: Record<PortName, DoorLimits>;
+  limits: Record<PortName, AcceptorLimits>;
   isExempt: (port: PortName, address: string) => boolean;
   /** Connections that may be here at once, in the hands of no process. */
   held_max: number;
@@ -57,7 +57,7 @@ type DoorsDeps = {
  * The ports. A connection is accepted here and served elsewhere: of one without TLS the head of its first request is read,
  * which says where it belongs; then a server process gets the connection with what was read. Requests cost nothing here.
  */
-export class Doors {
+export class ConnectionAcceptor {
   readonly #deps: DoorsDeps;
   readonly #open = new Map<number, Connection>();
   /** Those that a process was offered and has not taken, and since when, in milliseconds of `performance.now`. */

@@ -4,12 +4,12 @@ import type { Child } from './child.js';
 /** One that stands still for longer has not answered. */
 const ANSWER_MAX_MS = 1_000;
 
-type ProcessQuestion = { asked: Set<Child>; answers: ProcessAnswer[]; end: () => void };
+type OpenQuery = { asked: Set<Child>; answers: ProcessAnswer[]; end: () => void };
 
 /** What one process asks all others: each is asked, and what came back in time is the answer. */
-export class Questions {
+export class QueryRelay {
   readonly #all: () => Iterable<Child>;
-  readonly #open = new Map<number, ProcessQuestion>();
+  readonly #open = new Map<number, OpenQuery>();
   #last = 0;
 
   constructor(all: () => Iterable<Child>) {

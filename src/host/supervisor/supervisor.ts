@@ -1,7 +1,7 @@
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { descriptorLimit, roomOf } from '../../edge/admission/descriptor_limits.js';
+import { connectionRoom, descriptorLimit } from '../../edge/admission/descriptor_limits.js';
 import { NetworkList } from '../../engine/limits/network_list.js';
 import { planForMachine } from '../server/admission.js';
 import { boundAddress, LISTEN_BACKLOG, portProblem } from '../server/listen_options.js';
@@ -12,8 +12,8 @@ import { publicAddresses, type Settings } from '../settings.js';
 import type { PortName, Report } from '../supervised/messages.js';
 import { type Child, ChildFailed } from './child.js';
 import { Children } from './children.js';
-import { type DoorLimits, Doors } from './connection_acceptor.js';
-import { Questions } from './query_relay.js';
+import { type AcceptorLimits, ConnectionAcceptor } from './connection_acceptor.js';
+import { QueryRelay } from './query_relay.js';
 
 /** Several processes that serve on the same ports. */
 export type Supervisor = {
@@ -46,18 +46,18 @@ async function startParts(settings: Settings, log: Logger, shutdown: Shutdown): 
   const limits = limitsOf(settings, log);
   const proxies = { public: settings.trusted_proxies, device: settings.device_proxies, operator: [] };
   const exempt = new Map(Object.entries(proxies).map(([port, networks]) => [port, new NetworkList(networks)]));
-  const doors = new Doors({
+  const doors = new ConnectionAcceptor({
     log,
     limits,
-    held_max: roomOf(descriptorLimit()),
+    held_max: connectionRoom(descriptorLimit()),
     children: { choose: (...asked) => children.choose(...asked) },
     isExempt: (port, address) => exempt.get(port)?.has(address) ?? false,
     counted: (refusals) => children.choose('public', null)?.send({ do: 'count', refusals }),
   });
   const servers = { public: doors.make('public'), device: doors.make('device'), operator: doors.make('operator') };
   const ports = await listenAll(servers, settings);
-  const questions = new Questions(() => children.all.values());
-  const hears = (child: Child, report: Report, socket: Parameters<Doors['back']>[1]) => {
+  const questions = new QueryRelay(() => children.all.values());
+  const hears = (child: Child, report: Report, socket: Parameters<ConnectionAcceptor['back']>[1]) => {
     if (report.says === 'took') doors.took(child, report.connection);
     if (report.says === 'closed') doors.closed(child, report.connections);
     if (report.says === 'back') doors.back(report.connection, socket);
@@ -103,7 +103,7 @@ async function startParts(settings: Settings, log: Logger, shutdown: Shutdown): 
 }
 
 /** Of all processes together. */
-function limitsOf(settings: Settings, log: Logger): Record<PortName, DoorLimits> {
+function limitsOf(settings: Settings, log: Logger): Record<PortName, AcceptorLimits> {
   const { connections_per_network, device_connections_per_network, processes, rate_limits } = settings;
   const plan = planForMachine(settings, log, { processes });
   const unlimited = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect, OutboxMessage } from '../../../actors/actor.js';
-import { WITHDRAWING_INDEX } from '../../../actors/insights/withdrawal_index.js';
+import { WITHDRAWAL_INDEX } from '../../../actors/insights/withdrawal_index.js';
 import { type KeptSource, type Source, type SourceMessage, source } from '../../../actors/recordings/source.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixtures/decisions.js';
@@ -60,7 +60,7 @@ t.test('K-001 a source is created once, with one event, and is listed', async (t
       next: null,
       effects: [
         { effect: 'delete_fence', id: 's' } as const,
-        { effect: 'remove_from_index', ...WITHDRAWING_INDEX, member: 'source:s' } as const,
+        { effect: 'remove_from_index', ...WITHDRAWAL_INDEX, member: 'source:s' } as const,
         { effect: 'remove_from_index', owner: 'a', index: 'sources', member: 's' } as const,
         { effect: 'delete' } as const,
       ],
@@ -86,7 +86,7 @@ t.test('K-001 K-002 a source is renamed, and deleted with a last word', async (t
     told('source.deleted'),
     { effect: 'remove_from_index', owner: 'a', index: 'sources', member: 's' },
     { effect: 'add_to_index', owner: 'a', index: 'deleted_sources', member: 's', order: START_MS },
-    { effect: 'add_to_index', ...WITHDRAWING_INDEX, member: 'source:s', order: START_MS },
+    { effect: 'add_to_index', ...WITHDRAWAL_INDEX, member: 'source:s', order: START_MS },
   ];
   const forget = { type: 'source_deleted', source_id: 's', device_id: 'd' };
   decideRows(t, { kind: source, self: 's' }, [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
-import { ANNOUNCING_INDEX } from '../../../actors/transcripts/announcement_index.js';
+import { ANNOUNCEMENT_INDEX } from '../../../actors/transcripts/announcement_index.js';
 import { type ContactsMessage, contacts } from '../../../actors/transcripts/contacts.js';
 import {
   type Contact,
@@ -155,7 +155,7 @@ t.test('K-006 K-052 contacts are made, renamed, merged and deleted, and events n
 t.test('K-055 what changed is announced, one after the other, from where it had come', async (t) => {
   const played = new PlayedContacts();
   const next = (holder = 'one') => (played.say({ type: 'take_change', holder }) as { change: unknown }).change;
-  const due = () => [...played.indexed(ANNOUNCING_INDEX.index)];
+  const due = () => [...played.indexed(ANNOUNCEMENT_INDEX.index)];
   for (const id of ['1', '2', '3']) played.say(create(id));
   played.say(merge('1', '2'));
   t.same(due(), [['contacts:a', START_MS]]);
@@ -382,7 +382,7 @@ t.test('D-033 erased, nothing is left of contacts and voices, however many', asy
     ...WORKSPACES.flatMap((w) => [knownIn(w), heardIn(w)]),
   ];
   for (const collection of collections) t.equal(played.records(collection).size, 0, collection);
-  for (const index of [ANNOUNCING_INDEX.index, ...WORKSPACES.map((w) => dueIndex('voices', w))])
+  for (const index of [ANNOUNCEMENT_INDEX.index, ...WORKSPACES.map((w) => dueIndex('voices', w))])
     t.equal(played.indexed(index).size, 0, index);
 });
 
@@ -457,7 +457,7 @@ function holdTogether(played: PlayedContacts): void {
     }
   }
   must(
-    played.indexed(ANNOUNCING_INDEX.index).size === (state.announcing.length > 0 ? 1 : 0),
+    played.indexed(ANNOUNCEMENT_INDEX.index).size === (state.announcing.length > 0 ? 1 : 0),
     'announcing is not listed',
   );
 }

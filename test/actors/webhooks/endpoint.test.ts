@@ -3,7 +3,7 @@ import type { Effect, RepliesOf } from '../../../actors/actor.js';
 import { deadlineMs, type EndedDelivery } from '../../../actors/webhooks/delivery.js';
 import { type EndpointMessage, endpoint } from '../../../actors/webhooks/endpoint.js';
 import { ENDED, ENDPOINTS, type Endpoint, standingOf } from '../../../actors/webhooks/endpoint_state.js';
-import { troubleIndex } from '../../../actors/webhooks/unhealthy_endpoints.js';
+import { unhealthyIndex } from '../../../actors/webhooks/unhealthy_endpoints.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { decideRows, type Row, START_MS } from '../../fixtures/decisions.js';
 import {
@@ -31,7 +31,7 @@ const inbox = [entry(3), entry(5)];
 
 /** On the list of those that their owners stopped. */
 const stopped = (state: Endpoint): Endpoint => ({ ...state, trouble: { is: 'stopped', since_ms: NOW_MS } });
-const LISTED: Effect = { effect: 'add_to_index', ...troubleIndex('stopped'), member: 'e', order: NOW_MS };
+const LISTED: Effect = { effect: 'add_to_index', ...unhealthyIndex('stopped'), member: 'e', order: NOW_MS };
 
 const set = (status: 'active' | 'paused' | 'disabled'): EndpointMessage => ({ type: 'set_status', status });
 const subscribe = (generation: number): Effect => ({
@@ -188,7 +188,7 @@ t.test('F-018 F-040 removed or erased, nothing of it is left, and nobody gets it
     { effect: 'delete_queue' },
     wake(null, Number.MAX_SAFE_INTEGER),
     FORGET_SWEEP,
-    { effect: 'remove_from_index', ...troubleIndex('disabled'), member: 'e' },
+    { effect: 'remove_from_index', ...unhealthyIndex('disabled'), member: 'e' },
   ];
   rows(t, [
     {

@@ -9,7 +9,7 @@ import {
 } from '../../../actors/webhooks/delivery.js';
 import { QUEUE_READ_MAX, WAITING_READ_MAX } from '../../../actors/webhooks/endpoint_delivery.js';
 import { ENDED, type Endpoint } from '../../../actors/webhooks/endpoint_state.js';
-import { troubleIndex } from '../../../actors/webhooks/unhealthy_endpoints.js';
+import { unhealthyIndex } from '../../../actors/webhooks/unhealthy_endpoints.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { type AttemptVerdict, backoffMs, probeMs } from '../../../src/domain/webhooks.js';
 import { START_MS } from '../../fixtures/decisions.js';
@@ -270,7 +270,7 @@ t.test('F-016 the tenth disables: all that is outstanding is cancelled, and its 
     { effect: 'unsubscribe', account_id: 'a', endpoint_id: 'e' },
     { effect: 'enqueue_mail', ...MAIL, give_up_at_ms: NOW_MS + LIMITS.mail_retried_ms },
     { effect: 'schedule_endpoint', at_ms: NOW_MS + LIMITS.delivery_lease_ms, seen: 21 },
-    { effect: 'add_to_index', ...troubleIndex('disabled'), member: 'e', order: NOW_MS },
+    { effect: 'add_to_index', ...unhealthyIndex('disabled'), member: 'e', order: NOW_MS },
   ]);
   t.strictSame(played.work({ results: all(played, 'accepted') }).claims, [], 'two were in flight');
   t.strictSame(ended(played), { 1: 'failed', 2: 'cancelled', 3: 'cancelled' });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
 import { type Endpoint, TROUBLES, type Trouble } from '../../../actors/webhooks/endpoint_state.js';
-import { troubleIndex } from '../../../actors/webhooks/unhealthy_endpoints.js';
+import { unhealthyIndex } from '../../../actors/webhooks/unhealthy_endpoints.js';
 import type { AttemptVerdict } from '../../../src/domain/webhooks.js';
 import { entry, PlayedEndpoint, resultOf } from '../../fixtures/endpoint_state.js';
 
@@ -20,7 +20,7 @@ function listsOf(played: PlayedEndpoint): Partial<Record<Trouble, number>> {
 }
 
 function isOn(effect: Effect, trouble: Trouble): boolean {
-  return 'index' in effect && effect.owner === 'staff' && effect.index === troubleIndex(trouble).index;
+  return 'index' in effect && effect.owner === 'staff' && effect.index === unhealthyIndex(trouble).index;
 }
 
 /** One request after the other, a minute apart. */

@@ -1,6 +1,6 @@
 import { Histogram, Registry } from 'prom-client';
 import t from 'tap';
-import { healthProblemsOf, type Standing } from '../../../src/edge/operations/health_problems.js';
+import { type HealthFacts, healthProblemsOf } from '../../../src/edge/operations/health_problems.js';
 import { type Gauges, History, type Sample } from '../../../src/edge/operations/history.js';
 import { grown, quantile, readTotals, type Total } from '../../../src/edge/operations/totals.js';
 import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
@@ -109,7 +109,7 @@ t.test('longer ranges keep rows that are further apart, and the step that still 
 });
 
 t.test('what is wrong is said in words, the worst first, and nothing when nothing is', async (t) => {
-  const fine: Standing = {
+  const fine: HealthFacts = {
     storage: { status: 'ok', since_ms: 0, reason: null, log_healthy: true, partitions_away: 0, cut: null },
     ...{ shedding: 'nothing', quarantined: 0, dead_letters: 0 },
     endpoints: { due: 3, due_ms: 900, circuit_open: 0, disabled: 0 },
@@ -120,7 +120,7 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
   };
   t.same(healthProblemsOf(fine, 0), []);
   t.same(healthProblemsOf({ ...fine, dead_letters: null, disk: null }, 0), [], 'what is not known is not wrong');
-  const rows: [Partial<Standing>, string, RegExp, string][] = [
+  const rows: [Partial<HealthFacts>, string, RegExp, string][] = [
     [{ storage: { ...fine.storage, status: 'away', since_ms: 1_000 } }, 'storage_away', /for 4 s.*503/, 'grave'],
     [{ storage: { ...fine.storage, status: 'slow' } }, 'storage_slow', /half a second/, 'mild'],
     [

@@ -1,16 +1,16 @@
 import t from 'tap';
 import { type HistoryView, type SeriesName, TALLIED } from '../../../src/edge/operations/history.js';
-import { joinHistories } from '../../../src/edge/operations/merged_history.js';
-import { joinMetrics } from '../../../src/edge/operations/merged_metrics.js';
-import { joinProblems } from '../../../src/edge/operations/merged_problems.js';
-import type { ProcessStanding } from '../../../src/edge/operations/operation_queries.js';
+import { mergeHistories } from '../../../src/edge/operations/merged_history.js';
+import { mergeMetrics } from '../../../src/edge/operations/merged_metrics.js';
+import { mergeProblems } from '../../../src/edge/operations/merged_problems.js';
+import type { ProcessHealth } from '../../../src/edge/operations/operation_queries.js';
 import type { ProcessAnswer } from '../../../src/engine/cluster/process_queries.js';
 
 t.test('metrics of several processes say whose they are, those of one are as they were', async (t) => {
   const text = (value: number) =>
     `# HELP a Some\n# TYPE a counter\na ${value}\n\n# HELP b More\n# TYPE b gauge\nb{route="GET /me/{id}",of="x"} ${value}\n`;
-  t.equal(joinMetrics([{ number: null, pid: 1, value: text(1) }]), text(1));
-  const joined = joinMetrics([
+  t.equal(mergeMetrics([{ number: null, pid: 1, value: text(1) }]), text(1));
+  const joined = mergeMetrics([
     { number: 1, pid: 7, value: text(1) },
     { number: 2, pid: 8, value: text(2) },
     { number: 3, pid: 9, value: null },
@@ -34,20 +34,20 @@ t.test('histories are joined by time: counts are sums, of times the longest coun
     storage_ms: [null, 1, 2],
   });
   const two = view([12_000, 17_100], { commits: [10, 20], loop_delay_ms: [7, 8], storage_ms: [null, null] });
-  t.same(joinHistories([one]), one);
-  t.same(joinHistories([one, two]), {
+  t.same(mergeHistories([one]), one);
+  t.same(mergeHistories([one, two]), {
     ...one,
     series: { commits: [11, 22, 23], loop_delay_ms: [7, 50, 8], storage_ms: [null, 1, 2] },
     tallies: Object.fromEntries(TALLIED.map((name) => [name, { count: 8, sum: 4, bounds: [1, 2], buckets: [2, 6] }])),
   });
   t.same(
-    joinHistories([one, view([900_000], { commits: [9], loop_delay_ms: [9], storage_ms: [9] })]).series,
+    mergeHistories([one, view([900_000], { commits: [9], loop_delay_ms: [9], storage_ms: [9] })]).series,
     one.series,
   );
 });
 
 t.test('a problem stands once, with the processes that have it; so does one that does not answer', async (t) => {
-  const healthy: ProcessStanding['standing'] = {
+  const healthy: ProcessHealth['standing'] = {
     storage: { status: 'ok', since_ms: 0, log_healthy: true, partitions_away: 0, cut: null },
     ...{
       shedding: 'nothing',
@@ -65,14 +65,14 @@ t.test('a problem stands once, with the processes that have it; so does one that
       lost_recordings: 0,
     },
     ...{ silent_devices: 0, transcription: null, insights: null },
-  } as ProcessStanding['standing'];
-  const told = (number: number, standing: Partial<typeof healthy> | null): ProcessAnswer<ProcessStanding> => ({
+  } as ProcessHealth['standing'];
+  const told = (number: number, standing: Partial<typeof healthy> | null): ProcessAnswer<ProcessHealth> => ({
     number,
     pid: 100 + number,
-    value: standing === null ? null : ({ standing: { ...healthy, ...standing } } as ProcessStanding),
+    value: standing === null ? null : ({ standing: { ...healthy, ...standing } } as ProcessHealth),
   });
-  const joined = (...all: ProcessAnswer<ProcessStanding>[]) =>
-    joinProblems(all, { silent_devices: 0, now_ms: 0, troubles: [] });
+  const joined = (...all: ProcessAnswer<ProcessHealth>[]) =>
+    mergeProblems(all, { silent_devices: 0, now_ms: 0, troubles: [] });
   t.same(joined(told(1, {}), told(2, {})), []);
   const mail = { mail_healthy: false };
   const [both] = joined(told(1, mail), told(2, mail));

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { CURRENT_SCOPES, isScope } from '../../../src/domain/scopes.js';
-import { abilitiesOf, SCOPE_WORDS } from '../../../src/edge/pages/scope_texts.js';
+import { abilitiesOf, SCOPE_TEXTS } from '../../../src/edge/pages/scope_texts.js';
 
 const EARLIER_NAMES = [
   ...['suggestions:read', 'suggestions:write', 'contacts:read', 'contacts:write'],
@@ -8,8 +8,8 @@ const EARLIER_NAMES = [
 ];
 
 t.test('every scope has words, current and earlier ones', async (t) => {
-  t.same(Object.keys(SCOPE_WORDS).sort(), [...CURRENT_SCOPES, ...EARLIER_NAMES].sort());
-  for (const [scope, abilities] of Object.entries(SCOPE_WORDS)) {
+  t.same(Object.keys(SCOPE_TEXTS).sort(), [...CURRENT_SCOPES, ...EARLIER_NAMES].sort());
+  for (const [scope, abilities] of Object.entries(SCOPE_TEXTS)) {
     t.ok(isScope(scope), scope);
     t.ok(abilities.length > 0, scope);
     t.ok(

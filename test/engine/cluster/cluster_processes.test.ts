@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import t from 'tap';
 import { PARTITIONS } from '../../../src/domain/ids.js';
-import { Members } from '../../../src/engine/cluster/cluster_processes.js';
+import { ClusterProcesses } from '../../../src/engine/cluster/cluster_processes.js';
 import { TestRedis } from '../../fixtures/redis.js';
 import { until } from '../../fixtures/until.js';
 
@@ -18,7 +18,7 @@ t.test('the processes on one Redis', async (t) => {
   /** A process with a connection for commands and one that listens; `end` closes both, as the system does. */
   const join = async (since_ms: number, { listens = true } = {}) => {
     const [redis, listening] = [await server.connect(), await server.connect()];
-    const members = new Members({ redis, log, since_ms, times: TIMES });
+    const members = new ClusterProcesses({ redis, log, since_ms, times: TIMES });
     await members.start();
     if (listens) await listening.subscribe(members.channel);
     ends.push(() => members.leave());
@@ -31,9 +31,9 @@ t.test('the processes on one Redis', async (t) => {
     };
     return { members, redis, silence, end };
   };
-  const partitionsOf = ({ members }: { members: Members }) =>
+  const partitionsOf = ({ members }: { members: ClusterProcesses }) =>
     Array.from({ length: PARTITIONS }, (_, partition) => partition).filter((partition) => members.owns(partition));
-  const idsIn = ({ members }: { members: Members }) => members.living.map(({ id }) => id);
+  const idsIn = ({ members }: { members: ClusterProcesses }) => members.living.map(({ id }) => id);
 
   const one = await join(1);
   await t.test('one alone has all partitions, and is told of by what it said', async (t) => {

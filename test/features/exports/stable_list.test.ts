@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { insightId } from '../../../src/domain/ids.js';
 import type { Item } from '../../../src/features/exports/export_resources.js';
-import { settledList } from '../../../src/features/exports/stable_list.js';
+import { stableList } from '../../../src/features/exports/stable_list.js';
 import { drawSeed } from '../../fixtures/seed.js';
 
 const LIBRARIES = ['019a0000-0000-7000-8000-0000000000aa', '019b0000-0000-7000-8000-0000000000aa'];
@@ -47,7 +47,7 @@ t.test('K-127 what changes while it is read is read once, and nothing is passed 
         if (id !== undefined) list.touch(id);
       };
       const read: string[] = [];
-      for await (const { id } of settledList(
+      for await (const { id } of stableList(
         () => list.read(between),
         () => ++list.now_ms,
       ))

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import t from 'tap';
 import { LIMITS } from '../../../src/domain/limits.js';
 import {
-  conversationsOf,
+  type BoundaryQuery,
   countWords,
-  type HeardStream,
-  type Sought,
+  findConversations,
   type SpokenTurn,
+  type TranscribedStream,
 } from '../../../src/features/insights/conversation_boundaries.js';
 
 const S = 1_000;
@@ -21,12 +21,12 @@ const turn = (start_ms: number, length_ms = 5 * S, words = 5): SpokenTurn => ({
 /** So many turns, one each twenty seconds. */
 const talk = (from_ms: number, count: number): SpokenTurn[] =>
   Array.from({ length: count }, (_, at) => turn(from_ms + at * 20 * S));
-const stream = (turns: SpokenTurn[], more: Partial<HeardStream> = {}): HeardStream => ({
+const stream = (turns: SpokenTurn[], more: Partial<TranscribedStream> = {}): TranscribedStream => ({
   ...{ stream_id: 'one', source_id: 'desk', captured_at_ms: DAY_MS, turns },
   ...{ waiting: [], came_to_ms: Number.POSITIVE_INFINITY, ...more },
 });
-const look = (streams: HeardStream[], more: Partial<Sought> = {}) =>
-  conversationsOf({
+const look = (streams: TranscribedStream[], more: Partial<BoundaryQuery> = {}) =>
+  findConversations({
     ...{ streams, session_id: null, stream_id: 'one', from_ms: 0, to_ms: DAY_MS, is_over: false, ...more },
   });
 const spansOf = ({ found }: ReturnType<typeof look>) =>

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Suggestion } from '../../../actors/insights/library_state.js';
 import type { Correction, PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { EvidenceReader } from '../../../src/features/insights/evidence_reader.js';
-import type { Scene, TranscriptReader } from '../../../src/features/transcripts/transcript_pages.js';
+import type { ReadableTranscript, TranscriptReader } from '../../../src/features/transcripts/transcript_pages.js';
 
 const SENTENCE = 'I will call Zoe tomorrow.';
 const STREAM = '01999999-1111-7111-8111-1111110000aa';
@@ -28,7 +28,7 @@ function readerOf(page: Partial<TranscriptPage>): EvidenceReader {
     actors: { transcript: () => ({ pages: async () => ({ pages: [whole], revision: 1 }) }) },
     runtime: { cacheEpoch: readers },
   } as unknown as TranscriptReader;
-  const scene = { id: STREAM, transcript: { revision: 1 }, speakers: new Map() } as unknown as Scene;
+  const scene = { id: STREAM, transcript: { revision: 1 }, speakers: new Map() } as unknown as ReadableTranscript;
   return new EvidenceReader(reader, async () => scene);
 }
 

@@ -7,13 +7,13 @@ import { insightId, libraryId, makeId } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import type { LibraryPlace } from '../../../src/features/insights/insight_access.js';
 import { listItems } from '../../../src/features/insights/insight_lists.js';
-import type { InsightReading } from '../../../src/features/insights/insight_reader.js';
+import type { InsightReader } from '../../../src/features/insights/insight_reader.js';
 import { checkPlays } from '../../fixtures/decisions.js';
 
 type Kept = { number: number; order: number };
 
 /** Nobody has deleted anything. */
-const UNCHANGED: Pick<InsightReading, 'standing'> = { standing: async (_, found) => found };
+const UNCHANGED: Pick<InsightReader, 'standing'> = { standing: async (_, found) => found };
 
 const ACCOUNT = makeId({ partition: 9, now_ms: 5, random: Buffer.from('abcde') });
 const PLACES: LibraryPlace[] = [1, 2, 3].map((number) => {

@@ -10,10 +10,10 @@ import { randomId } from '../../../src/engine/random/random.js';
 import { actorsOf } from '../../../src/engine/runtime/actors.js';
 import type { Runtime } from '../../../src/engine/runtime/runtime.js';
 import type { ListPage, Store } from '../../../src/engine/store/store.js';
-import type { SweepTurns } from '../../../src/engine/store/sweep_schedule.js';
+import type { SweepSchedule } from '../../../src/engine/store/sweep_schedule.js';
 import { AudioSweep } from '../../../src/features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../../src/features/recordings/chunk_processing.js';
-import { LostAudio } from '../../../src/features/recordings/missing_audio.js';
+import { MissingAudio } from '../../../src/features/recordings/missing_audio.js';
 
 const PARTITION = 3;
 const QUARANTINED = refuse('INTERNAL', 'This entity is out of service.');
@@ -111,14 +111,14 @@ t.test('a stream that is quarantined keeps neither others nor other partitions f
     },
     take: async () => due.splice(0),
     owner: async (draft: string) => draft,
-  } as unknown as SweepTurns;
+  } as unknown as SweepSchedule;
   const ask = async ({ id }: { id: string }) => (id === quarantined ? QUARANTINED : refuse('NOT_FOUND', 'no stream'));
   const said: string[] = [];
   const log = { info() {}, error: (_: unknown, text: string) => said.push(text) };
   const runtime = { ask } as unknown as Runtime;
   const actors = actorsOf(runtime);
   const now = () => 0;
-  const lost_audio = new LostAudio({ actors, blobs, log: log as never, now });
+  const lost_audio = new MissingAudio({ actors, blobs, log: log as never, now });
   const searchBackfill = () => ({ look: async () => {} });
   const sweep = new AudioSweep({ turns, actors, blobs, lost_audio, searchBackfill, metrics, log: log as never, now });
   await sweep.look();

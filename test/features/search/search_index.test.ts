@@ -16,7 +16,7 @@ import { actorsOf } from '../../../src/engine/runtime/actors.js';
 import type { AnyActorKind } from '../../../src/engine/runtime/runtime.js';
 import { keysOf } from '../../../src/engine/store/partitions.js';
 import { SearchBackfill } from '../../../src/features/search/search_backfill.js';
-import { SearchShelves, type Shelf } from '../../../src/features/search/search_index.js';
+import { type SearchIndex, SearchIndexes } from '../../../src/features/search/search_index.js';
 import { postingsOf } from '../../fixtures/postings.js';
 import { TestRedis } from '../../fixtures/redis.js';
 import { ServerProcess } from '../../fixtures/server_process.js';
@@ -60,7 +60,7 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
   t.teardown(() => server.stop());
   const opened = async (kinds = KINDS) => {
     const process = await ServerProcess.open(t, { socket_path: server.socket_path, kinds, trust_memory: false });
-    const shelves = new SearchShelves({ store: process.store, runtime: process.runtime, metrics });
+    const shelves = new SearchIndexes({ store: process.store, runtime: process.runtime, metrics });
     return { process, shelves, actors: actorsOf(process.runtime) };
   };
   const [one, other] = [await opened(), await opened()];
@@ -193,7 +193,7 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
     async (t) => {
       const { id, library_id } = await begin();
       await publish(id, ['one boat']);
-      const small = new SearchShelves({
+      const small = new SearchIndexes({
         store: one.process.store,
         runtime: one.process.runtime,
         metrics,
@@ -211,7 +211,7 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
   );
 });
 
-function placesOf(shelf: Shelf, word: string): { turns: Record<string, string[]>; items: string[] } {
+function placesOf(shelf: SearchIndex, word: string): { turns: Record<string, string[]>; items: string[] } {
   const turns: Record<string, string[]> = {};
   for (const [id, pages] of shelf.transcripts)
     for (const { page, block } of pages)

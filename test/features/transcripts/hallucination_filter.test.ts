@@ -1,5 +1,5 @@
 import t from 'tap';
-import { honestText } from '../../../src/features/transcripts/hallucination_filter.js';
+import { dropHallucinations } from '../../../src/features/transcripts/hallucination_filter.js';
 
 /** A minute of what people say. */
 const SPEECH = {
@@ -27,9 +27,9 @@ const SPEECH = {
 t.test('what people say at length is no loop, in whatever script', async (t) => {
   for (const [language, text] of Object.entries(SPEECH)) {
     const said = text.replace(/\s+/g, ' ');
-    t.equal(honestText([{ text: said }]).kept.length, 1, language);
+    t.equal(dropHallucinations([{ text: said }]).kept.length, 1, language);
     t.equal(
-      honestText([{ text: Array(12).fill(said.slice(0, 60)).join(' ') }]).kept.length,
+      dropHallucinations([{ text: Array(12).fill(said.slice(0, 60)).join(' ') }]).kept.length,
       0,
       `${language}, in a loop`,
     );
@@ -67,15 +67,15 @@ t.test('text that was probably not said is dropped and counted', async (t) => {
   ];
   for (const [text, figures, is_kept] of rows) {
     const segment = { text, ...figures };
-    t.same(honestText([segment]), { kept: is_kept ? [segment] : [], dropped: is_kept ? 0 : 1 }, text);
+    t.same(dropHallucinations([segment]), { kept: is_kept ? [segment] : [], dropped: is_kept ? 0 : 1 }, text);
   }
 });
 
 t.test('of equal segments in a row three stay', async (t) => {
   const texts = (...said: string[]) => said.map((text) => ({ text }));
-  const keptOf = (...said: string[]) => honestText(texts(...said)).kept.map(({ text }) => text);
+  const keptOf = (...said: string[]) => dropHallucinations(texts(...said)).kept.map(({ text }) => text);
   t.same(keptOf('Yes.', 'yes', 'Yes!', 'YES', 'yes.'), ['Yes.', 'yes', 'Yes!'], 'whatever case and marks');
   t.same(keptOf('a', 'a', 'a', 'b', 'a'), ['a', 'a', 'a', 'b', 'a'], 'another one begins a new row');
-  t.equal(honestText(texts(...Array<string>(100).fill('Thank you.'))).dropped, 97);
-  t.same(honestText([]), { kept: [], dropped: 0 });
+  t.equal(dropHallucinations(texts(...Array<string>(100).fill('Thank you.'))).dropped, 97);
+  t.same(dropHallucinations([]), { kept: [], dropped: 0 });
 });

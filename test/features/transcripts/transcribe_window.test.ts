@@ -3,8 +3,8 @@ import { LIMITS } from '../../../src/domain/limits.js';
 import {
   type Engine,
   EngineFailed,
-  type Heard,
   type HeardSegment,
+  type Transcription,
 } from '../../../src/features/transcripts/engines/engine.js';
 import { transcribeWindow } from '../../../src/features/transcripts/transcribe_window.js';
 import type { TranscriptionResult, WindowWork } from '../../../src/features/transcripts/transcription.js';
@@ -15,7 +15,7 @@ type Said = Partial<HeardSegment> & { text: string; start_s: number; end_s: numb
 /** An engine that says the same of every file, or what stands in the place of the file. */
 function engineOf(files: Said[][], language?: string) {
   const asked: Parameters<Engine['hear']>[0][] = [];
-  const hear = async (one: Parameters<Engine['hear']>[0]): Promise<Heard> => {
+  const hear = async (one: Parameters<Engine['hear']>[0]): Promise<Transcription> => {
     asked.push(one);
     const segments = (files[asked.length - 1] ?? files[0] ?? []).map((said) => ({ words: [], ...said }));
     return { language, segments };
@@ -236,7 +236,7 @@ async function sixFiles(t: Test, answers: Record<number, EngineFailed>, more: Pa
   const webm = { codec: 'opus', container: 'webm' };
   for (let at = 0; at < 6; at++) await stream.add([at * 10_000, at * 10_000 + 10_000], Buffer.from(`${at}`), webm);
   const asked: number[] = [];
-  const hear = async ({ file }: Parameters<Engine['hear']>[0]): Promise<Heard> => {
+  const hear = async ({ file }: Parameters<Engine['hear']>[0]): Promise<Transcription> => {
     const at = Number(file.bytes.toString());
     asked.push(at);
     const failed = answers[at];
@@ -340,7 +340,7 @@ t.test('of a server that stops nothing is published: the window is given back', 
 });
 
 /** Three chunks, of which the second has lost its bytes. */
-async function withLoss(t: Test, hear: () => Promise<Heard>) {
+async function withLoss(t: Test, hear: () => Promise<Transcription>) {
   const stream = await StoredStream.open(t);
   await stream.add([0, 5_000], wav16(counting(5_000)));
   const gone = await stream.add([5_000, 10_000], wav16(counting(5_000)));
@@ -354,7 +354,7 @@ async function withLoss(t: Test, hear: () => Promise<Heard>) {
 }
 
 t.test('K-023 K-043 a chunk whose bytes are gone fails, and the others are heard', async (t) => {
-  const heard: Heard = { segments: [{ start_s: 1, end_s: 2, text: 'There.', words: [] }] };
+  const heard: Transcription = { segments: [{ start_s: 1, end_s: 2, text: 'There.', words: [] }] };
   const { made, gone, lost } = await withLoss(t, async () => heard);
   t.match(made, {
     result: { turns: { length: 2 }, failed: [{ from_ms: 5_000, to_ms: 10_000, code: 'AUDIO_GONE' }] },
@@ -373,7 +373,7 @@ t.test('K-043 of a file of several chunks that the engine refuses, each chunk is
   for (let at = 0; at < 3; at++)
     await stream.add([at * 5_000, at * 5_000 + 5_000], wav16(counting(5_000, at === 1 ? 20_000 : 1)));
   const lengths: number[] = [];
-  const hear = async ({ file }: Parameters<Engine['hear']>[0]): Promise<Heard> => {
+  const hear = async ({ file }: Parameters<Engine['hear']>[0]): Promise<Transcription> => {
     lengths.push(file.wav?.frames ?? 0);
     if (file.bytes.includes(counting(1, 20_000))) throw refused();
     return { segments: [{ start_s: 1, end_s: 2, text: 'Readable.', words: [] }] };
@@ -407,7 +407,7 @@ t.test('what fails is said', async (t) => {
   const stream = await holedStream(t);
   const work = stream.work(10_000, 50_000);
   const signal = new AbortController().signal;
-  const hear = async (): Promise<Heard> => {
+  const hear = async (): Promise<Transcription> => {
     throw new EngineFailed('ENGINE_BUSY', 'The engine answered 429.', { retry_after_ms: 7_000 });
   };
   const BUSY = {

@@ -1,6 +1,6 @@
 import { connect as connectTo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { Poster } from '../../../src/features/webhooks/webhook_sender.js';
+import { WebhookSender } from '../../../src/features/webhooks/webhook_sender.js';
 import { type RawBehaviour, Receiver } from '../../fixtures/receiver.js';
 import { until } from '../../fixtures/until.js';
 
@@ -15,7 +15,7 @@ async function open(
 ) {
   const receiver = await Receiver.start();
   const { root_pem } = receiver;
-  const poster = new Poster({ block_private, extra_ca: root_pem, proxy });
+  const poster = new WebhookSender({ block_private, extra_ca: root_pem, proxy });
   t.teardown(async () => {
     await poster.close();
     await receiver.end();

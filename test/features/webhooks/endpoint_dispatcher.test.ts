@@ -4,7 +4,7 @@ import { LIMITS } from '../../../src/domain/limits.js';
 import { ConcurrencyLimit } from '../../../src/features/webhooks/concurrency_limit.js';
 import type { DeliveryClient } from '../../../src/features/webhooks/delivery_client.js';
 import { EndpointDispatcher } from '../../../src/features/webhooks/endpoint_dispatcher.js';
-import type { EndpointWork, Target } from '../../../src/features/webhooks/endpoint_queue.js';
+import type { EndpointQueue, Target } from '../../../src/features/webhooks/endpoint_queue.js';
 import { ReadyQueue } from '../../../src/features/webhooks/ready_queue.js';
 import { until } from '../../fixtures/until.js';
 
@@ -41,7 +41,7 @@ async function drain(backlogs: number[], { fails_at = -1 } = {}): Promise<{ turn
       },
     };
     const dispatcher = new EndpointDispatcher('e', {
-      ...{ work: work as unknown as EndpointWork, client: client as unknown as DeliveryClient, limit, queue },
+      ...{ work: work as unknown as EndpointQueue, client: client as unknown as DeliveryClient, limit, queue },
       ...{ log: { error: () => {} } as never, now: () => 1, isStopped: () => false, onPosted: () => {} },
       onIdle: () => {
         idle += 1;

@@ -6,7 +6,7 @@ import type { InputTurn, InsightInput, RawInsights, RawSuggestion } from '../ins
 import { languageOf } from '../spoken_language.js';
 import { stems } from '../stems.js';
 import type { InsightEngine } from './insight_engine.js';
-import { weightiest } from './keywords.js';
+import { keywords } from './keywords.js';
 
 /**
  * Insights without a model. It invents nothing: titles, summaries and suggestions are words that were said. Suggestions
@@ -70,7 +70,7 @@ export class Extractive implements InsightEngine {
   readonly made_by = 'extractive';
 
   async think(input: InsightInput): Promise<RawInsights> {
-    const phrases = weightiest(input.turns, { count: LIMITS.insight_topics_max, language: languageOf(input.turns) });
+    const phrases = keywords(input.turns, { count: LIMITS.insight_topics_max, language: languageOf(input.turns) });
     const title = phrases.slice(0, TITLE_PHRASES).join(', ').slice(0, LIMITS.conversation_title_chars_max);
     return {
       conversation: { title: title === '' ? null : title, summary: summaryOf(input.turns, phrases), topics: phrases },

@@ -37,7 +37,7 @@ mi muy no nos o para pero porque por que qué se ser si sí sin son su también 
 type Candidate = { words: string; stem: string; weight: number; first: number };
 
 /** Words and pairs of words, the weightiest first, as they were said. */
-export function weightiest(
+export function keywords(
   turns: readonly InputTurn[],
   { count, language }: { count: number; language: string | null },
 ): string[] {

@@ -1,7 +1,13 @@
 import type { SpeechModel } from '../../../engine/speech/speech_model.js';
 import { type SpeechProcess, SpeechProcessFailed } from '../../../engine/speech/speech_process.js';
 import { lengthOf } from '../window_audio.js';
-import { type Engine, EngineFailed, type EngineFailure, type Heard, type TranscriptionRequest } from './engine.js';
+import {
+  type Engine,
+  EngineFailed,
+  type EngineFailure,
+  type Transcription,
+  type TranscriptionRequest,
+} from './engine.js';
 
 /** A model of this server, in a process of its own. Audio stays on this machine. */
 
@@ -27,7 +33,7 @@ export class BuiltInEngine implements Engine {
     this.#languages = languages;
   }
 
-  async hear({ file, language, diarize, goes_on }: TranscriptionRequest, signal: AbortSignal): Promise<Heard> {
+  async hear({ file, language, diarize, goes_on }: TranscriptionRequest, signal: AbortSignal): Promise<Transcription> {
     const [spoken = null] = language?.toLowerCase().split('-', 1) ?? [];
     if (spoken !== null && this.#languages !== null && !this.#languages.includes(spoken))
       throw new EngineFailed('LANGUAGE_UNKNOWN', `The model ${this.name} does not know the language ${spoken}.`);

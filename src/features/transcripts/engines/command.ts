@@ -6,7 +6,7 @@ import { sizeInWords } from '../../../domain/limit_text.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { lengthOf } from '../window_audio.js';
 import { AUDIO_WORD } from './command_line.js';
-import { type Engine, EngineFailed, type Heard, type TranscriptionRequest } from './engine.js';
+import { type Engine, EngineFailed, type Transcription, type TranscriptionRequest } from './engine.js';
 import { readTranscription } from './transcription_json.js';
 
 /** A program of this machine: it gets a file, and writes what it heard to its output. */
@@ -31,7 +31,7 @@ export class Command implements Engine {
     this.name = options.name;
   }
 
-  async hear({ file }: TranscriptionRequest, signal: AbortSignal): Promise<Heard> {
+  async hear({ file }: TranscriptionRequest, signal: AbortSignal): Promise<Transcription> {
     const { bytes, extension } = file;
     const folder = await mkdtemp(join(tmpdir(), FOLDER));
     try {
@@ -97,7 +97,7 @@ export async function removeLeftBehind(now_ms: number): Promise<void> {
 }
 
 /** A transcription as JSON, or nothing but text. */
-function readOutput(output: string, length_s: number): Heard {
+function readOutput(output: string, length_s: number): Transcription {
   if (output.trimStart().startsWith('{')) return readTranscription(output, length_s);
   return { segments: [{ start_s: 0, end_s: length_s, text: output, words: [] }] };
 }

@@ -5,7 +5,7 @@ export interface Engine {
   /** As debug answers and runs name it. */
   readonly name: string;
   /** Throws EngineFailed. What it heard is untrusted, and its times are those of the file. */
-  hear(asked: TranscriptionRequest, signal: AbortSignal): Promise<Heard>;
+  hear(asked: TranscriptionRequest, signal: AbortSignal): Promise<Transcription>;
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export type TranscriptionRequest = {
  * `not_understood`: speech of which the engine has no text that can be trusted. `whole_until_s`: from there on it heard
  * nothing, as an utterance may go on behind the end of the file; null where it heard all, absent where it cannot tell.
  */
-export type Heard = {
+export type Transcription = {
   language?: string | undefined;
   segments: HeardSegment[];
   not_understood?: { start_s: number; end_s: number }[];

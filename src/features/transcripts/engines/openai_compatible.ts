@@ -1,6 +1,6 @@
 import { FormData } from 'undici';
 import { lengthOf } from '../window_audio.js';
-import type { Engine, Heard, TranscriptionRequest } from './engine.js';
+import type { Engine, Transcription, TranscriptionRequest } from './engine.js';
 import { EngineServer } from './engine_server.js';
 import { readTranscription } from './transcription_json.js';
 
@@ -39,7 +39,7 @@ export class OpenAiCompatible implements Engine {
     this.name = options.model ?? this.#servers.timed.hostname;
   }
 
-  async hear(asked: TranscriptionRequest, signal: AbortSignal): Promise<Heard> {
+  async hear(asked: TranscriptionRequest, signal: AbortSignal): Promise<Transcription> {
     const server = this.#servers[asked.diarize || this.#options.diarize ? 'diarized' : 'timed'];
     const text = await server.ask((form) => this.#body(asked, form), { stream_id: asked.stream_id, signal });
     return readTranscription(text, lengthOf(asked.file) / 1_000);

@@ -5,7 +5,7 @@
 
 export type Timed = { start?: number | undefined; end?: number | undefined; text: string };
 /** `guessed`: nothing that could be believed said where it begins. */
-export type HeardSpan = { start_s: number; end_s: number; guessed: boolean };
+export type SegmentSpan = { start_s: number; end_s: number; guessed: boolean };
 
 /** Nobody speaks so fast: text that would have to has other times. */
 export const CHARS_PER_SECOND_MAX = 40;
@@ -31,7 +31,7 @@ export function unitOf(said: readonly Timed[], length_s: number): number | null 
 type Within = { unit_s: number | null; from_s: number; to_s: number; length_s: number };
 
 /** Places in the order of the text. What has no time lies between its neighbours, with a share by its letters. */
-export function placesOf(said: readonly Timed[], { unit_s, from_s, to_s, length_s }: Within): HeardSpan[] {
+export function placesOf(said: readonly Timed[], { unit_s, from_s, to_s, length_s }: Within): SegmentSpan[] {
   const secondsOf = (time: number | undefined): number | null => {
     const seconds = time === undefined || unit_s === null ? Number.NaN : time * unit_s;
     const is_near = seconds >= -BEYOND_S && seconds <= length_s + BEYOND_S;
@@ -59,7 +59,7 @@ export function placesOf(said: readonly Timed[], { unit_s, from_s, to_s, length_
     const until_s = after.s < before.s ? Math.max(before.s, to_s) : after.s;
     return before.s + share * (until_s - before.s);
   });
-  return said.map((_, index): HeardSpan => {
+  return said.map((_, index): SegmentSpan => {
     const [start_s, end_s] = times.slice(index * 2, index * 2 + 2) as [number, number];
     return { start_s, end_s: Math.max(start_s, end_s), guessed: moments[index * 2]?.s === null };
   });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { LIMITS } from '../../../domain/limits.js';
-import { EngineFailed, type Heard, type HeardSegment, type HeardWord } from './engine.js';
+import { EngineFailed, type HeardSegment, type HeardWord, type Transcription } from './engine.js';
 import { languageTag } from './language_tag.js';
-import { type HeardSpan, placesOf, unitOf } from './segment_times.js';
+import { placesOf, type SegmentSpan, unitOf } from './segment_times.js';
 
 /**
  * Transcriptions as JSON, as OpenAI's `json`, `verbose_json` and `diarized_json` have them, and whisper.cpp and others
@@ -57,7 +57,7 @@ type Word = z.output<typeof word>;
 type Segment = z.output<typeof segment>;
 
 /** `length_s` is that of the file: no time lies beyond it, and no text is left out for its times. Throws EngineFailed. */
-export function readTranscription(json: string, length_s: number): Heard {
+export function readTranscription(json: string, length_s: number): Transcription {
   const read = transcription.safeParse(parsed(json));
   if (!read.success) throw bad('The answer is not a transcription.');
   const { text, language, segments, words } = read.data;
@@ -74,7 +74,7 @@ export function readTranscription(json: string, length_s: number): Heard {
     const places = placesOf(joined, { ...whole_file, ...within, unit_s: units.words });
     if (places.every(({ guessed }) => guessed)) return [];
     return joined.map(({ text, probability, confidence, score, ...who }, index) => {
-      const { start_s, end_s } = places[index] as HeardSpan;
+      const { start_s, end_s } = places[index] as SegmentSpan;
       const sure = share(probability ?? confidence ?? score);
       return { text, start_s, end_s, speaker: who.speaker ?? who.speaker_id, confidence: sure };
     });
@@ -82,7 +82,7 @@ export function readTranscription(json: string, length_s: number): Heard {
   const places = placesOf(segments ?? [], { ...whole_file, unit_s: units.segments });
   const segmentOf = (said: Segment, index: number): HeardSegment => {
     const { text, words = [], confidence, no_speech_prob, avg_logprob, compression_ratio } = said;
-    const place = places[index] as HeardSpan;
+    const place = places[index] as SegmentSpan;
     const heard = wordsIn(words, { from_s: place.start_s, to_s: place.end_s });
     const [first, last] = [heard[0], heard.at(-1)];
     // Its words may say what it does not.
