@@ -114,7 +114,7 @@ export type Effect =
   | { effect: 'delete_queue' }
   /** For an entity that ends: not even its header is left before long. */
   | { effect: 'delete' }
-  /** Work that outlasts a turn, done by a worker in as many steps as it takes; the same id again is the same work. */
+  /** Work that outlasts a batch, done by a worker in as many steps as it takes; the same id again is the same work. */
   | { effect: 'enqueue_job'; job_id: string; job: Job }
   /** A sealed mail, kept until it was sent or `give_up_at_ms` has passed. */
   | { effect: 'enqueue_mail'; mail_id: string; sealed: Uint8Array; give_up_at_ms: number };
@@ -136,7 +136,7 @@ export type DoneDecision<State> = Decision<State, typeof DONE>;
 
 type Decide<State> =
   // biome-ignore lint/suspicious/noExplicitAny: each message has an input and a reply of its own, which its caller sees
-  (state: State | null, input: any, turn: Facts) => Decision<State, any>;
+  (state: State | null, input: any, facts: Facts) => Decision<State, any>;
 
 /**
  * One message of an actor: what is said with it (the type of `input`), what it answers (the reply of its decisions),
@@ -146,7 +146,7 @@ type Decide<State> =
 type MessageDefinition<State> =
   | Decide<State>
   | {
-      /** As a rule changes nothing: it is answered without a turn where that can be done. */
+      /** As a rule changes nothing: it is answered without a batch where that can be done. */
       reads?: true;
       /** May depend on the state: it is asked again when an earlier message has changed it. */
       // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -164,7 +164,7 @@ type Messages<State> = Record<string, MessageDefinition<State>>;
 
 /** What is said with a message of an actor. */
 export type InputOf<M> = M extends { decide: infer D } ? SaidWith<D> : SaidWith<M>;
-type SaidWith<D> = D extends (state: never, input: infer Input, turn: Facts) => unknown ? Stated<Input> : never;
+type SaidWith<D> = D extends (state: never, input: infer Input, facts: Facts) => unknown ? Stated<Input> : never;
 type Stated<Input> = unknown extends Input ? unknown : Omit<Input, 'type'>;
 
 /** What a message of an actor answers, refusals aside. */
@@ -198,7 +198,7 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
    */
   writes?: number;
   downcast?: Record<number, (state: never) => unknown>;
-  /** Messages of one turn, and so of one commit, where they may be large; otherwise the runtime's own number. */
+  /** Messages of one batch, and so of one commit, where they may be large; otherwise the runtime's own number. */
   batch_max?: number;
   /** What must hold of every stored state; a text says what does not. */
   invariant?(state: State): string | null;
@@ -208,7 +208,7 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   records(message: Message, state: State | null): RecordQuery[];
   /** And those that it needs because of what is in these. */
   further?(message: Message, state: State | null, read: Read): RecordQuery[];
-  decide(state: State | null, message: Message, turn: Facts): Decision<State, Reply>;
+  decide(state: State | null, message: Message, facts: Facts): Decision<State, Reply>;
 }
 
 type KindMember = 'kind' | 'home' | 'schema' | 'upcast' | 'writes' | 'downcast' | 'batch_max' | 'invariant';
@@ -236,9 +236,9 @@ export function defineActor<State>() {
       ...([...table.values()].some(({ further }) => further !== undefined) && {
         further: (message, state, read) => definitionOf(message).further?.(message, state, read) ?? [],
       }),
-      decide(state, message, turn) {
+      decide(state, message, facts) {
         const { type: _, ...input } = message;
-        return definitionOf(message).decide(state, input, turn);
+        return definitionOf(message).decide(state, input, facts);
       },
     };
   };
@@ -254,14 +254,14 @@ export function messagesOf<State>() {
  * the refusal that everybody gets where there is none.
  */
 export function given<State, Result, Asked = unknown>(
-  find: (state: State | null, turn: Facts, input: Asked) => Result,
+  find: (state: State | null, facts: Facts, input: Asked) => Result,
 ) {
   return <Input extends Asked, D extends Decision<State, unknown>>(
-    decide: (found: Exclude<Result, No>, input: Input, turn: Facts) => D,
+    decide: (found: Exclude<Result, No>, input: Input, facts: Facts) => D,
   ) =>
-    (state: State | null, input: Input, turn: Facts): D | { reply: Extract<Result, No> } => {
-      const found = find(state, turn, input);
-      return isNo(found) ? { reply: found } : decide(found as Exclude<Result, No>, input, turn);
+    (state: State | null, input: Input, facts: Facts): D | { reply: Extract<Result, No> } => {
+      const found = find(state, facts, input);
+      return isNo(found) ? { reply: found } : decide(found as Exclude<Result, No>, input, facts);
     };
 }
 

@@ -42,8 +42,8 @@ const OTHER_CONTENT = refuse('CONFLICT', 'Something else was published under thi
 
 type JobChange<State> = { next: State | null; effects: Effect[] };
 type Given<State, Named> = <Input extends Named, D extends Decision<State, unknown>>(
-  decide: (state: State, input: Input, turn: Facts) => D,
-) => (state: State | null, input: Input, turn: Facts) => D | { reply: Refusal };
+  decide: (state: State, input: Input, facts: Facts) => D,
+) => (state: State | null, input: Input, facts: Facts) => D | { reply: Refusal };
 
 /** Where an actor stores claims of a kind. `Named`: how messages name a job and its claim. */
 export type ClaimKind<State, Named, Job> = {
@@ -53,9 +53,9 @@ export type ClaimKind<State, Named, Job> = {
   not_held: Refusal;
   records?(named: Named): RecordQuery[];
   /** The job, if this claim is its last one. */
-  held(state: State, named: Named, turn: Read): HeldJob<Job> | null;
+  held(state: State, named: Named, read: Read): HeldJob<Job> | null;
   /** Stores a longer lease. */
-  prolonged(state: State, held: HeldJob<Job>, turn: Facts): JobChange<State>;
+  prolonged(state: State, held: HeldJob<Job>, facts: Facts): JobChange<State>;
 };
 
 /** The same for jobs that may fail and be released. `tries` of a job: how often it was claimed. */
@@ -68,22 +68,22 @@ export type JobKind<State, Named, Job extends { tries: number }, Failure extends
   /** What `failed` reads beside the job. */
   further?(job: Job): RecordQuery[];
   /** Stores that the job waits until then. Absent where each failure is for good. */
-  rested?(state: State, held: HeldJob<Job>, not_before_ms: number, turn: Facts): JobChange<State>;
+  rested?(state: State, held: HeldJob<Job>, not_before_ms: number, facts: Facts): JobChange<State>;
   /** Stores that the job waits, and that this was no try. */
-  released(state: State, held: HeldJob<Job>, turn: Facts): JobChange<State>;
+  released(state: State, held: HeldJob<Job>, facts: Facts): JobChange<State>;
   /** Stores that the job has failed for good. */
-  failed(state: State, held: HeldJob<Job>, failure: Failure, turn: Facts): JobChange<State>;
+  failed(state: State, held: HeldJob<Job>, failure: Failure, facts: Facts): JobChange<State>;
 };
 
 /** The message by which a worker that is still at it gets a longer lease. */
 export function prolongMessage<State, Named, Job>(kind: ClaimKind<State, Named, Job>) {
   return {
     records: (named: Named & LeaseInput) => kind.records?.(named) ?? [],
-    decide: kind.given((state, named: Named & LeaseInput, turn): Decision<State, Lease> => {
-      const held = kind.held(state, named, turn);
-      if (held === null || turn.now_ms >= held.until_ms) return { reply: kind.not_held };
-      const until_ms = turn.now_ms + named.lease_ms;
-      return { reply: { until_ms }, ...kind.prolonged(state, { ...held, until_ms }, turn) };
+    decide: kind.given((state, named: Named & LeaseInput, facts): Decision<State, Lease> => {
+      const held = kind.held(state, named, facts);
+      if (held === null || facts.now_ms >= held.until_ms) return { reply: kind.not_held };
+      const until_ms = facts.now_ms + named.lease_ms;
+      return { reply: { until_ms }, ...kind.prolonged(state, { ...held, until_ms }, facts) };
     }),
   };
 }
@@ -104,15 +104,15 @@ export function workerMessages<State, Named, Job extends { tries: number }, Fail
           return held === null ? [] : (kind.further?.(held.job) ?? []);
         },
       }),
-      decide: kind.given((state, failure: Named & Failure, turn): Decision<State, FailedJob> => {
-        const held = kind.held(state, failure, turn);
+      decide: kind.given((state, failure: Named & Failure, facts): Decision<State, FailedJob> => {
+        const held = kind.held(state, failure, facts);
         if (held === null) return { reply: kind.not_held };
         const { tries } = held.job;
         const rested = failure.retry && !isLastTry(tries, kind.tries) ? kind.rested : undefined;
         const changed =
           rested === undefined
-            ? kind.failed(state, held, failure, turn)
-            : rested(state, held, turn.now_ms + restAfter(tries, kind.tries, failure), turn);
+            ? kind.failed(state, held, failure, facts)
+            : rested(state, held, facts.now_ms + restAfter(tries, kind.tries, failure), facts);
         return { reply: { again: rested !== undefined, tries }, ...changed };
       }),
     },
@@ -120,9 +120,9 @@ export function workerMessages<State, Named, Job extends { tries: number }, Fail
     /** A worker stops before the job was done: another may have it at once. */
     release: {
       records: (named: Named) => kind.records?.(named) ?? [],
-      decide: kind.given((state, named: Named, turn): Decision<State, typeof JOB_DONE> => {
-        const held = kind.held(state, named, turn);
-        return { reply: JOB_DONE, ...(held !== null && kind.released(state, held, turn)) };
+      decide: kind.given((state, named: Named, facts): Decision<State, typeof JOB_DONE> => {
+        const held = kind.held(state, named, facts);
+        return { reply: JOB_DONE, ...(held !== null && kind.released(state, held, facts)) };
       }),
     },
   };

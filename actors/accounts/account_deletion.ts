@@ -137,10 +137,10 @@ export const deletionMessages = messagesOf<Account>()({
   /** Devices that are still bound. */
   erase_devices: {
     records: () => [{ collection: 'devices', range: { limit: ERASED_DEVICES_MAX } }],
-    decide: ofAccount((state, _: unknown, turn): Decision<Account, { left: boolean }> => {
+    decide: ofAccount((state, _: unknown, facts): Decision<Account, { left: boolean }> => {
       const { phase } = state;
       if (phase.status !== 'erasing') return { reply: { left: false } };
-      const devices = turn.range<ErasedDevice>('devices');
+      const devices = facts.range<ErasedDevice>('devices');
       const unbound = devices.flatMap(({ id, value: { binding_epoch } }): Effect[] => [
         { effect: 'delete_record', collection: 'devices', id },
         notifyDevice(id, { type: 'unbind', binding_epoch }),

@@ -37,17 +37,17 @@ export const deviceMessages = messagesOf<Account>()({
   /** A personal device was bound; `source_id` is used when the device has no source here yet. */
   device_bound: {
     records: ({ device_id }: Bound) => recorderRecords(device_id),
-    decide: ofAccount((state, news: Bound, turn): DoneDecision<Account> => {
+    decide: ofAccount((state, news: Bound, facts): DoneDecision<Account> => {
       const { device_id, binding_epoch, claim_id } = news;
       const was_removed =
-        news.again === true && turn.record<BoundDevice>('devices', device_id)?.binding_epoch !== binding_epoch;
+        news.again === true && facts.record<BoundDevice>('devices', device_id)?.binding_epoch !== binding_epoch;
       if (isGone(state) || was_removed) {
         const outcome = was_removed ? 'removed' : 'bound_elsewhere';
         const message: ClaimMessage = { type: 'answered', device_id, outcome };
         const answered: Effect = { effect: 'notify', to: { kind: 'claim', id: claim_id }, message };
         return { reply: DONE, effects: [notifyDevice(device_id, { type: 'unbind', binding_epoch }), answered] };
       }
-      const entered = enter(state, { ...news, kind: 'personal' }, turn, (source_id) => {
+      const entered = enter(state, { ...news, kind: 'personal' }, facts, (source_id) => {
         const { id: account_id, private_workspace } = state;
         const workspace_id = private_workspace.id;
         return notifyBinding(binding_epoch, { type: 'open', account_id, workspace_id, device_id, source_id, claim_id });
@@ -58,8 +58,8 @@ export const deviceMessages = messagesOf<Account>()({
 
   source_deleted: {
     records: ({ device_id }: Omit<SourceNews, 'type'>) => [{ collection: 'device_sources', id: device_id }],
-    decide: ofAccount((_, { device_id, source_id }: Omit<SourceNews, 'type'>, turn): DoneDecision<Account> => {
-      const known = turn.record<{ source_id: string }>('device_sources', device_id);
+    decide: ofAccount((_, { device_id, source_id }: Omit<SourceNews, 'type'>, facts): DoneDecision<Account> => {
+      const known = facts.record<{ source_id: string }>('device_sources', device_id);
       if (known?.source_id !== source_id) return { reply: DONE };
       return { reply: DONE, effects: [{ effect: 'delete_record', collection: 'device_sources', id: device_id }] };
     }),
@@ -67,8 +67,8 @@ export const deviceMessages = messagesOf<Account>()({
 
   list_devices: {
     records: ({ range }: { range: RangeQuery }) => [{ collection: 'devices', range }],
-    decide: ofAccount((_, __: { range: RangeQuery }, turn) => {
-      const rows = turn.range<BoundDevice>('devices');
+    decide: ofAccount((_, __: { range: RangeQuery }, facts) => {
+      const rows = facts.range<BoundDevice>('devices');
       const devices: ListedDevice[] = rows.map(({ id, order, value }) => ({ id, order, ...value }));
       return { reply: { devices } };
     }),
@@ -76,8 +76,8 @@ export const deviceMessages = messagesOf<Account>()({
 
   remove_device: {
     records: ({ device_id }: { device_id: string }) => [{ collection: 'devices', id: device_id }],
-    decide: ofAccount((state, { device_id }: { device_id: string }, turn): DoneDecision<Account> => {
-      const bound = turn.record<BoundDevice>('devices', device_id);
+    decide: ofAccount((state, { device_id }: { device_id: string }, facts): DoneDecision<Account> => {
+      const bound = facts.record<BoundDevice>('devices', device_id);
       if (bound === undefined) return { reply: NO_DEVICE };
       const { kind, binding_epoch } = bound;
       const is_in_session = kind === 'shared' && state.sessions.includes(binding_epoch);
@@ -114,14 +114,14 @@ export function recorderRecords(device_id: string): RecordQuery[] {
 export function enter(
   state: Account,
   device: { device_id: string; kind: BoundDevice['kind']; binding_epoch: string; source_id: string },
-  turn: Facts,
+  facts: Facts,
   next: (source_id: string) => OutboxMessage,
 ): { next: Account; effects: Effect[] } {
   const { device_id, kind, binding_epoch } = device;
-  const before = turn.record<BoundDevice>('devices', device_id);
-  const known_source = turn.record<{ source_id: string }>('device_sources', device_id)?.source_id;
+  const before = facts.record<BoundDevice>('devices', device_id);
+  const known_source = facts.record<{ source_id: string }>('device_sources', device_id)?.source_id;
   const source_id = known_source ?? device.source_id;
-  const bound_at_ms = before?.binding_epoch === binding_epoch ? before.bound_at_ms : turn.now_ms;
+  const bound_at_ms = before?.binding_epoch === binding_epoch ? before.bound_at_ms : facts.now_ms;
   const bound: BoundDevice = { kind, bound_at_ms, binding_epoch, source_id };
   const effects: Effect[] = [
     { effect: 'put_record', collection: 'devices', id: device_id, value: bound, order: bound_at_ms },

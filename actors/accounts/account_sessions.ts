@@ -50,14 +50,14 @@ export const sessionMessages = messagesOf<Account>()({
   /** The recorder has its address, and can begin. */
   session_ready: {
     records: ({ device_id }: Ready) => recorderRecords(device_id),
-    decide: ofAccount((state, ready: Ready, turn): DoneDecision<Account> => {
+    decide: ofAccount((state, ready: Ready, facts): DoneDecision<Account> => {
       const { session_id, claim_id, device_id, ble_address } = ready;
       const startWith = (source_id: string): OutboxMessage =>
         notifySession(session_id, { type: 'start', account_id: state.id, claim_id, device_id, source_id, ble_address });
       // Of a deleted account's sessions none waits any more: this one will refuse, and every participant is notified.
       if (!state.sessions.includes(session_id)) return { reply: DONE, effects: [startWith(ready.source_id)] };
       const device = { ...ready, kind: 'shared' as const, binding_epoch: session_id };
-      return { reply: DONE, ...enter(state, device, turn, startWith) };
+      return { reply: DONE, ...enter(state, device, facts, startWith) };
     }),
   },
 
@@ -66,9 +66,9 @@ export const sessionMessages = messagesOf<Account>()({
     records: ({ device_id }: SessionNewsOf<'session_over'>) =>
       device_id === null ? [] : [{ collection: 'devices', id: device_id }],
     decide: ofAccount(
-      (state, { session_id, device_id }: SessionNewsOf<'session_over'>, turn): DoneDecision<Account> => {
+      (state, { session_id, device_id }: SessionNewsOf<'session_over'>, facts): DoneDecision<Account> => {
         const sessions = state.sessions.filter((id) => id !== session_id);
-        const bound = device_id === null ? undefined : turn.record<BoundDevice>('devices', device_id);
+        const bound = device_id === null ? undefined : facts.record<BoundDevice>('devices', device_id);
         if (device_id === null || bound?.binding_epoch !== session_id)
           return { reply: DONE, next: { ...state, sessions } };
         return {

@@ -84,9 +84,9 @@ export const appSession = defineActor<AppSession>()({
       }),
     },
 
-    refresh: live((session, { generation }: { generation: number }, turn) => {
+    refresh: live((session, { generation }: { generation: number }, facts) => {
       if (generation < 1 || generation > session.generation) return { reply: ENDED }; // never given out
-      const { now_ms } = turn;
+      const { now_ms } = facts;
       if (generation === session.generation) {
         const turned = { generation: generation + 1, turned_at_ms: now_ms, successor_used: false };
         return issue({ ...session, ...turned, last_used_at_ms: now_ms }, now_ms);
@@ -98,7 +98,7 @@ export const appSession = defineActor<AppSession>()({
       // A lost answer must not sign a phone out: the same successor again, with a fresh access token.
       if (generation === session.generation - 1 && in_time) return issue(session, now_ms);
       // An old refresh token in two hands: nobody knows which is the thief's, so the session ends.
-      return { reply: ENDED, ...ended(session, turn) };
+      return { reply: ENDED, ...ended(session, facts) };
     }),
 
     end: finish,
@@ -107,8 +107,8 @@ export const appSession = defineActor<AppSession>()({
   },
 });
 
-function finish(state: AppSession | null, _: unknown, turn: Facts): Decision<AppSession, typeof DONE> {
-  return state === null ? { reply: DONE } : { reply: DONE, ...ended(state, turn) };
+function finish(state: AppSession | null, _: unknown, facts: Facts): Decision<AppSession, typeof DONE> {
+  return state === null ? { reply: DONE } : { reply: DONE, ...ended(state, facts) };
 }
 
 function ended({ account_id, born }: AppSession, { self }: Facts): { next: null; effects: Effect[] } {

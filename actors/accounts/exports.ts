@@ -64,15 +64,15 @@ const exportJobs = workerMessages<Exports, HeldExport, ExportJob, JobFailure & E
     const item = heldExport(state, named);
     return item && { until_ms: item.stage.lease_until_ms, job: { tries: item.stage.tries, item } };
   },
-  prolonged(state, { job: { item }, until_ms: lease_until_ms }, turn) {
-    return withStage(state, { ...item, stage: { ...item.stage, lease_until_ms } }, turn);
+  prolonged(state, { job: { item }, until_ms: lease_until_ms }, facts) {
+    return withStage(state, { ...item, stage: { ...item.stage, lease_until_ms } }, facts);
   },
-  released(state, { job: { item } }, turn) {
+  released(state, { job: { item } }, facts) {
     const { asker, attempt, tries } = item.stage;
-    return withStage(state, { ...item, stage: { status: 'pending', asker, attempt, tries: tries - 1 } }, turn);
+    return withStage(state, { ...item, stage: { status: 'pending', asker, attempt, tries: tries - 1 } }, facts);
   },
-  failed(state, { job: { item } }, { code, message }, turn) {
-    return withStage(state, { ...item, stage: { status: 'failed', code, message } }, turn);
+  failed(state, { job: { item } }, { code, message }, facts) {
+    return withStage(state, { ...item, stage: { status: 'failed', code, message } }, facts);
   },
 });
 
@@ -108,49 +108,49 @@ export const exports = defineActor<Exports>()({
       decide: (state, _: unknown, { now_ms }) => ({ reply: { kept: kept(standing(state, now_ms)) } }),
     },
 
-    request(state, { export_id, by, audio, files, asker }: Requested, turn): Decision<Exports, Export> {
-      const before = standing(state, turn.now_ms);
+    request(state, { export_id, by, audio, files, asker }: Requested, facts): Decision<Exports, Export> {
+      const before = standing(state, facts.now_ms);
       const known = before.items.find(({ id }) => id === export_id);
       if (known !== undefined) return { reply: known };
-      const refused = refusalOf(before, by, turn);
+      const refused = refusalOf(before, by, facts);
       if (refused !== null) return { reply: refused };
       // From here on it succeeds.
       const stage: ExportStage = { status: 'pending', asker, attempt: 0, tries: 0 };
-      const made: Export = { id: export_id, by, audio, files, created_at_ms: turn.now_ms, stage };
-      const asked_at_ms = by === 'account' ? [...before.asked_at_ms, turn.now_ms] : before.asked_at_ms;
-      return { reply: made, ...changed({ ...before, items: [...before.items, made], asked_at_ms }, turn) };
+      const made: Export = { id: export_id, by, audio, files, created_at_ms: facts.now_ms, stage };
+      const asked_at_ms = by === 'account' ? [...before.asked_at_ms, facts.now_ms] : before.asked_at_ms;
+      return { reply: made, ...changed({ ...before, items: [...before.items, made], asked_at_ms }, facts) };
     },
 
-    delete(state, { export_id, by }: { export_id: string; by: ByWhom }, turn): DoneDecision<Exports> {
-      const before = standing(state, turn.now_ms);
+    delete(state, { export_id, by }: { export_id: string; by: ByWhom }, facts): DoneDecision<Exports> {
+      const before = standing(state, facts.now_ms);
       const found = before.items.find((one) => one.id === export_id && one.by === by);
       if (found === undefined) return { reply: NO_EXPORT };
       const items = before.items.filter((one) => one !== found);
       const removing = hasBytes(found) ? [...before.removing, export_id] : before.removing;
-      return { reply: DONE, ...changed({ ...before, items, removing }, turn) };
+      return { reply: DONE, ...changed({ ...before, items, removing }, facts) };
     },
 
     // From workers:
 
     /** Takes what is due. */
-    claim(state, { claim }: { claim: string }, turn): Decision<Exports, ExportWork> {
-      const before = standing(state, turn.now_ms);
+    claim(state, { claim }: { claim: string }, facts): Decision<Exports, ExportWork> {
+      const before = standing(state, facts.now_ms);
       const [export_id] = before.removing;
-      if (export_id !== undefined) return { reply: { work: 'remove', export_id }, ...changed(before, turn) };
+      if (export_id !== undefined) return { reply: { work: 'remove', export_id }, ...changed(before, facts) };
       const pending = before.items.find(({ stage }) => stage.status === 'pending');
       if (pending?.stage.status !== 'pending') {
         // Only so that its place in the index is true again.
-        return { reply: { work: 'none' }, ...changed(before, turn) };
+        return { reply: { work: 'none' }, ...changed(before, facts) };
       }
       const { asker, attempt, tries } = pending.stage;
       const begun = { asker, attempt: attempt + 1, tries: tries + 1 };
-      const lease_until_ms = turn.now_ms + LIMITS.export_lease_ms;
+      const lease_until_ms = facts.now_ms + LIMITS.export_lease_ms;
       const progress = { records: 0, bytes: 0 };
       const running: RunningExport = {
         ...pending,
         stage: { ...begun, status: 'running', claim, lease_until_ms, progress },
       };
-      return { reply: { work: 'make', export: running }, ...changed(withItem(before, running), turn) };
+      return { reply: { work: 'make', export: running }, ...changed(withItem(before, running), facts) };
     },
 
     prolong: exportJobs.prolong,
@@ -158,29 +158,29 @@ export const exports = defineActor<Exports>()({
     release: exportJobs.release,
 
     finish: ofHeldExport(
-      (state, { archived, ...named }: HeldExport & { archived: Archived }, turn): DoneDecision<Exports> => {
+      (state, { archived, ...named }: HeldExport & { archived: Archived }, facts): DoneDecision<Exports> => {
         const known = state.items.find(({ id }) => id === named.export_id);
         if (known?.stage.status === 'ready' && known.stage.claim === named.claim) return { reply: DONE };
         const item = heldExport(state, named);
         if (item === null) return { reply: NOT_YOURS };
         const { attempt, claim } = item.stage;
-        const expires_at_ms = turn.now_ms + LIMITS.export_kept_ms;
+        const expires_at_ms = facts.now_ms + LIMITS.export_kept_ms;
         const stage: ExportStage = { status: 'ready', claim, attempt, expires_at_ms, ...archived };
-        return { reply: DONE, ...withStage(state, { ...item, stage }, turn) };
+        return { reply: DONE, ...withStage(state, { ...item, stage }, facts) };
       },
     ),
 
     /** Its bytes are gone. */
-    removed(state, { export_id }: { export_id: string }, turn): DoneDecision<Exports> {
-      const before = standing(state, turn.now_ms);
+    removed(state, { export_id }: { export_id: string }, facts): DoneDecision<Exports> {
+      const before = standing(state, facts.now_ms);
       const removing = before.removing.filter((id) => id !== export_id);
-      return { reply: DONE, ...changed({ ...before, removing }, turn) };
+      return { reply: DONE, ...changed({ ...before, removing }, facts) };
     },
 
     /** A reminder: something has had its time. */
-    look: (state, _: unknown, turn): DoneDecision<Exports> => ({
+    look: (state, _: unknown, facts): DoneDecision<Exports> => ({
       reply: DONE,
-      ...changed(standing(state, turn.now_ms), turn),
+      ...changed(standing(state, facts.now_ms), facts),
     }),
 
     /** With its account; the bytes go with their folder. */
@@ -246,9 +246,9 @@ function heldExport({ items }: Exports, { export_id, claim, progress }: HeldExpo
   return { ...found, stage: { ...found.stage, ...(progress !== undefined && { progress }) } };
 }
 
-function withStage(state: Exports, item: Export, turn: Facts): { next: Exports | null; effects: Effect[] } {
+function withStage(state: Exports, item: Export, facts: Facts): { next: Exports | null; effects: Effect[] } {
   const removing = hasBytes(item) ? state.removing : [...state.removing, item.id];
-  return changed({ ...withItem(state, item), removing }, turn);
+  return changed({ ...withItem(state, item), removing }, facts);
 }
 
 function withItem(state: Exports, item: Export): Exports {

@@ -50,32 +50,32 @@ export const files = defineActor<Files>()({
     view: {
       reads: true,
       records: ({ file_id }: OfFile) => [recordOf(file_id)],
-      decide(_, { file_id }: OfFile, turn): OneFile {
-        const file = turn.record<FileRecord>(FILES, file_id);
+      decide(_, { file_id }: OfFile, facts): OneFile {
+        const file = facts.record<FileRecord>(FILES, file_id);
         return { reply: file === undefined ? NO_FILE : { id: file_id, ...file } };
       },
     },
 
     list: {
       records: ({ range }: { range: RangeQuery }) => [{ collection: FILES, range }],
-      decide: (_, __: { range: RangeQuery }, turn) => ({ reply: { files: turn.range<FileRecord>(FILES) } }),
+      decide: (_, __: { range: RangeQuery }, facts) => ({ reply: { files: facts.range<FileRecord>(FILES) } }),
     },
 
     /** Its bytes are to come within a day. */
     declare: {
       records: ({ file_id }: OfFile) => [recordOf(file_id)],
-      decide(state, { file_id, ...declared }: Declared & OfFile, turn): OneFile {
-        const known = turn.record<FileRecord>(FILES, file_id);
+      decide(state, { file_id, ...declared }: Declared & OfFile, facts): OneFile {
+        const known = facts.record<FileRecord>(FILES, file_id);
         if (known !== undefined) return { reply: { id: file_id, ...known } };
         const { count, bytes } = state ?? { count: 0, bytes: 0 };
         if (count >= LIMITS.files_per_account_max) return { reply: TOO_MANY };
         if (bytes + declared.size_bytes > LIMITS.file_bytes_per_account_max) return { reply: TOO_LARGE };
         // From here on it succeeds.
-        const file: FileRecord = { ...declared, status: 'awaiting_upload', created_at_ms: turn.now_ms };
+        const file: FileRecord = { ...declared, status: 'awaiting_upload', created_at_ms: facts.now_ms };
         return {
           reply: { id: file_id, ...file },
           next: { count: count + 1, bytes: bytes + file.size_bytes },
-          effects: [putFile(file_id, file), awaitUpload(file_id, turn.now_ms)],
+          effects: [putFile(file_id, file), awaitUpload(file_id, facts.now_ms)],
         };
       },
     },
@@ -83,8 +83,8 @@ export const files = defineActor<Files>()({
     /** Its bytes are in the blob store. */
     stored: {
       records: ({ file_id }: OfFile) => [recordOf(file_id)],
-      decide(_, { file_id }: OfFile, turn): OneFile {
-        const file = turn.record<FileRecord>(FILES, file_id);
+      decide(_, { file_id }: OfFile, facts): OneFile {
+        const file = facts.record<FileRecord>(FILES, file_id);
         if (file === undefined) return { reply: NO_FILE };
         if (file.status === 'stored') return { reply: { id: file_id, ...file } };
         const stored: FileRecord = { ...file, status: 'stored' };
@@ -95,8 +95,8 @@ export const files = defineActor<Files>()({
 
     rename: {
       records: ({ file_id }: OfFile) => [recordOf(file_id)],
-      decide(_, { file_id, name }: OfFile & { name: string }, turn): OneFile {
-        const file = turn.record<FileRecord>(FILES, file_id);
+      decide(_, { file_id, name }: OfFile & { name: string }, facts): OneFile {
+        const file = facts.record<FileRecord>(FILES, file_id);
         if (file === undefined) return { reply: NO_FILE };
         if (file.name === name) return { reply: { id: file_id, ...file } };
         const renamed: FileRecord = { ...file, name };
@@ -106,8 +106,8 @@ export const files = defineActor<Files>()({
 
     delete: {
       records: ({ file_id }: OfFile) => [recordOf(file_id)],
-      decide(state, { file_id }: OfFile, turn): Decision<Files, typeof DONE> {
-        const file = turn.record<FileRecord>(FILES, file_id);
+      decide(state, { file_id }: OfFile, facts): Decision<Files, typeof DONE> {
+        const file = facts.record<FileRecord>(FILES, file_id);
         if (state === null || file === undefined) return { reply: NO_FILE };
         return { reply: DONE, ...dropped(state, file_id, file) };
       },
@@ -116,8 +116,8 @@ export const files = defineActor<Files>()({
     /** A reminder: the bytes had their time. */
     drop_upload: {
       records: ({ file_id }: OfFile) => [recordOf(file_id)],
-      decide(state, { file_id }: OfFile, turn): Decision<Files, typeof DONE> {
-        const file = turn.record<FileRecord>(FILES, file_id);
+      decide(state, { file_id }: OfFile, facts): Decision<Files, typeof DONE> {
+        const file = facts.record<FileRecord>(FILES, file_id);
         if (state === null || file?.status !== 'awaiting_upload') return { reply: DONE };
         return { reply: DONE, ...dropped(state, file_id, file) };
       },
@@ -126,9 +126,9 @@ export const files = defineActor<Files>()({
     /** With its account. */
     erase: {
       records: (): RecordQuery[] => [{ collection: FILES, range: { limit: LIMITS.files_per_account_max } }],
-      decide(state, _: unknown, turn): Decision<Files, { left: boolean }> {
+      decide(state, _: unknown, facts): Decision<Files, { left: boolean }> {
         if (state === null) return { reply: { left: false } };
-        const awaited = turn.range<FileRecord>(FILES).filter(({ value }) => value.status === 'awaiting_upload');
+        const awaited = facts.range<FileRecord>(FILES).filter(({ value }) => value.status === 'awaiting_upload');
         const effects: Effect[] = [
           ...awaited.map(({ id }) => uploadAwaitedNoMore(id)),
           { effect: 'delete_collection', collection: FILES },

@@ -52,8 +52,8 @@ export const binding = defineActor<Binding>()({
 
     stream_of: {
       records: streamRefRecords,
-      decide: bound((state, asked: StreamOf, turn): Decision<Binding, StreamRef> => {
-        const found = streamOf(turn, asked);
+      decide: bound((state, asked: StreamOf, facts): Decision<Binding, StreamRef> => {
+        const found = streamOf(facts, asked);
         if (isRefusal(found)) return { reply: found };
         const { found: reply, effects } = found;
         return effects.length === 0 ? { reply } : { reply, next: { ...state }, effects };

@@ -87,11 +87,11 @@ export const device = defineActor<Device>()({
     revoke: known((state, _: unknown, { now_ms }) => withCertificates(state, revoke(state.certificates, now_ms))),
 
     // From a claim that this device redeems:
-    bind: known((state, { claim_id, account_id, binding_epoch, source_id }: BindTerms, turn): DeviceDecision => {
-      const { self, now_ms } = turn;
-      if (state.kind !== 'personal') return { reply: DONE, effects: [answer(turn, claim_id, 'wrong_kind')] };
+    bind: known((state, { claim_id, account_id, binding_epoch, source_id }: BindTerms, facts): DeviceDecision => {
+      const { self, now_ms } = facts;
+      if (state.kind !== 'personal') return { reply: DONE, effects: [answer(facts, claim_id, 'wrong_kind')] };
       if (state.binding !== null && state.binding.account_id !== account_id)
-        return { reply: DONE, effects: [answer(turn, claim_id, 'bound_elsewhere')] };
+        return { reply: DONE, effects: [answer(facts, claim_id, 'bound_elsewhere')] };
       // The account is notified and opens the binding, which notifies the claim: whoever waits for the claim finds all of it.
       const news = { type: 'device_bound' as const, device_id: self, source_id, claim_id };
       // What was recorded under a binding that stands is still to come under it.
@@ -107,12 +107,12 @@ export const device = defineActor<Device>()({
       };
     }),
 
-    bind_session: known((state, order: BindTerms & { ble_address: string }, turn): DeviceDecision => {
+    bind_session: known((state, order: BindTerms & { ble_address: string }, facts): DeviceDecision => {
       const { claim_id, account_id, binding_epoch: session_id, source_id, ble_address } = order;
-      const { self, now_ms } = turn;
-      if (state.kind !== 'shared') return { reply: DONE, effects: [answer(turn, claim_id, 'wrong_kind')] };
+      const { self, now_ms } = facts;
+      if (state.kind !== 'shared') return { reply: DONE, effects: [answer(facts, claim_id, 'wrong_kind')] };
       const is_busy = state.redeeming !== undefined || (state.binding !== null && !state.binding.draining);
-      if (is_busy) return { reply: DONE, effects: [answer(turn, claim_id, 'in_session')] };
+      if (is_busy) return { reply: DONE, effects: [answer(facts, claim_id, 'in_session')] };
       // The address is asked first, then the host's account, then the session, and the claim is notified last.
       const message: HoldRequest = { type: 'hold', session_id, account_id, device_id: self, claim_id, source_id };
       return {
@@ -123,17 +123,17 @@ export const device = defineActor<Device>()({
     }),
 
     // From its session. It has begun:
-    bound: known((state, { claim_id, account_id, binding_epoch: epoch }: SessionBegun, turn): DeviceDecision => {
+    bound: known((state, { claim_id, account_id, binding_epoch: epoch }: SessionBegun, facts): DeviceDecision => {
       const next = { ...state, binding: { epoch, account_id, claim_id }, redeeming: undefined };
-      return { reply: DONE, next, effects: [answer(turn, claim_id, 'bound')] };
+      return { reply: DONE, next, effects: [answer(facts, claim_id, 'bound')] };
     }),
 
     /** It has not, or the BLE address is taken. */
     not_bound: known(
-      (state, { claim_id, outcome }: { claim_id: string; outcome: RefusedOutcome }, turn): DeviceDecision => ({
+      (state, { claim_id, outcome }: { claim_id: string; outcome: RefusedOutcome }, facts): DeviceDecision => ({
         reply: DONE,
         next: { ...state, redeeming: undefined },
-        effects: [answer(turn, claim_id, outcome)],
+        effects: [answer(facts, claim_id, outcome)],
       }),
     ),
 

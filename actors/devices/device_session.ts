@@ -196,7 +196,7 @@ export const deviceSession = defineActor<DeviceSession>()({
       return { reply: next, next, effects: [...updated, ...(status === 'open' ? [tickAt(expires_at_ms)] : [])] };
     }),
 
-    end: hosted((session, _: By, turn) => end(session, 'host', turn)),
+    end: hosted((session, _: By, facts) => end(session, 'host', facts)),
 
     // From its recorder; to any other device it binds nobody.
     /** What a recorder may rely on. */
@@ -209,32 +209,32 @@ export const deviceSession = defineActor<DeviceSession>()({
 
     stream_of: {
       records: streamRefRecords,
-      decide(state, asked: StreamOf, turn): Decision<DeviceSession, StreamRef> {
-        if (state === null || termsOf(state, asked.device_id, turn.now_ms) === null) return { reply: UNBOUND };
-        const found = streamOf(turn, asked);
+      decide(state, asked: StreamOf, facts): Decision<DeviceSession, StreamRef> {
+        if (state === null || termsOf(state, asked.device_id, facts.now_ms) === null) return { reply: UNBOUND };
+        const found = streamOf(facts, asked);
         if (isRefusal(found)) return { reply: found };
         const { found: reply, effects } = found;
         return effects.length === 0 ? { reply } : { reply, next: { ...state }, effects };
       },
     },
 
-    end_by_recorder(state, { device_id }: { device_id: string }, turn): SessionDecision {
+    end_by_recorder(state, { device_id }: { device_id: string }, facts): SessionDecision {
       if (state === null || recorderOf(state)?.device_id !== device_id) return { reply: UNBOUND };
-      return endForRecorder(state, 'recorder', turn);
+      return endForRecorder(state, 'recorder', facts);
     },
 
     // From others.
     /** `binding_epoch`: under which the account had the recorder; what an earlier release has sent does not say it. */
     device_removed: known(
-      (session, { device_id, binding_epoch }: Removed, turn): SessionDecision | DoneDecision<DeviceSession> => {
-        if (recorderOf(session)?.device_id === device_id) return endForRecorder(session, 'device_removed', turn);
+      (session, { device_id, binding_epoch }: Removed, facts): SessionDecision | DoneDecision<DeviceSession> => {
+        if (recorderOf(session)?.device_id === device_id) return endForRecorder(session, 'device_removed', facts);
         // The recorder is on its way here, and this may overtake it.
         const is_expected = session.phase.status === 'waiting' && binding_epoch === session.id;
-        return is_expected ? end(session, 'device_removed', turn) : { reply: DONE };
+        return is_expected ? end(session, 'device_removed', facts) : { reply: DONE };
       },
     ),
 
-    account_deleted: known((session, _: unknown, turn) => end(session, 'account_deleted', turn)),
+    account_deleted: known((session, _: unknown, facts) => end(session, 'account_deleted', facts)),
 
     /** Whether the address is still held. */
     ask_hold(state, { ble_address }: { ble_address: string }, { self }): DoneDecision<DeviceSession> {
@@ -245,11 +245,11 @@ export const deviceSession = defineActor<DeviceSession>()({
       return { reply: DONE, effects: [notifyAddress(ble_address, { type: 'hold_answered', session_id: self, holds })] };
     },
 
-    tick: known((session, _: unknown, turn): SessionDecision | DoneDecision<DeviceSession> => {
+    tick: known((session, _: unknown, facts): SessionDecision | DoneDecision<DeviceSession> => {
       const { phase, expires_at_ms } = session;
-      const { now_ms } = turn;
-      if (phase.status === 'waiting' && now_ms >= phase.until_ms) return end(session, 'never_started', turn);
-      if (phase.status === 'open' && now_ms >= expires_at_ms) return end(session, 'expired', turn);
+      const { now_ms } = facts;
+      if (phase.status === 'waiting' && now_ms >= phase.until_ms) return end(session, 'never_started', facts);
+      if (phase.status === 'open' && now_ms >= expires_at_ms) return end(session, 'expired', facts);
       if (phase.status === 'draining' && now_ms >= phase.drain_until_ms) return close(session, phase);
       return { reply: DONE };
     }),
@@ -310,8 +310,8 @@ function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Facts): 
 }
 
 /** One that drains already keeps its reason. */
-function endForRecorder(session: DeviceSession, end_reason: EndReason, turn: Facts): SessionDecision {
-  return session.phase.status === 'draining' ? close(session, session.phase) : end(session, end_reason, turn);
+function endForRecorder(session: DeviceSession, end_reason: EndReason, facts: Facts): SessionDecision {
+  return session.phase.status === 'draining' ? close(session, session.phase) : end(session, end_reason, facts);
 }
 
 /** Nothing more comes from the recorder. */

@@ -149,9 +149,9 @@ export const email = defineActor<Email>()({
     // From workspaces:
     invited: {
       records: invitationRecord,
-      decide(state, { invitation_id, workspace_id }: Invited & AddressedInvitation, turn) {
-        if (turn.record('invitations', invitation_id) !== undefined) return { reply: { sent: true } };
-        const { now_ms } = turn;
+      decide(state, { invitation_id, workspace_id }: Invited & AddressedInvitation, facts) {
+        if (facts.record('invitations', invitation_id) !== undefined) return { reply: { sent: true } };
+        const { now_ms } = facts;
         const known = emailAt(state, now_ms);
         const value: AddressedInvitation = { workspace_id };
         return {
@@ -164,16 +164,16 @@ export const email = defineActor<Email>()({
 
     uninvited: {
       records: invitationRecord,
-      decide(state, { invitation_id }: Invited, turn) {
-        if (turn.record('invitations', invitation_id) === undefined) return { reply: { sent: false } };
-        const known = emailAt(state, turn.now_ms);
+      decide(state, { invitation_id }: Invited, facts) {
+        if (facts.record('invitations', invitation_id) === undefined) return { reply: { sent: false } };
+        const known = emailAt(state, facts.now_ms);
         const next = { ...known, invitations: known.invitations - 1 };
         return {
           reply: { sent: false },
           next,
           effects: [
             { effect: 'delete_record', collection: 'invitations', id: invitation_id },
-            ...(isUnused(next) ? [forgetLater(turn.now_ms)] : []),
+            ...(isUnused(next) ? [forgetLater(facts.now_ms)] : []),
           ],
         };
       },
@@ -181,16 +181,16 @@ export const email = defineActor<Email>()({
 
     invitation: {
       records: invitationRecord,
-      decide(_, { invitation_id }: Invited, turn) {
-        const found = turn.record<AddressedInvitation>('invitations', invitation_id);
+      decide(_, { invitation_id }: Invited, facts) {
+        const found = facts.record<AddressedInvitation>('invitations', invitation_id);
         return { reply: found ?? refuse('NOT_FOUND', 'There is no such invitation.') };
       },
     },
 
     list_invitations: {
       records: ({ range }: { range: RangeQuery }) => [{ collection: 'invitations', range }],
-      decide(_, __: { range: RangeQuery }, turn) {
-        const rows = turn.range<AddressedInvitation>('invitations');
+      decide(_, __: { range: RangeQuery }, facts) {
+        const rows = facts.range<AddressedInvitation>('invitations');
         const invitations: ListedInvitation[] = rows.map(({ id, order, value }) => ({ id, order, ...value }));
         return { reply: { invitations } };
       },

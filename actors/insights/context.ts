@@ -48,8 +48,8 @@ export const context = defineActor<Context>()({
     context_items: {
       reads: true,
       records: () => [allItems()],
-      decide(state, _: unknown, turn) {
-        const items = turn.range<ContextItem>(ITEMS).map(({ id, value }): KeptItem => ({ id, ...value }));
+      decide(state, _: unknown, facts) {
+        const items = facts.range<ContextItem>(ITEMS).map(({ id, value }): KeptItem => ({ id, ...value }));
         return { reply: { version: state?.version ?? 0, items } };
       },
     },
@@ -58,12 +58,12 @@ export const context = defineActor<Context>()({
     profile_revisions: {
       reads: true,
       records: ({ range }: { range: RangeQuery }) => [{ collection: PROFILES, range }],
-      decide: (_, __: { range: RangeQuery }, turn) => ({ reply: { revisions: turn.range<Profile>(PROFILES) } }),
+      decide: (_, __: { range: RangeQuery }, facts) => ({ reply: { revisions: facts.range<Profile>(PROFILES) } }),
     },
 
     /** `revision`: the one that was read before. */
-    save_profile(state, { revision, ...text }: ProfileText & { revision: number }, turn): Decision<Context, Profile> {
-      const before = state ?? newContext(turn.self);
+    save_profile(state, { revision, ...text }: ProfileText & { revision: number }, facts): Decision<Context, Profile> {
+      const before = state ?? newContext(facts.self);
       const { profile } = before;
       if (revision !== profile.revision)
         return {
@@ -71,7 +71,7 @@ export const context = defineActor<Context>()({
         };
       const changed_fields = changedFields(profile, text);
       if (changed_fields.length === 0) return { reply: profile };
-      const saved: Profile = { ...text, revision: revision + 1, updated_at_ms: turn.now_ms };
+      const saved: Profile = { ...text, revision: revision + 1, updated_at_ms: facts.now_ms };
       const data = { revision: saved.revision, changed_fields };
       const oldest = saved.revision - LIMITS.profile_revisions_kept_max;
       return {
@@ -88,9 +88,9 @@ export const context = defineActor<Context>()({
           ...(oldest > 0 ? [{ effect: 'delete_record' as const, collection: PROFILES, id: revisionKey(oldest) }] : []),
           {
             effect: 'append_event',
-            account_id: turn.self,
+            account_id: facts.self,
             type: 'suggestion_profile.updated',
-            resource_id: turn.self,
+            resource_id: facts.self,
             data,
           },
         ],
@@ -99,25 +99,25 @@ export const context = defineActor<Context>()({
 
     create_item: {
       records: ({ item_id }: NewItem) => [itemRecord(item_id)],
-      decide(state, { item_id, text }: NewItem, turn): Decision<Context, KeptItem> {
-        const known = turn.record<ContextItem>(ITEMS, item_id);
+      decide(state, { item_id, text }: NewItem, facts): Decision<Context, KeptItem> {
+        const known = facts.record<ContextItem>(ITEMS, item_id);
         if (known !== undefined) return { reply: { id: item_id, ...known } };
-        const before = state ?? newContext(turn.self);
+        const before = state ?? newContext(facts.self);
         if (before.items >= LIMITS.context_items_max) return { reply: TOO_MANY_ITEMS };
-        const item: ContextItem = { text, created_at_ms: turn.now_ms, updated_at_ms: turn.now_ms };
-        const changed = itemsChanged({ ...before, items: before.items + 1 }, turn);
+        const item: ContextItem = { text, created_at_ms: facts.now_ms, updated_at_ms: facts.now_ms };
+        const changed = itemsChanged({ ...before, items: before.items + 1 }, facts);
         return { reply: { id: item_id, ...item }, ...changed, effects: [putItem(item_id, item), ...changed.effects] };
       },
     },
 
     edit_item: {
       records: ({ item_id }: NewItem) => [itemRecord(item_id)],
-      decide(state, { item_id, text }: NewItem, turn): Decision<Context, KeptItem> {
-        const item = turn.record<ContextItem>(ITEMS, item_id);
+      decide(state, { item_id, text }: NewItem, facts): Decision<Context, KeptItem> {
+        const item = facts.record<ContextItem>(ITEMS, item_id);
         if (state === null || item === undefined) return { reply: NO_ITEM };
         if (item.text === text) return { reply: { id: item_id, ...item } };
-        const edited: ContextItem = { ...item, text, updated_at_ms: turn.now_ms };
-        const changed = itemsChanged(state, turn);
+        const edited: ContextItem = { ...item, text, updated_at_ms: facts.now_ms };
+        const changed = itemsChanged(state, facts);
         return {
           reply: { id: item_id, ...edited },
           ...changed,
@@ -128,29 +128,29 @@ export const context = defineActor<Context>()({
 
     delete_item: {
       records: ({ item_id }: { item_id: string }) => [itemRecord(item_id)],
-      decide(state, { item_id }: { item_id: string }, turn): Decision<Context, typeof DONE> {
-        if (state === null || turn.record(ITEMS, item_id) === undefined) return { reply: NO_ITEM };
-        const changed = itemsChanged({ ...state, items: state.items - 1 }, turn);
+      decide(state, { item_id }: { item_id: string }, facts): Decision<Context, typeof DONE> {
+        if (state === null || facts.record(ITEMS, item_id) === undefined) return { reply: NO_ITEM };
+        const changed = itemsChanged({ ...state, items: state.items - 1 }, facts);
         const gone: Effect = { effect: 'delete_record', collection: ITEMS, id: item_id };
         return { reply: DONE, ...changed, effects: [gone, ...changed.effects] };
       },
     },
 
-    create_pipeline(state, terms: PipelineTerms & { name: string }, turn): Decision<Context, Pipeline> {
-      const before = state ?? newContext(turn.self);
+    create_pipeline(state, terms: PipelineTerms & { name: string }, facts): Decision<Context, Pipeline> {
+      const before = state ?? newContext(facts.self);
       if (before.pipelines.length >= LIMITS.pipelines_per_account_max) return { reply: TOO_MANY_PIPELINES };
       const number = before.numbers + 1;
-      const blank = { ...firstPipeline(turn.now_ms), number, default: false };
+      const blank = { ...firstPipeline(facts.now_ms), number, default: false };
       const made: Pipeline = { ...blank, ...settled(blank, terms) };
       return {
         reply: made,
         next: { ...before, numbers: number, pipelines: [...before.pipelines, made] },
-        effects: [pipelineEvent('pipeline.created', made, turn)],
+        effects: [pipelineEvent('pipeline.created', made, facts)],
       };
     },
 
-    edit_pipeline(state, { number, ...edit }: PipelineEdit & { number: number }, turn): Decision<Context, Pipeline> {
-      return editPipeline(state ?? newContext(turn.self), { number, ...edit }, turn);
+    edit_pipeline(state, { number, ...edit }: PipelineEdit & { number: number }, facts): Decision<Context, Pipeline> {
+      return editPipeline(state ?? newContext(facts.self), { number, ...edit }, facts);
     },
 
     /** With its account. */
@@ -183,7 +183,7 @@ export function defaultPipeline({ pipelines }: Context): Pipeline {
   return pipelines.find((pipeline) => pipeline.default) as Pipeline;
 }
 
-function editPipeline(state: Context, { number, ...edit }: PipelineEdit & { number: number }, turn: Facts) {
+function editPipeline(state: Context, { number, ...edit }: PipelineEdit & { number: number }, facts: Facts) {
   const pipeline = state.pipelines.find((one) => one.number === number);
   const refused = pipeline === undefined ? NO_PIPELINE : refusalOf(pipeline, edit);
   if (pipeline === undefined || refused !== null) return { reply: refused ?? NO_PIPELINE };
@@ -200,7 +200,7 @@ function editPipeline(state: Context, { number, ...edit }: PipelineEdit & { numb
     const changed_fields = changedFields(one, number === one.number ? next : { default: next.default });
     return changed_fields.length === 0
       ? []
-      : [{ next: revised(next, turn), is_switched: one.default !== next.default }];
+      : [{ next: revised(next, facts), is_switched: one.default !== next.default }];
   });
   if (changes.length === 0) return { reply: pipeline };
   const by_number = new Map(changes.map(({ next }) => [next.number, next]));
@@ -209,7 +209,7 @@ function editPipeline(state: Context, { number, ...edit }: PipelineEdit & { numb
     next: { ...state, pipelines: state.pipelines.map((one) => by_number.get(one.number) ?? one) },
     // Events tell which one is the default, and nothing else of a pipeline.
     effects: changes.flatMap(({ next, is_switched }) =>
-      is_switched ? [pipelineEvent('pipeline.updated', next, turn, ['default'])] : [],
+      is_switched ? [pipelineEvent('pipeline.updated', next, facts, ['default'])] : [],
     ),
   };
 }

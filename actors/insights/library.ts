@@ -50,9 +50,9 @@ export const library = defineActor<Library>()({
     view: { reads: true, decide: (state) => ({ reply: state ?? NO_LIBRARY }) },
 
     // From its workspace's sweep:
-    open(state, place: LibraryOwner, turn): DoneDecision<Library> {
+    open(state, place: LibraryOwner, facts): DoneDecision<Library> {
       if (state !== null) return { reply: DONE };
-      const { library: next, effects } = begin(place, turn);
+      const { library: next, effects } = begin(place, facts);
       return { reply: DONE, next, effects };
     },
 

@@ -72,12 +72,12 @@ export const conversationMessages = messagesOf<Library>()({
     decide(
       state,
       { is_new, is_deleted = false, account_id, workspace_id, pipeline_id = null, ...heard }: Heard,
-      turn,
+      facts,
     ): DoneDecision<Library> {
       if (state === null && !is_new) return { reply: DONE };
       const { library, effects } =
-        state === null ? begin({ account_id, workspace_id }, turn) : { library: state, effects: [] };
-      const writing = new Writing(library, turn);
+        state === null ? begin({ account_id, workspace_id }, facts) : { library: state, effects: [] };
+      const writing = new Writing(library, facts);
       writing.effects.push(...effects);
       const touched = spansOn(writing, heard.stream_id).filter(
         (span) => span.pipeline_id === pipeline_id && reaches(span, heard),
@@ -85,11 +85,11 @@ export const conversationMessages = messagesOf<Library>()({
       const again = touched.length > 0;
       const untold = is_deleted && library.insights !== undefined ? forgetTurn(writing, heard) : false;
       if (is_new || again) {
-        const lane = { ...heard, pipeline_id, again };
+        const range = { ...heard, pipeline_id, again };
         // Nobody corrects what another pipeline hears: it was asked for.
         const is_quiet = again && pipeline_id === null && !untold;
-        const due_ms = is_quiet ? quietAt(writing, lane, touched) : turn.now_ms + LIMITS.settle_ms;
-        unsettle(writing, lane, { touched, due_ms });
+        const due_ms = is_quiet ? quietAt(writing, range, touched) : facts.now_ms + LIMITS.settle_ms;
+        unsettle(writing, range, { touched, due_ms });
       }
       return writing.effects.length === 0 ? { reply: DONE } : writing.done(DONE);
     },
@@ -101,15 +101,15 @@ export const conversationMessages = messagesOf<Library>()({
       { collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id, again: true }) },
       ...spansOf([{ stream_id }]),
     ],
-    decide(state, { account_id, workspace_id, ...asked }: RunRequest, turn): DoneDecision<Library> {
+    decide(state, { account_id, workspace_id, ...asked }: RunRequest, facts): DoneDecision<Library> {
       const { library, effects } =
-        state === null ? begin({ account_id, workspace_id }, turn) : { library: state, effects: [] };
-      const writing = new Writing(library, turn);
+        state === null ? begin({ account_id, workspace_id }, facts) : { library: state, effects: [] };
+      const writing = new Writing(library, facts);
       writing.effects.push(...effects);
       const touched = spansOn(writing, asked.stream_id).filter(
         (span) => span.pipeline_id === asked.pipeline_id && reaches(span, asked),
       );
-      unsettle(writing, { ...asked, again: true }, { touched, due_ms: turn.now_ms });
+      unsettle(writing, { ...asked, again: true }, { touched, due_ms: facts.now_ms });
       return writing.done(DONE);
     },
   },
@@ -137,12 +137,12 @@ export const conversationMessages = messagesOf<Library>()({
         ]),
       ];
     },
-    decide: ofLibrary((state, input: Settled, turn): Decision<Library, typeof DONE> => {
-      const settling = settlingOf(input, turn);
+    decide: ofLibrary((state, input: Settled, facts): Decision<Library, typeof DONE> => {
+      const settling = settlingOf(input, facts);
       // Something was said meanwhile: it is looked at once more.
       if (settling === null) return { reply: DONE };
       const { unsettled, known, gone } = settling;
-      const writing = new Writing(state, turn);
+      const writing = new Writing(state, facts);
       for (const { found, number, is_same } of known) {
         const is_changed = number === null || !is_same || (unsettled.again && isIn(unsettled, found));
         if (is_changed) queue(writing, { found, number, pipeline_id: input.pipeline_id });
@@ -150,10 +150,10 @@ export const conversationMessages = messagesOf<Library>()({
       for (const number of gone) vanish(writing, number);
       const key = unsettledKey(input);
       const { left } = settling;
-      const look_again_ms = left === input.left ? input.look_again_ms : turn.now_ms;
+      const look_again_ms = left === input.left ? input.look_again_ms : facts.now_ms;
       if (left === null) writing.drop('unsettled', key);
       else {
-        const due_ms = look_again_ms ?? turn.now_ms + LIMITS.settle_ms;
+        const due_ms = look_again_ms ?? facts.now_ms + LIMITS.settle_ms;
         const changed = unsettled.changed.filter(([from, to]) => shared([from, to], [left.from_ms, left.to_ms]) > 0);
         writing.write('unsettled', key, { value: { ...unsettled, ...left, changed, due_ms }, order: due_ms });
         writing.due(due_ms);
@@ -178,20 +178,21 @@ export const conversationMessages = messagesOf<Library>()({
         ...spansOf([part]),
       ]),
     ],
-    decide(state, { stream_id }: { stream_id: string }, turn): DoneDecision<Library> {
+    decide(state, { stream_id }: { stream_id: string }, facts): DoneDecision<Library> {
       if (state === null) return { reply: DONE };
-      const writing = new Writing(state, turn);
-      for (const { conversation, ...part } of partsElsewhere(stream_id, turn)) {
+      const writing = new Writing(state, facts);
+      for (const { conversation, ...part } of partsElsewhere(stream_id, facts)) {
         const touched = spansOn(writing, part.stream_id).filter((span) => span.conversation === conversation);
-        const { start_ms: from_ms, end_ms: to_ms, ...lane } = part;
+        const { start_ms: from_ms, end_ms: to_ms, ...range } = part;
         unsettle(
           writing,
-          { ...lane, from_ms, to_ms, again: true },
-          { touched, due_ms: turn.now_ms + LIMITS.settle_ms },
+          { ...range, from_ms, to_ms, again: true },
+          { touched, due_ms: facts.now_ms + LIMITS.settle_ms },
         );
       }
-      for (const { id } of jobsOn(stream_id, turn)) if (turn.record('jobs', id) !== undefined) writing.drop('jobs', id);
-      for (const { id, value } of turn.range<Unsettled>('unsettled'))
+      for (const { id } of jobsOn(stream_id, facts))
+        if (facts.record('jobs', id) !== undefined) writing.drop('jobs', id);
+      for (const { id, value } of facts.range<Unsettled>('unsettled'))
         if (value.stream_id === stream_id) writing.drop('unsettled', id);
       for (const collection of ['spans', 'suppressed', 'runs']) writing.drop(collection, stream_id);
       if (state.insights !== undefined) noteDeleted(writing, { of: 'stream', id: stream_id });
@@ -211,14 +212,14 @@ function conversationsIn(heard: Pick<Heard, 'stream_id' | 'from_ms' | 'to_ms'>, 
  * engine repeated of that conversation is not told any more. Whether something of it was told.
  */
 function forgetTurn(writing: Writing, heard: Pick<Heard, 'stream_id' | 'from_ms' | 'to_ms'>): boolean {
-  const { turn } = writing;
+  const { facts } = writing;
   noteDeleted(writing, { of: 'stream', id: heard.stream_id });
   let was_told = false;
-  for (const number of conversationsIn(heard, turn)) {
-    const job = turn.record<InsightJob>('jobs', insightKey(number));
+  for (const number of conversationsIn(heard, facts)) {
+    const job = facts.record<InsightJob>('jobs', insightKey(number));
     if (job?.claim !== undefined) {
       const { claim: _, ...waiting } = job;
-      putJob(writing, { ...waiting, tries: waiting.tries - 1 }, turn.now_ms);
+      putJob(writing, { ...waiting, tries: waiting.tries - 1 }, facts.now_ms);
     }
     was_told = untell(writing, number) || was_told;
   }
@@ -236,10 +237,10 @@ function unsettledKey({
 }
 
 /** When corrections are looked at: ten quiet minutes after the last or an hour after the first, at most once an hour. */
-function quietAt({ turn }: Writing, lane: UnsettledRange, touched: ConversationSpan[]): number {
-  const before = turn.record<Unsettled>('unsettled', unsettledKey(lane));
-  const quiet_ms = turn.now_ms + LIMITS.correction_quiet_ms;
-  const late_ms = (before?.since_ms ?? turn.now_ms) + LIMITS.insights_again_ms;
+function quietAt({ facts }: Writing, range: UnsettledRange, touched: ConversationSpan[]): number {
+  const before = facts.record<Unsettled>('unsettled', unsettledKey(range));
+  const quiet_ms = facts.now_ms + LIMITS.correction_quiet_ms;
+  const late_ms = (before?.since_ms ?? facts.now_ms) + LIMITS.insights_again_ms;
   const next_ms = touched.map(({ looked_at_ms }) => looked_at_ms + LIMITS.insights_again_ms);
   return Math.max(Math.min(quiet_ms, late_ms), before?.due_ms ?? 0, ...next_ms);
 }
@@ -247,14 +248,14 @@ function quietAt({ turn }: Writing, lane: UnsettledRange, touched: ConversationS
 /** Adds what is to be looked through; conversations that it touches are looked at as a whole. */
 function unsettle(
   writing: Writing,
-  { from_ms, to_ms, ...lane }: UnsettledRange,
+  { from_ms, to_ms, ...range }: UnsettledRange,
   { touched, due_ms }: { touched: ConversationSpan[]; due_ms: number },
 ): void {
-  const { now_ms } = writing.turn;
-  const key = unsettledKey(lane);
+  const { now_ms } = writing.facts;
+  const key = unsettledKey(range);
   const before = writing.record<Unsettled>('unsettled', key);
   const unsettled: Unsettled = {
-    ...lane,
+    ...range,
     from_ms: Math.min(from_ms, before?.from_ms ?? from_ms, ...touched.map(({ start_ms }) => start_ms)),
     to_ms: Math.max(to_ms, before?.to_ms ?? to_ms, ...touched.map(({ end_ms }) => end_ms)),
     heard: (before?.heard ?? 0) + 1,
@@ -382,7 +383,7 @@ function queue(
     pipeline_id,
   }: { found: FoundConversation; number: number | null; pipeline_id: string | null },
 ): void {
-  const { now_ms } = writing.turn;
+  const { now_ms } = writing.facts;
   const number = known ?? writing.give('conversation');
   const { parts, session_id, started_at_ms, ended_at_ms } = found;
   const job = { number, conversation: number, pipeline_id, parts, session_id, started_at_ms, ended_at_ms };
@@ -398,8 +399,8 @@ function queue(
 
 /** Nothing is left of a conversation; what a person has set stays. */
 function vanish(writing: Writing, number: number): void {
-  const item = itemIn(writing.turn, 'conversation', number);
-  const parts = partsOf(number, writing.turn);
+  const item = itemIn(writing.facts, 'conversation', number);
+  const parts = partsOf(number, writing.facts);
   writing.drop('jobs', insightKey(number));
   if (item === undefined) {
     withoutConversation(writing, number, parts);
@@ -407,7 +408,7 @@ function vanish(writing: Writing, number: number): void {
   }
   if (item.protected_fields.length > 0) return;
   for (const one of item.suggestions) {
-    const suggestion = itemIn(writing.turn, 'suggestion', one);
+    const suggestion = itemIn(writing.facts, 'suggestion', one);
     if (suggestion === undefined || !mayWithdraw(suggestion)) continue;
     const changed_fields = ['status'];
     const state_version = suggestion.state_version + 1;

@@ -37,12 +37,12 @@ export const editMessages = messagesOf<Library>()({
       (
         state,
         { number, title }: { number: number; title: string },
-        turn,
+        facts,
       ): Decision<Library, { item: Conversation }> => {
-        const was = itemOr(turn, 'conversation', number);
+        const was = itemOr(facts, 'conversation', number);
         if (isRefusal(was)) return { reply: was };
         if (was.title === title) return { reply: { item: was } };
-        const writing = new Writing(state, turn);
+        const writing = new Writing(state, facts);
         const changed_fields = ['title'];
         const protected_fields = [...new Set([...was.protected_fields, 'title'])];
         const fields = { title, protected_fields };
@@ -57,10 +57,10 @@ export const editMessages = messagesOf<Library>()({
   create_memory(
     state,
     { text, kind, stems, pipeline, ...place }: NewMemory,
-    turn,
+    facts,
   ): Decision<Library, { number: number; item: Memory }> {
-    const { library, effects } = state === null ? begin(place, turn) : { library: state, effects: [] };
-    const writing = new Writing(library, turn);
+    const { library, effects } = state === null ? begin(place, facts) : { library: state, effects: [] };
+    const writing = new Writing(library, facts);
     writing.effects.push(...effects);
     const number = writing.give('memory');
     const item: Memory = {
@@ -69,8 +69,8 @@ export const editMessages = messagesOf<Library>()({
       session_id: null,
       revision: 1,
       protected_fields: ['kind', 'text'],
-      created_at_ms: turn.now_ms,
-      updated_at_ms: turn.now_ms,
+      created_at_ms: facts.now_ms,
+      updated_at_ms: facts.now_ms,
       text,
       kind,
       contact_id: null,
@@ -88,26 +88,28 @@ export const editMessages = messagesOf<Library>()({
 
   edit_memory: {
     records: ({ number }: MemoryEdit) => itemRecords('memory', number),
-    decide: ofLibrary((state, { number, text, stems, kind }: MemoryEdit, turn): Decision<Library, { item: Memory }> => {
-      const was = itemOr(turn, 'memory', number);
-      if (isRefusal(was)) return { reply: was };
-      const fields: Partial<Memory> = { protected: true };
-      const changed_fields: string[] = [];
-      if (kind !== undefined && kind !== was.kind) {
-        fields.kind = kind;
-        changed_fields.push('kind');
-      }
-      if (text !== undefined && text !== was.text) {
-        Object.assign(fields, { text, stems: stems ?? [], made_stems: was.made_stems ?? was.stems });
-        changed_fields.push('text');
-      }
-      if (changed_fields.length === 0) return { reply: { item: was } };
-      fields.protected_fields = [...new Set([...was.protected_fields, ...changed_fields])];
-      const writing = new Writing(state, turn);
-      const item = writing.change('memory', number, { was, fields, by: 'person', changed_fields });
-      memoryEvent(writing, 'memory.updated', { number, item, changed_fields });
-      return writing.done({ item });
-    }),
+    decide: ofLibrary(
+      (state, { number, text, stems, kind }: MemoryEdit, facts): Decision<Library, { item: Memory }> => {
+        const was = itemOr(facts, 'memory', number);
+        if (isRefusal(was)) return { reply: was };
+        const fields: Partial<Memory> = { protected: true };
+        const changed_fields: string[] = [];
+        if (kind !== undefined && kind !== was.kind) {
+          fields.kind = kind;
+          changed_fields.push('kind');
+        }
+        if (text !== undefined && text !== was.text) {
+          Object.assign(fields, { text, stems: stems ?? [], made_stems: was.made_stems ?? was.stems });
+          changed_fields.push('text');
+        }
+        if (changed_fields.length === 0) return { reply: { item: was } };
+        fields.protected_fields = [...new Set([...was.protected_fields, ...changed_fields])];
+        const writing = new Writing(state, facts);
+        const item = writing.change('memory', number, { was, fields, by: 'person', changed_fields });
+        memoryEvent(writing, 'memory.updated', { number, item, changed_fields });
+        return writing.done({ item });
+      },
+    ),
   },
 
   /** It goes for good, and no run brings it back. */
@@ -121,11 +123,11 @@ export const editMessages = messagesOf<Library>()({
         ...(kind === 'suggestion' ? groupRecords([number], null, read) : []),
       ];
     },
-    decide: ofLibrary((state, { kind, number }: Deletion, turn): DoneDecision<Library> => {
-      const item = itemOr(turn, kind, number);
+    decide: ofLibrary((state, { kind, number }: Deletion, facts): DoneDecision<Library> => {
+      const item = itemOr(facts, kind, number);
       if (isRefusal(item)) return { reply: item as Refusal };
       // From here on it succeeds.
-      const writing = new Writing(state, turn);
+      const writing = new Writing(state, facts);
       const what = { kind, number, pipeline_id: item.pipeline_id };
       const stems = 'stems' in item ? (item.made_stems ?? item.stems) : [];
       writing.suppress(what, spansIn(item), stems);

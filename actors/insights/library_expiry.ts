@@ -15,13 +15,13 @@ export const expiryMessages = messagesOf<Library>()({
     records: (_: Expire) => ITEM_KINDS.map((kind) => ({ collection: ITEMS[kind], range: { limit: STEP + 1 } })),
     further: ({ before_ms }: Expire, _state, read: Read): RecordQuery[] =>
       oldIn(read, before_ms).old.flatMap(({ item }) => ('parts' in item ? spansOf(item.parts) : [])),
-    decide(state, { before_ms, sweep_id }: Expire, turn): Decision<Library, Expired> {
+    decide(state, { before_ms, sweep_id }: Expire, facts): Decision<Library, Expired> {
       if (state === null || state.insights === undefined) return { reply: { removed: 0, left: false } };
-      const { old, oldest_ms } = oldIn(turn, before_ms);
+      const { old, oldest_ms } = oldIn(facts, before_ms);
       const { sweep } = state;
       const counted =
         sweep?.sweep_id === sweep_id ? { ...sweep, counts: addCounts(sweep.counts, { insights: old.length }) } : sweep;
-      const writing = new Writing({ ...state, sweep: counted }, turn);
+      const writing = new Writing({ ...state, sweep: counted }, facts);
       for (const { kind, number, item } of old) {
         writing.expire(kind, number, item);
         if (kind === 'conversation') withoutConversation(writing, number, (item as Conversation).parts);

@@ -39,7 +39,7 @@ export function join(writing: Writing, moved: readonly Grouped[], known: number 
 /** Leads suggestions from their groups to another, or to none; whoever would be left alone in one leaves it too. */
 export function move(writing: Writing, moved: readonly Grouped[], into: number | null): Grouped[] {
   const numbers = moved.map(({ number }) => number);
-  const left = groupsIn(numbers, null, writing.turn).filter((group) => group !== into);
+  const left = groupsIn(numbers, null, writing.facts).filter((group) => group !== into);
   const items = moved.map((one) => putInto(writing, one, into));
   for (const group of left) leave(writing, group, numbers);
   return items;
@@ -50,7 +50,7 @@ export function leave(writing: Writing, group: number, numbers: readonly number[
   const beside = membersBeside(writing, group, numbers);
   // Of some, retention may have taken the suggestion; of very many, one more is left.
   const found = beside.slice(0, LIMITS.group_members_max).flatMap((number): Grouped[] => {
-    const item = itemIn(writing.turn, 'suggestion', number);
+    const item = itemIn(writing.facts, 'suggestion', number);
     return item?.group === group ? [{ number, item }] : [];
   });
   const stay = [...found.map(({ number }) => number), ...beside.slice(LIMITS.group_members_max)];

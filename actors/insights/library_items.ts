@@ -108,10 +108,10 @@ export function itemIn<Kind extends ItemKind>(
 }
 
 /** An item, or why there is none; `itemRecords` were asked for. */
-export function itemOr<Kind extends ItemKind>(turn: Facts, kind: Kind, number: number): Items[Kind] | Refusal {
-  const item = itemIn(turn, kind, number);
+export function itemOr<Kind extends ItemKind>(facts: Facts, kind: Kind, number: number): Items[Kind] | Refusal {
+  const item = itemIn(facts, kind, number);
   if (item !== undefined) return item;
-  return turn.record('expired', entryOf(kind, number)) === undefined ? NO_ITEM[kind] : EXPIRED_ITEM[kind];
+  return facts.record('expired', entryOf(kind, number)) === undefined ? NO_ITEM[kind] : EXPIRED_ITEM[kind];
 }
 
 /** The newest records of an item in a collection in which they have an order of their own. */
@@ -171,7 +171,7 @@ export class Writing {
   /** `silent`: no event tells of it. */
   constructor(
     readonly library: Library,
-    readonly turn: Facts,
+    readonly facts: Facts,
     { silent = false }: { silent?: boolean } = {},
   ) {
     this.#silent = silent;
@@ -198,7 +198,7 @@ export class Writing {
   /** The item with its next revision; what it was is kept. */
   change<Kind extends ItemKind>(kind: Kind, number: number, change: Change<Items[Kind]>): Items[Kind] {
     const { was, by, changed_fields } = change;
-    const { now_ms } = this.turn;
+    const { now_ms } = this.facts;
     const is = { ...was, ...change.fields, revision: was.revision + 1, updated_at_ms: now_ms } as Items[Kind];
     const before: Revision = { revision: was.revision, at_ms: now_ms, by, changed_fields, item: was };
     const entry = entryOf(kind, number);
@@ -220,7 +220,7 @@ export class Writing {
 
   /** The item with its next revision, and nothing of what it was. */
   replace<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): Items[Kind] {
-    const is = { ...item, revision: item.revision + 1, updated_at_ms: this.turn.now_ms };
+    const is = { ...item, revision: item.revision + 1, updated_at_ms: this.facts.now_ms };
     this.forgetRevisions(kind, number, item);
     this.#put(kind, number, is);
     return is;
@@ -233,7 +233,7 @@ export class Writing {
 
   /** An item whose clock moves, and no revision with it. */
   touch<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): Items[Kind] {
-    const is = { ...item, updated_at_ms: this.turn.now_ms };
+    const is = { ...item, updated_at_ms: this.facts.now_ms };
     this.#put(kind, number, is);
     return is;
   }
@@ -242,7 +242,7 @@ export class Writing {
   remove<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
     const entry = entryOf(kind, number);
     this.drop(ITEMS[kind], insightKey(number));
-    this.effects.push(...blockEffects(this.turn.self, entry, null));
+    this.effects.push(...blockEffects(this.facts.self, entry, null));
     this.forgetRevisions(kind, number, item);
     if (kind === 'suggestion') {
       const given = feedbackGiven(item as Suggestion);
@@ -260,7 +260,7 @@ export class Writing {
   /** The same for retention: that it was there is kept. */
   expire<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
     this.remove(kind, number, item);
-    this.write('expired', entryOf(kind, number), { value: this.turn.now_ms });
+    this.write('expired', entryOf(kind, number), { value: this.facts.now_ms });
   }
 
   addFeedback(number: number, item: Suggestion, value: unknown): void {
@@ -295,7 +295,7 @@ export class Writing {
     if (this.#silent) return;
     const [kind] = type.split('.') as [ItemKind];
     const { account_id } = this.library;
-    const resource_id = insightId(this.turn.self, kind, number);
+    const resource_id = insightId(this.facts.self, kind, number);
     this.effects.push({ effect: 'append_event', account_id, type, resource_id, data });
   }
 
@@ -317,14 +317,14 @@ export class Writing {
   setDue(due_ms: number | null): void {
     if (due_ms === this.insights.due_ms) return;
     this.insights = { ...this.insights, due_ms };
-    this.effects.push(...dueIndexEffects({ ...INSIGHTS_INDEX, member: this.turn.self }, { is_ms: due_ms }));
+    this.effects.push(...dueIndexEffects({ ...INSIGHTS_INDEX, member: this.facts.self }, { is_ms: due_ms }));
   }
 
   setOldest(oldest_ms: number | null): void {
     if (oldest_ms === this.insights.oldest_ms) return;
     this.insights = { ...this.insights, oldest_ms };
     const { account_id, workspace_id } = this.library;
-    const place = { owner: account_id, index: dueIndex('insights', workspace_id), member: this.turn.self };
+    const place = { owner: account_id, index: dueIndex('insights', workspace_id), member: this.facts.self };
     this.effects.push(...dueIndexEffects(place, { is_ms: oldest_ms }));
   }
 
@@ -332,7 +332,7 @@ export class Writing {
   record<T>(collection: string, id: string): T | undefined {
     const key = `${collection} ${id}`;
     if (this.#written.has(key)) return this.#written.get(key) as T | undefined;
-    return this.turn.record<T>(collection, id);
+    return this.facts.record<T>(collection, id);
   }
 
   write(collection: string, id: string, record: { value: unknown; order?: number }): void {
@@ -355,7 +355,7 @@ export class Writing {
 
   #put<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
     this.write(ITEMS[kind], insightKey(number), { value: item, order: item.updated_at_ms });
-    this.effects.push(...blockEffects(this.turn.self, entryOf(kind, number), itemBlock(kind, item)));
+    this.effects.push(...blockEffects(this.facts.self, entryOf(kind, number), itemBlock(kind, item)));
     const { oldest_ms } = this.insights;
     if (oldest_ms === null || item.updated_at_ms < oldest_ms) this.setOldest(item.updated_at_ms);
   }

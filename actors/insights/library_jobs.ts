@@ -57,17 +57,17 @@ const insightJobs = workerMessages<Library, HeldInsightJob, ClaimedInsightJob>({
     const job = heldJob(named, turn);
     return job === null ? null : { until_ms: job.claim.until_ms, job };
   },
-  prolonged(state, { job, until_ms }, turn) {
-    return changed(state, turn, (writing) => putJob(writing, { ...job, claim: { ...job.claim, until_ms } }, until_ms));
+  prolonged(state, { job, until_ms }, facts) {
+    return changed(state, facts, (writing) => putJob(writing, { ...job, claim: { ...job.claim, until_ms } }, until_ms));
   },
-  rested(state, { job: { claim: _, ...job } }, not_before_ms, turn) {
-    return changed(state, turn, (writing) => putJob(writing, job, not_before_ms));
+  rested(state, { job: { claim: _, ...job } }, not_before_ms, facts) {
+    return changed(state, facts, (writing) => putJob(writing, job, not_before_ms));
   },
-  released(state, { job: { claim: _, ...job } }, turn) {
-    return changed(state, turn, (writing) => putJob(writing, { ...job, tries: job.tries - 1 }, turn.now_ms));
+  released(state, { job: { claim: _, ...job } }, facts) {
+    return changed(state, facts, (writing) => putJob(writing, { ...job, tries: job.tries - 1 }, facts.now_ms));
   },
-  failed(state, { job: { claim, ...job } }, { code, engine = null }, turn) {
-    return changed(state, turn, (writing) => endJob(writing, job, failedRun(claim, code, engine)));
+  failed(state, { job: { claim, ...job } }, { code, engine = null }, facts) {
+    return changed(state, facts, (writing) => endJob(writing, job, failedRun(claim, code, engine)));
   },
 });
 
@@ -78,17 +78,17 @@ export const jobMessages = messagesOf<Library>()({
       { collection: 'unsettled', range: { limit: LIMITS.unsettled_due_max + 1 } },
       { collection: 'jobs', range: { limit: 1 } },
     ],
-    decide(state, _: unknown, turn): Decision<Library, { unsettled: Unsettled[]; has_job: boolean }> {
+    decide(state, _: unknown, facts): Decision<Library, { unsettled: Unsettled[]; has_job: boolean }> {
       if (state === null) return { reply: { unsettled: [], has_job: false } };
-      const unsettled = turn.range<Unsettled>('unsettled');
-      const [job] = turn.range<InsightJob>('jobs');
-      const due = unsettled.filter(({ order }) => order <= turn.now_ms).slice(0, LIMITS.unsettled_due_max);
+      const unsettled = facts.range<Unsettled>('unsettled');
+      const [job] = facts.range<InsightJob>('jobs');
+      const due = unsettled.filter(({ order }) => order <= facts.now_ms).slice(0, LIMITS.unsettled_due_max);
       const reply = {
         unsettled: due.map(({ value }) => value),
-        has_job: job !== undefined && job.order <= turn.now_ms,
+        has_job: job !== undefined && job.order <= facts.now_ms,
       };
       const orders = [unsettled[0], job].flatMap((row) => row?.order ?? []);
-      const writing = new Writing(state, turn);
+      const writing = new Writing(state, facts);
       writing.setDue(orders.length === 0 ? null : Math.min(...orders));
       return writing.effects.length === 0 ? { reply } : writing.done(reply);
     },
@@ -101,34 +101,36 @@ export const jobMessages = messagesOf<Library>()({
       read
         .range<InsightJob>('jobs')
         .flatMap(({ value }) => [itemRecord('conversation', value.conversation), ...runsOf(value)]),
-    decide: ofLibrary((state, { token, run_id, lease_ms, pipeline }: JobClaim, turn): Decision<Library, ClaimReply> => {
-      const library = { account_id: state.account_id, workspace_id: state.workspace_id };
-      const [first] = turn.range<InsightJob>('jobs');
-      if (first === undefined || first.order > turn.now_ms) return { reply: { ...NO_JOB, library } };
-      const writing = new Writing(state, turn);
-      const { claim: lost, ...waiting } = first.value;
-      // A worker that says nothing when its lease ends has failed as well.
-      if (isLastTry(waiting.tries, JOB_TRIES)) {
-        endJob(writing, waiting, failedRun(lost ?? { run_id }, GIVEN_UP, null));
-        return writing.done({ ...NO_JOB, library });
-      }
-      const until_ms = turn.now_ms + lease_ms;
-      const by = waiting.pipeline_id === null ? keptPipeline(pipeline) : {};
-      const job: InsightJob = { ...waiting, tries: waiting.tries + 1, claim: { token, run_id, until_ms, ...by } };
-      putJob(writing, job, until_ms);
-      const conversation_item = itemIn(turn, 'conversation', job.conversation) ?? null;
-      return writing.done({ job: { ...job, conversation_item }, library });
-    }),
+    decide: ofLibrary(
+      (state, { token, run_id, lease_ms, pipeline }: JobClaim, facts): Decision<Library, ClaimReply> => {
+        const library = { account_id: state.account_id, workspace_id: state.workspace_id };
+        const [first] = facts.range<InsightJob>('jobs');
+        if (first === undefined || first.order > facts.now_ms) return { reply: { ...NO_JOB, library } };
+        const writing = new Writing(state, facts);
+        const { claim: lost, ...waiting } = first.value;
+        // A worker that says nothing when its lease ends has failed as well.
+        if (isLastTry(waiting.tries, JOB_TRIES)) {
+          endJob(writing, waiting, failedRun(lost ?? { run_id }, GIVEN_UP, null));
+          return writing.done({ ...NO_JOB, library });
+        }
+        const until_ms = facts.now_ms + lease_ms;
+        const by = waiting.pipeline_id === null ? keptPipeline(pipeline) : {};
+        const job: InsightJob = { ...waiting, tries: waiting.tries + 1, claim: { token, run_id, until_ms, ...by } };
+        putJob(writing, job, until_ms);
+        const conversation_item = itemIn(facts, 'conversation', job.conversation) ?? null;
+        return writing.done({ job: { ...job, conversation_item }, library });
+      },
+    ),
   },
 
   /** The job that a worker says it has. */
   held_job: {
     reads: true,
     records: ({ job }: HeldInsightJob) => [jobRecord(job), itemRecord('conversation', job)],
-    decide: ofLibrary((state, held: HeldInsightJob, turn): { reply: HeldReply | typeof NOT_HELD } => {
-      const job = heldJob(held, turn);
+    decide: ofLibrary((state, held: HeldInsightJob, facts): { reply: HeldReply | typeof NOT_HELD } => {
+      const job = heldJob(held, facts);
       if (job === null) return { reply: NOT_HELD };
-      const conversation_item = itemIn(turn, 'conversation', job.conversation) ?? null;
+      const conversation_item = itemIn(facts, 'conversation', job.conversation) ?? null;
       const { account_id, workspace_id } = state;
       return { reply: { job: { ...job, conversation_item }, library: { account_id, workspace_id } } };
     }),
@@ -141,11 +143,11 @@ export const jobMessages = messagesOf<Library>()({
   /** Whether something is still to be made of these streams. */
   waiting: {
     records: (_: { stream_ids: string[] }) => allWaiting(),
-    decide(_, { stream_ids }: { stream_ids: string[] }, turn) {
+    decide(_, { stream_ids }: { stream_ids: string[] }, facts) {
       const are = (id: string) => stream_ids.includes(id);
       const waiting =
-        turn.range<Unsettled>('unsettled').some(({ value }) => are(value.stream_id)) ||
-        turn.range<InsightJob>('jobs').some(({ value }) => value.parts.some((part) => are(part.stream_id)));
+        facts.range<Unsettled>('unsettled').some(({ value }) => are(value.stream_id)) ||
+        facts.range<InsightJob>('jobs').some(({ value }) => value.parts.some((part) => are(part.stream_id)));
       return { reply: { waiting } };
     },
   },
@@ -157,17 +159,17 @@ export const jobMessages = messagesOf<Library>()({
       ...spansOf([{ stream_id }]),
     ],
     further: ({ stream_id }: { stream_id: string }, _state, read: Read): RecordQuery[] => jobsOn(stream_id, read),
-    decide(_, { stream_id }: { stream_id: string }, turn) {
-      const runs = turn.record<InsightRun[]>('runs', stream_id) ?? [];
-      const jobs = jobsOn(stream_id, turn).flatMap(({ id }) => turn.record<InsightJob>('jobs', id) ?? []);
+    decide(_, { stream_id }: { stream_id: string }, facts) {
+      const runs = facts.record<InsightRun[]>('runs', stream_id) ?? [];
+      const jobs = jobsOn(stream_id, facts).flatMap(({ id }) => facts.record<InsightJob>('jobs', id) ?? []);
       return { reply: { runs: [...runs].reverse(), jobs } };
     },
   },
 
   /** Nothing more is to be made here: its layer is off, or its account is gone. */
-  drop_work(state, _: unknown, turn): DoneDecision<Library> {
+  drop_work(state, _: unknown, facts): DoneDecision<Library> {
     if (state === null || state.insights === undefined) return { reply: DONE };
-    const writing = new Writing(state, turn);
+    const writing = new Writing(state, facts);
     for (const collection of ['unsettled', 'jobs']) writing.effects.push({ effect: 'delete_collection', collection });
     writing.setDue(null);
     return writing.done(DONE);
@@ -181,13 +183,16 @@ export function jobRecord(number: number): RecordQuery {
 }
 
 /** The job that a worker says it has; a lease that expired counts as long as nobody else has it. */
-export function heldJob({ job: number, token }: HeldInsightJob, turn: Pick<Facts, 'record'>): ClaimedInsightJob | null {
-  const job = turn.record<InsightJob>('jobs', insightKey(number));
+export function heldJob(
+  { job: number, token }: HeldInsightJob,
+  facts: Pick<Facts, 'record'>,
+): ClaimedInsightJob | null {
+  const job = facts.record<InsightJob>('jobs', insightKey(number));
   return job?.claim?.token === token ? { ...job, claim: job.claim } : null;
 }
 
-function changed(state: Library, turn: Facts, write: (writing: Writing) => void) {
-  const writing = new Writing(state, turn);
+function changed(state: Library, facts: Facts, write: (writing: Writing) => void) {
+  const writing = new Writing(state, facts);
   write(writing);
   return writing.changed();
 }
@@ -226,7 +231,7 @@ export function endJob(
       conversation,
       tries,
       queued_at_ms,
-      ended_at_ms: writing.turn.now_ms,
+      ended_at_ms: writing.facts.now_ms,
       from_ms: Math.min(...of_stream.map(({ start_ms }) => start_ms)),
       to_ms: Math.max(...of_stream.map(({ end_ms }) => end_ms)),
     };

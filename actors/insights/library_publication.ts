@@ -86,19 +86,19 @@ export const publicationMessages = messagesOf<Library>()({
         ...runsOf(job),
       ];
     },
-    decide: ofLibrary((state, publication: InsightPublication, turn): Decision<Library, { tally: InsightTally }> => {
+    decide: ofLibrary((state, publication: InsightPublication, facts): Decision<Library, { tally: InsightTally }> => {
       const { job: number, token, digest, engine, result } = publication;
       const before = tallyBefore(state.insights?.published ?? [], publication);
       if (before !== null) return { reply: isRefusal(before) ? before : { tally: before } };
-      const held = heldJob({ job: number, token }, turn);
+      const held = heldJob({ job: number, token }, facts);
       if (held === null) return { reply: NOT_HELD };
       const wrong = wrongIn(result);
       if (isRefusal(wrong)) return { reply: wrong };
       // From here on it succeeds.
       const { claim, ...job } = held;
-      const was = itemIn(turn, 'conversation', number);
-      const merged = mergeInsights(knownTo(publication, job, turn), result);
-      const writing = new Writing(state, turn);
+      const was = itemIn(facts, 'conversation', number);
+      const merged = mergeInsights(knownTo(publication, job, facts), result);
+      const writing = new Writing(state, facts);
       const { language } = result.conversation;
       const run = { job, run_id: claim.run_id, by: keptPipeline(claim.pipeline), was, language };
       // Whoever hears of what came of it has heard of the conversation.
@@ -181,9 +181,9 @@ function writeItems(
   { suggestions, memories }: MergedInsights,
   { job, run_id, by, made_by, was, language }: JobRun,
 ): PublishedNumbers {
-  const { turn } = writing;
+  const { facts } = writing;
   const { pipeline_id, session_id, parts } = job;
-  const { now_ms } = turn;
+  const { now_ms } = facts;
   const begun = {
     ...by,
     pipeline_id,
@@ -193,9 +193,9 @@ function writeItems(
     created_at_ms: now_ms,
     updated_at_ms: now_ms,
   };
-  const kept = (was?.suggestions ?? []).filter((one) => itemIn(turn, 'suggestion', one) !== undefined);
+  const kept = (was?.suggestions ?? []).filter((one) => itemIn(facts, 'suggestion', one) !== undefined);
   for (const { number, fields, changed_fields } of suggestions.changed) {
-    const before = itemIn(turn, 'suggestion', number) as Suggestion;
+    const before = itemIn(facts, 'suggestion', number) as Suggestion;
     const state_version = before.state_version + 1;
     const change = { was: before, fields: { ...fields, state_version }, by: 'pipeline' as const, changed_fields };
     const item = writing.change('suggestion', number, change);
@@ -246,19 +246,19 @@ function writeMemories(
   { created, changed, removed }: MergedInsights['memories'],
   { begun, was, job, language }: Pick<JobRun, 'job' | 'was' | 'language'> & { begun: Begun },
 ): number[] {
-  const { turn } = writing;
+  const { facts } = writing;
   const change = (number: number, fields: Partial<Memory>, changed_fields: string[]) => {
-    const before = itemIn(turn, 'memory', number) as Memory;
+    const before = itemIn(facts, 'memory', number) as Memory;
     const item = writing.change('memory', number, { was: before, fields, by: 'pipeline', changed_fields });
     memoryEvent(writing, 'memory.updated', { number, item, changed_fields });
   };
-  const kept = new Set((was?.memories ?? []).filter((one) => itemIn(turn, 'memory', one) !== undefined));
+  const kept = new Set((was?.memories ?? []).filter((one) => itemIn(facts, 'memory', one) !== undefined));
   for (const { number, fields, changed_fields } of changed) {
     change(number, fields, changed_fields);
     kept.add(number);
   }
   for (const number of removed) {
-    takeAway(writing, { kind: 'memory', number, item: itemIn(turn, 'memory', number) as Memory });
+    takeAway(writing, { kind: 'memory', number, item: itemIn(facts, 'memory', number) as Memory });
     kept.delete(number);
   }
   for (const { op: _, supersedes, ...body } of created) {
@@ -293,7 +293,7 @@ function writeConversation(
     was,
   }: Omit<JobRun, 'made_by'> & { result: CheckedInsights; made: PublishedNumbers },
 ): void {
-  const { now_ms } = writing.turn;
+  const { now_ms } = writing.facts;
   const { parts, session_id, started_at_ms, ended_at_ms, pipeline_id } = job;
   const number = job.conversation;
   const said = { ...conversation, parts, session_id, started_at_ms, ended_at_ms, made_by };

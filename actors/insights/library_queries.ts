@@ -29,8 +29,8 @@ export const queryMessages = messagesOf<Library>()({
   item: {
     reads: true,
     records: ({ kind, number }: Numbered) => itemRecords(kind, number),
-    decide(_, { kind, number }: Numbered, turn): { reply: AnyItem | Refusal } {
-      const item = itemOr(turn, kind, number);
+    decide(_, { kind, number }: Numbered, facts): { reply: AnyItem | Refusal } {
+      const item = itemOr(facts, kind, number);
       return { reply: 'refused' in item ? item : ({ kind, item } as AnyItem) };
     },
   },
@@ -40,16 +40,16 @@ export const queryMessages = messagesOf<Library>()({
     reads: true,
     records: ({ kind, numbers }: { kind: ItemKind; numbers: number[] }) =>
       first(numbers).map((number) => itemRecord(kind, number)),
-    decide: (_, { kind, numbers }: { kind: ItemKind; numbers: number[] }, turn) => ({
-      reply: { items: found(turn, kind, first(numbers)) },
+    decide: (_, { kind, numbers }: { kind: ItemKind; numbers: number[] }, facts) => ({
+      reply: { items: found(facts, kind, first(numbers)) },
     }),
   },
 
   /** A run of one kind, by their last change. `looked`: how many the run had. */
   list: {
     records: ({ kind, range }: Listing) => [{ collection: ITEMS[kind], range }],
-    decide(_, { kind }: Listing, turn) {
-      const rows = turn.range<Items[ItemKind]>(ITEMS[kind]);
+    decide(_, { kind }: Listing, facts) {
+      const rows = facts.range<Items[ItemKind]>(ITEMS[kind]);
       const last = rows.at(-1);
       return {
         reply: {
@@ -70,11 +70,11 @@ export const queryMessages = messagesOf<Library>()({
     decide(
       _,
       { kind, number }: Numbered & { range: RangeQuery },
-      turn,
+      facts,
     ): Decision<Library, { revisions: Revision[]; last: Last }> {
-      const item = itemOr(turn, kind, number);
+      const item = itemOr(facts, kind, number);
       if ('refused' in item) return { reply: item };
-      const rows = turn.range<Revision>('revisions').filter((row) => isOf({ kind, number }, row));
+      const rows = facts.range<Revision>('revisions').filter((row) => isOf({ kind, number }, row));
       const last = rows.at(-1);
       return {
         reply: {
@@ -91,10 +91,10 @@ export const queryMessages = messagesOf<Library>()({
       ...itemRecords('suggestion', number),
       recordsOf('feedback', { kind: 'suggestion', number }, { limit: LIMITS.feedback_kept_max }),
     ],
-    decide(_, { number }: { number: number }, turn): Decision<Library, { feedback: NumberedFeedback[] }> {
-      const item = itemOr(turn, 'suggestion', number);
+    decide(_, { number }: { number: number }, facts): Decision<Library, { feedback: NumberedFeedback[] }> {
+      const item = itemOr(facts, 'suggestion', number);
       if ('refused' in item) return { reply: item };
-      const rows = turn.range<Feedback>('feedback').filter((row) => isOf({ kind: 'suggestion', number }, row));
+      const rows = facts.range<Feedback>('feedback').filter((row) => isOf({ kind: 'suggestion', number }, row));
       return { reply: { feedback: rows.map(({ id, value }) => ({ number: numberIn(id), ...value })) } };
     },
   },
@@ -104,9 +104,9 @@ export const queryMessages = messagesOf<Library>()({
     records: ({ session_id }: { session_id: string }) => sessionRecords(session_id),
     further: ({ session_id }: { session_id: string }, _state, read): RecordQuery[] =>
       ITEM_KINDS.flatMap((kind) => numbersOfSession(read, kind, session_id).map((number) => itemRecord(kind, number))),
-    decide(_, { session_id }: { session_id: string }, turn) {
+    decide(_, { session_id }: { session_id: string }, facts) {
       const of = <Kind extends ItemKind>(kind: Kind) =>
-        found(turn, kind, numbersOfSession(turn, kind, session_id)).sort(
+        found(facts, kind, numbersOfSession(facts, kind, session_id)).sort(
           (a, b) => b.item.updated_at_ms - a.item.updated_at_ms || b.number - a.number,
         );
       return {

@@ -17,13 +17,13 @@ export const searchMessages = messagesOf<Library>()({
       const { kind, after } = place ?? BEGIN;
       return [{ collection: ITEMS[kind], range: { ...(after === null ? {} : { after }), limit: STEP } }];
     },
-    decide(state, { place }: { place: ItemPosition | null }, turn): Decision<Library, { next: ItemPosition | null }> {
+    decide(state, { place }: { place: ItemPosition | null }, facts): Decision<Library, { next: ItemPosition | null }> {
       if (state?.insights === undefined || state.insights.searchable === WORDS_VERSION)
         return { reply: { next: null } };
       const { kind } = place ?? BEGIN;
-      const rows = turn.range<Items[ItemKind]>(ITEMS[kind]);
+      const rows = facts.range<Items[ItemKind]>(ITEMS[kind]);
       const effects = rows.flatMap(({ id, value }) =>
-        blockEffects(turn.self, entryOf(kind, Number.parseInt(id, 16)), itemBlock(kind, value)),
+        blockEffects(facts.self, entryOf(kind, Number.parseInt(id, 16)), itemBlock(kind, value)),
       );
       const last = rows.length < STEP ? undefined : rows.at(-1);
       if (last !== undefined) return { reply: { next: { kind, after: { order: last.order, id: last.id } } }, effects };

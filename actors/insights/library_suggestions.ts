@@ -42,8 +42,8 @@ export const suggestionMessages = messagesOf<Library>()({
   edit_suggestion: {
     records: ({ number }: SuggestionEdit) => itemRecords('suggestion', number),
     further: suppressedNear,
-    decide: ofLibrary((state, edit: SuggestionEdit, turn): Shown => {
-      const was = ofVersion(edit, turn);
+    decide: ofLibrary((state, edit: SuggestionEdit, facts): Shown => {
+      const was = ofVersion(edit, facts);
       if (isRefusal(was)) return { reply: was };
       const { fields, changed_fields } = editOf(was, edit);
       if (changed_fields.length === 0) return { reply: { item: was } };
@@ -51,7 +51,7 @@ export const suggestionMessages = messagesOf<Library>()({
       if (status !== undefined && status !== was.status && !mayBecome(was.status, status))
         return { reply: refuse('CONFLICT', `A suggestion that is ${was.status} can not become ${status}.`) };
       // From here on it succeeds.
-      const writing = new Writing(state, turn);
+      const writing = new Writing(state, facts);
       const protected_fields = [...new Set([...was.protected_fields, ...changed_fields])];
       const item = act(writing, edit.number, { was, fields: { ...fields, protected_fields }, changed_fields });
       const what = { kind: 'suggestion' as const, number: edit.number, pipeline_id: was.pipeline_id };
@@ -63,12 +63,12 @@ export const suggestionMessages = messagesOf<Library>()({
 
   review: {
     records: ({ number }: Review) => itemRecords('suggestion', number),
-    decide: ofLibrary((state, { number, state_version, verdict, note }: Review, turn): Shown => {
-      const was = ofVersion({ number, state_version }, turn);
+    decide: ofLibrary((state, { number, state_version, verdict, note }: Review, facts): Shown => {
+      const was = ofVersion({ number, state_version }, facts);
       if (isRefusal(was)) return { reply: was };
       if (was.review?.verdict === verdict && was.review.note === note) return { reply: { item: was } };
-      const writing = new Writing(state, turn);
-      const review = { verdict, note, at_ms: turn.now_ms };
+      const writing = new Writing(state, facts);
+      const review = { verdict, note, at_ms: facts.now_ms };
       const item = act(writing, number, { was, fields: { review }, changed_fields: ['review'] });
       return writing.done({ item });
     }),
@@ -77,13 +77,13 @@ export const suggestionMessages = messagesOf<Library>()({
   /** Nothing is recorded of it, but it counts as a change for retention. */
   feedback: {
     records: ({ number }: GivenFeedback) => itemRecords('suggestion', number),
-    decide: ofLibrary((state, { number, rating, comment }: GivenFeedback, turn): Decision<Library, FeedbackReply> => {
-      const was = itemOr(turn, 'suggestion', number);
+    decide: ofLibrary((state, { number, rating, comment }: GivenFeedback, facts): Decision<Library, FeedbackReply> => {
+      const was = itemOr(facts, 'suggestion', number);
       if (isRefusal(was)) return { reply: was };
-      const writing = new Writing(state, turn);
+      const writing = new Writing(state, facts);
       const feedback = { ...was.feedback, [rating]: was.feedback[rating] + 1 };
       const item = writing.touch('suggestion', number, { ...was, feedback, touched: true });
-      const created_at_ms = turn.now_ms;
+      const created_at_ms = facts.now_ms;
       writing.addFeedback(number, item, { rating, comment, created_at_ms });
       return writing.done({ number: feedbackGiven(item), created_at_ms, item });
     }),
@@ -93,10 +93,10 @@ export const suggestionMessages = messagesOf<Library>()({
   group: {
     records: ({ numbers }: Grouping) => numbersIn(numbers).flatMap((number) => itemRecords('suggestion', number)),
     further: ({ numbers, group }: Grouping, _state, read: Read) => groupRecords(numbersIn(numbers), group, read),
-    decide: ofLibrary((state, { numbers, group }: Grouping, turn): Decision<Library, GroupOf> => {
-      const all = several(numbers, turn);
+    decide: ofLibrary((state, { numbers, group }: Grouping, facts): Decision<Library, GroupOf> => {
+      const all = several(numbers, facts);
       if (isRefusal(all)) return { reply: all };
-      const writing = new Writing(state, turn);
+      const writing = new Writing(state, facts);
       if (group !== null && group > writing.insights.given.group) return { reply: NO_GROUP };
       const reply = join(writing, all, group ?? commonGroup(all));
       return writing.effects.length === 0 ? { reply } : writing.done(reply);
@@ -109,10 +109,10 @@ export const suggestionMessages = messagesOf<Library>()({
     further: ({ numbers }: Pick<Grouping, 'numbers'>, _state, read: Read) =>
       groupRecords(numbersIn(numbers), null, read),
     decide: ofLibrary(
-      (state, { numbers }: Pick<Grouping, 'numbers'>, turn): Decision<Library, Pick<GroupOf, 'items'>> => {
-        const all = several(numbers, turn);
+      (state, { numbers }: Pick<Grouping, 'numbers'>, facts): Decision<Library, Pick<GroupOf, 'items'>> => {
+        const all = several(numbers, facts);
         if (isRefusal(all)) return { reply: all };
-        const writing = new Writing(state, turn);
+        const writing = new Writing(state, facts);
         const items = move(writing, all, null);
         return writing.effects.length === 0 ? { reply: { items } } : writing.done({ items });
       },
@@ -154,9 +154,9 @@ function editOf(
 /** The suggestion, if it is still what the person saw. */
 function ofVersion(
   { number, state_version }: Pick<Review, 'number' | 'state_version'>,
-  turn: Facts,
+  facts: Facts,
 ): Suggestion | Refusal {
-  const was = itemOr(turn, 'suggestion', number);
+  const was = itemOr(facts, 'suggestion', number);
   if (isRefusal(was) || was.state_version === state_version) return was;
   return refuse('CONFLICT', 'The suggestion has changed since: state_version is another one now.', {
     extra: { state_version: was.state_version },
@@ -173,11 +173,11 @@ function numbersIn(numbers: number[]): number[] {
 }
 
 /** All of them, or the first refusal. */
-function several(numbers: number[], turn: Facts): Grouped[] | Refusal {
+function several(numbers: number[], facts: Facts): Grouped[] | Refusal {
   if (new Set(numbers).size > LIMITS.group_members_max) return TOO_MANY;
   const all: Grouped[] = [];
   for (const number of numbersIn(numbers)) {
-    const item = itemOr(turn, 'suggestion', number);
+    const item = itemOr(facts, 'suggestion', number);
     if (isRefusal(item)) return item;
     all.push({ number, item });
   }

@@ -64,10 +64,10 @@ export const withdrawalMessages = messagesOf<Library>()({
       items.flatMap(({ kind, number }) =>
         kind === 'conversation' ? spansOf(itemIn(read, kind, number)?.parts ?? []) : [],
       ),
-    decide: ofLibrary((state, { items, silent }: Withdrawal, turn): DoneDecision<Library> => {
-      const writing = new Writing(state, turn, { silent });
+    decide: ofLibrary((state, { items, silent }: Withdrawal, facts): DoneDecision<Library> => {
+      const writing = new Writing(state, facts, { silent });
       for (const forgotten of items) {
-        const item = itemIn(turn, forgotten.kind, forgotten.number);
+        const item = itemIn(facts, forgotten.kind, forgotten.number);
         if (item?.revision === forgotten.revision) withdraw(writing, forgotten);
       }
       return writing.effects.length === 0 ? { reply: DONE } : writing.done(DONE);
@@ -77,9 +77,9 @@ export const withdrawalMessages = messagesOf<Library>()({
   /** A source is deleted: what rests on its recordings is to be withdrawn. */
   forget_source: {
     records: ({ source_id }: { source_id: string }) => deletedSpeechOf(source_id),
-    decide(state, { source_id }: { source_id: string }, turn): DoneDecision<Library> {
+    decide(state, { source_id }: { source_id: string }, facts): DoneDecision<Library> {
       if (state?.insights === undefined) return { reply: DONE };
-      const writing = new Writing(state, turn);
+      const writing = new Writing(state, facts);
       noteDeleted(writing, { of: 'source', id: source_id });
       return writing.done(DONE);
     },
@@ -88,9 +88,9 @@ export const withdrawalMessages = messagesOf<Library>()({
   /** The speech whose deletion came first and is still to be seen to. */
   deleted_speech: {
     records: () => [{ collection: 'deleted_speech', range: { limit: 1 } }],
-    decide(state, _: unknown, turn): Decision<Library, { next: DeletedSpeech | null }> {
-      const [first] = turn.range<DeletedSpeech>('deleted_speech');
-      const gone: Effect = { effect: 'remove_from_index', ...WITHDRAWAL_INDEX, member: LIBRARY_MEMBER + turn.self };
+    decide(state, _: unknown, facts): Decision<Library, { next: DeletedSpeech | null }> {
+      const [first] = facts.range<DeletedSpeech>('deleted_speech');
+      const gone: Effect = { effect: 'remove_from_index', ...WITHDRAWAL_INDEX, member: LIBRARY_MEMBER + facts.self };
       if (first === undefined) return { reply: { next: null }, effects: state === null ? [] : [gone] };
       return { reply: { next: first.value } };
     },
@@ -99,9 +99,9 @@ export const withdrawalMessages = messagesOf<Library>()({
   /** All that rests on it is withdrawn, but for what was deleted since. */
   withdrawn: {
     records: ({ id }: DeletedSpeech) => deletedSpeechOf(id),
-    decide: ofLibrary((state, { id, count }: DeletedSpeech, turn): DoneDecision<Library> => {
-      if (turn.record<DeletedSpeech>('deleted_speech', id)?.count !== count) return { reply: DONE };
-      const writing = new Writing(state, turn);
+    decide: ofLibrary((state, { id, count }: DeletedSpeech, facts): DoneDecision<Library> => {
+      if (facts.record<DeletedSpeech>('deleted_speech', id)?.count !== count) return { reply: DONE };
+      const writing = new Writing(state, facts);
       writing.drop('deleted_speech', id);
       return writing.done(DONE);
     }),
@@ -114,7 +114,7 @@ export function deletedSpeechOf(id: string): RecordQuery[] {
 
 /** A worker is to see to what rests on it; `deletedSpeechOf` it was asked for. */
 export function noteDeleted(writing: Writing, { of, id }: Pick<DeletedSpeech, 'of' | 'id'>): void {
-  const { now_ms, self } = writing.turn;
+  const { now_ms, self } = writing.facts;
   const count = (writing.record<DeletedSpeech>('deleted_speech', id)?.count ?? 0) + 1;
   writing.write('deleted_speech', id, { value: { of, id, count }, order: now_ms });
   writing.effects.push({
@@ -127,13 +127,13 @@ export function noteDeleted(writing: Writing, { of, id }: Pick<DeletedSpeech, 'o
 
 /** A conversation in which the built-in engine repeats turns says nothing until it is made anew. Whether it is one. */
 export function untell(writing: Writing, number: number): boolean {
-  if (itemIn(writing.turn, 'conversation', number)?.made_by !== 'extractive') return false;
+  if (itemIn(writing.facts, 'conversation', number)?.made_by !== 'extractive') return false;
   withdraw(writing, { kind: 'conversation', number, is_left: true });
   return true;
 }
 
 function withdraw(writing: Writing, { kind, number, is_left = false }: Omit<ForgottenItem, 'revision'>): void {
-  const was = itemIn(writing.turn, kind, number);
+  const was = itemIn(writing.facts, kind, number);
   if (was === undefined) return;
   const is = withoutSpeech(kind, was, { is_left });
   if (is === null) {

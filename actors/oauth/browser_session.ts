@@ -77,6 +77,6 @@ export function browserSessionEndMs({ last_used_at_ms, verified_at_ms }: Browser
 }
 
 /** The index of an account's browser sessions under a credential epoch of its grants. */
-export function browserSessionIndex(grants_life: number): string {
-  return `browser_sessions:${grants_life}`;
+export function browserSessionIndex(grants_epoch: number): string {
+  return `browser_sessions:${grants_epoch}`;
 }

@@ -79,10 +79,10 @@ export type SignInAnswer =
   | { denied: true }
   | { entered: true };
 
-/** A browser session that may begin in this turn. */
+/** A browser session that may begin in this batch. */
 export type NewSessionSeed = { id: string; seed: Uint8Array; key_id: string };
 
-/** A grant that may be opened in this turn. */
+/** A grant that may be opened in this batch. */
 export type NewGrantSeed = { grant_id: string; seed: Uint8Array; key_id: string };
 
 export type BrowserSignInMessage = MessageOf<typeof browserSignIn>;
@@ -160,7 +160,7 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
     /** After a right code: the account behind that email. Its browser session begins. */
     enter: present((state, { email, account, session, grant }: Entered, { now_ms }): SignInDecision => {
       const { step, goal } = state;
-      // The account was looked up before this turn: meanwhile another email may have been verified.
+      // The account was looked up before this batch: meanwhile another email may have been verified.
       if (step.at !== 'verified' || step.email !== email) return { reply: state };
       const { verified_at_ms } = step;
       const { id, ...cookie } = session;

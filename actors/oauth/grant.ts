@@ -82,11 +82,11 @@ export const grant = defineActor<Grant>()({
     },
 
     /** From an earlier system, with the first refresh token already in the client's hands. */
-    bring_in(state, { grant, created_at_ms }: { grant: NewGrant; created_at_ms: number }, turn) {
+    bring_in(state, { grant, created_at_ms }: { grant: NewGrant; created_at_ms: number }, facts) {
       if (state !== null) return { reply: state };
-      const { now_ms } = turn;
+      const { now_ms } = facts;
       const next: Grant = { ...grant, created_at_ms, stage: firstLive({ exchanged_at_ms: null, now_ms }) };
-      const effects = [listed(next, turn), scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)];
+      const effects = [listed(next, facts), scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)];
       return { reply: next, next, effects };
     },
 
@@ -110,8 +110,8 @@ export const grant = defineActor<Grant>()({
     },
 
     /** By who has shown the code. */
-    exchange(state, { client_id, challenge, redirect_uri, asked }: Exchange, turn): TokenDecision {
-      const { now_ms } = turn;
+    exchange(state, { client_id, challenge, redirect_uri, asked }: Exchange, facts): TokenDecision {
+      const { now_ms } = facts;
       if (state === null || state.client_id !== client_id) return { reply: NO_CODE };
       const matches = challenge === state.code.challenge && redirect_uri === state.code.redirect_uri;
       if (isLive(state)) {
@@ -119,25 +119,25 @@ export const grant = defineActor<Grant>()({
         if (exchanged_at_ms === null || !matches) return { reply: NO_CODE };
         const harmless = now_ms < exchanged_at_ms + LIMITS.oauth_code_replay_harmless_ms;
         // Two hold the code and the verifier: nobody knows which is the thief, so the grant ends.
-        return harmless ? { reply: NO_CODE } : { reply: NO_CODE, ...ended(state, turn) };
+        return harmless ? { reply: NO_CODE } : { reply: NO_CODE, ...ended(state, facts) };
       }
       if (hasRunOut(state, now_ms) || !matches) return { reply: NO_CODE };
       const wider = widerThan(state, asked);
       if (wider !== null) return { reply: wider };
       const next = { ...state, stage: firstLive({ exchanged_at_ms: now_ms, now_ms }) };
-      const effects = [listed(next, turn), scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)];
+      const effects = [listed(next, facts), scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)];
       return { reply: issued(next, asked), next, effects };
     },
 
     /** By who has shown the refresh token of this generation. */
-    refresh(state, { client_id, generation, asked }: Refresh, turn): TokenDecision {
-      const { now_ms } = turn;
+    refresh(state, { client_id, generation, asked }: Refresh, facts): TokenDecision {
+      const { now_ms } = facts;
       if (state === null || !isLive(state) || state.client_id !== client_id) return { reply: NO_TOKEN };
       const { stage } = state;
       if (hasRunOut(state, now_ms) || generation < 1 || generation > stage.generation) return { reply: NO_TOKEN };
       if (generation < stage.generation) {
         // An old refresh token in two hands: nobody knows which is the thief's, so the grant ends.
-        if (!isRetry(stage, generation, now_ms)) return { reply: NO_TOKEN, ...ended(state, turn) };
+        if (!isRetry(stage, generation, now_ms)) return { reply: NO_TOKEN, ...ended(state, facts) };
         // A lost answer, or a client that refreshes in parallel, must not sign anybody out: the same successor again.
         return { reply: sameNarrowing(asked, stage.asked) ? issued(state, asked) : NO_TOKEN };
       }
@@ -148,13 +148,13 @@ export const grant = defineActor<Grant>()({
       return { reply: issued(next, asked), next, effects: [scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)] };
     },
 
-    revoke: (state, { by }: { by: Revoker }, turn): Decision<Grant, { revoked: boolean }> =>
+    revoke: (state, { by }: { by: Revoker }, facts): Decision<Grant, { revoked: boolean }> =>
       state === null || !mayRevoke(state, by)
         ? { reply: { revoked: false } }
-        : { reply: { revoked: true }, ...ended(state, turn) },
+        : { reply: { revoked: true }, ...ended(state, facts) },
 
-    run_out: (state, _: unknown, turn): Decision<Grant, { revoked: boolean }> =>
-      state === null ? { reply: { revoked: false } } : { reply: { revoked: true }, ...ended(state, turn) },
+    run_out: (state, _: unknown, facts): Decision<Grant, { revoked: boolean }> =>
+      state === null ? { reply: { revoked: false } } : { reply: { revoked: true }, ...ended(state, facts) },
 
     erase: (_, input: Erase, { self }) => erased(input, { member: self, effects: [CANCEL_EXPIRY] }),
   },
@@ -165,7 +165,7 @@ type TokenDecision = Decision<Grant, IssuedGrant | OauthError>;
 type Exchange = { client_id: string; challenge: string; redirect_uri: string | null; asked: Narrowing };
 type Refresh = { client_id: string; generation: number; asked: Narrowing };
 /** Its client, or its account under the present credential epoch of its grants. */
-type Revoker = { client_id: string } | { account_id: string; grants_life: number };
+type Revoker = { client_id: string } | { account_id: string; grants_epoch: number };
 
 function listed({ account_id, born, created_at_ms }: Grant, { self }: Facts): Effect {
   const index = grantIndex(born.grants);
@@ -188,8 +188,8 @@ function isRetry({ generation: present, turned_at_ms, successor_used }: LiveStag
 }
 
 /** The index of an account's grants under a credential epoch: what ends all grants leaves an empty index behind. */
-export function grantIndex(grants_life: number): string {
-  return `grants:${grants_life}`;
+export function grantIndex(grants_epoch: number): string {
+  return `grants:${grants_epoch}`;
 }
 
 /** With the first refresh token, which has no predecessor that could be shown again. */
@@ -209,7 +209,7 @@ function hasRunOut({ stage, created_at_ms }: Grant, now_ms: number): boolean {
 
 function mayRevoke(state: Grant, by: Revoker): boolean {
   if ('client_id' in by) return state.client_id === by.client_id;
-  return isLive(state) && state.account_id === by.account_id && state.born.grants === by.grants_life;
+  return isLive(state) && state.account_id === by.account_id && state.born.grants === by.grants_epoch;
 }
 
 /** Both may only narrow (RFC 6749, 6; RFC 8707, 2.2). */

@@ -94,16 +94,16 @@ export const signals = defineActor<Signals>()({
   kind: 'signals',
   home: 'id',
   schema: 1,
-  // A turn that took several large requests would be one large commit.
+  // A batch that took several large requests would be one large commit.
   batch_max: 1,
   messages: {
     /** Which of these are there already. */
     compare: {
       records: signalRecords,
-      decide(_, { signals }: { signals: Pick<PostedSignal, 'id' | 'ref' | 'content'>[] }, turn) {
+      decide(_, { signals }: { signals: Pick<PostedSignal, 'id' | 'ref' | 'content'>[] }, facts) {
         const known: string[] = [];
         for (const { id, ref, content } of signals) {
-          const found = turn.record<Signal>('signals', id);
+          const found = facts.record<Signal>('signals', id);
           if (found !== undefined && !isSame(found, { ref, content })) return { reply: OTHER_CONTENT(ref) };
           if (found !== undefined) known.push(id);
         }
@@ -116,7 +116,7 @@ export const signals = defineActor<Signals>()({
 
     post: {
       records: signalRecords,
-      decide: (state, request: PostRequest, turn) => post(state ?? NONE, request, turn),
+      decide: (state, request: PostRequest, facts) => post(state ?? NONE, request, facts),
     },
 
     /** The request has failed. */
@@ -133,8 +133,8 @@ export const signals = defineActor<Signals>()({
 
     list: {
       records: ({ range }: { range: RangeQuery }) => [{ collection: 'signals', range }],
-      decide(_, __: { range: RangeQuery }, turn) {
-        const rows = turn.range<Signal>('signals');
+      decide(_, __: { range: RangeQuery }, facts) {
+        const rows = facts.range<Signal>('signals');
         const signals: ListedSignal[] = rows.map(({ id, order, value }) => ({ ...value, id, order }));
         return { reply: { signals } };
       },
@@ -145,9 +145,9 @@ export const signals = defineActor<Signals>()({
 
     payloads: {
       records: ({ keys }: { keys: string[] }) => keys.map((id) => ({ collection: 'payloads', id })),
-      decide(_, { keys }: { keys: string[] }, turn) {
+      decide(_, { keys }: { keys: string[] }, facts) {
         const found = keys.flatMap((key): [string, string][] => {
-          const text = turn.record<string>('payloads', key);
+          const text = facts.record<string>('payloads', key);
           return text === undefined ? [] : [[key, text]];
         });
         return { reply: { payloads: Object.fromEntries(found) } };
@@ -159,10 +159,10 @@ export const signals = defineActor<Signals>()({
     /** Ids of batches whose clock is before that time, the oldest first, with as many of their signals as go at once. */
     due_signals: {
       records: (_: DueSignals) => [oldestBatches(LIMITS.expired_batches_max)],
-      decide(_, { before_ms, limit }: DueSignals, turn): Decision<Signals, { batches: DueBatch[] }> {
+      decide(_, { before_ms, limit }: DueSignals, facts): Decision<Signals, { batches: DueBatch[] }> {
         const batches: DueBatch[] = [];
         let room = limit;
-        for (const { id, order, value } of turn.range<Batch>('batches')) {
+        for (const { id, order, value } of facts.range<Batch>('batches')) {
           if (!isBefore(order, before_ms) || room === 0) break;
           const ids = value.slice(0, room);
           batches.push({ id, ids });
@@ -178,8 +178,8 @@ export const signals = defineActor<Signals>()({
         oldestBatches(batches.length + 1),
         ...batches.flatMap(({ ids }) => ids.map((id) => ({ collection: 'signals', id }))),
       ],
-      decide: (state, input: ExpireSignals, turn) =>
-        state?.kept === undefined ? { reply: NOTHING_LEFT } : expire({ ...state, kept: state.kept }, input, turn),
+      decide: (state, input: ExpireSignals, facts) =>
+        state?.kept === undefined ? { reply: NOTHING_LEFT } : expire({ ...state, kept: state.kept }, input, facts),
     },
 
     /**
@@ -191,8 +191,8 @@ export const signals = defineActor<Signals>()({
         { collection: 'signals', range: { after: after ?? undefined, limit: LIMITS.expired_per_commit_max } },
         oldestBatches(1),
       ],
-      decide: (state, input: TakePlace, turn) =>
-        state === null ? { reply: { next: null } } : takePlace(state, input, turn),
+      decide: (state, input: TakePlace, facts) =>
+        state === null ? { reply: { next: null } } : takePlace(state, input, facts),
     },
 
     erase: (state, _: unknown, { self }) =>
@@ -239,9 +239,9 @@ function signalRecords({ signals }: { signals: { id: string }[] }): RecordQuery[
   return signals.map(({ id }) => ({ collection: 'signals', id }));
 }
 
-function post(before: Signals, request: PostRequest, turn: Facts): Decision<Signals, { signals: ListedSignal[] }> {
+function post(before: Signals, request: PostRequest, facts: Facts): Decision<Signals, { signals: ListedSignal[] }> {
   const own = before.staged.find((other) => other.request === request.request);
-  const read = readPosted(request, own, turn);
+  const read = readPosted(request, own, facts);
   if (isRefusal(read)) return { reply: read };
   const { listed, fresh, used, effects } = read;
   if (before.count + fresh.size > LIMITS.signals_per_stream_max) return { reply: TOO_MANY };
@@ -266,7 +266,7 @@ function post(before: Signals, request: PostRequest, turn: Facts): Decision<Sign
   if (fresh.size === 0) return { reply: { signals: listed }, next, effects };
   const { account_id, workspace_id } = request;
   const known = before.kept ?? { account_id, workspace_id, signals: 0, oldest_ms: null };
-  const { now_ms } = turn;
+  const { now_ms } = facts;
   const kept = {
     ...known,
     signals: known.signals + fresh.size,
@@ -278,7 +278,7 @@ function post(before: Signals, request: PostRequest, turn: Facts): Decision<Sign
     effects: [
       ...effects,
       { effect: 'put_record', collection: 'batches', id: request.request, value: [...fresh.keys()], order: now_ms },
-      ...retentionEffects(before, { ...next, kept }, turn.self),
+      ...retentionEffects(before, { ...next, kept }, facts.self),
     ],
   };
 }
@@ -286,13 +286,13 @@ function post(before: Signals, request: PostRequest, turn: Facts): Decision<Sign
 function expire(
   state: Signals & { kept: KeptSignals },
   { batches, ...input }: ExpireSignals,
-  turn: Facts,
+  facts: Facts,
 ): Decision<Signals, Expired> {
   const due = new Map(batches.map(({ id, ids }) => [id, new Set(ids)]));
   const effects: Effect[] = [];
   const clocks_left: number[] = [];
   let [removed, bytes] = [0, 0];
-  for (const { id, order, value } of turn.range<Batch>('batches')) {
+  for (const { id, order, value } of facts.range<Batch>('batches')) {
     const goes = isBefore(order, input.before_ms) ? due.get(id) : undefined;
     const stays = goes === undefined ? value : value.filter((signal_id) => !goes.has(signal_id));
     if (stays.length > 0) clocks_left.push(order);
@@ -303,11 +303,11 @@ function expire(
         : { effect: 'delete_record', collection: 'batches', id },
     );
     for (const signal_id of value.filter((one) => goes.has(one))) {
-      const signal = turn.record<Signal>('signals', signal_id);
+      const signal = facts.record<Signal>('signals', signal_id);
       if (signal?.payload.state !== 'available') continue;
       removed += 1;
       bytes += signal.payload.bytes;
-      effects.push(...withoutPayload(signal_id, signal, signal.payload.key, turn.now_ms));
+      effects.push(...withoutPayload(signal_id, signal, signal.payload.key, facts.now_ms));
     }
   }
   const oldest_ms = clocks_left[0] ?? null;
@@ -320,7 +320,7 @@ function expire(
     kept: { ...state.kept, signals: state.kept.signals - removed, oldest_ms },
   };
   if (removed > 0) effects.push(countRemoved(input, 'transcripts', removed));
-  return { reply, next, effects: [...effects, ...retentionEffects(state, next, turn.self)] };
+  return { reply, next, effects: [...effects, ...retentionEffects(state, next, facts.self)] };
 }
 
 function withoutPayload(id: string, signal: Signal, key: string | null, removed_at_ms: number): Effect[] {
@@ -334,9 +334,9 @@ function withoutPayload(id: string, signal: Signal, key: string | null, removed_
 function takePlace(
   state: Signals,
   { account_id, workspace_id }: TakePlace,
-  turn: Facts,
+  facts: Facts,
 ): Decision<Signals, { next: SignalPosition | null }> {
-  const rows = turn.range<Signal>('signals');
+  const rows = facts.range<Signal>('signals');
   const by_time = new Map<number, string[]>();
   for (const { id, value } of rows.filter(({ value: { payload } }) => payload.state === 'available'))
     by_time.set(value.created_at_ms, [...(by_time.get(value.created_at_ms) ?? []), id]);
@@ -346,11 +346,11 @@ function takePlace(
   const last = rows.at(-1);
   if (rows.length === LIMITS.expired_per_commit_max && last !== undefined)
     return { reply: { next: { order: last.order, id: last.id } }, effects };
-  const clocks = [...turn.range('batches').map(({ order }) => order), ...by_time.keys()];
+  const clocks = [...facts.range('batches').map(({ order }) => order), ...by_time.keys()];
   const oldest_ms = clocks.length === 0 ? null : Math.min(...clocks);
   const signals = state.count - (state.expired ?? 0);
   const next = { ...state, kept: { account_id, workspace_id, signals, oldest_ms } };
-  return { reply: { next: null }, next, effects: [...effects, ...retentionEffects(state, next, turn.self)] };
+  return { reply: { next: null }, next, effects: [...effects, ...retentionEffects(state, next, facts.self)] };
 }
 
 /** Whether some of its signals are in no batch, as an earlier release leaves them. */
@@ -374,11 +374,11 @@ function oldestBatches(limit: number) {
 /** What a request posts: all of it in its order, what is new of it, and which of its staged payloads that uses. */
 type Posted = { listed: ListedSignal[]; fresh: Map<string, Signal>; used: Set<number>; effects: Effect[] };
 
-function readPosted({ request, signals: posted, staged }: PostRequest, own: Staged | undefined, turn: Facts) {
+function readPosted({ request, signals: posted, staged }: PostRequest, own: Staged | undefined, facts: Facts) {
   const fresh = new Map<string, Signal>();
   const read: Posted = { listed: [], fresh, used: new Set(), effects: [] };
   for (const [part, { id, payload, payload_bytes: bytes, ...light }] of posted.entries()) {
-    const known = fresh.get(id) ?? turn.record<Signal>('signals', id);
+    const known = fresh.get(id) ?? facts.record<Signal>('signals', id);
     if (known !== undefined && !isSame(known, light)) return OTHER_CONTENT(light.ref);
     if (known !== undefined) {
       read.listed.push({ ...known, id, order: known.start_ms });
@@ -387,7 +387,7 @@ function readPosted({ request, signals: posted, staged }: PostRequest, own: Stag
     const is_written = staged && payload !== null;
     if (is_written && own?.parts.includes(part) !== true) return SWEPT;
     const key = payload === null ? null : payloadKey(request, part);
-    const signal: Signal = { ...light, created_at_ms: turn.now_ms, payload: { state: 'available', key, bytes } };
+    const signal: Signal = { ...light, created_at_ms: facts.now_ms, payload: { state: 'available', key, bytes } };
     fresh.set(id, signal);
     read.listed.push({ ...signal, id, order: signal.start_ms });
     read.effects.push({ effect: 'put_record', collection: 'signals', id, value: signal, order: signal.start_ms });

@@ -113,23 +113,23 @@ export const stream = defineActor<Stream>()({
         { collection: 'refs', id: intent.source_chunk_ref, expected: 'absent' },
         { collection: 'sequences', id: String(intent.sequence), expected: 'absent' },
       ],
-      decide: keptStream((state, intended: Intended, turn) => intend(state, intended, turn)),
+      decide: keptStream((state, intended: Intended, facts) => intend(state, intended, facts)),
     },
 
     chunk: {
       reads: true,
       records: chunkRecord,
-      decide: keptStream((state, { number }: { number: number }, turn) => {
-        const chunk = turn.record<Chunk>('chunks', chunkKey(number));
+      decide: keptStream((state, { number }: { number: number }, facts) => {
+        const chunk = facts.record<Chunk>('chunks', chunkKey(number));
         return { reply: chunk === undefined ? NO_CHUNK : { chunk, stream: state } };
       }),
     },
 
     chunks_of_refs: {
       records: ({ refs }: { refs: string[] }) => refs.map((id) => ({ collection: 'refs', id })),
-      decide: keptStream((_, { refs }: { refs: string[] }, turn) => {
+      decide: keptStream((_, { refs }: { refs: string[] }, facts) => {
         const numbers = refs.flatMap((ref): [string, number][] => {
-          const pointer = turn.record<ChunkPointer>('refs', ref);
+          const pointer = facts.record<ChunkPointer>('refs', ref);
           return pointer === undefined ? [] : [[ref, pointer.number]];
         });
         return { reply: { numbers: Object.fromEntries(numbers) } };
@@ -138,8 +138,8 @@ export const stream = defineActor<Stream>()({
 
     list_chunks: {
       records: ({ range }: { range: RangeQuery }) => [{ collection: 'chunks', range }],
-      decide: keptStream((state, _: { range: RangeQuery }, turn) => {
-        const rows = turn.range<Chunk>('chunks');
+      decide: keptStream((state, _: { range: RangeQuery }, facts) => {
+        const rows = facts.range<Chunk>('chunks');
         const chunks: ListedChunk[] = rows.map(({ id, order, value }) => ({ ...value, order, member: id }));
         return { reply: { chunks, stream: state } };
       }),
@@ -148,14 +148,14 @@ export const stream = defineActor<Stream>()({
     /** The bytes lie in the blob store, synced, of this size and hash. */
     stored: {
       records: chunkRecord,
-      decide: keptStream((state, stored: StoredBytes, turn) => store(state, stored, turn)),
+      decide: keptStream((state, stored: StoredBytes, facts) => store(state, stored, facts)),
     },
 
     expire_intents: {
       records: (_: unknown, state) =>
         (state?.open ?? []).map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })),
-      decide: (state, _: unknown, turn): DoneDecision<Stream> =>
-        state === null ? { reply: noStream(state) } : expire(state, turn),
+      decide: (state, _: unknown, facts): DoneDecision<Stream> =>
+        state === null ? { reply: noStream(state) } : expire(state, facts),
     },
 
     ...processingMessages,
@@ -249,21 +249,21 @@ function end(stream: Stream, { end_ms, silent }: { end_ms: number } & Told): Dec
 }
 
 /** A place for a chunk's bytes: one that stands already, or a new one. */
-function intend(stream: Stream, intended: Intended, turn: Facts): Decision<Stream, ChunkReply> {
+function intend(stream: Stream, intended: Intended, facts: Facts): Decision<Stream, ChunkReply> {
   const { intent, content, content_before } = intended;
-  const known = turn.record<ChunkPointer>('refs', intent.source_chunk_ref);
-  const holder = turn.record<ChunkPointer>('sequences', String(intent.sequence));
+  const known = facts.record<ChunkPointer>('refs', intent.source_chunk_ref);
+  const holder = facts.record<ChunkPointer>('sequences', String(intent.sequence));
   if (known !== undefined && known.content !== content && known.content !== content_before)
     return { reply: refuse('CONFLICT', 'This source_chunk_ref is registered with other content.') };
   const open = stream.open.find(({ number }) => number === known?.number);
   if (known !== undefined && (open !== undefined || holder?.number === known.number))
-    return intendAgain(stream, { number: known.number, open, intent }, turn);
+    return intendAgain(stream, { number: known.number, open, intent }, facts);
   const number = known?.number ?? stream.chunks + 1;
   const refused = mayIntend(stream, { intent, number, holder });
   if (refused !== null) return { reply: refused };
   // From here on it succeeds.
-  const { now_ms } = turn;
-  const chunk = chunkOf(stream, { number, intent, status: 'awaiting_upload' }, turn);
+  const { now_ms } = facts;
+  const chunk = chunkOf(stream, { number, intent, status: 'awaiting_upload' }, facts);
   const pointer: ChunkPointer = { number, content };
   const next: Stream = {
     ...stream,
@@ -284,10 +284,10 @@ function intend(stream: Stream, intended: Intended, turn: Facts): Decision<Strea
 function intendAgain(
   stream: Stream,
   { number, open, intent }: { number: number; open: OpenIntent | undefined; intent: ChunkIntent },
-  turn: Facts,
+  facts: Facts,
 ): Decision<Stream, ChunkReply> {
-  const chunk = chunkOf(stream, { number, intent, status: open === undefined ? 'stored' : 'awaiting_upload' }, turn);
-  const { now_ms } = turn;
+  const chunk = chunkOf(stream, { number, intent, status: open === undefined ? 'stored' : 'awaiting_upload' }, facts);
+  const { now_ms } = facts;
   if (open === undefined || now_ms < open.asked_at_ms + LIMITS.touch_every_ms) return { reply: { chunk, stream } };
   const touched = { ...open, asked_at_ms: now_ms };
   const next = { ...stream, open: stream.open.map((other) => (other === open ? touched : other)) };
@@ -325,15 +325,15 @@ function chunkOf(
 function store(
   stream: Stream,
   { number, upload_started_at_ms }: StoredBytes,
-  turn: Facts,
+  facts: Facts,
 ): Decision<Stream, ChunkReply> {
-  const chunk = turn.record<Chunk>('chunks', chunkKey(number));
+  const chunk = facts.record<Chunk>('chunks', chunkKey(number));
   if (chunk === undefined) return { reply: NO_CHUNK };
   if (chunk.status === 'stored') return { reply: { chunk, stream } };
   if (hasExpired(chunk)) return { reply: { chunk, stream } };
   if (chunk.status === 'expired')
     return { reply: refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.') };
-  const { self, now_ms } = turn;
+  const { self, now_ms } = facts;
   const stored: Chunk = { ...chunk, status: 'stored', upload_started_at_ms, stored_at_ms: now_ms };
   const { next, effects } = keptChunk(stream, stored, number, {
     stored_chunks: stream.stored_chunks + 1,
@@ -356,12 +356,12 @@ function store(
 }
 
 /** Frees the places of intents whose bytes never came. */
-function expire(stream: Stream, turn: Facts): DoneDecision<Stream> {
-  const due = (open: OpenIntent) => turn.now_ms >= open.asked_at_ms + LIMITS.intent_life_ms;
+function expire(stream: Stream, facts: Facts): DoneDecision<Stream> {
+  const due = (open: OpenIntent) => facts.now_ms >= open.asked_at_ms + LIMITS.intent_life_ms;
   const left = stream.open.filter((open) => !due(open));
   const effects: Effect[] = [];
   for (const { number } of stream.open.filter(due)) {
-    const chunk = turn.record<Chunk>('chunks', chunkKey(number));
+    const chunk = facts.record<Chunk>('chunks', chunkKey(number));
     if (chunk === undefined) throw new Error(`open intent ${number} has no chunk`);
     effects.push(
       { effect: 'delete_record', collection: 'sequences', id: String(chunk.sequence) },

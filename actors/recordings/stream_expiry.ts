@@ -19,8 +19,8 @@ export const expiryMessages = messagesOf<Stream>()({
   /** Chunks whose clock is before that time, from the oldest on. */
   due_audio: {
     records: ({ after, limit }: DueInput) => [keptAfter(after, limit)],
-    decide: keptStream((_, { before_ms, limit }: DueInput, turn): Decision<Stream, DueAudio> => {
-      const rows = turn.range(KEPT);
+    decide: keptStream((_, { before_ms, limit }: DueInput, facts): Decision<Stream, DueAudio> => {
+      const rows = facts.range(KEPT);
       const due = rows.filter(({ order }) => isBefore(order, before_ms));
       const is_last = due.length < limit;
       return { reply: { due: due.map(({ id }) => numberOf(id)), next: is_last ? null : placeOf(due) } };
@@ -35,12 +35,12 @@ export const expiryMessages = messagesOf<Stream>()({
       ),
       keptAfter(null, numbers.length + 1),
     ],
-    decide: keptStream((state, input: ExpireAudio, turn): Decision<Stream, { gone: number[] }> => {
+    decide: keptStream((state, input: ExpireAudio, facts): Decision<Stream, { gone: number[] }> => {
       const gone = input.numbers.flatMap((number): Gone => {
-        const chunk = turn.record<Chunk>('chunks', chunkKey(number));
-        return chunk !== undefined && expires(chunk, input, turn) ? [{ number, chunk }] : [];
+        const chunk = facts.record<Chunk>('chunks', chunkKey(number));
+        return chunk !== undefined && expires(chunk, input, facts) ? [{ number, chunk }] : [];
       });
-      const next = titleExpired(audioExpired(state, gone, turn), input);
+      const next = titleExpired(audioExpired(state, gone, facts), input);
       const count = gone.length + (next.title === state.title ? 0 : 1);
       if (count === 0) return { reply: { gone: [] } };
       return {
@@ -49,7 +49,7 @@ export const expiryMessages = messagesOf<Stream>()({
         effects: [
           ...gone.flatMap(expired),
           countRemoved(input, 'audio', count),
-          ...dueEffects(state, next, turn.self),
+          ...dueEffects(state, next, facts.self),
           ...retentionEffects(state, next),
         ],
       };
@@ -66,12 +66,12 @@ export const expiryMessages = messagesOf<Stream>()({
       keptAfter(null, 1),
     ],
     decide: keptStream(
-      (state, _: { after: ChunkPosition | null }, turn): Decision<Stream, { next: ChunkPosition | null }> => {
-        const rows = turn.range<Chunk>('chunks');
+      (state, _: { after: ChunkPosition | null }, facts): Decision<Stream, { next: ChunkPosition | null }> => {
+        const rows = facts.range<Chunk>('chunks');
         const stored = rows.filter(({ value }) => value.status === 'stored');
         const effects = stored.map(({ id, value }) => keep(id, clockOf(value)));
         if (rows.length === LIMITS.expired_per_commit_max) return { reply: { next: placeOf(rows) }, effects };
-        const clocks = [...turn.range(KEPT).map(({ order }) => order), ...stored.map(({ value }) => clockOf(value))];
+        const clocks = [...facts.range(KEPT).map(({ order }) => order), ...stored.map(({ value }) => clockOf(value))];
         const oldest_ms = clocks.length === 0 ? null : Math.min(...clocks);
         const next = { ...state, kept: { chunks: state.stored_chunks, oldest_ms } };
         return { reply: { next: null }, next, effects: [...effects, ...retentionEffects(state, next)] };
@@ -153,11 +153,11 @@ function expires(chunk: Chunk, { before_ms, spared }: ExpireAudio, { now_ms }: F
   return chunk.result !== undefined && !spared.some((interval) => shared(interval, span) > 0);
 }
 
-function audioExpired(stream: Stream, gone: Gone, turn: Facts): Stream {
+function audioExpired(stream: Stream, gone: Gone, facts: Facts): Stream {
   if (gone.length === 0) return stream;
   const numbers = new Set(gone.map(({ number }) => number));
-  const left = turn.range(KEPT).find(({ id }) => !numbers.has(numberOf(id)));
-  const unprocessed = gone.filter(({ number }) => turn.record('unprocessed', chunkKey(number)) !== undefined);
+  const left = facts.range(KEPT).find(({ id }) => !numbers.has(numberOf(id)));
+  const unprocessed = gone.filter(({ number }) => facts.record('unprocessed', chunkKey(number)) !== undefined);
   return {
     ...stream,
     stored_chunks: stream.stored_chunks - gone.length,

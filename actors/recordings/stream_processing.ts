@@ -44,10 +44,10 @@ export const processingMessages = messagesOf<Stream>()({
       read
         .range<WaitingChunk>('unprocessed')
         .flatMap(({ id, value }) => (isLastTry(value.tries, CHUNK_TRIES) ? [{ collection: 'chunks', id }] : [])),
-    decide: keptStream((state, { token, limit, lease_ms }: ClaimInput, turn): Decision<Stream, Claimed> => {
-      const { self, now_ms } = turn;
+    decide: keptStream((state, { token, limit, lease_ms }: ClaimInput, facts): Decision<Stream, Claimed> => {
+      const { self, now_ms } = facts;
       const held = state.claims.filter(({ until_ms }) => now_ms < until_ms);
-      const due = turn
+      const due = facts
         .range<WaitingChunk>('unprocessed')
         .filter(({ id }) => !held.some(({ number }) => chunkKey(number) === id))
         .slice(0, Math.min(limit, LIMITS.claims_per_stream_max - held.length));
@@ -57,7 +57,7 @@ export const processingMessages = messagesOf<Stream>()({
       const claimed: ClaimedChunk[] = [];
       for (const { id, order, value } of due) {
         const number = Number.parseInt(id, 16);
-        const chunk = isLastTry(value.tries, CHUNK_TRIES) ? turn.record<Chunk>('chunks', id) : undefined;
+        const chunk = isLastTry(value.tries, CHUNK_TRIES) ? facts.record<Chunk>('chunks', id) : undefined;
         if (chunk !== undefined) {
           effects.push(...overEffects(number, { ...chunk, result: LOST, processed_by: token }));
           continue;
@@ -95,41 +95,43 @@ export const processingMessages = messagesOf<Stream>()({
   chunk_results: {
     records: ({ results }: ChunkResults) =>
       results.map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })),
-    decide: keptStream((state, { token, results, transcribes }: ChunkResults, turn): Decision<Stream, TakenResults> => {
-      const { self, now_ms } = turn;
-      const effects: Effect[] = [];
-      const taken: number[] = [];
-      const audio: Interval[] = [];
-      let { claims, unprocessed } = state;
-      for (const { number, result } of results) {
-        const chunk = turn.record<Chunk>('chunks', chunkKey(number));
-        if (chunk?.processed_by === token && isSame(chunk.result, result)) taken.push(number);
-        // A lease that expired counts as long as nobody else has taken the chunk.
-        const held = heldClaim({ claims }, { number, token });
-        if (chunk === undefined || held === undefined) continue;
-        taken.push(number);
-        claims = claims.filter((claim) => claim !== held);
-        unprocessed -= 1;
-        if (result.status === 'processed') audio.push([chunk.source_start_ms, chunk.source_end_ms]);
-        effects.push(...overEffects(number, { ...chunk, result, processed_by: token }));
-      }
-      if (effects.length === 0) return { reply: { taken, left: unclaimed(state, now_ms) } };
-      const next = toldOf({ ...state, claims, unprocessed }, audio, transcribes);
-      const told = transcribes === undefined || audio.length === 0 ? [] : [tellTranscript(next, audio, transcribes)];
-      return {
-        reply: { taken, left: unclaimed(next, now_ms) },
-        next,
-        effects: [...effects, ...told, ...dueEffects(state, next, self)],
-      };
-    }),
+    decide: keptStream(
+      (state, { token, results, transcribes }: ChunkResults, facts): Decision<Stream, TakenResults> => {
+        const { self, now_ms } = facts;
+        const effects: Effect[] = [];
+        const taken: number[] = [];
+        const audio: Interval[] = [];
+        let { claims, unprocessed } = state;
+        for (const { number, result } of results) {
+          const chunk = facts.record<Chunk>('chunks', chunkKey(number));
+          if (chunk?.processed_by === token && isSame(chunk.result, result)) taken.push(number);
+          // A lease that expired counts as long as nobody else has taken the chunk.
+          const held = heldClaim({ claims }, { number, token });
+          if (chunk === undefined || held === undefined) continue;
+          taken.push(number);
+          claims = claims.filter((claim) => claim !== held);
+          unprocessed -= 1;
+          if (result.status === 'processed') audio.push([chunk.source_start_ms, chunk.source_end_ms]);
+          effects.push(...overEffects(number, { ...chunk, result, processed_by: token }));
+        }
+        if (effects.length === 0) return { reply: { taken, left: unclaimed(state, now_ms) } };
+        const next = toldOf({ ...state, claims, unprocessed }, audio, transcribes);
+        const told = transcribes === undefined || audio.length === 0 ? [] : [tellTranscript(next, audio, transcribes)];
+        return {
+          reply: { taken, left: unclaimed(next, now_ms) },
+          next,
+          effects: [...effects, ...told, ...dueEffects(state, next, self)],
+        };
+      },
+    ),
   },
 
   /** Tells the transcript of chunks that were processed while nobody transcribed, some at a time; `after`: null at the end. */
   tell_transcript: {
     records: ({ after }: Backlog) => [{ collection: 'chunks', range: { after, limit: LIMITS.chunks_told_max } }],
     decide: keptStream(
-      (state, { transcribes }: Backlog, turn): Decision<Stream, { after: RangeQuery['after'] | null }> => {
-        const rows = turn.range<Chunk>('chunks');
+      (state, { transcribes }: Backlog, facts): Decision<Stream, { after: RangeQuery['after'] | null }> => {
+        const rows = facts.range<Chunk>('chunks');
         const audio = rows.flatMap(({ value: chunk }): Interval[] =>
           chunk.result?.status === 'processed' && chunk.status === 'stored'
             ? [[chunk.source_start_ms, chunk.source_end_ms]]

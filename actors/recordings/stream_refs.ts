@@ -27,10 +27,10 @@ export function streamRefRecords({ source_stream_ref }: StreamOf): RecordQuery[]
 
 /** The stream, and what must be written when it is a new one. */
 export function streamOf(
-  turn: Facts,
+  facts: Facts,
   { source_stream_ref, new_stream, instead_of }: StreamOf,
 ): { found: StreamRef; effects: Effect[] } | Refusal {
-  const known = turn.record<StreamRef>('streams', source_stream_ref);
+  const known = facts.record<StreamRef>('streams', source_stream_ref);
   if (known !== undefined && (known.stream_id !== instead_of || new_stream === null))
     return { found: known, effects: [] };
   if (new_stream === null) return NOT_REGISTERED;

@@ -66,16 +66,16 @@ export const contacts = defineActor<Contacts>()({
     view: {
       reads: true,
       records: ({ contact_id }: { contact_id: string }) => wholeContact(contact_id),
-      decide: (state, { contact_id }: { contact_id: string }, turn) => ({
-        reply: seen(state ?? NONE, contact_id, turn) ?? NO_CONTACT,
+      decide: (state, { contact_id }: { contact_id: string }, facts) => ({
+        reply: seen(state ?? NONE, contact_id, facts) ?? NO_CONTACT,
       }),
     },
 
     /** A run of contacts, merged ones left out, without their voices. `looked`: how many the run had. */
     list: {
       records: ({ range }: { range: RangeQuery }) => [{ collection: 'contacts', range }],
-      decide(state, _: { range: RangeQuery }, turn) {
-        const rows = turn.range<Contact>('contacts');
+      decide(state, _: { range: RangeQuery }, facts) {
+        const rows = facts.range<Contact>('contacts');
         const last = rows.at(-1);
         const listed = rows.flatMap(({ id, order, value }) =>
           value.merged ? [] : [{ ...shown(state ?? NONE, id, value), order, member: id }],
@@ -90,8 +90,8 @@ export const contacts = defineActor<Contacts>()({
     voice_views: {
       reads: true,
       records: ({ ids }: { ids: string[] }) => ids.map(ownVoices),
-      decide: (_, { ids }: { ids: string[] }, turn) => ({
-        reply: { voices: Object.fromEntries(ids.map((id) => [id, voiceView(turn.range<Voice>(voicesOf(id)))])) },
+      decide: (_, { ids }: { ids: string[] }, facts) => ({
+        reply: { voices: Object.fromEntries(ids.map((id) => [id, voiceView(facts.range<Voice>(voicesOf(id)))])) },
       }),
     },
 
@@ -100,10 +100,10 @@ export const contacts = defineActor<Contacts>()({
       reads: true,
       records: ({ ids }: { ids: string[] }) =>
         ids.slice(0, LIMITS.contacts_resolved_max).flatMap((id) => [contactRecord(id), mergedRecord(id)]),
-      decide(_, { ids }: { ids: string[] }, turn) {
+      decide(_, { ids }: { ids: string[] }, facts) {
         const found = ids.slice(0, LIMITS.contacts_resolved_max).map((id): [string, ResolvedContact | null] => {
-          const contact = turn.record<Contact>('contacts', id);
-          const merged = turn.record<MergedContact>('merged', id);
+          const contact = facts.record<Contact>('contacts', id);
+          const merged = facts.record<MergedContact>('merged', id);
           if (contact === undefined) return [id, null];
           return [id, merged === undefined ? { id, name: contact.name } : { id: merged.into, name: merged.name }];
         });
@@ -116,14 +116,14 @@ export const contacts = defineActor<Contacts>()({
         contactRecord(contact_id),
         ...formerSelf(state, is_self),
       ],
-      decide(state, input: NewContact, turn): Decision<Contacts, SeenContact> {
+      decide(state, input: NewContact, facts): Decision<Contacts, SeenContact> {
         const before = state ?? NONE;
         const { contact_id, name, is_self } = input;
-        const known = turn.record<Contact>('contacts', contact_id);
+        const known = facts.record<Contact>('contacts', contact_id);
         if (known !== undefined) return { reply: shown(before, contact_id, known) };
         if (before.count >= LIMITS.contacts_per_account_max) return { reply: TOO_MANY };
-        const { contact, effects } = newContact(contact_id, name, turn);
-        const moved = is_self ? moveSelf(before, contact_id, turn) : { state: before, effects: [] };
+        const { contact, effects } = newContact(contact_id, name, facts);
+        const moved = is_self ? moveSelf(before, contact_id, facts) : { state: before, effects: [] };
         const next = { ...moved.state, count: before.count + 1 };
         return { reply: shown(next, contact_id, contact), next, effects: [...effects, ...moved.effects] };
       },
@@ -134,8 +134,8 @@ export const contacts = defineActor<Contacts>()({
         ...wholeContact(contact_id),
         ...formerSelf(state, is_self === true),
       ],
-      decide(state, { contact_id, name, is_self }: ContactEdit, turn): Decision<Contacts, SeenContact> {
-        const contact = turn.record<Contact>('contacts', contact_id);
+      decide(state, { contact_id, name, is_self }: ContactEdit, facts): Decision<Contacts, SeenContact> {
+        const contact = facts.record<Contact>('contacts', contact_id);
         if (state === null || contact === undefined) return { reply: NO_CONTACT };
         if (contact.merged) return { reply: IS_MERGED };
         const was_self = state.self_id === contact_id;
@@ -143,19 +143,19 @@ export const contacts = defineActor<Contacts>()({
           ...(name === undefined || name === contact.name ? [] : ['name']),
           ...(is_self === undefined || is_self === was_self ? [] : ['is_self']),
         ];
-        if (changed_fields.length === 0) return { reply: seen(state, contact_id, turn) ?? NO_CONTACT };
-        const changed: Contact = { ...contact, name: name ?? contact.name, updated_at_ms: turn.now_ms };
+        if (changed_fields.length === 0) return { reply: seen(state, contact_id, facts) ?? NO_CONTACT };
+        const changed: Contact = { ...contact, name: name ?? contact.name, updated_at_ms: facts.now_ms };
         const moved =
           is_self === true && !was_self
-            ? moveSelf(state, contact_id, turn)
+            ? moveSelf(state, contact_id, facts)
             : { state: is_self === false && was_self ? { ...state, self_id: null } : state, effects: [] };
         return {
-          reply: { ...shown(moved.state, contact_id, changed), voice: voiceView(turn.range(voicesOf(contact_id))) },
+          reply: { ...shown(moved.state, contact_id, changed), voice: voiceView(facts.range(voicesOf(contact_id))) },
           next: { ...moved.state },
           effects: [
             putContact(contact_id, changed),
             ...(changed_fields.includes('name') ? renameAliases(contact_id, changed) : []),
-            updated(turn.self, contact_id, changed_fields),
+            updated(facts.self, contact_id, changed_fields),
             ...moved.effects,
           ],
         };
@@ -165,7 +165,7 @@ export const contacts = defineActor<Contacts>()({
     /** Makes a contact a part of another: its turns show that one from here on, which gets its voices. */
     merge: {
       records: ({ contact_id, into }: Merge) => [...wholeContact(contact_id), ...wholeContact(into)],
-      decide: (state, input: Merge, turn): Decision<Contacts, SeenContact> => merge(state ?? NONE, input, turn),
+      decide: (state, input: Merge, facts): Decision<Contacts, SeenContact> => merge(state ?? NONE, input, facts),
     },
 
     /** Its turns show nobody from here on. `merged_into`: as it was seen; absent for what was merged into nothing. */
@@ -174,29 +174,29 @@ export const contacts = defineActor<Contacts>()({
         ...wholeContact(contact_id),
         ...(merged_into === null ? [] : [contactRecord(merged_into)]),
       ],
-      decide: (state, input: Deletion, turn): Decision<Contacts, typeof DONE> => remove(state ?? NONE, input, turn),
+      decide: (state, input: Deletion, facts): Decision<Contacts, typeof DONE> => remove(state ?? NONE, input, facts),
     },
 
     /** The first change that transcripts have not heard of, for whoever takes it and comes back with `announced`. */
-    take_change(state, { holder }: { holder: string }, turn): Decision<Contacts, { change: ContactChange | null }> {
+    take_change(state, { holder }: { holder: string }, facts): Decision<Contacts, { change: ContactChange | null }> {
       const [change = null] = state?.announcing ?? [];
       const { held } = state ?? {};
-      const is_held = held !== undefined && held.holder !== holder && turn.now_ms < held.until_ms;
+      const is_held = held !== undefined && held.holder !== holder && facts.now_ms < held.until_ms;
       if (state === null || change === null || is_held) return { reply: { change: null } };
-      return { reply: { change }, ...hold({ ...state, held: { holder, until_ms: 0 } }, turn) };
+      return { reply: { change }, ...hold({ ...state, held: { holder, until_ms: 0 } }, facts) };
     },
 
     /** Transcripts know of a change, all of them or (`after`) up to there. */
     announced(
       state,
       { number, after }: Pick<ContactChange, 'number' | 'after'>,
-      turn,
+      facts,
     ): Decision<Contacts, typeof DONE> {
       const [first, ...others] = state?.announcing ?? [];
       // Where it began anew meanwhile, what was told was something else.
       if (state === null || first === undefined || first.number !== number) return { reply: DONE };
       const announcing = after === null ? others : [{ ...first, after }, ...others];
-      return { reply: DONE, ...hold({ ...state, announcing }, turn) };
+      return { reply: DONE, ...hold({ ...state, announcing }, facts) };
     },
 
     ...voiceMessages,
@@ -204,16 +204,16 @@ export const contacts = defineActor<Contacts>()({
     /** Of an account that is erased, a part with each message, until nothing is left. */
     erase: {
       records: () => [{ collection: 'contacts', range: { limit: LIMITS.contacts_erased_per_commit_max } }],
-      decide(state, _: unknown, turn): Decision<Contacts, Left> {
+      decide(state, _: unknown, facts): Decision<Contacts, Left> {
         if (state === null) return { reply: { left: false } };
-        const rows = turn.range<Contact>('contacts');
+        const rows = facts.range<Contact>('contacts');
         const effects = rows.flatMap(({ id }): Effect[] => [
           { effect: 'delete_record', collection: 'contacts', id },
           { effect: 'delete_collection', collection: voicesOf(id) },
         ]);
         if (rows.length === LIMITS.contacts_erased_per_commit_max)
           return { reply: { left: true }, next: { ...state, count: state.count - rows.length }, effects };
-        return { reply: { left: false }, next: null, effects: [...effects, ...eraseRest(state, turn.self)] };
+        return { reply: { left: false }, next: null, effects: [...effects, ...eraseRest(state, facts.self)] };
       },
     },
   },
@@ -254,22 +254,22 @@ function shown({ self_id }: Contacts, id: string, { name, created_at_ms, updated
   return { id, name, is_self: self_id === id, merged_into: null, voice, created_at_ms, updated_at_ms };
 }
 
-function seen(state: Contacts, id: string, turn: Facts): SeenContact | null {
-  const contact = turn.record<Contact>('contacts', id);
+function seen(state: Contacts, id: string, facts: Facts): SeenContact | null {
+  const contact = facts.record<Contact>('contacts', id);
   if (contact === undefined) return null;
-  const merged_into = turn.record<MergedContact>('merged', id)?.into ?? null;
-  return { ...shown(state, id, contact), merged_into, voice: voiceView(turn.range<Voice>(voicesOf(id))) };
+  const merged_into = facts.record<MergedContact>('merged', id)?.into ?? null;
+  return { ...shown(state, id, contact), merged_into, voice: voiceView(facts.range<Voice>(voicesOf(id))) };
 }
 
 /** Makes a contact the account's own person, which another was until now. */
-function moveSelf(state: Contacts, contact_id: string, turn: Facts): { state: Contacts; effects: Effect[] } {
+function moveSelf(state: Contacts, contact_id: string, facts: Facts): { state: Contacts; effects: Effect[] } {
   const next = { ...state, self_id: contact_id };
   if (state.self_id === null) return { state: next, effects: [] };
-  const former = turn.record<Contact>('contacts', state.self_id);
+  const former = facts.record<Contact>('contacts', state.self_id);
   if (former === undefined) return { state: next, effects: [] };
   const effects = [
-    putContact(state.self_id, { ...former, updated_at_ms: turn.now_ms }),
-    updated(turn.self, state.self_id, ['is_self']),
+    putContact(state.self_id, { ...former, updated_at_ms: facts.now_ms }),
+    updated(facts.self, state.self_id, ['is_self']),
   ];
   return { state: next, effects };
 }
@@ -280,24 +280,24 @@ function renameAliases(into: string, { aliases, name }: Contact): Effect[] {
   return aliases.map((id): Effect => ({ effect: 'put_record', collection: 'merged', id, value }));
 }
 
-function merge(state: Contacts, { contact_id, into }: Merge, turn: Facts): Decision<Contacts, SeenContact> {
-  const contact = turn.record<Contact>('contacts', contact_id);
-  const target = turn.record<Contact>('contacts', into);
-  const merged_into = turn.record<MergedContact>('merged', contact_id)?.into;
+function merge(state: Contacts, { contact_id, into }: Merge, facts: Facts): Decision<Contacts, SeenContact> {
+  const contact = facts.record<Contact>('contacts', contact_id);
+  const target = facts.record<Contact>('contacts', into);
+  const merged_into = facts.record<MergedContact>('merged', contact_id)?.into;
   if (contact === undefined) return { reply: NO_CONTACT };
   if (contact_id === into) return { reply: INTO_ITSELF };
   if (target === undefined) return { reply: refuse('NOT_FOUND', 'There is no contact to merge into.') };
-  if (merged_into === into) return { reply: seen(state, contact_id, turn) ?? NO_CONTACT };
+  if (merged_into === into) return { reply: seen(state, contact_id, facts) ?? NO_CONTACT };
   if (contact.merged) return { reply: IS_MERGED };
   if (target.merged) return { reply: INTO_MERGED };
   const moved = [contact_id, ...contact.aliases];
   if (target.aliases.length + moved.length > LIMITS.contact_aliases_max) return { reply: TOO_MANY_MERGED };
-  const announced = announce(state, moved, turn);
+  const announced = announce(state, moved, facts);
   if (isRefusal(announced)) return { reply: announced };
   // From here on it succeeds.
-  const { now_ms, self } = turn;
+  const { now_ms, self } = facts;
   const was_self = state.self_id === contact_id;
-  const voices = mergeVoices(announced.state, { contact_id, into }, turn);
+  const voices = mergeVoices(announced.state, { contact_id, into }, facts);
   const name = target.name ?? contact.name;
   const next: Contacts = { ...announced.state, voices: voices.voices, self_id: was_self ? into : state.self_id };
   const after: Contact = { ...contact, merged: true, aliases: [], updated_at_ms: now_ms };
@@ -325,17 +325,17 @@ function merge(state: Contacts, { contact_id, into }: Merge, turn: Facts): Decis
 function mergeVoices(
   state: Contacts,
   { contact_id, into }: Merge,
-  turn: Facts,
+  facts: Facts,
 ): { voices: Contacts['voices']; effects: Effect[]; is_seen: boolean } {
-  const kept = turn.range<Voice>(voicesOf(into));
+  const kept = facts.range<Voice>(voicesOf(into));
   // A voice that expired here and was learned again since may be the other's by now: its trace here says nothing any more.
   const learned_again = new Set(kept.filter(({ value }) => value.removed_at_ms === undefined).map(({ id }) => id));
-  const given = turn
+  const given = facts
     .range<Voice>(voicesOf(contact_id))
     .filter(({ id, value }) => value.removed_at_ms === undefined || !learned_again.has(id));
   const all: VoiceRow[] = [...given, ...kept].sort((a, b) => a.order - b.order);
   const gone = all.slice(0, Math.max(0, all.length - LIMITS.voices_per_contact_max));
-  const dropped = dropVoices(state.voices, gone, turn);
+  const dropped = dropVoices(state.voices, gone, facts);
   const effects = [...dropped.effects];
   for (const { id } of gone.filter((row) => kept.includes(row)))
     effects.push({ effect: 'delete_record', collection: voicesOf(into), id });
@@ -343,25 +343,25 @@ function mergeVoices(
     const voice = { ...value, contact_id: into };
     effects.push(...(voice.removed_at_ms === undefined ? putVoice(id, voice) : [putOwnVoice(into, id, voice)]));
   }
-  if (turn.range<Voice>(voicesOf(contact_id)).length > 0)
+  if (facts.range<Voice>(voicesOf(contact_id)).length > 0)
     effects.push({ effect: 'delete_collection', collection: voicesOf(contact_id) });
   return { voices: dropped.voices, effects, is_seen: given.length > 0 };
 }
 
-function remove(state: Contacts, { contact_id, merged_into }: Deletion, turn: Facts): Decision<Contacts, typeof DONE> {
-  const contact = turn.record<Contact>('contacts', contact_id);
+function remove(state: Contacts, { contact_id, merged_into }: Deletion, facts: Facts): Decision<Contacts, typeof DONE> {
+  const contact = facts.record<Contact>('contacts', contact_id);
   if (contact === undefined) return { reply: NO_CONTACT };
-  if ((turn.record<MergedContact>('merged', contact_id)?.into ?? null) !== merged_into) return { reply: CHANGED };
+  if ((facts.record<MergedContact>('merged', contact_id)?.into ?? null) !== merged_into) return { reply: CHANGED };
   const gone = [contact_id, ...contact.aliases];
-  const announced = announce(state, gone, turn);
+  const announced = announce(state, gone, facts);
   if (isRefusal(announced)) return { reply: announced };
   // From here on it succeeds.
-  const dropped = dropVoices(announced.state.voices, turn.range<Voice>(voicesOf(contact_id)), turn);
-  const whole = merged_into === null ? undefined : turn.record<Contact>('contacts', merged_into);
+  const dropped = dropVoices(announced.state.voices, facts.range<Voice>(voicesOf(contact_id)), facts);
+  const whole = merged_into === null ? undefined : facts.record<Contact>('contacts', merged_into);
   const effects: Effect[] = gone.flatMap((id): Effect[] => [
     { effect: 'delete_record', collection: 'contacts', id },
     { effect: 'delete_record', collection: 'merged', id },
-    { effect: 'append_event', account_id: turn.self, type: 'contact.deleted', resource_id: id },
+    { effect: 'append_event', account_id: facts.self, type: 'contact.deleted', resource_id: id },
   ]);
   if (merged_into !== null && whole !== undefined)
     effects.push(putContact(merged_into, { ...whole, aliases: whole.aliases.filter((id) => id !== contact_id) }));
@@ -376,13 +376,15 @@ function remove(state: Contacts, { contact_id, merged_into }: Deletion, turn: Fa
 }
 
 /** Has the turns that show these contacts announced; refused where too many changes wait already. */
-function announce(state: Contacts, ids: string[], turn: Facts): { state: Contacts; effects: Effect[] } | Refusal {
+function announce(state: Contacts, ids: string[], facts: Facts): { state: Contacts; effects: Effect[] } | Refusal {
   const before = state.announcing.filter(({ contact_id }) => !ids.includes(contact_id));
   if (before.length + ids.length > LIMITS.contact_changes_max) return BUSY;
   const added = ids.map((contact_id, index) => ({ number: state.changes + index + 1, contact_id, after: null }));
   const next = { ...state, changes: state.changes + ids.length, announcing: [...before, ...added] };
   const is_listed = state.announcing.length > 0;
-  const effects: Effect[] = is_listed ? [] : [{ ...announcing(turn.self), effect: 'add_to_index', order: turn.now_ms }];
+  const effects: Effect[] = is_listed
+    ? []
+    : [{ ...announcing(facts.self), effect: 'add_to_index', order: facts.now_ms }];
   return { state: next, effects };
 }
 

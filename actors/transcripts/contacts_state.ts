@@ -142,13 +142,13 @@ export function countVoices(
 export function dropVoices(
   voices: Contacts['voices'],
   rows: VoiceRow[],
-  turn: Pick<Facts, 'self' | 'now_ms'>,
+  facts: Pick<Facts, 'self' | 'now_ms'>,
 ): { voices: Contacts['voices']; effects: Effect[] } {
   const effects: Effect[] = [];
   let left = voices;
   for (const { id, value } of rows) {
     if (value.removed_at_ms !== undefined) continue;
-    const counted = countVoices(left, { workspace_id: value.workspace_id, by: -1 }, turn);
+    const counted = countVoices(left, { workspace_id: value.workspace_id, by: -1 }, facts);
     left = counted.voices;
     effects.push(...dropVoice(id, value), ...counted.effects);
   }

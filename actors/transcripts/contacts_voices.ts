@@ -42,27 +42,27 @@ export const voiceMessages = messagesOf<Contacts>()({
       const oldest: RecordQuery = { collection: heardIn(input.workspace_id), range: { limit: 1 } };
       return [...voiceRecords(input.workspace_id, id), ...(is_full ? [oldest] : [])];
     },
-    decide(state, input: LearntVoice, turn): Decision<Contacts, { kept: boolean }> {
+    decide(state, input: LearntVoice, facts): Decision<Contacts, { kept: boolean }> {
       const { workspace_id, model, embedding } = input;
       if (embedding.length > LIMITS.voice_embedding_bytes_max || model.length > LIMITS.voice_model_chars_max)
         return { reply: { kept: false } };
       const before = state ?? NONE;
       const id = voiceOf(input);
       const put: Effect = { effect: 'put_record', collection: 'embeddings', id, value: embedding };
-      const known = voiceIn(workspace_id, id, turn);
+      const known = voiceIn(workspace_id, id, facts);
       if (known !== undefined) return { reply: { kept: true }, effects: [put, ...putVoice(id, { ...known, model })] };
       const count = before.voices[workspace_id] ?? 0;
-      const evicted = count < LIMITS.voices_per_workspace_max ? [] : turn.range<Voice>(heardIn(workspace_id));
+      const evicted = count < LIMITS.voices_per_workspace_max ? [] : facts.range<Voice>(heardIn(workspace_id));
       const has_room = count === 0 ? Object.keys(before.voices).length < LIMITS.voice_workspaces_max : true;
       if (!has_room || (count >= LIMITS.voices_per_workspace_max && evicted.length === 0))
         return { reply: { kept: false } };
-      const dropped = dropVoices(before.voices, evicted, turn);
-      const counted = countVoices(dropped.voices, { workspace_id, by: 1 }, turn);
+      const dropped = dropVoices(before.voices, evicted, facts);
+      const counted = countVoices(dropped.voices, { workspace_id, by: 1 }, facts);
       const voice: Voice = {
         workspace_id,
         contact_id: null,
         model,
-        created_at_ms: turn.now_ms,
+        created_at_ms: facts.now_ms,
         last_matched_at_ms: null,
       };
       return {
@@ -79,21 +79,21 @@ export const voiceMessages = messagesOf<Contacts>()({
       ...voiceRecords(workspace_id, voice_id),
       contactRecord(contact_id),
     ],
-    decide(state, input: MatchedVoice, turn): Decision<Contacts, { contact_id: string | null }> {
+    decide(state, input: MatchedVoice, facts): Decision<Contacts, { contact_id: string | null }> {
       const { workspace_id, voice_id, contact_id } = input;
-      const known = voiceIn(workspace_id, voice_id, turn);
+      const known = voiceIn(workspace_id, voice_id, facts);
       if (state === null || known === undefined) return { reply: { contact_id: null } };
-      const matched: Voice = { ...known, last_matched_at_ms: turn.now_ms };
+      const matched: Voice = { ...known, last_matched_at_ms: facts.now_ms };
       if (known.contact_id !== null)
         return { reply: { contact_id: known.contact_id }, effects: putVoice(voice_id, matched) };
-      const is_taken = turn.record<Contact>('contacts', contact_id) !== undefined;
+      const is_taken = facts.record<Contact>('contacts', contact_id) !== undefined;
       if (is_taken || state.count >= LIMITS.contacts_per_account_max)
         return { reply: { contact_id: null }, effects: putVoice(voice_id, matched) };
       return {
         reply: { contact_id },
         next: { ...state, count: state.count + 1 },
         effects: [
-          ...newContact(contact_id, null, turn).effects,
+          ...newContact(contact_id, null, facts).effects,
           { effect: 'delete_record', collection: heardIn(workspace_id), id: voice_id },
           ...putVoice(voice_id, { ...matched, contact_id }),
         ],
@@ -112,24 +112,24 @@ export const voiceMessages = messagesOf<Contacts>()({
             { collection: voicesOf(input.contact_id), range: { limit: LIMITS.voices_per_contact_max } },
           ]),
     ],
-    decide(state, input: NamedVoice, turn): Decision<Contacts, typeof DONE> {
+    decide(state, input: NamedVoice, facts): Decision<Contacts, typeof DONE> {
       const { workspace_id, contact_id } = input;
       const id = voiceOf(input);
-      const known = voiceIn(workspace_id, id, turn);
+      const known = voiceIn(workspace_id, id, facts);
       if (state === null || known === undefined || known.contact_id === contact_id) return { reply: DONE };
-      const contact = contact_id === null ? null : turn.record<Contact>('contacts', contact_id);
+      const contact = contact_id === null ? null : facts.record<Contact>('contacts', contact_id);
       if (contact === undefined || contact?.merged) return { reply: NO_CONTACT };
-      const own = contact_id === null ? [] : turn.range<Voice>(voicesOf(contact_id));
+      const own = contact_id === null ? [] : facts.range<Voice>(voicesOf(contact_id));
       const is_full = own.length >= LIMITS.voices_per_contact_max;
-      const dropped = dropVoices(state.voices, is_full ? own.slice(0, 1) : [], turn);
-      const effects = [...dropped.effects, ...takeFrom(known, { id, self: turn.self })];
+      const dropped = dropVoices(state.voices, is_full ? own.slice(0, 1) : [], facts);
+      const effects = [...dropped.effects, ...takeFrom(known, { id, self: facts.self })];
       for (const gone of is_full ? own.slice(0, 1) : [])
         effects.push({ effect: 'delete_record', collection: voicesOf(contact_id as string), id: gone.id });
       effects.push(...putVoice(id, { ...known, contact_id }));
       if (contact_id !== null && contact !== null)
         effects.push(
-          putContact(contact_id, { ...contact, updated_at_ms: turn.now_ms }),
-          updated(turn.self, contact_id, ['voice']),
+          putContact(contact_id, { ...contact, updated_at_ms: facts.now_ms }),
+          updated(facts.self, contact_id, ['voice']),
         );
       return { reply: DONE, next: { ...state, voices: dropped.voices }, effects };
     },
@@ -141,20 +141,20 @@ export const voiceMessages = messagesOf<Contacts>()({
       contactRecord(contact_id),
       { collection: voicesOf(contact_id), range: { limit: LIMITS.voices_per_contact_max } },
     ],
-    decide(state, { contact_id }: { contact_id: string }, turn): Decision<Contacts, typeof DONE> {
-      const contact = turn.record<Contact>('contacts', contact_id);
+    decide(state, { contact_id }: { contact_id: string }, facts): Decision<Contacts, typeof DONE> {
+      const contact = facts.record<Contact>('contacts', contact_id);
       if (state === null || contact === undefined) return { reply: NO_CONTACT };
-      const rows = turn.range<Voice>(voicesOf(contact_id));
+      const rows = facts.range<Voice>(voicesOf(contact_id));
       if (!rows.some(({ value }) => value.removed_at_ms === undefined)) return { reply: DONE };
-      const dropped = dropVoices(state.voices, rows, turn);
+      const dropped = dropVoices(state.voices, rows, facts);
       return {
         reply: DONE,
         next: { ...state, voices: dropped.voices },
         effects: [
           ...dropped.effects,
           { effect: 'delete_collection', collection: voicesOf(contact_id) },
-          putContact(contact_id, { ...contact, updated_at_ms: turn.now_ms }),
-          updated(turn.self, contact_id, ['voice']),
+          putContact(contact_id, { ...contact, updated_at_ms: facts.now_ms }),
+          updated(facts.self, contact_id, ['voice']),
         ],
       };
     },
@@ -164,8 +164,8 @@ export const voiceMessages = messagesOf<Contacts>()({
   voices: {
     records: ({ workspace_id }: { workspace_id: string }) =>
       bothOf(workspace_id, { descending: true, limit: LIMITS.voices_told_max }),
-    decide(_, { workspace_id }: { workspace_id: string }, turn) {
-      const rows = [knownIn(workspace_id), heardIn(workspace_id)].flatMap((name) => turn.range<Voice>(name));
+    decide(_, { workspace_id }: { workspace_id: string }, facts) {
+      const rows = [knownIn(workspace_id), heardIn(workspace_id)].flatMap((name) => facts.range<Voice>(name));
       const voices = rows.map(({ id, value: { contact_id, model } }) => ({ id, contact_id, model }));
       return { reply: { voices } };
     },
@@ -173,9 +173,9 @@ export const voiceMessages = messagesOf<Contacts>()({
 
   embeddings: {
     records: ({ ids }: { ids: string[] }) => ids.map((id) => ({ collection: 'embeddings', id })),
-    decide(_, { ids }: { ids: string[] }, turn) {
+    decide(_, { ids }: { ids: string[] }, facts) {
       const found = ids.flatMap((id): [string, Uint8Array][] => {
-        const embedding = turn.record<Uint8Array>('embeddings', id);
+        const embedding = facts.record<Uint8Array>('embeddings', id);
         return embedding === undefined ? [] : [[id, embedding]];
       });
       return { reply: { embeddings: Object.fromEntries(found) } };
@@ -185,13 +185,13 @@ export const voiceMessages = messagesOf<Contacts>()({
   /** Removes voices of a workspace that were not matched since; contacts stay. Nothing is recorded of it. Rule I-020. */
   expire_voices: {
     records: ({ workspace_id }: ExpireVoices) => bothOf(workspace_id, { limit: STEP + 1 }),
-    decide(state, { workspace_id, sweep_id, before_ms, library_id }: ExpireVoices, turn): Decision<Contacts, Expired> {
+    decide(state, { workspace_id, sweep_id, before_ms, library_id }: ExpireVoices, facts): Decision<Contacts, Expired> {
       if (state === null) return { reply: { removed: 0, left: false } };
-      const { old, oldest_ms } = oldVoices(workspace_id, before_ms, turn);
-      const gone = takeOut(state, { workspace_id, rows: old, oldest_ms }, turn);
+      const { old, oldest_ms } = oldVoices(workspace_id, before_ms, facts);
+      const gone = takeOut(state, { workspace_id, rows: old, oldest_ms }, facts);
       for (const { id, value } of old)
         if (value.contact_id !== null)
-          gone.effects.push(putOwnVoice(value.contact_id, id, { ...value, removed_at_ms: turn.now_ms }));
+          gone.effects.push(putOwnVoice(value.contact_id, id, { ...value, removed_at_ms: facts.now_ms }));
       const swept: Swept = { type: 'swept', sweep_id, bucket: 'voice', count: old.length };
       if (old.length > 0)
         gone.effects.push({ effect: 'notify', to: { kind: 'library', id: library_id }, message: swept });
@@ -203,10 +203,10 @@ export const voiceMessages = messagesOf<Contacts>()({
   /** Of a workspace that is deleted; as often as `left` says. */
   forget_voices: {
     records: ({ workspace_id }: { workspace_id: string }) => bothOf(workspace_id, { limit: STEP + 1 }),
-    decide(state, { workspace_id }: { workspace_id: string }, turn): Decision<Contacts, { left: boolean }> {
+    decide(state, { workspace_id }: { workspace_id: string }, facts): Decision<Contacts, { left: boolean }> {
       if (state?.voices[workspace_id] === undefined) return { reply: { left: false } };
-      const { old, oldest_ms } = oldVoices(workspace_id, null, turn);
-      const { next, effects } = takeOut(state, { workspace_id, rows: old, oldest_ms }, turn);
+      const { old, oldest_ms } = oldVoices(workspace_id, null, facts);
+      const { next, effects } = takeOut(state, { workspace_id, rows: old, oldest_ms }, facts);
       for (const { id, value } of old)
         if (value.contact_id !== null)
           effects.push({ effect: 'delete_record', collection: voicesOf(value.contact_id), id });
@@ -239,8 +239,8 @@ function voiceRecords(workspace_id: string, id: string): RecordQuery[] {
   ];
 }
 
-function voiceIn(workspace_id: string, id: string, turn: Facts): Voice | undefined {
-  return turn.record<Voice>(knownIn(workspace_id), id) ?? turn.record<Voice>(heardIn(workspace_id), id);
+function voiceIn(workspace_id: string, id: string, facts: Facts): Voice | undefined {
+  return facts.record<Voice>(knownIn(workspace_id), id) ?? facts.record<Voice>(heardIn(workspace_id), id);
 }
 
 function bothOf(workspace_id: string, range: { descending?: boolean; limit: number }): RecordQuery[] {
@@ -264,12 +264,12 @@ function takeFrom({ workspace_id, contact_id }: Voice, { id, self }: { id: strin
 function oldVoices(
   workspace_id: string,
   before_ms: number | null,
-  turn: Facts,
+  facts: Facts,
 ): { old: VoiceRow[]; oldest_ms: number | null } {
   const old: VoiceRow[] = [];
   const staying: number[] = [];
   for (const name of [knownIn(workspace_id), heardIn(workspace_id)]) {
-    const rows = turn.range<Voice>(name);
+    const rows = facts.range<Voice>(name);
     const due = rows.filter(({ order }) => isBefore(order, before_ms)).slice(0, STEP);
     old.push(...due);
     const next = rows[due.length];
@@ -282,11 +282,11 @@ function oldVoices(
 function takeOut(
   state: Contacts,
   { workspace_id, rows, oldest_ms }: { workspace_id: string; rows: VoiceRow[]; oldest_ms: number | null },
-  turn: Facts,
+  facts: Facts,
 ): { next: Contacts; effects: Effect[] } {
   const effects = rows.flatMap(({ id, value }) => dropVoice(id, value));
-  const counted = countVoices(state.voices, { workspace_id, by: -rows.length }, turn);
-  const place = { owner: turn.self, index: dueIndex('voices', workspace_id), member: turn.self };
+  const counted = countVoices(state.voices, { workspace_id, by: -rows.length }, facts);
+  const place = { owner: facts.self, index: dueIndex('voices', workspace_id), member: facts.self };
   effects.push(
     oldest_ms === null
       ? { effect: 'remove_from_index', ...place }

@@ -6,7 +6,7 @@ import { allSpeakers, announcementMember, announcementMessages, contactLists } f
 import { correctionMessages, type PlacedTurn, pageRecords, speakersIn, turnAt } from './transcript_corrections.js';
 import { expiryMessages } from './transcript_expiry.js';
 import { pageKey, readPage, readWords, type TranscriptPage } from './transcript_page.js';
-import { laneMessages } from './transcript_pipelines.js';
+import { pipelineMessages } from './transcript_pipelines.js';
 import { dueEffect, listed, publicationMessages } from './transcript_publication.js';
 import { runMessages } from './transcript_runs.js';
 import { notFoundAnyMore, searchedPages, searchMessages } from './transcript_search.js';
@@ -27,7 +27,7 @@ export const transcript = defineActor<Transcript>()({
     ...announcementMessages,
     ...expiryMessages,
     ...runMessages,
-    ...laneMessages,
+    ...pipelineMessages,
     ...searchMessages,
 
     view: { reads: true, decide: ofTranscript((state) => ({ reply: state })) },
@@ -38,8 +38,8 @@ export const transcript = defineActor<Transcript>()({
     /** A run of pages. */
     pages: {
       records: ({ range }: { range: RangeQuery }) => [{ collection: 'pages', range }],
-      decide(state, _: { range: RangeQuery }, turn) {
-        const pages = turn.range<unknown>('pages').map(({ order, value }): TranscriptPage => readPage(order, value));
+      decide(state, _: { range: RangeQuery }, facts) {
+        const pages = facts.range<unknown>('pages').map(({ order, value }): TranscriptPage => readPage(order, value));
         return { reply: { pages, revision: state?.revision ?? 0 } };
       },
     },
@@ -47,8 +47,8 @@ export const transcript = defineActor<Transcript>()({
     turn: {
       reads: true,
       records: pageRecords,
-      decide: (state, place: PlacedTurn, turn) => {
-        const found = state === null ? NO_TURN : turnAt(place, turn);
+      decide: (state, place: PlacedTurn, facts) => {
+        const found = state === null ? NO_TURN : turnAt(place, facts);
         if ('refused' in found) return { reply: found };
         return { reply: { turn: found.said, words: found.words.get(place.serial) ?? null } };
       },
@@ -58,30 +58,30 @@ export const transcript = defineActor<Transcript>()({
     words: {
       reads: true,
       records: pageRecords,
-      decide: (_, { page }: { page: number }, turn) => ({
-        reply: { words: readWords(page, turn.record('words', pageKey(page))) },
+      decide: (_, { page }: { page: number }, facts) => ({
+        reply: { words: readWords(page, facts.record('words', pageKey(page))) },
       }),
     },
 
     /** What is known of speakers, by number. */
     speakers: {
       records: allSpeakers,
-      decide: (state, _: unknown, turn) => ({
-        reply: { speakers: speakersIn(turn), revision: state?.revision ?? 0 },
+      decide: (state, _: unknown, facts) => ({
+        reply: { speakers: speakersIn(facts), revision: state?.revision ?? 0 },
       }),
     },
 
     erase: {
       records: () => searchedPages,
-      decide(state, _: unknown, turn) {
+      decide(state, _: unknown, facts) {
         if (state === null) return { reply: DONE };
-        const { self } = turn;
+        const { self } = facts;
         const collections = ['pages', 'words', BLOCKS, 'published', 'runs', 'speakers'];
         const effects: Effect[] = [
           ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
           { effect: 'remove_from_index', ...TRANSCRIBING_INDEX, member: self },
           { effect: 'remove_from_index', ...ANNOUNCEMENT_INDEX, member: announcementMember(self) },
-          ...notFoundAnyMore(state, turn),
+          ...notFoundAnyMore(state, facts),
           ...listed({ ...state, turns: 0 }, self),
           ...contactLists(state, self),
           dueEffect(state, null, self),

@@ -32,20 +32,20 @@ export const announcementMessages = messagesOf<Transcript>()({
       const after = { order: first.page - 1, id: pageKey(Math.max(0, first.page - 1)) };
       return [{ collection: 'pages', range: { after, limit: PAGES_STEP } }];
     },
-    decide: ofTranscript((state, { silent = false }: { silent?: boolean }, turn): Decision<Transcript, Left> => {
+    decide: ofTranscript((state, { silent = false }: { silent?: boolean }, facts): Decision<Transcript, Left> => {
       const [first, ...others] = state.announcing;
       if (first === undefined) return { reply: { left: false } };
-      if (silent) return step({ ...state, announcing: [] }, [], turn);
-      const rows = turn.range<unknown>('pages');
+      if (silent) return step({ ...state, announcing: [] }, [], facts);
+      const rows = facts.range<unknown>('pages');
       const events: Effect[] = [];
       let cursor: Announcement | null = first;
       for (const { order, value } of rows) {
         const page = readPage(order, value);
-        cursor = reportPage(state, { page, cursor, events }, turn.self);
+        cursor = reportPage(state, { page, cursor, events }, facts.self);
         if (events.length >= LIMITS.announced_per_commit_max) break;
       }
       const is_done = rows.length < PAGES_STEP && events.length < LIMITS.announced_per_commit_max;
-      return step({ ...state, announcing: is_done ? others : [cursor, ...others] }, events, turn);
+      return step({ ...state, announcing: is_done ? others : [cursor, ...others] }, events, facts);
     }),
   },
 
@@ -55,21 +55,21 @@ export const announcementMessages = messagesOf<Transcript>()({
     decide(
       state,
       { contact_id, into, number }: { contact_id: string; into: string | null; number: number },
-      turn,
+      facts,
     ): Decision<Transcript, typeof DONE> {
       if (state === null || !state.contacts.includes(contact_id)) return { reply: DONE };
       // Who told it may have ended before noting so, and tells it again.
       if (number <= (state.contact_change ?? 0)) return { reply: DONE };
-      const speakers = turn
+      const speakers = facts
         .range<SpeakerBlock>('speakers')
         .flatMap(({ value }) => Object.entries(value))
         .flatMap(([number, speaker]) =>
           speaker.contact_id === contact_id ? [Number(number), ...(speaker.merged ?? [])] : [],
         );
-      const announced = announce(state, { speakers, contact_id }, turn);
+      const announced = announce(state, { speakers, contact_id }, facts);
       if ('refused' in announced) return { reply: announced };
       // Whoever looks for the turns of that one finds them.
-      const shown = into === null ? null : showContact(announced.state, into, turn.self);
+      const shown = into === null ? null : showContact(announced.state, into, facts.self);
       const next = { ...(shown?.state ?? announced.state), contact_change: number, revision: state.revision + 1 };
       return { reply: DONE, next, effects: [...announced.effects, ...(shown?.effects ?? [])] };
     },

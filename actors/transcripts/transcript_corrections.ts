@@ -35,17 +35,17 @@ import {
 } from './transcript_state.js';
 
 /**
- * What people correct in a transcript: who said a turn and what, where one ends and the next begins, that it is not to be
+ * What people correct in a transcript: who said a due_own and what, where one ends and the next begins, that it is not to be
  * there, and who a speaker is. Each outlives every later run (transcript_merge.ts).
  */
 
-/** A turn by its place in the stream. */
+/** A due_own by its place in the stream. */
 export type PlacedTurn = { page: number; serial: number };
 
-const EXPIRED_TURN = refuse('CONTENT_EXPIRED', 'The workspace does not keep this turn any longer.');
+const EXPIRED_TURN = refuse('CONTENT_EXPIRED', 'The workspace does not keep this due_own any longer.');
 const NO_SPEAKER = refuse('NOT_FOUND', 'There is no such speaker in this stream.');
-const NO_WORDS = refuse('CONFLICT', 'When the words of this turn were said is not known; it can not be split.');
-const NOT_INSIDE = refuse('CONFLICT', 'No words of the turn lie on both sides of at_ms.');
+const NO_WORDS = refuse('CONFLICT', 'When the words of this due_own were said is not known; it can not be split.');
+const NOT_INSIDE = refuse('CONFLICT', 'No words of the due_own lie on both sides of at_ms.');
 const TOO_MANY = refuse(
   'CONFLICT',
   `Ten minutes of a transcript hold at most ${LIMITS.page_corrections_max} corrections.`,
@@ -56,7 +56,7 @@ const TOO_MUCH_TEXT = refuse(
 );
 const CORRECTED = refuse(
   'CONFLICT',
-  'The text of this turn was corrected. It can be split once that is undone (text: null).',
+  'The text of this due_own was corrected. It can be split once that is undone (text: null).',
 );
 const FULL = refuse('CONFLICT', `Ten minutes of a transcript hold at most ${LIMITS.page_turns_max} turns.`);
 const TOO_MANY_CONTACTS = refuse(
@@ -67,11 +67,11 @@ const ITSELF = refuse('CONFLICT', 'A speaker can not be merged into itself.');
 const TOO_MANY_MERGED = refuse('CONFLICT', `At most ${LIMITS.speaker_merges_max} speakers can be one.`);
 
 export const correctionMessages = messagesOf<Transcript>()({
-  /** Says whose words a turn holds, or which speaker's, and what they are; all for this turn alone. */
+  /** Says whose words a due_own holds, or which speaker's, and what they are; all for this due_own alone. */
   change_turn: {
     records: (change: TurnChange) => [...pageRecords(change), ...allSpeakers()],
-    decide: ofTranscript((state, change: TurnChange, turn): Decision<Transcript, TurnReply> => {
-      const found = turnAt(change, turn);
+    decide: ofTranscript((state, change: TurnChange, facts): Decision<Transcript, TurnReply> => {
+      const found = turnAt(change, facts);
       if (isRefusal(found)) return { reply: found };
       const { page, said } = found;
       const { contact_id, speaker, text } = change;
@@ -79,11 +79,11 @@ export const correctionMessages = messagesOf<Transcript>()({
       const rewords = isOtherText(page, said, text);
       if (!names && !rewords) return { reply: replyOf(found) };
       if (speaker !== undefined && (speaker < 1 || speaker > state.speakers)) return { reply: NO_SPEAKER };
-      const shown = contact_id == null ? { state, effects: [] } : showContact(state, contact_id, turn.self);
+      const shown = contact_id == null ? { state, effects: [] } : showContact(state, contact_id, facts.self);
       if (shown === null) return { reply: TOO_MANY_CONTACTS };
-      const named = names ? withPerson(page.corrections, { said, change, now_ms: turn.now_ms }) : page.corrections;
+      const named = names ? withPerson(page.corrections, { said, change, now_ms: due_own.now_ms }) : page.corrections;
       const corrections = rewords
-        ? withText({ ...page, corrections: named }, { said, text, now_ms: turn.now_ms })
+        ? withText({ ...page, corrections: named }, { said, text, now_ms: due_own.now_ms })
         : named;
       if (corrections.length > LIMITS.page_corrections_max) return { reply: TOO_MANY };
       if (charsOfTexts(corrections) > LIMITS.page_corrected_chars_max) return { reply: TOO_MUCH_TEXT };
@@ -93,15 +93,15 @@ export const correctionMessages = messagesOf<Transcript>()({
         page.turns.map((other) => (other === said && names ? saidBy(said, change) : other)),
       );
       const changed = next_page.turns.find(({ serial }) => serial === said.serial) as PageTurn;
-      const changed_fields = changedFields(speakersIn(turn), said, changed);
+      const changed_fields = changedFields(speakersIn(due_own), said, changed);
       return {
         reply: replyOf({ page: next_page, said: changed }),
         next: { ...shown.state, ...(names && samplesOutside(state, said)), revision: state.revision + 1 },
         effects: [
-          ...writePage(state, next_page, turn.self),
+          ...writePage(state, next_page, facts.self),
           ...shown.effects,
-          ...(changed_fields.length > 0 ? [updated(state, { place: change, changed_fields }, turn)] : []),
-          corrected(state, said, turn),
+          ...(changed_fields.length > 0 ? [updated(state, { place: change, changed_fields }, facts)] : []),
+          corrected(state, said, facts),
         ],
       };
     }),
@@ -111,8 +111,8 @@ export const correctionMessages = messagesOf<Transcript>()({
   split_turn: {
     records: pageRecords,
     decide: ofTranscript(
-      (state, { at_ms, ...place }: PlacedTurn & { at_ms: number }, turn): Decision<Transcript, Split> => {
-        const found = turnAt(place, turn);
+      (state, { at_ms, ...place }: PlacedTurn & { at_ms: number }, facts): Decision<Transcript, Split> => {
+        const found = turnAt(place, facts);
         if (isRefusal(found)) return { reply: found };
         const { page, words, said } = found;
         const of_turn = words.get(said.serial);
@@ -124,7 +124,7 @@ export const correctionMessages = messagesOf<Transcript>()({
         if (page.turns.length >= LIMITS.page_turns_max || page.next_serial >= LIMITS.page_serials_max)
           return { reply: FULL };
         const { start_ms, end_ms } = said;
-        const split: Correction = { start_ms, end_ms, at_ms: turn.now_ms, kind: 'split', split_at_ms: at_ms };
+        const split: Correction = { start_ms, end_ms, at_ms: facts.now_ms, kind: 'split', split_at_ms: at_ms };
         const [first, second] = parts;
         const halves = [
           { ...said, text: first.text, end_ms: first.end_ms },
@@ -139,17 +139,17 @@ export const correctionMessages = messagesOf<Transcript>()({
         const turns = [...page.turns.filter((other) => other !== said), ...halves];
         const next_page = withTurns({ ...page, next_serial: page.next_serial + 1, corrections }, turns);
         const next_words = new Map(words).set(said.serial, first.words).set(halves[1].serial, second.words);
-        const created = turnId(turn.self, { page: page.number, serial: halves[1].serial });
+        const created = turnId(facts.self, { page: page.number, serial: halves[1].serial });
         const { account_id, source_id } = state;
         return {
           reply: { page: next_page, turns: [...halves] },
           next: { ...state, revision: state.revision + 1, turns: state.turns + 1 },
           effects: [
-            ...writePage(state, next_page, turn.self),
+            ...writePage(state, next_page, facts.self),
             putWords(next_page, next_words),
-            updated(state, { place, changed_fields: ['end_ms', 'text'] }, turn),
-            { effect: 'append_event', account_id, type: 'turn.created', resource_id: created, data: { source_id } },
-            corrected(state, said, turn),
+            updated(state, { place, changed_fields: ['end_ms', 'text'] }, facts),
+            { effect: 'append_event', account_id, type: 'due_own.created', resource_id: created, data: { source_id } },
+            corrected(state, said, facts),
           ],
         };
       },
@@ -158,12 +158,12 @@ export const correctionMessages = messagesOf<Transcript>()({
 
   delete_turn: {
     records: pageRecords,
-    decide: ofTranscript((state, place: PlacedTurn, turn): Decision<Transcript, typeof DONE> => {
-      const found = turnAt(place, turn);
+    decide: ofTranscript((state, place: PlacedTurn, facts): Decision<Transcript, typeof DONE> => {
+      const found = turnAt(place, facts);
       if (isRefusal(found)) return { reply: found };
       const { page, words, said } = found;
       const { start_ms, end_ms } = said;
-      const deleted: Correction = { start_ms, end_ms, at_ms: turn.now_ms, kind: 'deleted' };
+      const deleted: Correction = { start_ms, end_ms, at_ms: due_own.now_ms, kind: 'deleted' };
       const corrections = withCorrection(withoutTexts(page, [said]), deleted);
       if (corrections.length > LIMITS.page_corrections_max) return { reply: TOO_MANY };
       // From here on it succeeds.
@@ -176,16 +176,16 @@ export const correctionMessages = messagesOf<Transcript>()({
         { page: next_page, was: page, self: turn.self },
       );
       const { account_id, source_id } = state;
-      const resource_id = turnId(turn.self, place);
+      const resource_id = turnId(facts.self, place);
       return {
         reply: DONE,
         next: placed.state,
         effects: [
-          ...writePage(state, next_page, turn.self),
+          ...writePage(state, next_page, facts.self),
           ...(words.size > 0 ? [putWords(next_page, words)] : []),
           ...placed.effects,
-          { effect: 'append_event', account_id, type: 'turn.deleted', resource_id, data: { source_id } },
-          corrected(state, said, turn, { is_deleted: true }),
+          { effect: 'append_event', account_id, type: 'due_own.deleted', resource_id, data: { source_id } },
+          corrected(state, said, facts, { is_deleted: true }),
         ],
       };
     }),
@@ -194,15 +194,15 @@ export const correctionMessages = messagesOf<Transcript>()({
   /** Says who a speaker is: all turns show it at once, but those of which a person said something else. */
   assign_speaker: {
     records: allSpeakers,
-    decide: ofTranscript((state, { speaker, contact_id }: Assigned, turn): Decision<Transcript, typeof DONE> => {
-      const known = speakersIn(turn);
+    decide: ofTranscript((state, { speaker, contact_id }: Assigned, facts): Decision<Transcript, typeof DONE> => {
+      const known = speakersIn(facts);
       const before = known.get(speaker);
       if (speaker < 1 || speaker > state.speakers || before?.into !== undefined) return { reply: NO_SPEAKER };
       if (before?.by === 'manual' && before.contact_id === contact_id) return { reply: DONE };
-      const shown = contact_id === null ? { state, effects: [] } : showContact(state, contact_id, turn.self);
+      const shown = contact_id === null ? { state, effects: [] } : showContact(state, contact_id, facts.self);
       if (shown === null) return { reply: TOO_MANY_CONTACTS };
       const merged = before?.merged ?? [];
-      const announced = announce(shown.state, { speakers: [speaker, ...merged] }, turn);
+      const announced = announce(shown.state, { speakers: [speaker, ...merged] }, facts);
       if (isRefusal(announced)) return { reply: announced };
       const is_seen = (before?.contact_id ?? null) !== contact_id;
       const assigned: Speaker = { contact_id, by: 'manual', ...(merged.length > 0 ? { merged } : {}) };
@@ -215,7 +215,7 @@ export const correctionMessages = messagesOf<Transcript>()({
           ...putSpeakers(known, [speaker]),
           ...shown.effects,
           ...after.effects,
-          ...(is_seen ? [corrected(state, wholeOf(state), turn)] : []),
+          ...(is_seen ? [corrected(state, wholeOf(state), facts)] : []),
         ],
       };
     }),
@@ -225,8 +225,8 @@ export const correctionMessages = messagesOf<Transcript>()({
   merge_speaker: {
     records: allSpeakers,
     decide: ofTranscript(
-      (state, { speaker, into }: { speaker: number; into: number }, turn): Decision<Transcript, typeof DONE> => {
-        const known = speakersIn(turn);
+      (state, { speaker, into }: { speaker: number; into: number }, facts): Decision<Transcript, typeof DONE> => {
+        const known = speakersIn(facts);
         const [from, to] = [known.get(speaker), known.get(into)];
         if ([speaker, into].some((number) => number < 1 || number > state.speakers)) return { reply: NO_SPEAKER };
         if (from?.into === into) return { reply: DONE };
@@ -235,7 +235,7 @@ export const correctionMessages = messagesOf<Transcript>()({
         const moved = [speaker, ...(from?.merged ?? [])];
         const merged = [...(to?.merged ?? []), ...moved];
         if (merged.length > LIMITS.speaker_merges_max) return { reply: TOO_MANY_MERGED };
-        const announced = announce(state, { speakers: moved, field: 'speaker' }, turn);
+        const announced = announce(state, { speakers: moved, field: 'speaker' }, facts);
         if (isRefusal(announced)) return { reply: announced };
         for (const number of moved) known.set(number, { contact_id: null, by: 'manual', into });
         known.set(into, { contact_id: to?.contact_id ?? null, by: to?.by ?? 'recognized', merged });
@@ -245,7 +245,7 @@ export const correctionMessages = messagesOf<Transcript>()({
           effects: [
             ...putSpeakers(known, [...moved, into]),
             ...announced.effects,
-            corrected(state, wholeOf(state), turn),
+            corrected(state, wholeOf(state), facts),
           ],
         };
       },
@@ -255,13 +255,13 @@ export const correctionMessages = messagesOf<Transcript>()({
 
 /** At most one of `contact_id` and `speaker`. `text`: null for what was heard. */
 type TurnChange = PlacedTurn & { contact_id?: string | null; speaker?: number; text?: string | null };
-type TurnReply = { page: TranscriptPage; turn: PageTurn };
+type TurnReply = { page: TranscriptPage; due_own: PageTurn };
 type Split = { page: TranscriptPage; turns: PageTurn[] };
 type Assigned = { speaker: number; contact_id: string | null };
 type FoundTurn = { page: TranscriptPage; words: PageWords; said: PageTurn };
 
 function replyOf({ page, said }: Pick<FoundTurn, 'page' | 'said'>): TurnReply {
-  return { page, turn: said };
+  return { page, due_own: said };
 }
 
 export function pageRecords({ page }: { page: number }): RecordQuery[] {
@@ -271,12 +271,12 @@ export function pageRecords({ page }: { page: number }): RecordQuery[] {
   ];
 }
 
-/** A turn that can be read, or why there is none. */
-export function turnAt({ page: number, serial }: PlacedTurn, turn: Facts): FoundTurn | Refusal {
-  const page = readPage(number, turn.record('pages', pageKey(number)));
+/** A due_own that can be read, or why there is none. */
+export function turnAt({ page: number, serial }: PlacedTurn, facts: Facts): FoundTurn | Refusal {
+  const page = readPage(number, facts.record('pages', pageKey(number)));
   const said = page.turns.find((one) => one.serial === serial);
   if (said === undefined) return isExpired(page, serial) ? EXPIRED_TURN : NO_TURN;
-  return { page, words: readWords(number, turn.record('words', pageKey(number))), said };
+  return { page, words: readWords(number, facts.record('words', pageKey(number))), said };
 }
 
 function isOtherPerson(said: PageTurn, { contact_id, speaker }: TurnChange): boolean {
@@ -320,7 +320,7 @@ function withText(
   return [...others, { start_ms, end_ms, at_ms: now_ms, kind: 'text', text, serial }];
 }
 
-/** What was said of a turn holds for a half of it as well. */
+/** What was said of a due_own holds for a half of it as well. */
 function alsoFor(corrections: Correction[], { of, half }: { of: PageTurn; half: PageTurn }): Correction[] {
   const meant = corrections.filter(
     ({ kind, start_ms, end_ms }) =>
@@ -346,7 +346,13 @@ function updated(
   { self }: Facts,
 ): Effect {
   const resource_id = turnId(self, { page, serial });
-  return { effect: 'append_event', account_id, type: 'turn.updated', resource_id, data: { changed_fields, source_id } };
+  return {
+    effect: 'append_event',
+    account_id,
+    type: 'due_own.updated',
+    resource_id,
+    data: { changed_fields, source_id },
+  };
 }
 
 /** What was made of the turns there may be something else now. */
@@ -363,8 +369,8 @@ function wholeOf({ covered }: Transcript): Pick<PageTurn, 'start_ms' | 'end_ms'>
   return { start_ms: 0, end_ms: covered.at(-1)?.[1] ?? 0 };
 }
 
-export function speakersIn(turn: Facts): Map<number, Speaker> {
-  const blocks = turn.range<SpeakerBlock>('speakers');
+export function speakersIn(facts: Facts): Map<number, Speaker> {
+  const blocks = facts.range<SpeakerBlock>('speakers');
   return new Map(
     blocks.flatMap(({ value }) => Object.entries(value).map(([number, one]) => [Number(number), one] as const)),
   );

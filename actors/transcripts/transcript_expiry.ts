@@ -31,17 +31,17 @@ export const expiryMessages = messagesOf<Transcript>()({
         { collection: 'published', range: { limit: 2 } },
       ];
     },
-    decide(state, { sweep_id, before_ms, library_id }: Expire, turn): Decision<Transcript, Expired> {
+    decide(state, { sweep_id, before_ms, library_id }: Expire, facts): Decision<Transcript, Expired> {
       if (state === null || state.oldest === null) return { reply: { removed: 0, left: false } };
       const number = state.oldest.page;
-      const page = readPage(number, turn.record('pages', pageKey(number)));
-      const words = readWords(number, turn.record('words', pageKey(number)));
+      const page = readPage(number, facts.record('pages', pageKey(number)));
+      const words = readWords(number, facts.record('words', pageKey(number)));
       const old = page.turns
         .filter(({ run }) => isBefore(run.published_at_ms, before_ms))
         .slice(0, LIMITS.expired_per_commit_max);
       const after = without(page, old, before_ms);
       const oldest_ms = oldestIn(after);
-      const others = turn.range<unknown>('published').filter(({ id }) => id !== pageKey(number));
+      const others = facts.range<unknown>('published').filter(({ id }) => id !== pageKey(number));
       const [next_page] = [
         ...others.map(({ id, order }) => ({ page: Number.parseInt(id, 16), published_at_ms: order })),
         ...(oldest_ms === null ? [] : [{ page: number, published_at_ms: oldest_ms }]),
@@ -56,20 +56,20 @@ export const expiryMessages = messagesOf<Transcript>()({
       const record = { collection: 'published', id: pageKey(number) };
       const swept: Swept = { type: 'swept', sweep_id, bucket: 'transcripts', count: old.length };
       const effects: Effect[] = [
-        dueEffect(state, next.oldest, turn.self),
+        dueEffect(state, next.oldest, facts.self),
         oldest_ms === null
           ? { effect: 'delete_record', ...record }
           : { effect: 'put_record', ...record, value: 1, order: oldest_ms },
       ];
       if (old.length > 0) {
-        effects.push(...writePage(state, after, turn.self), {
+        effects.push(...writePage(state, after, facts.self), {
           effect: 'notify',
           to: { kind: 'library', id: library_id },
           message: swept,
         });
         if (words.size > 0) effects.push(putWords(after, words));
       }
-      if (next.turns === 0 && state.turns > 0) effects.push(...listed(next, turn.self));
+      if (next.turns === 0 && state.turns > 0) effects.push(...listed(next, facts.self));
       return { reply: { removed: old.length, left }, next, effects };
     },
   },

@@ -6,12 +6,15 @@ import type { PipelineOutputKey, Transcript, WaitingAudio } from './transcript_s
 import { begin, clip, dueEffects, inOrder, isWorthIt, type StreamAudio, spanOf } from './transcript_windows.js';
 
 /**
- * What another pipeline than the default one hears in a recording: a transcript of its own under `laneId`. It shares the
+ * What another pipeline than the default one hears in a recording: a transcript of its own under `pipelineOutputId`. It shares the
  * audio with the stream's transcript and nothing else: it records no event, and stands on no list but that of retention.
  */
-export const laneMessages = messagesOf<Transcript>()({
-  /** Of the stream's own transcript: notes that there is such a lane, and tells of what audio. */
-  open_lane(state, { number, from_ms, to_ms }: OpenLane): Decision<Transcript, OpenedLane> {
+export const pipelineMessages = messagesOf<Transcript>()({
+  /** Of the stream's own transcript: notes that there is such a pipeline output, and tells of what audio. */
+  open_pipeline_output(
+    state,
+    { number, from_ms, to_ms }: OpenPipelineOutput,
+  ): Decision<Transcript, OpenedPipelineOutput> {
     if (state === null || state.lane !== undefined) return { reply: NO_AUDIO };
     const { waiting, failed, covered, window_ms, longest_ms, end_ms } = state;
     const all = [...covered, ...waiting.map(spanOf), ...failed.map(spanOf)].sort((a, b) => a[0] - b[0]);
@@ -23,14 +26,18 @@ export const laneMessages = messagesOf<Transcript>()({
     return lanes.includes(number) ? { reply } : { reply, next: { ...state, lanes: [...lanes, number] } };
   },
 
-  /** Of a lane: this audio is to be transcribed, and what was is transcribed again. */
-  run_lane(state, { lane, stream, window_ms, longest_ms, intervals }: RunLane, turn): Decision<Transcript, RanLane> {
-    if (state !== null && !isSameLane(state.lane, lane)) return { reply: OTHER_LANE };
+  /** Of a pipeline output: this audio is to be transcribed, and what was is transcribed again. */
+  run_pipeline(
+    state,
+    { lane, stream, window_ms, longest_ms, intervals }: RunPipeline,
+    facts,
+  ): Decision<Transcript, StartedPipelineRun> {
+    if (state !== null && !isSameOutput(state.lane, lane)) return { reply: OTHER_OUTPUT };
     const before = state ?? { ...begin(stream), lane };
     const again = before.covered.flatMap((span) => intervals.flatMap((within) => clip(span, within)));
     const known = [...before.covered, ...before.waiting.map(spanOf)].sort((a, b) => a[0] - b[0]);
     const fresh = subtract(intervals, disjoint(known)).filter(isWorthIt);
-    const wait = ([from_ms, to_ms]: Interval): WaitingAudio => ({ from_ms, to_ms, at_ms: turn.now_ms });
+    const wait = ([from_ms, to_ms]: Interval): WaitingAudio => ({ from_ms, to_ms, at_ms: facts.now_ms });
     const waiting = [
       ...before.waiting,
       ...fresh.map(wait),
@@ -46,21 +53,21 @@ export const laneMessages = messagesOf<Transcript>()({
       covered: subtract(before.covered, again),
       failed: before.failed.filter((one) => intervals.every((span) => clip(spanOf(one), span).length === 0)),
     };
-    return { reply: { turns: before.turns }, next, effects: dueEffects(state, next, turn.self) };
+    return { reply: { turns: before.turns }, next, effects: dueEffects(state, next, facts.self) };
   },
 });
 
 const NO_AUDIO = refuse('CONFLICT', 'There is no audio of the stream there that could be transcribed.');
-const OTHER_LANE = refuse('CONFLICT', 'The transcript of another recording stands there.');
+const OTHER_OUTPUT = refuse('CONFLICT', 'The transcript of another recording stands there.');
 
 type Share = Pick<StreamAudio, 'stream' | 'window_ms' | 'intervals'> & { longest_ms: number };
-type OpenLane = { number: number; from_ms: number; to_ms: number };
-type OpenedLane = Share;
-type RunLane = Share & { lane: PipelineOutputKey };
+type OpenPipelineOutput = { number: number; from_ms: number; to_ms: number };
+type OpenedPipelineOutput = Share;
+type RunPipeline = Share & { lane: PipelineOutputKey };
 /** `turns`: that there are already. */
-type RanLane = { turns: number };
+type StartedPipelineRun = { turns: number };
 
-function isSameLane(one: PipelineOutputKey | undefined, other: PipelineOutputKey): boolean {
+function isSameOutput(one: PipelineOutputKey | undefined, other: PipelineOutputKey): boolean {
   return one?.stream_id === other.stream_id && one.pipeline_id === other.pipeline_id;
 }
 

@@ -94,15 +94,15 @@ export const publicationMessages = messagesOf<Transcript>()({
         ...blocksFrom(state).map((block) => ({ collection: 'speakers', id: block })),
       ];
     },
-    decide: ofTranscript((state, publication: Publication, turn): Decision<Transcript, Published> => {
+    decide: ofTranscript((state, publication: Publication, facts): Decision<Transcript, Published> => {
       const before = tallyBefore(state.published === null ? [] : [state.published], publication);
       if (isRefusal(before)) return { reply: before };
       if (before !== null) return { reply: { tally: before, speakers: new Map(), came_at_ms: null } };
       const window = windowFor(state, publication);
       if (isRefusal(window)) return { reply: window };
       return publication.mode === 'attribute'
-        ? attribute(state, { window, publication }, turn)
-        : replace(state, { window, publication }, turn);
+        ? attribute(state, { window, publication }, facts)
+        : replace(state, { window, publication }, facts);
     }),
   },
 });
@@ -157,10 +157,10 @@ type WindowPublication = { window: Window; publication: Publication };
 function replace(
   state: Transcript,
   { window, publication }: WindowPublication,
-  turn: Facts,
+  facts: Facts,
 ): Decision<Transcript, Published> {
-  const { now_ms, self } = turn;
-  const { page, words } = pageIn(window, turn);
+  const { now_ms, self } = facts;
+  const { page, words } = pageIn(window, facts);
   const heard = heardRun(state, { window, publication }, now_ms);
   const merged = mergeRun(page, words, heard);
   if (merged.page.turns.length > LIMITS.page_turns_max) return { reply: FULL };
@@ -196,10 +196,10 @@ function replace(
 function attribute(
   state: Transcript,
   { window, publication }: WindowPublication,
-  turn: Facts,
+  facts: Facts,
 ): Decision<Transcript, Published> {
-  const { now_ms, self } = turn;
-  const { page } = pageIn(window, turn);
+  const { now_ms, self } = facts;
+  const { page } = pageIn(window, facts);
   const {
     page: changed,
     speakers,
@@ -208,7 +208,7 @@ function attribute(
   } = attributeRun(page, heardRun(state, { window, publication }, now_ms));
   const known = withLabels(state, publication, numbers);
   const after = passed({ ...known, speakers }, { window, publication }, now_ms);
-  const recognized = recognize(after, { numbers, before: state, publication }, turn);
+  const recognized = recognize(after, { numbers, before: state, publication }, facts);
   const tally = { ...NOTHING, turns: attributed.length };
   const next: Transcript = {
     ...recognized.state,
@@ -237,12 +237,12 @@ function cameAt({ waiting }: Transcript, { from_ms, pass }: Window): number | nu
   return pass === 'first' ? (audio?.at_ms ?? null) : null;
 }
 
-function pageIn({ from_ms }: Window, turn: Facts): { page: TranscriptPage; words: PageWords } {
+function pageIn({ from_ms }: Window, facts: Facts): { page: TranscriptPage; words: PageWords } {
   const number = pageOf(from_ms);
   const key = pageKey(number);
   return {
-    page: readPage(number, turn.record('pages', key)),
-    words: readWords(number, turn.record('words', key)),
+    page: readPage(number, facts.record('pages', key)),
+    words: readWords(number, facts.record('words', key)),
   };
 }
 
@@ -324,7 +324,7 @@ type Recognized = { numbers: SpeakerNumbers; before: Transcript; publication: Pu
 function recognize(
   state: Transcript,
   { numbers, before, publication }: Recognized,
-  turn: Facts,
+  facts: Facts,
 ): { state: Transcript; effects: Effect[] } {
   let next = state;
   const blocks = new Map<string, SpeakerBlock>();
@@ -333,11 +333,11 @@ function recognize(
     const number = numbers.get(label) ?? 0;
     const id = speakerBlockOf(number);
     if (number === 0 || !blocksFrom(before).includes(id)) continue;
-    const block = blocks.get(id) ?? turn.record<SpeakerBlock>('speakers', id) ?? {};
-    const shown = block[number] === undefined ? showContact(next, contact_id, turn.self) : null;
+    const block = blocks.get(id) ?? facts.record<SpeakerBlock>('speakers', id) ?? {};
+    const shown = block[number] === undefined ? showContact(next, contact_id, facts.self) : null;
     if (shown === null) continue;
     // Of turns that were there before, an event says that they have a contact now.
-    const announced = number <= before.speakers ? announce(shown.state, { speakers: [number] }, turn) : null;
+    const announced = number <= before.speakers ? announce(shown.state, { speakers: [number] }, facts) : null;
     next = announced === null || isRefusal(announced) ? shown.state : announced.state;
     effects.push(...shown.effects, ...(announced === null || isRefusal(announced) ? [] : announced.effects));
     blocks.set(id, { ...block, [number]: { contact_id, by: 'recognized' } });

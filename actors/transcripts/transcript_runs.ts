@@ -34,8 +34,8 @@ export const runMessages = messagesOf<Transcript>()({
   runs: {
     reads: true,
     records: () => [{ collection: 'runs', range: { descending: true, limit: LIMITS.runs_kept_per_stream } }],
-    decide: (_state, _: unknown, turn) => ({
-      reply: { runs: turn.range<TranscriptRun>('runs').map(({ value }) => value) },
+    decide: (_state, _: unknown, facts) => ({
+      reply: { runs: facts.range<TranscriptRun>('runs').map(({ value }) => value) },
     }),
   },
 });

@@ -17,10 +17,10 @@ export const searchMessages = messagesOf<Transcript>()({
     records: ({ after }: { after: PagePosition | null }) => [
       { collection: 'pages', range: { ...(after === null ? {} : { after }), limit: LIMITS.pages_made_searchable_max } },
     ],
-    decide(state, _: { after: PagePosition | null }, turn): Decision<Transcript, { next: PagePosition | null }> {
+    decide(state, _: { after: PagePosition | null }, facts): Decision<Transcript, { next: PagePosition | null }> {
       if (state === null || state.searchable === WORDS_VERSION) return { reply: { next: null } };
-      const rows = turn.range<unknown>('pages');
-      const effects = rows.flatMap(({ order, value }) => blockEffects(state, readPage(order, value), turn.self));
+      const rows = facts.range<unknown>('pages');
+      const effects = rows.flatMap(({ order, value }) => blockEffects(state, readPage(order, value), facts.self));
       const last = rows.length < LIMITS.pages_made_searchable_max ? undefined : rows.at(-1);
       if (last !== undefined) return { reply: { next: { order: last.order, id: last.id } }, effects };
       return { reply: { next: null }, next: { ...state, searchable: WORDS_VERSION }, effects };
@@ -34,12 +34,12 @@ export const searchedPages: RecordQuery[] = [
 ];
 
 /** Of what is erased; the blocks go as records of the transcript. */
-export function notFoundAnyMore({ account_id, workspace_id }: Transcript, turn: Facts): Effect[] {
+export function notFoundAnyMore({ account_id, workspace_id }: Transcript, facts: Facts): Effect[] {
   const owner = libraryId(account_id, workspace_id);
-  return turn.range('published').map(({ id }) => ({
+  return facts.range('published').map(({ id }) => ({
     effect: 'remove_from_index',
     owner,
     index: SEARCH_INDEX,
-    member: pageMember(turn.self, id),
+    member: pageMember(facts.self, id),
   }));
 }

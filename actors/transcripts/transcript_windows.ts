@@ -48,38 +48,38 @@ const windowJobs = workerMessages<Transcript, HeldWindow, Window>({
     const job = heldWindow(state, named);
     return job === null ? null : { until_ms: job.until_ms, job };
   },
-  prolonged: (state, { job, until_ms }, turn) => changed(state, { ...state, window: { ...job, until_ms } }, turn),
-  rested(state, { job: { from_ms, tries } }, not_before_ms, turn) {
-    return changed(state, { ...state, window: null, retry: { from_ms, tries, not_before_ms } }, turn);
+  prolonged: (state, { job, until_ms }, facts) => changed(state, { ...state, window: { ...job, until_ms } }, facts),
+  rested(state, { job: { from_ms, tries } }, not_before_ms, facts) {
+    return changed(state, { ...state, window: null, retry: { from_ms, tries, not_before_ms } }, facts);
   },
-  released: (state, _, turn) => changed(state, { ...state, window: null }, turn),
-  failed(state, { job }, { code, engine }, turn) {
+  released: (state, _, facts) => changed(state, { ...state, window: null }, facts),
+  failed(state, { job }, { code, engine }, facts) {
     const { from_ms, to_ms } = job;
-    const noted = failedRun(state, { window: job, code, engine }, turn.now_ms);
-    const { next, effects } = changed(state, givenUp(state, { from_ms, to_ms, code }), turn);
+    const noted = failedRun(state, { window: job, code, engine }, facts.now_ms);
+    const { next, effects } = changed(state, givenUp(state, { from_ms, to_ms, code }), facts);
     return { next, effects: [noted, ...effects] };
   },
 });
 
 export const windowMessages = messagesOf<Transcript>()({
   /** From its stream: there is more audio. What was transcribed is not transcribed again. */
-  audio(state, { stream, window_ms, intervals }: StreamAudio, turn): Decision<Transcript, typeof JOB_DONE> {
+  audio(state, { stream, window_ms, intervals }: StreamAudio, facts): Decision<Transcript, typeof JOB_DONE> {
     const before = state ?? begin(stream);
     const known = [...before.covered, ...before.waiting.map(spanOf)].sort((a, b) => a[0] - b[0]);
     const fresh = subtract(
       [...intervals].sort((a, b) => a[0] - b[0]),
       known,
     ).filter(isWorthIt);
-    const added = fresh.map(([from_ms, to_ms]): WaitingAudio => ({ from_ms, to_ms, at_ms: turn.now_ms }));
+    const added = fresh.map(([from_ms, to_ms]): WaitingAudio => ({ from_ms, to_ms, at_ms: facts.now_ms }));
     const longest_ms = Math.max(before.longest_ms, ...intervals.map(([from, to]) => to - from));
     const end_ms = before.end_ms ?? stream.end_ms;
     const waiting = inOrder([...before.waiting, ...added]);
-    return { reply: JOB_DONE, ...changed(state, { ...before, end_ms, window_ms, longest_ms, waiting }, turn) };
+    return { reply: JOB_DONE, ...changed(state, { ...before, end_ms, window_ms, longest_ms, waiting }, facts) };
   },
 
   /** From its stream: nothing follows behind this. */
-  ended(state, { end_ms }: { end_ms: number }, turn): Decision<Transcript, typeof JOB_DONE> {
-    return state === null ? { reply: JOB_DONE } : { reply: JOB_DONE, ...changed(state, { ...state, end_ms }, turn) };
+  ended(state, { end_ms }: { end_ms: number }, facts): Decision<Transcript, typeof JOB_DONE> {
+    return state === null ? { reply: JOB_DONE } : { reply: JOB_DONE, ...changed(state, { ...state, end_ms }, facts) };
   },
 
   /** The window that comes next, if it is due and nobody has it; `token` is random and made for this message. */
@@ -92,28 +92,28 @@ export const windowMessages = messagesOf<Transcript>()({
     decide(
       state,
       { token, run_id, lease_ms, window_ms, pipeline }: ClaimInput,
-      turn,
+      facts,
     ): Decision<Transcript, ClaimedWindow> {
-      const { now_ms } = turn;
+      const { now_ms } = facts;
       if (state === null || (state.window !== null && now_ms < state.window.until_ms)) return { reply: NO_WINDOW };
       const found = nextWindow({ ...state, window_ms });
       const tries = found === null ? 0 : triesAt(state, found.from_ms);
       if (found !== null && isLastTry(tries, WINDOW_TRIES)) {
         const noted = state.window === null ? [] : [failedRun(state, { window: state.window, code: GIVEN_UP }, now_ms)];
-        const { next, effects } = changed(null, { ...givenUp(state, { ...found, code: GIVEN_UP }), window_ms }, turn);
+        const { next, effects } = changed(null, { ...givenUp(state, { ...found, code: GIVEN_UP }), window_ms }, facts);
         return { reply: NO_WINDOW, next, effects: [...noted, ...effects] };
       }
       // Only so that its place in the index is true again.
       if (found === null || now_ms < found.until_ms)
-        return { reply: NO_WINDOW, ...changed(null, { ...state, window_ms }, turn) };
+        return { reply: NO_WINDOW, ...changed(null, { ...state, window_ms }, facts) };
       const { until_ms: _, ...cut } = found;
       const { from_ms } = cut;
       const claim = { run_id, token, until_ms: now_ms + lease_ms, tries: tries + 1, ...keptPipeline(pipeline) };
       const window: Window = { number: state.windows + 1, ...cut, ...claim };
       const next = { ...state, windows: window.number, window_ms, window };
       const page = pageOf(from_ms);
-      const previous_text = textBefore(page, turn.record('pages', pageKey(page)), from_ms);
-      return { reply: { window, transcript: next, previous_text }, ...changed(state, next, turn) };
+      const previous_text = textBefore(page, facts.record('pages', pageKey(page)), from_ms);
+      return { reply: { window, transcript: next, previous_text }, ...changed(state, next, facts) };
     },
   },
 
@@ -123,8 +123,8 @@ export const windowMessages = messagesOf<Transcript>()({
 
   /** Audio that was transcribed is transcribed again, and what failed is tried again. */
   reprocess: ofTranscript(
-    (state, { from_ms, to_ms, only_failed }: ReprocessInput, turn): Decision<Transcript, typeof JOB_DONE> => {
-      const { now_ms } = turn;
+    (state, { from_ms, to_ms, only_failed }: ReprocessInput, facts): Decision<Transcript, typeof JOB_DONE> => {
+      const { now_ms } = facts;
       const within: Interval = [from_ms, to_ms];
       const cut = (intervals: Interval[]) => intervals.flatMap(([from, to]) => clip([from, to], within));
       const failed = state.failed.flatMap((one) => clip(spanOf(one), within));
@@ -144,14 +144,14 @@ export const windowMessages = messagesOf<Transcript>()({
         ),
         retry: null,
       };
-      return { reply: JOB_DONE, ...changed(state, next, turn) };
+      return { reply: JOB_DONE, ...changed(state, next, facts) };
     },
   ),
 
   /** Nothing of it can be transcribed any more: its source or its layer is gone. */
-  stop_transcribing(state, _: unknown, turn): Decision<Transcript, typeof JOB_DONE> {
+  stop_transcribing(state, _: unknown, facts): Decision<Transcript, typeof JOB_DONE> {
     if (state === null || (state.waiting.length === 0 && state.window === null)) return { reply: JOB_DONE };
-    return { reply: JOB_DONE, ...changed(state, { ...state, waiting: [], window: null, retry: null }, turn) };
+    return { reply: JOB_DONE, ...changed(state, { ...state, waiting: [], window: null, retry: null }, facts) };
   },
 });
 

@@ -86,8 +86,8 @@ export const endpoint = defineActor<Endpoint>()({
 
     set_status: {
       records: (_: unknown, state) => (state === null ? [] : [queueOf(state)]),
-      decide: known((state, { status }: { status: EndpointStatus }, turn) =>
-        listIfUnhealthy(setStatus(state, status, turn), state, turn),
+      decide: known((state, { status }: { status: EndpointStatus }, facts) =>
+        listIfUnhealthy(setStatus(state, status, facts), state, facts),
       ),
     },
 
@@ -101,13 +101,13 @@ export const endpoint = defineActor<Endpoint>()({
               { collection: ENDED, id: String(entry.sequence) },
               { collection: batchOf(entry), id: String(entry.sequence) },
             ]),
-      decide: known((state, { entries }: { entries: QueuedDelivery[] }, turn): Decision<Endpoint, FoundDeliveries> => {
+      decide: known((state, { entries }: { entries: QueuedDelivery[] }, facts): Decision<Endpoint, FoundDeliveries> => {
         const found = entries.map((entry): FoundDelivery => {
           const id = String(entry.sequence);
           return {
             entry,
-            ended: turn.record<EndedDelivery>(ENDED, id) ?? null,
-            waiting: turn.record<WaitingDelivery>(batchOf(entry), id) ?? null,
+            ended: facts.record<EndedDelivery>(ENDED, id) ?? null,
+            waiting: facts.record<WaitingDelivery>(batchOf(entry), id) ?? null,
           };
         });
         return { reply: { endpoint: state, found } };
@@ -116,15 +116,17 @@ export const endpoint = defineActor<Endpoint>()({
 
     // From who posts.
     work: {
-      records: ({ life }: DeliveryRequest, state) =>
+      records: ({ credential_epoch }: DeliveryRequest, state) =>
         state === null
           ? []
           : [
               queueOf(state),
-              ...(mayWait(state, life) ? [{ collection: batchOf(state), range: { limit: WAITING_READ_MAX } }] : []),
+              ...(mayWait(state, credential_epoch)
+                ? [{ collection: batchOf(state), range: { limit: WAITING_READ_MAX } }]
+                : []),
             ],
-      decide: known((state, asked: DeliveryRequest, turn) =>
-        listIfUnhealthy(new EndpointDeliveries(state, asked, turn).decide(), state, turn),
+      decide: known((state, asked: DeliveryRequest, facts) =>
+        listIfUnhealthy(new EndpointDeliveries(state, asked, facts).decide(), state, facts),
       ),
     },
 
@@ -136,7 +138,7 @@ export const endpoint = defineActor<Endpoint>()({
               { collection: 'queue', queue: { after: 0, limit: SWEPT_MAX } },
               { collection: ENDED, range: { limit: SWEPT_MAX } },
             ],
-      decide: known((state, _: unknown, turn) => listIfUnhealthy(swept(state, turn), state, turn)),
+      decide: known((state, _: unknown, facts) => listIfUnhealthy(swept(state, facts), state, facts)),
     },
   },
 });
@@ -170,12 +172,12 @@ function removal(state: Endpoint, self: string): Effect[] {
 }
 
 /** Rules F-012 to F-016. */
-function setStatus(state: Endpoint, status: EndpointStatus, turn: Facts): Decision<Endpoint, Endpoint> {
+function setStatus(state: Endpoint, status: EndpointStatus, facts: Facts): Decision<Endpoint, Endpoint> {
   const { standing, account_id } = state;
-  const { self: endpoint_id, now_ms } = turn;
+  const { self: endpoint_id, now_ms } = facts;
   if (status === standing.status) return { reply: state };
   if (standing.status === 'disabled' && status === 'paused') return { reply: ENABLE_FIRST };
-  const { last } = turn.deliveryQueue();
+  const { last } = facts.deliveryQueue();
   switch (status) {
     case 'active': {
       const { topics, generation } = state;
@@ -218,15 +220,15 @@ function remindToSweep(at_ms: number): Effect {
 }
 
 /** Deliveries are kept as long as events are, what came of their attempts for longer. Rule E-023. */
-function swept(state: Endpoint, turn: Facts): DoneDecision<Endpoint> {
-  const { now_ms, certain_ms } = turn;
-  const { entries } = turn.deliveryQueue();
+function swept(state: Endpoint, facts: Facts): DoneDecision<Endpoint> {
+  const { now_ms, certain_ms } = facts;
+  const { entries } = facts.deliveryQueue();
   const kept = entries.find((entry) => eventMs(entry) >= certain_ms - LIMITS.event_kept_ms);
   const before = kept?.sequence ?? (entries.at(-1)?.sequence ?? 0) + 1;
   const oldest = entries[0];
   const trim: Effect[] = oldest !== undefined && oldest.sequence < before ? [{ effect: 'trim_queue', before }] : [];
   const attempts_from_ms = certain_ms - LIMITS.attempt_kept_ms;
-  const over = turn.range<EndedDelivery>(ENDED).filter(({ order }) => order < attempts_from_ms);
+  const over = facts.range<EndedDelivery>(ENDED).filter(({ order }) => order < attempts_from_ms);
   const batches = state.cancelled.filter(({ at_ms }) => at_ms < attempts_from_ms);
   const more = (entries.length === SWEPT_MAX && kept === undefined) || over.length === SWEPT_MAX;
   return {

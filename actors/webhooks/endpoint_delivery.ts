@@ -26,7 +26,7 @@ import {
 /** From who posts: what came of earlier claims, and how many more it would take. */
 export type DeliveryRequest = {
   /** The account's present credential epoch, which fences the commit. */
-  life: number;
+  credential_epoch: number;
   results: AttemptResult[];
   /** As many tokens as claims are wanted, each the id of who asks and random behind it. */
   tokens: string[];
@@ -51,7 +51,7 @@ export type DeliveriesTaken = {
 export type MailNeeded = { mail_needed: true; account_id: string; url: string };
 export type DeliveryReply = DeliveriesTaken | MailNeeded;
 
-/** Looked at in one turn, of those that wait to be tried again. */
+/** Looked at in one batch, of those that wait to be tried again. */
 export const WAITING_READ_MAX = 64;
 /** Of the delivery queue: as many as may be claimed, and some that were cancelled. */
 export const QUEUE_READ_MAX = 2 * LIMITS.endpoint_in_flight_max;
@@ -60,14 +60,14 @@ const NO_SLOTS_MS = 5_000;
 const CANCELLED_BATCHES_MAX = 32;
 
 /**
- * One turn of work: what came back, what was lost, what is claimed next. Deliveries are written field by field: spread into
+ * One batch of work: what came back, what was lost, what is claimed next. Deliveries are written field by field: spread into
  * a larger object, each would take 2 µs more.
  */
 export class EndpointDeliveries {
-  /** A copy of its own, since a turn changes it several times for each delivery. */
+  /** A copy of its own, since a batch changes it several times for each delivery. */
   #state: Endpoint;
   readonly #asked: DeliveryRequest;
-  readonly #turn: Facts;
+  readonly #facts: Facts;
   readonly #now_ms: number;
   /** By so much the clock may be ahead: no delivery is given up for that. */
   readonly #uncertain_ms: number;
@@ -77,20 +77,23 @@ export class EndpointDeliveries {
   readonly #effects: Effect[] = [];
   readonly #claimed: DeliveryClaim[] = [];
   readonly #ended: DeliveriesTaken['ended'] = [];
-  /** When the next of those that wait is due, as far as this turn has seen. */
+  /** When the next of those that wait is due, as far as this batch has seen. */
   #due_at_ms = Number.POSITIVE_INFINITY;
   #late = 0;
   #is_disabled_now = false;
 
-  constructor(state: Endpoint, asked: DeliveryRequest, turn: Facts) {
-    const { now_ms } = turn;
-    this.#state = asked.life === state.life ? { ...state } : newBatch(state, { ...state, life: asked.life }, now_ms);
+  constructor(state: Endpoint, asked: DeliveryRequest, facts: Facts) {
+    const { now_ms } = facts;
+    this.#state =
+      asked.credential_epoch === state.life
+        ? { ...state }
+        : newBatch(state, { ...state, life: asked.credential_epoch }, now_ms);
     this.#asked = asked;
-    this.#turn = turn;
+    this.#facts = facts;
     this.#now_ms = now_ms;
-    this.#uncertain_ms = now_ms - turn.certain_ms;
-    this.#last = turn.deliveryQueue().last;
-    this.#waiting = mayWait(state, asked.life) ? turn.range<WaitingDelivery>(batchOf(state)) : [];
+    this.#uncertain_ms = now_ms - facts.certain_ms;
+    this.#last = facts.deliveryQueue().last;
+    this.#waiting = mayWait(state, asked.credential_epoch) ? facts.range<WaitingDelivery>(batchOf(state)) : [];
   }
 
   decide(): Decision<Endpoint, DeliveryReply> {
@@ -103,7 +106,7 @@ export class EndpointDeliveries {
       const { mail } = this.#asked;
       if (mail === undefined) return { reply: { mail_needed: true, account_id, url } };
       this.#effects.push(
-        { effect: 'unsubscribe', account_id, endpoint_id: this.#turn.self },
+        { effect: 'unsubscribe', account_id, endpoint_id: this.#facts.self },
         { effect: 'enqueue_mail', ...mail, give_up_at_ms: this.#now_ms + LIMITS.mail_retried_ms },
       );
     }
@@ -219,7 +222,7 @@ export class EndpointDeliveries {
   /** Takes up what is due, whatever has waited longest first, until there are enough claims. */
   #claim(): void {
     const waiting = this.#waiting;
-    const { entries } = this.#turn.deliveryQueue();
+    const { entries } = this.#facts.deliveryQueue();
     const tokens = [...this.#asked.tokens];
     let [at_waiting, at_queue] = [0, 0];
     while (this.#state.standing.status === 'active' && this.#room() > 0 && tokens.length > 0) {
@@ -238,7 +241,7 @@ export class EndpointDeliveries {
         if (this.#isPresent(entry)) this.#claimOne(entry, [], tokens);
       } else break;
     }
-    // What is left of those that were looked at; one put back in this turn is counted where it was put.
+    // What is left of those that were looked at; one put back in this batch is counted where it was put.
     const next = waiting[at_waiting];
     if (next !== undefined) this.#due_at_ms = Math.min(this.#due_at_ms, next.order);
     else if (at_waiting === WAITING_READ_MAX) this.#due_at_ms = this.#now_ms;
@@ -297,7 +300,7 @@ export class EndpointDeliveries {
     if (failure_count < LIMITS.endpoint_failures_max || standing.status !== 'active') return;
     this.#state = disabled(this.#state, { reason: TOO_MANY_FAILURES, last: this.#last, now_ms: this.#now_ms });
     this.#is_disabled_now = true;
-    // What this turn has claimed is cancelled with everything else, and nobody has posted it yet.
+    // What this batch has claimed is cancelled with everything else, and nobody has posted it yet.
     for (const claim of this.#claimed.splice(0)) {
       this.#release(claim);
       this.#end(claim, claim.attempts, 'cancelled');

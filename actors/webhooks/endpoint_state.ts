@@ -11,7 +11,7 @@ import {
 
 /**
  * A destination of an account's events. Deliveries come into its queue with the events themselves; from there it hands
- * them out, a few at a time, and takes what came of them: all that is counted is counted here, one turn after the other.
+ * them out, a few at a time, and takes what came of them: all that is counted is counted here, one batch after the other.
  *
  * A delivery lies in one of four places: still in the queue behind `taken`; among `claims`, while somebody posts it; in
  * the collection of its batch, while it waits to be tried again; in `ended`. A batch holds the deliveries made under one
@@ -77,8 +77,8 @@ export function batchOf({ generation, life }: { generation: number; life: number
 }
 
 /** Whether something of this batch may wait to be tried again; a batch that only begins holds nothing. */
-export function mayWait(state: Endpoint, life: number): boolean {
-  return state.waiting > 0 && state.life === life;
+export function mayWait(state: Endpoint, credential_epoch: number): boolean {
+  return state.waiting > 0 && state.life === credential_epoch;
 }
 
 /** Whether only one probe at a time is sent. */

@@ -87,17 +87,17 @@ export const sweep = defineActor<Sweep>()({
     recorders: {
       reads: true,
       records: ({ limit }: { limit: number }) => [{ collection: RECORDERS, range: { limit } }],
-      decide: (_, __: { limit: number }, turn) => ({
-        reply: { accounts: turn.range(RECORDERS).map(({ id }) => id) },
+      decide: (_, __: { limit: number }, facts) => ({
+        reply: { accounts: facts.range(RECORDERS).map(({ id }) => id) },
       }),
     },
 
     // From its workspace, or the account whose private workspace it is:
     settings: {
       records: ({ owner }: SweepSettings) => (owner === undefined ? [] : [recorderRecord(owner)]),
-      decide(state, { retention, paused, owner }: SweepSettings, turn): DoneDecision<Sweep> {
+      decide(state, { retention, paused, owner }: SweepSettings, facts): DoneDecision<Sweep> {
         const next: Sweep = { ...(state ?? NEW), retention, paused };
-        const effects = [...(owner === undefined ? [] : recorder(owner, turn)), ...nextTick(next, turn)];
+        const effects = [...(owner === undefined ? [] : recorder(owner, facts)), ...nextTick(next, facts)];
         return { reply: DONE, next, effects };
       },
     },
@@ -105,10 +105,10 @@ export const sweep = defineActor<Sweep>()({
     /** The account has recorded there. */
     recorder: {
       records: ({ account_id }: SweepRecorder) => [recorderRecord(account_id)],
-      decide: (state, { account_id }: SweepRecorder, turn): DoneDecision<Sweep> => ({
+      decide: (state, { account_id }: SweepRecorder, facts): DoneDecision<Sweep> => ({
         reply: DONE,
         next: state ?? NEW,
-        effects: recorder(account_id, turn),
+        effects: recorder(account_id, facts),
       }),
     },
 
@@ -142,10 +142,10 @@ export const sweep = defineActor<Sweep>()({
     // From itself:
     tick: {
       records: () => recordersAfter(null),
-      decide(state, _: unknown, turn): DoneDecision<Sweep> {
+      decide(state, _: unknown, facts): DoneDecision<Sweep> {
         if (state === null || !isDue(state)) return { reply: DONE };
-        if (state.running !== null) return { reply: DONE, effects: nextTick(state, turn) };
-        const { certain_ms, now_ms } = turn;
+        if (state.running !== null) return { reply: DONE, effects: nextTick(state, facts) };
+        const { certain_ms, now_ms } = facts;
         const begun = state.begun + 1;
         const running: RunningSweep = {
           sweep_id: String(begun),
@@ -155,30 +155,30 @@ export const sweep = defineActor<Sweep>()({
           waiting: 0,
           told_to: null,
         };
-        return tellParts({ ...state, begun }, running, turn);
+        return tellParts({ ...state, begun }, running, facts);
       },
     },
 
     tell_more: {
       records: (_: unknown, state) => recordersAfter(state?.running?.told_to ?? null),
-      decide(state, _: unknown, turn): DoneDecision<Sweep> {
+      decide(state, _: unknown, facts): DoneDecision<Sweep> {
         const running = state?.running ?? null;
         return state === null || running === null || running.told_to === null
           ? { reply: DONE }
-          : tellParts(state, running, turn);
+          : tellParts(state, running, facts);
       },
     },
 
     shed: {
       records: () => recordersAfter(null),
-      decide(state, _: unknown, turn): DoneDecision<Sweep> {
+      decide(state, _: unknown, facts): DoneDecision<Sweep> {
         if (state !== null) return { reply: DONE };
-        const rows = turn.range(RECORDERS);
+        const rows = facts.range(RECORDERS);
         const told = rows.flatMap(({ id }): Effect[] => [
           { effect: 'delete_record', collection: RECORDERS, id },
-          tellLibrary(turn.self, id, { type: 'workspace_gone' }),
+          tellLibrary(facts.self, id, { type: 'workspace_gone' }),
         ]);
-        const rest: Effect = rows.length < LIMITS.sweep_parts_told_max ? { effect: 'delete' } : shedAt(turn.now_ms);
+        const rest: Effect = rows.length < LIMITS.sweep_parts_told_max ? { effect: 'delete' } : shedAt(facts.now_ms);
         return { reply: DONE, effects: [...told, rest] };
       },
     },
@@ -212,9 +212,9 @@ function recordersAfter(after: { order: number; id: string } | null) {
 }
 
 /** Takes an account in that has recorded there, once. */
-function recorder(account_id: string, turn: Facts): Effect[] {
-  const { self, now_ms } = turn;
-  if (turn.record(RECORDERS, account_id) !== undefined) return [];
+function recorder(account_id: string, facts: Facts): Effect[] {
+  const { self, now_ms } = facts;
+  if (facts.record(RECORDERS, account_id) !== undefined) return [];
   return [
     { effect: 'put_record', collection: RECORDERS, id: account_id, value: {}, order: now_ms },
     tellLibrary(self, account_id, { type: 'open', account_id, workspace_id: self }),
@@ -225,9 +225,9 @@ function recorder(account_id: string, turn: Facts): Effect[] {
 }
 
 /** Tells the next libraries to begin their part, and itself again while there are more. */
-function tellParts(state: Sweep, running: RunningSweep, turn: Facts): DoneDecision<Sweep> {
-  const { self, now_ms } = turn;
-  const rows = turn.range(RECORDERS);
+function tellParts(state: Sweep, running: RunningSweep, facts: Facts): DoneDecision<Sweep> {
+  const { self, now_ms } = facts;
+  const rows = facts.range(RECORDERS);
   const { sweep_id, began_at_ms, cutoffs } = running;
   const part = { type: 'sweep' as const, workspace_id: self, sweep_id, began_at_ms, cutoffs };
   const last = rows.at(-1);
@@ -250,7 +250,7 @@ function tellParts(state: Sweep, running: RunningSweep, turn: Facts): DoneDecisi
     effects: [
       ...rows.map(({ id }) => tellLibrary(self, id, part)),
       ...(is_all ? [] : [more]),
-      ...nextTick(state, turn),
+      ...nextTick(state, facts),
       ...effects,
     ],
   };

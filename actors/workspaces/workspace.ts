@@ -129,8 +129,8 @@ export const workspace = defineActor<Workspace>()({
 
     list_streams: {
       records: ({ range }: { range: RangeQuery }) => [{ collection: 'streams', range }],
-      decide: seenBy('workspace:read')((_, __: By & { range: RangeQuery }, turn) => {
-        const rows = turn.range<SharedStream>('streams');
+      decide: seenBy('workspace:read')((_, __: By & { range: RangeQuery }, facts) => {
+        const rows = facts.range<SharedStream>('streams');
         const streams: ListedStream[] = rows.map(({ id, order, value }) => ({ id, order, ...value }));
         return { reply: { streams } };
       }),
@@ -144,7 +144,7 @@ export const workspace = defineActor<Workspace>()({
       return { reply: next, next, effects: [...notices, ...told] };
     }),
 
-    delete: doneBy('workspace:manage')(({ state }, _: By, turn) => end(state, 'owner_deleted', turn)),
+    delete: doneBy('workspace:manage')(({ state }, _: By, facts) => end(state, 'owner_deleted', facts)),
 
     leave: doneBy('workspace:read')(({ state, by }, _: By, { self }): DoneDecision<Workspace> => {
       if (by.role === 'owner') return { reply: OWNER_REQUIRED };
@@ -239,17 +239,17 @@ export const workspace = defineActor<Workspace>()({
     },
 
     // From staff.
-    staff_delete: (state, _: unknown, turn): DoneDecision<Workspace> =>
-      state === null ? { reply: NOT_HERE } : end(state, 'staff_deleted', turn),
+    staff_delete: (state, _: unknown, facts): DoneDecision<Workspace> =>
+      state === null ? { reply: NOT_HERE } : end(state, 'staff_deleted', facts),
 
     // From accounts.
     create(
       state,
       { name, owner }: { name: string; owner: Pick<Member, 'account_id' | 'email'> },
-      turn,
+      facts,
     ): DoneDecision<Workspace> {
       if (state !== null) return { reply: DONE };
-      const { self, now_ms } = turn;
+      const { self, now_ms } = facts;
       const member: Member = { ...owner, role: 'owner', joined_at_ms: now_ms };
       const next: Workspace = {
         name,
@@ -310,8 +310,8 @@ export const workspace = defineActor<Workspace>()({
     },
 
     /** Its only member has recorded the end already. */
-    erase: (state, _: { account_id: string }, turn): DoneDecision<Workspace> =>
-      state?.dormant ? { reply: DONE, next: null, effects: shedding({ erased: true }, turn) } : { reply: DONE },
+    erase: (state, _: { account_id: string }, facts): DoneDecision<Workspace> =>
+      state?.dormant ? { reply: DONE, next: null, effects: shedding({ erased: true }, facts) } : { reply: DONE },
 
     ask_outcomes(state, _: unknown, { self, now_ms }): DoneDecision<Workspace> {
       if (state === null || state.holds.length === 0) return { reply: DONE };
@@ -325,10 +325,10 @@ export const workspace = defineActor<Workspace>()({
     /** Tells its sweep the settings and who records here, where it does not know. */
     tell_retention: {
       records: ({ recorder }: TellRetention) => [{ collection: 'recorders', id: recorder }],
-      decide(state, { known, recorder }: TellRetention, turn): DoneDecision<Workspace> {
+      decide(state, { known, recorder }: TellRetention, facts): DoneDecision<Workspace> {
         if (state === null) return { reply: NOT_HERE };
-        const settings = differs(known, retentionOf(state)) ? [tellRetention(turn.self, state)] : [];
-        return { reply: DONE, effects: [...settings, ...takeRecorder(recorder, turn)] };
+        const settings = differs(known, retentionOf(state)) ? [tellRetention(facts.self, state)] : [];
+        return { reply: DONE, effects: [...settings, ...takeRecorder(recorder, facts)] };
       },
     },
 
@@ -349,14 +349,14 @@ export const workspace = defineActor<Workspace>()({
     // From streams.
     stream_registered: {
       records: ({ account_id }: RegisteredStream) => [{ collection: 'recorders', id: account_id }],
-      decide(state, { stream_id, account_id, registered_at_ms }: RegisteredStream, turn): DoneDecision<Workspace> {
+      decide(state, { stream_id, account_id, registered_at_ms }: RegisteredStream, facts): DoneDecision<Workspace> {
         if (state === null) return { reply: DONE, effects: [notifyGone(stream_id)] };
         const value: SharedStream = { account_id };
         return {
           reply: DONE,
           effects: [
             { effect: 'put_record', collection: 'streams', id: stream_id, value, order: registered_at_ms },
-            ...takeRecorder(account_id, turn),
+            ...takeRecorder(account_id, facts),
           ],
         };
       },
@@ -370,14 +370,14 @@ export const workspace = defineActor<Workspace>()({
     /** After its end: notifies some of its streams, and itself again while there are more. `erased`: nothing is to be left. */
     shed_streams: {
       records: () => [{ collection: 'streams', range: { limit: LIMITS.streams_shed_max } }],
-      decide(state, { erased }: { erased: boolean }, turn): DoneDecision<Workspace> {
+      decide(state, { erased }: { erased: boolean }, facts): DoneDecision<Workspace> {
         if (state !== null) return { reply: DONE };
-        const rows = turn.range<SharedStream>('streams');
+        const rows = facts.range<SharedStream>('streams');
         const shed = rows.flatMap(({ id }): Effect[] => [
           { effect: 'delete_record', collection: 'streams', id },
           notifyGone(id),
         ]);
-        if (rows.length === LIMITS.streams_shed_max) shed.push(shedAt(turn.now_ms, { erased }));
+        if (rows.length === LIMITS.streams_shed_max) shed.push(shedAt(facts.now_ms, { erased }));
         return { reply: DONE, effects: erased ? [...shed, { effect: 'delete' }] : shed };
       },
     },
@@ -414,11 +414,11 @@ export function invitationsAfter(
   return 'wait_s' in after ? refuse('TOO_MANY_REQUESTS', TOO_MANY_SENT, { retry_after_s: after.wait_s }) : after;
 }
 
-function end({ members, invitations }: Workspace, reason: WorkspaceEnd, turn: Facts): DoneDecision<Workspace> {
+function end({ members, invitations }: Workspace, reason: WorkspaceEnd, facts: Facts): DoneDecision<Workspace> {
   const notices = members.map(({ account_id }) =>
-    notifyAccount(account_id, { type: 'workspace_deleted', workspace_id: turn.self, reason }),
+    notifyAccount(account_id, { type: 'workspace_deleted', workspace_id: facts.self, reason }),
   );
-  const effects = [...notices, ...invitations.map(uninvite), ...shedding({ erased: false }, turn)];
+  const effects = [...notices, ...invitations.map(uninvite), ...shedding({ erased: false }, facts)];
   return { reply: DONE, next: null, effects };
 }
 
@@ -499,7 +499,7 @@ function askOutcomesAt(now_ms: number): Effect {
   };
 }
 
-/** Its streams are notified of the end some at a time: however many they are, no turn is long. */
+/** Its streams are notified of the end some at a time: however many they are, no batch is long. */
 function shedAt(at_ms: number, { erased }: { erased: boolean }): Effect {
   return { effect: 'schedule_reminder', name: 'shed_streams', at_ms, message: { type: 'shed_streams', erased } };
 }
@@ -519,11 +519,11 @@ function tellRetention(self: string, state: Workspace): Effect {
 }
 
 /** Tells the sweep of an account that records here, once. */
-function takeRecorder(account_id: string, turn: Facts): Effect[] {
-  if (turn.record('recorders', account_id) !== undefined) return [];
+function takeRecorder(account_id: string, facts: Facts): Effect[] {
+  if (facts.record('recorders', account_id) !== undefined) return [];
   return [
     { effect: 'put_record', collection: 'recorders', id: account_id, value: {} },
-    tellSweep(turn.self, { type: 'recorder', account_id }),
+    tellSweep(facts.self, { type: 'recorder', account_id }),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { Turn } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
-import { useDeed } from '../parts/toast_action.js';
+import { useToastAction } from '../parts/toast_action.js';
 import { FormProblem } from '../parts/field.js';
 import { faultOf } from '../parts/form.js';
 import { Badge } from '../parts/placeholders.js';
@@ -21,7 +21,7 @@ export function TurnText({
   onChanged: (turn: Turn) => void;
   onRestored: () => void;
 }) {
-  const restore = useDeed('It could not be restored.', async () => {
+  const restore = useToastAction('It could not be restored.', async () => {
     onChanged(await saved(turn, null));
     onRestored();
   });

@@ -4,7 +4,7 @@
  *
  *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 part number │ 8 partition
  *
- * A lane's id has another version, and the number of its pipeline in place of the first random bits. Libraries' ids are
+ * A pipeline output's id has another version, and the number of its pipeline in place of the first random bits. Libraries' ids are
  * mixed of two others and have neither version nor variant; operators alone see those. What else is shown has both.
  *
  * The part number is 0 for everything but a chunk, a turn, a delivery, a pipeline, a private workspace and what a library
@@ -27,9 +27,9 @@ const TURN_BIT = 0x8000_0000;
 const SERIAL_BITS = 17;
 /** Of an account's parts: its pipelines. */
 const PIPELINE_BITS = 0xc000_0000;
-/** Of the ids of lanes, and of their turns, which are shown. */
-const LANE_VERSION = '9';
-const LANE_TURN_VERSION = '8';
+/** Of the ids of pipeline outputs, and of their turns, which are shown. */
+const OUTPUT_VERSION = '9';
+const OUTPUT_TURN_VERSION = '8';
 /** Of a library's parts: so many numbers has each kind. */
 const INSIGHT_NUMBERS = 2 ** 30;
 /**
@@ -79,9 +79,9 @@ export function streamOfChunk(chunk_id: string): { stream_id: string; number: nu
 /** Where a turn lies in its stream's transcript: a page, and its serial number among all that the page ever had. */
 export type TurnPlace = { page: number; serial: number };
 
-/** The id of a turn of a stream, or of a lane. */
+/** The id of a turn of a stream, or of a pipeline output. */
 export function turnId(stream_id: string, { page, serial }: TurnPlace): string {
-  const shown_id = isLaneId(stream_id) ? withVersion(stream_id, LANE_TURN_VERSION) : stream_id;
+  const shown_id = isPipelineOutputId(stream_id) ? withVersion(stream_id, OUTPUT_TURN_VERSION) : stream_id;
   return partId(shown_id, TURN_BIT + page * 2 ** SERIAL_BITS + serial);
 }
 
@@ -90,8 +90,8 @@ export function placeOfTurn(turn_id: string): (TurnPlace & { stream_id: string }
   const part = ownerOfPart(turn_id);
   if (part === null || part.number < TURN_BIT) return null;
   const number = part.number - TURN_BIT;
-  const is_of_lane = part.owner_id.charAt(VERSION_AT) === LANE_TURN_VERSION;
-  const stream_id = is_of_lane ? withVersion(part.owner_id, LANE_VERSION) : part.owner_id;
+  const is_of_output = part.owner_id.charAt(VERSION_AT) === OUTPUT_TURN_VERSION;
+  const stream_id = is_of_output ? withVersion(part.owner_id, OUTPUT_VERSION) : part.owner_id;
   return { stream_id, page: number >>> SERIAL_BITS, serial: number & (2 ** SERIAL_BITS - 1) };
 }
 
@@ -152,14 +152,14 @@ export function voiceId(stream_id: string, speaker: number): string {
 
 /**
  * The id of a pipeline's own transcript of a stream: the stream's, with another version, and the pipeline's number in
- * place of the random bits behind that. Two streams could have one in common: a lane holds whose it is.
+ * place of the random bits behind that. Two streams could have one in common: a pipeline output holds whose it is.
  */
-export function laneId(stream_id: string, pipeline: number): string {
-  return `${stream_id.slice(0, 14)}${LANE_VERSION}${pipeline.toString(16).padStart(3, '0')}${stream_id.slice(18)}`;
+export function pipelineOutputId(stream_id: string, pipeline: number): string {
+  return `${stream_id.slice(0, 14)}${OUTPUT_VERSION}${pipeline.toString(16).padStart(3, '0')}${stream_id.slice(18)}`;
 }
 
-export function isLaneId(id: string): boolean {
-  return id.charAt(VERSION_AT) === LANE_VERSION;
+export function isPipelineOutputId(id: string): boolean {
+  return id.charAt(VERSION_AT) === OUTPUT_VERSION;
 }
 
 /**

@@ -434,7 +434,7 @@ const variables = {
   }),
   LOG_LEVEL: row(z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'), {
     default_text: 'warn',
-    meaning: 'what is logged: info names each request and each delivery, debug each turn of an actor',
+    meaning: 'what is logged: info names each request and each delivery, debug each batch of an actor',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: row(orNull(address('must be an http or https address', ['http', 'https'])), {
     default_text: 'none, no traces',

@@ -4,11 +4,11 @@ import {
   FIRST_INSIGHT_NUMBER,
   type InsightKind,
   insightId,
-  isLaneId,
-  laneId,
+  isPipelineOutputId,
   libraryId,
   makeId,
   partitionOfId,
+  pipelineOutputId,
   placeOfInsight,
   placeOfTurn,
   privateWorkspaceId,
@@ -52,13 +52,16 @@ t.test('J-014 ids of items that were stored before lead home as well', async (t)
   });
 });
 
-t.test('J-014 ids of turns of lanes have a version and the variant of RFC 9562, and lead to the lane', async (t) => {
-  const plays = fc.record({ stream_id: anyId, pipeline: fc.integer({ min: 1, max: 20 }) });
-  checkPlays(t, { plays, runs: 500 }, ({ stream_id, pipeline }) => {
-    const lane = laneId(stream_id, pipeline);
-    const id = turnId(lane, { page: 3, serial: 7 });
-    if (!VALID_V8.test(id)) throw new Error(`${id} is not valid`);
-    t.same(placeOfTurn(id), { stream_id: lane, page: 3, serial: 7 });
-    t.ok(isLaneId(placeOfTurn(id)?.stream_id ?? ''));
-  });
-});
+t.test(
+  'J-014 ids of turns of pipeline outputs have a version and the variant of RFC 9562, and lead to the output',
+  async (t) => {
+    const plays = fc.record({ stream_id: anyId, pipeline: fc.integer({ min: 1, max: 20 }) });
+    checkPlays(t, { plays, runs: 500 }, ({ stream_id, pipeline }) => {
+      const output = pipelineOutputId(stream_id, pipeline);
+      const id = turnId(output, { page: 3, serial: 7 });
+      if (!VALID_V8.test(id)) throw new Error(`${id} is not valid`);
+      t.same(placeOfTurn(id), { stream_id: output, page: 3, serial: 7 });
+      t.ok(isPipelineOutputId(placeOfTurn(id)?.stream_id ?? ''));
+    });
+  },
+);

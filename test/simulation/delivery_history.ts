@@ -175,7 +175,7 @@ export class DeliveryHistory {
     const is = stateOf<Endpoint>(commit.snapshot);
     this.#endpoints.set(id, is);
     if (is === null) {
-      // A turn of work that came right before the removal, in one commit with it, may have claimed any.
+      // A batch of work that came right before the removal, in one commit with it, may have claimed any.
       for (const one of this.#of(id)) {
         if (isFolded(commit.effects) && !one.is_cancelled) one.claims += 1;
         one.is_cancelled = true;
@@ -336,12 +336,12 @@ export class DeliveryHistory {
   }
 }
 
-/** Several turns in one commit, of which the state shows the last. Every turn that changes an endpoint says when to wake it. */
+/** Several batches in one commit, of which the state shows the last. Every batch that changes an endpoint says when to wake it. */
 function isFolded(effects: StoredEffect[]): boolean {
   return effects.filter(({ effect }) => effect === 'schedule_endpoint').length > 1;
 }
 
-/** Whether a turn of this commit may have found it active. */
+/** Whether a batch of this commit may have found it active. */
 function activeIn({ was, is }: { was: Endpoint; is: Endpoint }, effects: StoredEffect[]): boolean {
   if (is.standing.status === 'active') return true;
   return (

@@ -16,7 +16,7 @@ const CHALLENGE = 'challenge';
 const ANY = { scopes: null, audience: null };
 
 /** What an app knows of its grant. `ended`: it was told so, or did it itself. */
-type KnownGrant = { grant_id: string; account_id: string; grants_life: number; generation: number; ended: boolean };
+type KnownGrant = { grant_id: string; account_id: string; grants_epoch: number; generation: number; ended: boolean };
 
 /** Apps that sign in natively, exchange, refresh and revoke; now and then several times at once. */
 export class OauthApps {
@@ -108,7 +108,7 @@ export class OauthApps {
     ledger.mustHold(opened.length <= 1, `${opened.length} grants were opened for one code`);
     for (const grant_id of opened) {
       ledger.acknowledge('complete');
-      await this.#exchange({ grant_id, account_id, grants_life: lives.grants, generation: 1, ended: false });
+      await this.#exchange({ grant_id, account_id, grants_epoch: lives.grants, generation: 1, ended: false });
     }
   }
 
@@ -141,7 +141,7 @@ export class OauthApps {
     // As the route does, before it asks the grant.
     const view: AccountMessage = { type: 'view' };
     const account = await ask<Account>({ kind: 'account', id: grant.account_id }, view);
-    if (isRefusal(account) || account.lives.grants !== grant.grants_life) return;
+    if (isRefusal(account) || account.lives.grants !== grant.grants_epoch) return;
     const message: GrantMessage = { type: 'refresh', client_id: CLIENT, generation, asked: ANY };
     const replies = await Promise.all(
       Array.from({ length: random.chance(0.3) ? 4 : 1 }, () =>
@@ -160,8 +160,8 @@ export class OauthApps {
 
   async #revoke(grant: KnownGrant): Promise<void> {
     const { random, ledger, ask } = this.#asker;
-    const { account_id, grants_life } = grant;
-    const by = random.chance(0.5) ? { client_id: CLIENT } : { account_id, grants_life };
+    const { account_id, grants_epoch } = grant;
+    const by = random.chance(0.5) ? { client_id: CLIENT } : { account_id, grants_epoch };
     const message: GrantMessage = { type: 'revoke', by };
     if (isRefusal(await ask({ kind: 'grant', id: grant.grant_id }, message))) return;
     ledger.acknowledge('revoke');
@@ -178,7 +178,7 @@ export class OauthApps {
     const message: AccountMessage = { type: 'sign_out_everywhere', app_sessions: false };
     if (isRefusal(await ask({ kind: 'account', id: account_id }, message))) return;
     ledger.acknowledge('sign_out_everywhere');
-    for (const grant of before) if (grant.grants_life <= account.lives.grants) grant.ended = true;
+    for (const grant of before) if (grant.grants_epoch <= account.lives.grants) grant.ended = true;
   }
 
   #id(partition: number): string {
@@ -187,8 +187,8 @@ export class OauthApps {
 }
 
 /** What every commit for a grant is held to: signing out everywhere has not come in between. */
-function fencesOf({ account_id, grants_life }: KnownGrant): Fence[] {
-  return [{ fence: 'epoch', account_id, epoch: 'grants', value: grants_life }];
+function fencesOf({ account_id, grants_epoch }: KnownGrant): Fence[] {
+  return [{ fence: 'epoch', account_id, epoch: 'grants', value: grants_epoch }];
 }
 
 function isIssued(reply: IssuedGrant | OauthError | Grant | Refusal): reply is IssuedGrant {

@@ -18,7 +18,7 @@ const PARTS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 export class Progress {
   readonly #out: Terminal;
   readonly #title: string;
-  readonly #lanes: readonly UploadProgress[];
+  readonly #uploads: readonly UploadProgress[];
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout;
   #drawn_lines = 0;
@@ -26,7 +26,7 @@ export class Progress {
   constructor(out: Terminal, title: string, lanes: readonly UploadProgress[]) {
     this.#out = out;
     this.#title = title;
-    this.#lanes = lanes;
+    this.#uploads = lanes;
     if (out.isTTY === true) {
       this.#draw();
       this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
@@ -44,14 +44,14 @@ export class Progress {
   }
 
   #shown(): readonly UploadProgress[] {
-    const fits = this.#lanes.length <= Math.min(LANES_SHOWN_MAX, Math.max(1, (this.#out.rows ?? 24) - 8));
-    return fits ? this.#lanes : [this.#together()];
+    const fits = this.#uploads.length <= Math.min(LANES_SHOWN_MAX, Math.max(1, (this.#out.rows ?? 24) - 8));
+    return fits ? this.#uploads : [this.#together()];
   }
 
   #together(): UploadProgress {
-    const sum = (of: (lane: UploadProgress) => number) => this.#lanes.reduce((total, lane) => total + of(lane), 0);
+    const sum = (of: (lane: UploadProgress) => number) => this.#uploads.reduce((total, lane) => total + of(lane), 0);
     return {
-      name: this.#lanes.length === 1 ? (this.#lanes[0]?.name ?? '') : `${this.#lanes.length} devices`,
+      name: this.#uploads.length === 1 ? (this.#uploads[0]?.name ?? '') : `${this.#uploads.length} devices`,
       bytes: sum(({ bytes }) => bytes),
       chunks: sum(({ chunks }) => chunks),
       bytes_total: sum(({ bytes_total }) => bytes_total),

@@ -53,7 +53,7 @@ export async function runDemo(
     const { cursor } = await patience.repeat(() => app.call('GET /events', { query: { after: 'latest' } }));
     const hashes = new Map<number, string>();
     const chunk_ms: number[] = [];
-    const lanes = recorders.map((_, index) => laneOf(`device ${index + 1}`, recording));
+    const lanes = recorders.map((_, index) => uploadProgressOf(`device ${index + 1}`, recording));
     const began = performance.now();
     await shown(out, 'recording', lanes, () =>
       Promise.all(
@@ -67,7 +67,7 @@ export async function runDemo(
     const heard = await hearUpdates(app, { cursor, stream_ids: recorders.map(({ stream_id }) => stream_id), patience });
     out.write(`${heard} of ${devices} streams reported their end\n`);
 
-    const back = recorders.map((_, index) => laneOf(`device ${index + 1}`, recording));
+    const back = recorders.map((_, index) => uploadProgressOf(`device ${index + 1}`, recording));
     let differing = 0;
     await shown(out, 'listening', back, async () => {
       await pMap(
@@ -177,7 +177,7 @@ async function shown<T>(out: Writable, title: string, lanes: UploadProgress[], w
   }
 }
 
-export function laneOf(name: string, { pieces }: DemoRecording): UploadProgress {
+export function uploadProgressOf(name: string, { pieces }: DemoRecording): UploadProgress {
   const bytes_total = pieces.reduce((total, { size_bytes }) => total + size_bytes, 0);
   return { name, bytes: 0, chunks: 0, bytes_total, chunks_total: pieces.length };
 }

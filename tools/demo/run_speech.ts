@@ -7,7 +7,7 @@ import { cameOf, dismiss, lookAgain, showInsights } from './insights.js';
 import { Progress } from './progress.js';
 import { makeRecorder, record, signIn } from './recorder.js';
 import type { DemoRecording } from './recording.js';
-import { laneOf } from './run.js';
+import { uploadProgressOf } from './run.js';
 import type { ChosenServer } from './server_choice.js';
 import type { SpokenRecording } from './speech_recording.js';
 import { lineOf, showTurns, type Turn } from './transcript.js';
@@ -35,7 +35,7 @@ export async function runSpeech(
     out.write(`signed in as ${email}\n`);
     const recorder = await makeRecorder({ device_url: server.device_url, operator, app, patience });
     clients.push(recorder.device);
-    const lane = laneOf('device 1', recording);
+    const lane = uploadProgressOf('device 1', recording);
     const progress = new Progress(out, 'recording', [lane]);
     await record(recorder, { recording, patience, hashes: new Map(), chunk_ms: [], lane }).finally(() =>
       progress.end(),

@@ -124,13 +124,13 @@ function Lately({ which, within_ms, slowest, busiest }: ActorsAnswer['lately'] &
     <Section
       id={which}
       title={title}
-      lead={which === 'busy' ? `Most messages within the last ${within}.` : `Longest turn within the last ${within}.`}
+      lead={which === 'busy' ? `Most messages within the last ${within}.` : `Longest batch within the last ${within}.`}
     >
       <Table
         caption={title}
-        columns={['Entity', 'Messages', 'Mean turn', 'Longest turn', 'Waiting']}
+        columns={['Entity', 'Messages', 'Mean batch', 'Longest batch', 'Waiting']}
         rows={which === 'busy' ? busiest : slowest}
-        empty={`No entity took a turn within the last ${within}.`}
+        empty={`No entity decided a batch within the last ${within}.`}
         cells={({ kind, id, name, ...row }) => [
           <KindAndEntity key="entity" {...{ kind, id, name }} />,
           digits(row.messages),

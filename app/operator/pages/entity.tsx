@@ -106,8 +106,8 @@ function EntityFacts({ partition, stored, memory }: EntityView) {
         ['Stored', storedWords(stored)],
         ['In memory', memory === null ? 'at rest' : `version ${memory.version}`],
         ['Waiting', memory === null ? '–' : digits(memory.waiting)],
-        ['Turns and reads', memory === null ? '–' : digits(memory.turns)],
-        ['Mean turn', memory === null || memory.turns === 0 ? '–' : duration(memory.turn_ms_mean)],
+        ['Batches and reads', memory === null ? '–' : digits(memory.turns)],
+        ['Mean batch', memory === null || memory.turns === 0 ? '–' : duration(memory.turn_ms_mean)],
         ['Partition', digits(partition)],
       ]}
     />
@@ -217,7 +217,7 @@ function RecentMessages({ recent, at_rest }: { recent: EntityView['recent']; at_
     <Section
       id="recent"
       title="Recent messages"
-      lead="Of its turns in this process: types alone, never what they say. Reads that memory answers are not among them."
+      lead="Of its batches in this process: types alone, never what they say. Reads that memory answers are not among them."
     >
       <Table
         caption="Recent messages, the newest first"

@@ -55,7 +55,7 @@ export const CHART_GROUPS: readonly { id: string; title: string; hint: string; c
   {
     id: 'actors',
     title: 'Actors',
-    hint: 'Messages wait in mailboxes; a turn decides some and saves them with one commit.',
+    hint: 'Messages wait in mailboxes; a batch decides some and saves them with one commit.',
     charts: [
       {
         id: 'commits',

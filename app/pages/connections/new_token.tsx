@@ -16,7 +16,7 @@ type Permission = PublicApi['POST /me/tokens']['body']['permissions'][number];
 const NAME_CHARS_MAX = 80;
 const DAY_MS = 24 * 3_600_000;
 const NEVER = 'never';
-const LIVES = [
+const LIFETIMES = [
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', 'A year'],
@@ -35,14 +35,14 @@ export function NewToken(props: { open: boolean; onClose: () => void; changed: (
 function Making({ onClose, changed }: { onClose: () => void; changed: () => void }) {
   const [made, setMade] = useState<Answer<'POST /me/tokens'> | null>(null);
   const [name, setName] = useState('');
-  const [life, setLife] = useState<string>(LIVES[1][0]);
+  const [lifetime, setLifetime] = useState<string>(LIFETIMES[1][0]);
   const [permissions, setPermissions] = useState<Permission[]>([]);
   const making = useAction(async () => {
     if (permissions.length === 0) {
       const fields = new Map([['permissions', 'choose what it may do']]);
       throw new ApiError('BAD_REQUEST', 'Choose what it may do.', fields);
     }
-    const expires_at = life === NEVER ? null : new Date(Date.now() + Number(life) * DAY_MS).toISOString();
+    const expires_at = lifetime === NEVER ? null : new Date(Date.now() + Number(lifetime) * DAY_MS).toISOString();
     setMade(await api('POST /me/tokens', { body: { name, permissions, expires_at } }));
     changed();
   });
@@ -86,9 +86,9 @@ function Making({ onClose, changed }: { onClose: () => void; changed: () => void
       />
       <SelectField
         label="How long it lasts"
-        value={life}
-        onValue={setLife}
-        options={LIVES}
+        value={lifetime}
+        onValue={setLifetime}
+        options={LIFETIMES}
         error={faultOf(making.error, 'expires_at')}
       />
       <Permissions chosen={permissions} onChosen={setPermissions} error={faultOf(making.error, 'permissions')} />

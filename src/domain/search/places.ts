@@ -1,4 +1,4 @@
-import { isLaneId } from '../ids.js';
+import { isPipelineOutputId } from '../ids.js';
 
 /**
  * What of a library can be found, as members of one index in the order of their last change: pages of transcripts, items,
@@ -33,10 +33,10 @@ export function placeOfMember(member: string): SearchPlace {
   return { place: 'page', transcript_id: member.slice(0, at), page: member.slice(at + PAGE.length) };
 }
 
-/** Digits of a lane's id that say of which pipeline it is, by its number. */
+/** Digits of a pipeline output's id that say of which pipeline it is, by its number. */
 const [NUMBER_FROM, NUMBER_TO] = [15, 18];
 
 /** The number of the pipeline whose own transcript that is; 0 for the default one's. */
-export function laneNumberOf(transcript_id: string): number {
-  return isLaneId(transcript_id) ? Number.parseInt(transcript_id.slice(NUMBER_FROM, NUMBER_TO), 16) : 0;
+export function pipelineNumberOf(transcript_id: string): number {
+  return isPipelineOutputId(transcript_id) ? Number.parseInt(transcript_id.slice(NUMBER_FROM, NUMBER_TO), 16) : 0;
 }

@@ -53,7 +53,7 @@ type WatchDeps = {
 
 type FailingJobs = { readonly activity: { readonly failing: Failing | null } };
 
-/** How long turns of a kind took within the last minute; null where there were none. */
+/** How long batches of a kind took within the last minute; null where there were none. */
 export type BatchTimes = { turns: number; turn_ms_mean: number | null; turn_ms_p99: number | null };
 
 /**
@@ -124,7 +124,7 @@ export class HealthWatch {
     };
   }
 
-  /** How long the turns of each kind took. */
+  /** How long the batches of each kind took. */
   turnTimes(kinds: Iterable<string>): Map<string, BatchTimes> {
     const [before] = this.#samples;
     const now = this.#samples.at(-1);

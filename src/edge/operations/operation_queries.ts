@@ -9,7 +9,7 @@ import type { ProcessRow } from './process_row.js';
 /** What a process says of itself for the overview. */
 export type ProcessHealth = { row: ProcessRow; standing: HealthFacts; history: HistoryView };
 
-/** What entities are in the memory of a process, and how long turns of each kind took there. */
+/** What entities are in the memory of a process, and how long batches of each kind took there. */
 export type ActorsSeen = ReturnType<Runtime['inspect']> & { times: Record<string, BatchTimes> };
 
 /** What operators ask each process. */

@@ -91,12 +91,12 @@ export class DuePoll {
     const questions: { asked: Polled; queue: DueQueue; partitions: readonly number[]; by_ms: number }[] = [];
     for (const polled of this.#polled) {
       const others_every_ms = Math.max(OTHERS_EVERY_MS, OTHERS_TIMES * polled.every_ms);
-      const turn = this.#new.has(polled) ? own : this.#inTurn(own, polled.every_ms, tick);
+      const own_due = this.#new.has(polled) ? own : this.#inTurn(own, polled.every_ms, tick);
       const others_turn = this.#inTurn(others, others_every_ms, tick);
       const { queue } = polled;
-      if (queue === null) polled.look([...turn, ...others_turn]);
+      if (queue === null) polled.look([...own_due, ...others_turn]);
       else {
-        questions.push({ asked: polled, queue, partitions: turn, by_ms: now_ms });
+        questions.push({ asked: polled, queue, partitions: own_due, by_ms: now_ms });
         questions.push({ asked: polled, queue, partitions: others_turn, by_ms: now_ms - OTHERS_LATE_MS });
       }
     }

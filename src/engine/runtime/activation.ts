@@ -92,7 +92,7 @@ class Unusable extends Error {
   override name = 'Unusable';
 }
 
-/** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
+/** One entity in memory: a bounded mailbox, and batches that it decides and saves with one commit. */
 export class Activation implements ActingEntity<WaitingMessage> {
   readonly place: EntityLocation;
   readonly kind: ActorKind;
@@ -100,7 +100,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
   readonly number: number;
   readonly #parts: RuntimeDeps;
   #queue: WaitingMessage[] = [];
-  /** Messages of the present turn. */
+  /** Messages of the present batch. */
   #batch: readonly WaitingMessage[] = NOTHING_WAITS;
   #busy = false;
   #actor: Ref<WaitingMessage> | null = null;
@@ -120,9 +120,9 @@ export class Activation implements ActingEntity<WaitingMessage> {
   /** Its neighbours in the order of use; ActiveEntities sets them. */
   used_before: Activation | null = null;
   used_after: Activation | null = null;
-  turns = 0;
-  turn_ms_total = 0;
-  /** What the present turn has done so far, for whoever watches. */
+  batches = 0;
+  batch_ms_total = 0;
+  /** What the present batch has done so far, for whoever watches. */
   #done: Pick<BatchRecord, 'commit_ms' | 'event_ids'> = NOTHING_DONE;
 
   constructor(place: EntityLocation, kind: ActorKind, parts: RuntimeDeps, number: number) {
@@ -185,7 +185,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     if (actor === this.#actor) this.#actor = null;
   }
 
-  /** A turn rejected: it is taken out of service, and what waits is refused. */
+  /** A batch rejected: it is taken out of service, and what waits is refused. */
   crashed(error: unknown): void {
     this.#quarantine(error instanceof Error ? error.message : String(error));
     this.#answerAll(this.#batch, QUARANTINED);
@@ -200,7 +200,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     log.error({ kind: this.kind.kind, id: this.place.address.id, reason }, 'entity quarantined');
   }
 
-  /** Starts the next turn, where something waits. */
+  /** Starts the next batch, where something waits. */
   #next(): void {
     this.#batch = NOTHING_WAITS;
     const [first] = this.#queue;
@@ -214,7 +214,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
 
   /**
    * The answer to a read, at once, where memory is trusted and holds all that the message asks for: what is committed. A
-   * turn that is under way has not been answered, so nobody can know of more. Null where it takes a turn.
+   * batch that is under way has not been answered, so nobody can know of more. Null where it takes a batch.
    */
   readNow(incoming: Incoming): MessageAnswer | null {
     return this.#isRead(incoming) && this.#isReady() ? this.#readKept(incoming) : null;
@@ -235,15 +235,15 @@ export class Activation implements ActingEntity<WaitingMessage> {
       const decided = decideBatch({ kind, place, entity, batch: [incoming], rows, ...times, commit_id: '' });
       const [outcome] = decided.outcomes;
       if (decided.changed || outcome?.outcome !== 'decided') return null;
-      this.turns += 1;
+      this.batches += 1;
       return { outcome: 'decided', reply: outcome.reply, downstream: null };
     } catch {
-      return null; // a turn meets the same fault and deals with it
+      return null; // a batch meets the same fault and deals with it
     }
   }
 
   /**
-   * Answers a read without a turn where others write too: from memory, when storage says that it is current. It was
+   * Answers a read without a batch where others write too: from memory, when storage says that it is current. It was
    * asked after the read came, so nothing is answered that was over by then.
    */
   async #readConfirmed(incoming: Incoming, resolve: (answer: MessageAnswer) => void): Promise<void> {
@@ -280,12 +280,12 @@ export class Activation implements ActingEntity<WaitingMessage> {
     if (oldest !== undefined) metrics.mailbox_age.observe(labels, waited_ms / 1000);
     await this.#attempt(batch);
     const took_ms = performance.now() - began;
-    this.turns += 1;
-    this.turn_ms_total += took_ms;
+    this.batches += 1;
+    this.batch_ms_total += took_ms;
     metrics.turn.observe(labels, took_ms / 1000);
     this.#parts.onTurn?.(this.#noteOf(batch, { waited_ms, took_ms }));
     for (const { message, answer } of batch) {
-      if (answer === null) continue; // it goes with the next turn
+      if (answer === null) continue; // it goes with the next batch
       const { number: entity, version } = this;
       this.#parts.recent.note({ entity, message, outcome: outcomeOf(answer), at: began, took_ms, version });
     }
@@ -359,7 +359,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
       if (decided.outcomes.length < batch.length) {
         this.#queue.unshift(...batch.slice(decided.outcomes.length));
         batch = batch.slice(0, decided.outcomes.length);
-        if (batch.length === 0) throw new Error('a turn must decide something');
+        if (batch.length === 0) throw new Error('a batch must decide something');
       }
       const is_unproved = assumed.length > 0 && !(decided.changed && decided.outcomes.every(isDecided));
       if (is_unproved) {
@@ -598,7 +598,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     this.#records = null;
   }
 
-  /** Whether memory holds what storage held when it was asked, or what a turn has saved or loaded since. */
+  /** Whether memory holds what storage held when it was asked, or what a batch has saved or loaded since. */
   async #isCurrent(): Promise<boolean> {
     const known = this.#fence;
     const stored = (await this.#parts.store.probe(this.place)) ?? NO_VERSION;
@@ -610,7 +610,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     return stored.version === version && stored.commit_id === commit_id;
   }
 
-  /** Forgets what is in memory; the next turn loads. */
+  /** Forgets what is in memory; the next batch loads. */
   #drop(): void {
     this.#entity = null;
     this.#fence = NO_VERSION;

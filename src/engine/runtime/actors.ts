@@ -30,7 +30,7 @@ type EntitiesByKind = {
 
 /** All entities there are, by kind and id: `actors.stream(id).intend(input, fences)`. */
 export type Actors = EntitiesByKind & {
-  /** Answers come once all outbox messages of a turn have been applied, or after two seconds. */
+  /** Answers come once all outbox messages of a batch have been applied, or after two seconds. */
   readonly downstream: EntitiesByKind;
   /** The same on behalf of a request, for logs and traces. */
   inScope(scope: RequestScope): Actors;

@@ -58,12 +58,12 @@ export type BatchInput = {
  * Decides a batch of messages one after the other, each seeing state and records as the ones before it leave them,
  * and gathers what one commit must write. Stops short of a message whose facts the messages before it have changed
  * beyond what was loaded, or whose fences they have moved: `outcomes` then has fewer entries than the batch, and the
- * rest is for the next turn.
+ * rest is for the next batch.
  */
 export function decideBatch(input: BatchInput): BatchDecision {
   const { kind, batch, now_ms } = input;
   const { address, partition } = input.place;
-  const turn = new BatchTurn({ self: address.id, now_ms, certain_ms: input.certain_ms ?? now_ms }, input.rows);
+  const facts = new BatchFacts({ self: address.id, now_ms, certain_ms: input.certain_ms ?? now_ms }, input.rows);
   const result: BatchDecision = {
     entity: input.entity,
     outcomes: [],
@@ -86,18 +86,18 @@ export function decideBatch(input: BatchInput): BatchDecision {
     const messages: StoredMessage[] = [];
     try {
       const requests = kind.records(message, result.entity.state);
-      if (requests.some((request) => !turn.has(request))) return result;
-      turn.allow(requests);
-      const further = kind.further?.(message, result.entity.state, turn.read) ?? [];
+      if (requests.some((request) => !facts.has(request))) return result;
+      facts.allow(requests);
+      const further = kind.further?.(message, result.entity.state, facts.read) ?? [];
       if (further.length > 0) {
-        if (further.some((request) => !turn.has(request))) {
+        if (further.some((request) => !facts.has(request))) {
           // Of the first message all was read that it asked for, as often as it may.
           if (index === 0) throw new Error('a message asks for further records without end');
           return result;
         }
-        turn.allow([...requests, ...further]);
+        facts.allow([...requests, ...further]);
       }
-      decision = kind.decide(result.entity.state, message, turn);
+      decision = kind.decide(result.entity.state, message, facts);
       const broken = decision.next ? (kind.invariant?.(decision.next) ?? null) : null;
       if (broken !== null) throw new Error(`a decision breaks an invariant: ${broken}`);
       const context = {
@@ -130,7 +130,7 @@ export function decideBatch(input: BatchInput): BatchDecision {
     }
     for (const fence of fencesOf(source)) result.fences.push({ fence, index });
     if (source.from === 'reminder') stored.unshift({ effect: 'cancel_reminder', member: source.member });
-    for (const effect of effects) turn.apply(effect);
+    for (const effect of effects) facts.apply(effect);
     for (const effect of stored) {
       const name = movedBy(effect);
       if (name === null) continue;
@@ -150,10 +150,10 @@ export function furtherRequests(
   rows: QueryResult[],
 ): RecordQuery[] {
   if (kind.further === undefined) return [];
-  const turn = new BatchTurn({ self: '', now_ms: 0, certain_ms: 0 }, rows);
+  const facts = new BatchFacts({ self: '', now_ms: 0, certain_ms: 0 }, rows);
   const requests = kind.records(message, state);
-  turn.allow(requests.filter((request) => turn.has(request)));
-  return kind.further(message, state, turn.read);
+  facts.allow(requests.filter((request) => facts.has(request)));
+  return kind.further(message, state, facts.read);
 }
 
 function fencesOf(source: MessageSource): Fence[] {
@@ -284,7 +284,7 @@ type RangeRow = { id: string; order: number; value: unknown };
  * The records that a batch asked for, kept as the decisions before the present one leave them. Most batches are one
  * read that asks for none, so nothing is made before it is needed.
  */
-class BatchTurn implements Facts {
+class BatchFacts implements Facts {
   #records: Map<string, Map<string, unknown>> | null = null;
   #ranges: Map<string, RangeRow[]> | null = null;
   #changed: Set<string> | null = null;

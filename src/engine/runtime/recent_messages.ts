@@ -4,22 +4,22 @@ const KEPT_MAX = 65_536;
 const WORDS_MAX = 4_096;
 const OTHER = 'other';
 
-/** One message of a turn: what it was, never what it said. Times of the monotonic clock. */
+/** One message of a batch: what it was, never what it said. Times of the monotonic clock. */
 export type RecentMessage = {
   type: string;
   /** `answered`, `already`, `threw`, or a refusal's code. */
   outcome: string;
   at: number;
-  /** Of the whole turn. */
+  /** Of the whole batch. */
   took_ms: number;
-  /** Of the entity, after the turn; 0 where memory does not know it. */
+  /** Of the entity, after the batch; 0 where memory does not know it. */
   version: number;
 };
 
 export type RecentTurns = { messages: number; turn_ms_mean: number; turn_ms_max: number };
 
 /**
- * The last 65,536 messages of all turns of this process, the oldest of which give way. Entities go by the number of
+ * The last 65,536 messages of all batches of this process, the oldest of which give way. Entities go by the number of
  * their activation. What it holds is 1.8 MB however much there is to do; a note costs some 50 ns.
  */
 export class RecentMessages {

@@ -274,7 +274,7 @@ export class Runtime {
     const now = performance.now();
     const lately = this.#recent.since(now - LATELY_MS);
     const kinds: Record<string, { active: number; waiting: number; oldest_ms: number; quarantined: number }> = {};
-    const busiest = new Foremost<Activation>(limit, (a, b) => b.waiting - a.waiting || b.turns - a.turns);
+    const busiest = new Foremost<Activation>(limit, (a, b) => b.waiting - a.waiting || b.batches - a.batches);
     const quarantined: Activation[] = [];
     const most = new Foremost<Lately>(limit, (a, b) => b.messages - a.messages);
     const slowest = new Foremost<Lately>(limit, (a, b) => b.turn_ms_max - a.turn_ms_max);
@@ -360,15 +360,15 @@ export class Runtime {
 type Lately = RecentTurns & { activation: Activation };
 
 function view(activation: Activation) {
-  const { kind, place, version, waiting, turns, turn_ms_total, quarantined } = activation;
+  const { kind, place, version, waiting, batches, batch_ms_total, quarantined } = activation;
   return {
     kind: kind.kind,
     id: place.address.id,
     partition: place.partition,
     version,
     waiting,
-    turns,
-    turn_ms_mean: turns === 0 ? 0 : turn_ms_total / turns,
+    turns: batches,
+    turn_ms_mean: batches === 0 ? 0 : batch_ms_total / batches,
     quarantined,
   };
 }

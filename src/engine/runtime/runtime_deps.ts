@@ -28,7 +28,7 @@ export type RuntimeDeps = {
   nextCommitId(): string;
   /** Resolves when the messages, and those that they cause, have been applied. */
   awaitDownstream(partition: number, messages: StoredMessage[]): Promise<void>;
-  /** Told of every turn; null while nobody watches. */
+  /** Told of every batch; null while nobody watches. */
   onTurn: BatchObserver | null;
   /** A newer process wrote this entity, and it can't be read here. */
   onNewer(place: EntityLocation, schema: number): void;

@@ -29,7 +29,7 @@ type Batch = { sent: Sent[]; keys: readonly string[]; commits: Buffer };
 export class CommitBatches {
   readonly #redis: Redis;
   readonly #call: Call;
-  readonly #lanes = new Map<string, CommitQueue>();
+  readonly #queues = new Map<string, CommitQueue>();
 
   constructor(redis: Redis, call: Call) {
     this.#redis = redis;
@@ -39,22 +39,22 @@ export class CommitBatches {
   /** Sends a commit and gives what the function said of it. Rejects with StoreUnavailable when that is not known. */
   async send(partition: number, write: Write): Promise<VerdictReply> {
     if (this.#redis.status !== 'ready') throw NO_CONNECTION;
-    const said = await this.#laneOf(partition).send(write);
+    const said = await this.#queueOf(partition).send(write);
     if (said[0] !== ELSEWHERE) return said;
     const out = new MsgpackWriter();
     return (await this.#call(write(out), out.take())) as VerdictReply;
   }
 
   /** One for each node, as far as it is known which one has a partition. */
-  #laneOf(partition: number): CommitQueue {
+  #queueOf(partition: number): CommitQueue {
     const redis = this.#redis as unknown;
     const node = redis instanceof Cluster ? (redis.slots[slotOf(partition)]?.[0] ?? '') : '';
-    let lane = this.#lanes.get(node);
-    if (lane === undefined) {
-      lane = new CommitQueue(this.#call);
-      this.#lanes.set(node, lane);
+    let queue = this.#queues.get(node);
+    if (queue === undefined) {
+      queue = new CommitQueue(this.#call);
+      this.#queues.set(node, queue);
     }
-    return lane;
+    return queue;
   }
 }
 

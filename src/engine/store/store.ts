@@ -48,7 +48,7 @@ export type DueQueue = QueueName | 'reminders' | 'endpoints' | 'outbox' | { owne
 /** Of an outbox all is due that is there. */
 export type DueQuestion = { queue: DueQueue; partitions: readonly number[]; by_ms: number };
 
-/** One turn's whole effect. */
+/** One batch's whole effect. */
 export type Commit = {
   place: EntityLocation;
   commit_id: string;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { BatchObserver } from './batch_record.js';
 import type { Tracing } from './tracing.js';
 
-/** Writes turns to the log (level debug) and into traces; null where neither is wanted, so that turns cost nothing more. */
+/** Writes batches to the log (level debug) and into traces; null where neither is wanted, so that batches cost nothing more. */
 export function batchObserver(log: Logger, tracing: Tracing | null): BatchObserver | null {
   const is_logged = log.isLevelEnabled('debug');
   if (!is_logged && tracing === null) return null;

@@ -1,12 +1,12 @@
 import type { RequestScope } from './request_scope.js';
 
-/** What a turn did, for those who watch: no state, no content. */
+/** What a batch did, for those who watch: no state, no content. */
 export type BatchRecord = {
   kind: string;
   /** Null where entities of the kind are named by an email or an address. */
   id: string | null;
   messages: readonly { type: string; scope: RequestScope | undefined }[];
-  /** How long the oldest message waited, how long the turn took, and how much of that its commits did, ms. */
+  /** How long the oldest message waited, how long the batch took, and how much of that its commits did, ms. */
   waited_ms: number;
   took_ms: number;
   commit_ms: number;
@@ -14,5 +14,5 @@ export type BatchRecord = {
   event_ids: readonly string[];
 };
 
-/** Told of every turn. Must not throw. */
+/** Told of every batch. Must not throw. */
 export type BatchObserver = (note: BatchRecord) => void;

@@ -15,7 +15,7 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 const NOTHING = /^0+$/;
 const CLOSE_MAX_MS = 3_000;
 
-/** Spans of requests, of the turns they cause, and of deliveries, sent to a collector over OTLP. */
+/** Spans of requests, of the batches they cause, and of deliveries, sent to a collector over OTLP. */
 export class Tracing {
   readonly #tracer: Tracer;
   readonly #close: () => Promise<void>;
@@ -33,7 +33,7 @@ export class Tracing {
     return this.#tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, namedBy(traceparent));
   }
 
-  /** A span for each message of the turn that came with a request. */
+  /** A span for each message of the batch that came with a request. */
   noteTurn({ kind, id, messages, waited_ms, took_ms, commit_ms, event_ids }: BatchRecord): void {
     const ended_ms = Date.now();
     for (const { type, scope } of messages) {

@@ -11,7 +11,7 @@ import { DELETED_SOURCES, SOURCES } from '../../../actors/recordings/source.js';
 import { DELETED_STREAMS, STREAMS } from '../../../actors/recordings/stream.js';
 import { ENDPOINTS } from '../../../actors/webhooks/endpoint_state.js';
 import { SWEEPS } from '../../../actors/workspaces/sweep.js';
-import { laneId, partitionOfId } from '../../domain/ids.js';
+import { partitionOfId, pipelineOutputId } from '../../domain/ids.js';
 import { orNull, unreachable } from '../../domain/refusals.js';
 import { accountFolder, streamFolder } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
@@ -234,12 +234,13 @@ export class ErasureWorker {
   async #eraseTranscripts(stream_id: string): Promise<void> {
     const { actors } = this.#deps;
     const transcript = await orNull(actors.transcript(stream_id).view(), 'NOT_FOUND');
-    const lanes = transcript?.lanes ?? [];
-    for (const number of lanes) await this.#eraseLane({ stream_id, id: laneId(stream_id, number) });
+    const outputs = transcript?.lanes ?? [];
+    for (const number of outputs)
+      await this.#erasePipelineOutput({ stream_id, id: pipelineOutputId(stream_id, number) });
     await actors.transcript(stream_id).erase();
   }
 
-  async #eraseLane({ stream_id, id }: { stream_id: string; id: string }): Promise<void> {
+  async #erasePipelineOutput({ stream_id, id }: { stream_id: string; id: string }): Promise<void> {
     const transcript = this.#deps.actors.transcript(id);
     const found = await orNull(transcript.view(), 'NOT_FOUND');
     if (found?.lane?.stream_id === stream_id) await transcript.erase();

@@ -6,7 +6,7 @@ import type { Transcript } from '../../../actors/transcripts/transcript_state.js
 import { type Page, type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
-import { laneId, libraryId, pipelineId } from '../../domain/ids.js';
+import { libraryId, pipelineId, pipelineOutputId } from '../../domain/ids.js';
 import { type Interval, subtract } from '../../domain/intervals.js';
 import { orNull } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
@@ -63,8 +63,8 @@ export async function listDebugRuns(
   who: Principal,
   { stream_id, limit, cursor }: PageQuery & { stream_id: string },
 ): Promise<Page<DebugRunView>> {
-  const scene = await readableTranscript(services, who, stream_id);
-  const runs = await debugRuns(services, who, scene);
+  const readable = await readableTranscript(services, who, stream_id);
+  const runs = await debugRuns(services, who, readable);
   const page = pageOfAll(runs, { idOf: ({ key }) => key, limit, cursor });
   return { items: page.rows.map(debugRunView), cursor: page.cursor };
 }
@@ -81,7 +81,7 @@ async function debugRuns(
   const heard: DebugRun[] = [];
   for (const { id, pipeline } of transcriptsOf(stream_id, transcript, account_id === who.account_id)) {
     const of = id === stream_id ? transcript : await orNull(actors.transcript(id).view(), 'NOT_FOUND');
-    // Of a lane that was not begun there is nothing.
+    // Of a pipeline output that was not begun there is nothing.
     if (of === null) continue;
     const ended = await actors.transcript(id).runs();
     if (id !== stream_id && of.lane?.stream_id !== stream_id) continue;
@@ -103,9 +103,9 @@ async function debugRuns(
 
 /** The stream's own, and for its owner those of other pipelines. */
 function transcriptsOf(stream_id: string, transcript: Transcript | null, is_owner: boolean) {
-  const lanes = is_owner ? (transcript?.lanes ?? []) : [];
+  const outputs = is_owner ? (transcript?.lanes ?? []) : [];
   const own: { id: string; pipeline: number | null } = { id: stream_id, pipeline: null };
-  return [own, ...lanes.map((pipeline) => ({ id: laneId(stream_id, pipeline), pipeline }))];
+  return [own, ...outputs.map((pipeline) => ({ id: pipelineOutputId(stream_id, pipeline), pipeline }))];
 }
 
 type Now = { default_id: string; now_ms: number };

@@ -21,9 +21,9 @@ import {
 } from '../transcripts/transcript_pages.js';
 import { cleanText } from './clean_text.js';
 
-/** The turns that lie in a span of a recording now. `scene`: null where the recording or its source is deleted. */
+/** The turns that lie in a span of a recording now. `readable`: null where the recording or its source is deleted. */
 export type SpokenEvidence = {
-  scene: ReadableTranscript | null;
+  readable: ReadableTranscript | null;
   turns: { page: number; turn: PageTurn }[];
   has_expired: boolean;
   /** A person deleted a turn that lay there. */
@@ -33,7 +33,7 @@ export type SpokenEvidence = {
 /** An item as it may be read. `is_forgotten`: people have deleted speech that it rests on; what it was before is not read. */
 export type StandingItem<Kind extends ItemKind> = { item: Items[Kind]; is_forgotten: boolean };
 
-type ReadScene = (stream_id: string, of: OfPipeline) => Promise<ReadableTranscript>;
+type ReadTranscript = (stream_id: string, of: OfPipeline) => Promise<ReadableTranscript>;
 
 /**
  * Reads what items rest on, and whether people have deleted it. Retention takes quotations only; who deletes takes what was
@@ -41,33 +41,33 @@ type ReadScene = (stream_id: string, of: OfPipeline) => Promise<ReadableTranscri
  */
 export class EvidenceReader {
   readonly #reader: TranscriptReader;
-  readonly #readScene: ReadScene;
-  readonly #scenes = new Map<string, ReadableTranscript | null>();
+  readonly #readTranscript: ReadTranscript;
+  readonly #transcripts = new Map<string, ReadableTranscript | null>();
   /** By transcript; null for a page that there is not. */
   readonly #pages = new Map<string, Map<number, TranscriptPage | null>>();
 
-  constructor(reader: TranscriptReader, readScene: ReadScene) {
+  constructor(reader: TranscriptReader, readTranscript: ReadTranscript) {
     this.#reader = reader;
-    this.#readScene = readScene;
+    this.#readTranscript = readTranscript;
   }
 
   /** A pipeline's transcript of a recording; null where that, or its source, is gone. */
-  async scene(stream_id: string, pipeline_id: string | null): Promise<ReadableTranscript | null> {
+  async readable(stream_id: string, pipeline_id: string | null): Promise<ReadableTranscript | null> {
     const key = `${stream_id} ${pipeline_id ?? ''}`;
-    const known = this.#scenes.get(key);
+    const known = this.#transcripts.get(key);
     if (known !== undefined) return known;
-    const found = await orNull(this.#readScene(stream_id, { pipeline_id, or_default: true }), 'NOT_FOUND');
-    this.#scenes.set(key, found);
+    const found = await orNull(this.#readTranscript(stream_id, { pipeline_id, or_default: true }), 'NOT_FOUND');
+    this.#transcripts.set(key, found);
     return found;
   }
 
   async evidence({ stream_id, start_ms, end_ms }: Span, pipeline_id: string | null): Promise<SpokenEvidence> {
-    const scene = await this.scene(stream_id, pipeline_id);
-    const pages = scene === null ? [] : await this.#pagesIn(scene, { start_ms, end_ms });
+    const readable = await this.readable(stream_id, pipeline_id);
+    const pages = readable === null ? [] : await this.#pagesIn(readable, { start_ms, end_ms });
     const span: Interval = [start_ms, Math.max(end_ms, start_ms + 1)];
     const isThere = (one: { start_ms: number; end_ms: number }) => shared(timeOf(one), span) > 0;
     return {
-      scene,
+      readable,
       turns: pages.flatMap((page) => page.turns.filter(isThere).map((turn) => ({ page: page.number, turn }))),
       has_expired: pages.some((page) => page.expired.spans.some((gone) => shared(gone, span) > 0)),
       has_deleted: pages.some((page) => page.corrections.some((one) => one.kind === 'deleted' && isThere(one))),
@@ -93,8 +93,8 @@ export class EvidenceReader {
   /** Whether a recording of a conversation is left. */
   async #isLeft({ parts, pipeline_id }: Conversation): Promise<boolean> {
     for (const { stream_id } of parts) {
-      const scene = await this.scene(stream_id, pipeline_id);
-      if (scene !== null) return true;
+      const readable = await this.readable(stream_id, pipeline_id);
+      if (readable !== null) return true;
     }
     return false;
   }
@@ -110,8 +110,8 @@ export class EvidenceReader {
     const { made_by, parts, pipeline_id } = item as Conversation;
     if (made_by !== 'extractive') return false;
     for (const { stream_id } of parts) {
-      const scene = await this.scene(stream_id, pipeline_id);
-      if (scene === null) return true;
+      const readable = await this.readable(stream_id, pipeline_id);
+      if (readable === null) return true;
     }
     return false;
   }
@@ -134,27 +134,27 @@ export class EvidenceReader {
     let is_deleted = false;
     for (const span of spans) {
       const found = await this.evidence(span, pipeline_id);
-      const { scene, turns, has_deleted } = found;
+      const { readable, turns, has_deleted } = found;
       if (turns.some(({ turn }) => fits(span, turn))) return false;
-      is_deleted ||= scene === null || has_deleted;
+      is_deleted ||= readable === null || has_deleted;
     }
     return is_deleted;
   }
 
   /** Pages in which turns of a span may lie: one may have begun in the page before. */
   async #pagesIn(
-    scene: ReadableTranscript,
+    readable: ReadableTranscript,
     { start_ms, end_ms }: { start_ms: number; end_ms: number },
   ): Promise<TranscriptPage[]> {
-    const known = this.#pages.get(scene.id) ?? new Map<number, TranscriptPage | null>();
-    this.#pages.set(scene.id, known);
+    const known = this.#pages.get(readable.id) ?? new Map<number, TranscriptPage | null>();
+    this.#pages.set(readable.id, known);
     const first = Math.max(0, pageOf(start_ms) - 1);
     const last = Math.min(Math.max(first, pageOf(end_ms)), LIMITS.transcript_pages_max);
     const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at);
     const missing = numbers.filter((number) => !known.has(number));
     const [from] = missing;
     if (from !== undefined) {
-      const pages = await somePages(this.#reader, scene, { page: from, limit: missing.length });
+      const pages = await somePages(this.#reader, readable, { page: from, limit: missing.length });
       for (const number of missing) known.set(number, null);
       for (const page of pages) known.set(page.number, page);
     }

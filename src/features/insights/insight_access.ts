@@ -49,7 +49,7 @@ export async function readableItem<Kind extends ItemKind>(
   if (place === null) throw new Refused(NO_ITEM[kind]);
   const found = await services.actors.library(at.library_id).item({ kind, number: at.number });
   const item = found.item as Items[Kind];
-  if (!seesLane(who, place, item.pipeline_id)) throw new Refused(NO_ITEM[kind]);
+  if (!seesPipelineOutput(who, place, item.pipeline_id)) throw new Refused(NO_ITEM[kind]);
   return (
     (await standingItem(evidenceReader(services, who), kind, { place, number: at.number, item })) ??
     throwRefusal(NO_ITEM[kind])
@@ -88,7 +88,7 @@ export async function writableItem<Kind extends ItemKind>(
 }
 
 /** Only its account sees what a pipeline made that is not the default one. */
-function seesLane(who: Principal, place: LibraryPlace, pipeline_id: string | null): boolean {
+function seesPipelineOutput(who: Principal, place: LibraryPlace, pipeline_id: string | null): boolean {
   return pipeline_id === null || (place.account_id === who.account_id && selectsPipelines(who));
 }
 

@@ -118,11 +118,11 @@ export class InsightReader {
     const is_read = this.#readsTurns();
     const is_owner = is_read && account_id === this.#who.account_id;
     for (const participant of stored) {
-      const scene = await this.#reader.scene(participant.stream_id, pipeline_id);
-      if (scene === null) continue;
-      const held = contactOf(scene.speakers, participant);
+      const readable = await this.#reader.readable(participant.stream_id, pipeline_id);
+      if (readable === null) continue;
+      const held = contactOf(readable.speakers, participant);
       const contact = held === null ? null : await this.contact(account_id, held);
-      const speaker = scene.speakers.get(participant.speaker)?.into ?? participant.speaker;
+      const speaker = readable.speakers.get(participant.speaker)?.into ?? participant.speaker;
       const key = contact?.id ?? `${participant.stream_id} ${speaker}`;
       const before = found.get(key)?.talk_ms ?? 0;
       found.set(key, {
@@ -170,7 +170,7 @@ export class InsightReader {
 
   async #evidence(span: Span, pipeline_id: string | null): Promise<EvidenceView> {
     const found = await this.#reader.evidence(span, pipeline_id);
-    const { scene, turns, has_expired } = found;
+    const { readable, turns, has_expired } = found;
     const { stream_id, source_id, start_ms, end_ms } = span;
     const is_read = this.#readsTurns();
     return {
@@ -179,7 +179,7 @@ export class InsightReader {
       start_ms,
       end_ms,
       turn_ids: is_read
-        ? turns.map(({ page, turn }) => turnId(scene?.id ?? stream_id, { page, serial: turn.serial }))
+        ? turns.map(({ page, turn }) => turnId(readable?.id ?? stream_id, { page, serial: turn.serial }))
         : [],
       quote: is_read && turns.length > 0 ? shortened(turns.map(({ turn }) => turn.text).join(' ')) : null,
       state: turns.length > 0 ? 'available' : has_expired ? 'expired' : 'deleted',

@@ -115,17 +115,17 @@ async function saidIn(
   const selves = new Map<string, boolean>();
   for (const part of parts) {
     const stream = await orNull(reader.actors.stream(part.stream_id).view(), 'NOT_FOUND');
-    const scene =
+    const readable =
       stream === null
         ? null
         : await orNull(readableTranscriptOf(reader, stream, { pipeline_id, or_default: true }), 'NOT_FOUND');
-    if (scene === null) continue;
-    const found = await turnsIn(reader, scene, part);
-    const contacts = (await orNull(namesOf(reader, scene, found), 'NOT_FOUND')) ?? {};
+    if (readable === null) continue;
+    const found = await turnsIn(reader, readable, part);
+    const contacts = (await orNull(namesOf(reader, readable, found), 'NOT_FOUND')) ?? {};
     for (const contact of Object.values(contacts))
       if (contact !== null && !selves.has(contact.id))
         selves.set(contact.id, await isSelf(reader, account_id, contact.id));
-    const { captured_at, utc_offset_min = 0 } = scene.stream;
+    const { captured_at, utc_offset_min = 0 } = readable.stream;
     const captured_at_ms = Date.parse(captured_at);
     for (const turn of found) {
       if (turns.length >= LIMITS.conversation_turns_max) break;
@@ -140,7 +140,7 @@ async function saidIn(
         language,
         at_ms: captured_at_ms + start_ms,
         utc_offset_min,
-        speaker: labelOf(turn, { scene, contacts, people, selves }),
+        speaker: labelOf(turn, { readable, contacts, people, selves }),
       });
     }
   }
@@ -149,11 +149,11 @@ async function saidIn(
 
 async function turnsIn(
   reader: TranscriptReader,
-  scene: ReadableTranscript,
+  readable: ReadableTranscript,
   { start_ms, end_ms }: Span,
 ): Promise<PageTurn[]> {
   const found: PageTurn[] = [];
-  for await (const page of pagesFrom(reader, scene, { page: pageOf(start_ms) })) {
+  for await (const page of pagesFrom(reader, readable, { page: pageOf(start_ms) })) {
     if (page.number > pageOf(end_ms)) break;
     found.push(...page.turns.filter((turn) => turn.start_ms >= start_ms && turn.start_ms <= end_ms));
     await setImmediate(); // a long recording holds nobody up
@@ -162,7 +162,7 @@ async function turnsIn(
 }
 
 type KnownPeople = {
-  scene: ReadableTranscript;
+  readable: ReadableTranscript;
   contacts: Contacts;
   people: Map<string, InputPerson>;
   selves: ReadonlyMap<string, boolean>;
@@ -171,7 +171,7 @@ type KnownPeople = {
 /** Who said it: a contact is one person in all recordings, a speaker in one. */
 function labelOf(
   turn: PageTurn,
-  { scene: { stream, speakers }, contacts, people, selves }: KnownPeople,
+  { readable: { stream, speakers }, contacts, people, selves }: KnownPeople,
 ): string | null {
   const held = contactOf(speakers, turn);
   const contact = held === null ? null : (contacts[held] ?? null);

@@ -1,6 +1,6 @@
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
-import { laneId, libraryId } from '../../domain/ids.js';
+import { libraryId, pipelineOutputId } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
@@ -24,7 +24,7 @@ type PipelineRunRequest = { pipeline: Pipeline; asked: AskedRun; fences: Fence[]
 
 /**
  * Lets a pipeline work on a part of a recording. One that transcribes as the default one does looks into the turns that
- * there are; another one transcribes into a lane of its own, and looks into what it hears.
+ * there are; another one transcribes into an output of its own, and looks into what it hears.
  */
 export async function runPipeline(
   services: Pick<FeatureServices, 'actors'> & { insights: InsightServices; transcription: TranscriptionJobs },
@@ -49,12 +49,12 @@ async function hears(
 ): Promise<{ turns: number } | null> {
   if (pipeline_id === null) return null;
   const base = await orNull(actors.transcript(stream_id).view(), 'NOT_FOUND');
-  const has_lane = base?.lanes?.includes(pipeline.number) === true;
-  if (!has_lane && hearsTheSame(pipeline, defaultPipeline(context))) return null;
+  const has_output = base?.lanes?.includes(pipeline.number) === true;
+  if (!has_output && hearsTheSame(pipeline, defaultPipeline(context))) return null;
   const { number } = pipeline;
-  const opened = await actors.transcript(stream_id).open_lane({ number, from_ms, to_ms }, fences);
-  const id = laneId(stream_id, number);
-  const begun = await actors.transcript(id).run_lane({ ...opened, lane: { stream_id, pipeline_id } }, fences);
+  const opened = await actors.transcript(stream_id).open_pipeline_output({ number, from_ms, to_ms }, fences);
+  const id = pipelineOutputId(stream_id, number);
+  const begun = await actors.transcript(id).run_pipeline({ ...opened, lane: { stream_id, pipeline_id } }, fences);
   transcription.due.offer(id);
   return begun;
 }

@@ -44,30 +44,30 @@ export async function surroundingSpeech(
   asked: { stream_id: string; pipeline_id: string | null; from_ms: number; to_ms: number },
 ): Promise<SurroundingSpeech | null> {
   const { stream_id, pipeline_id, from_ms, to_ms } = asked;
-  const own = await sceneIn(reader, { stream_id, pipeline_id });
+  const own = await transcriptIn(reader, { stream_id, pipeline_id });
   if (own === null) return null;
   const budget = { pages: LIMITS.insight_pages_read_max, streams: LIMITS.insight_streams_read_max };
   const expired = new Map<string, Interval[]>();
   const heard = await stretchIn(reader, own, { from_ms, to_ms, budget, expired });
   const streams = [heard];
   const session_id = await sessionOf(reader, own.stream);
-  if (isLane(own)) return { streams, session_id, expired: expiredParts(expired) };
+  if (isPipelineOutput(own)) return { streams, session_id, expired: expiredParts(expired) };
   const sought = { reader, stream: own.stream, pipeline_id, budget };
   for (const descending of [true, false]) {
     let empty = 0;
-    for await (const scene of neighbours({ ...sought, descending })) {
+    for await (const readable of neighbours({ ...sought, descending })) {
       const edge = edgesOf(streams);
       if (edge === null || budget.pages <= 0) break;
-      const at_ms = Date.parse(scene.stream.captured_at);
+      const at_ms = Date.parse(readable.stream.captured_at);
       if (!descending && at_ms >= edge.to_ms + GAP_MS) break;
       const next = descending
-        ? await stretchIn(reader, scene, {
+        ? await stretchIn(reader, readable, {
             from_ms: edge.from_ms - at_ms,
             to_ms: edge.from_ms - at_ms,
             budget,
             expired,
           })
-        : await stretchIn(reader, scene, { from_ms: 0, to_ms: 0, budget, expired });
+        : await stretchIn(reader, readable, { from_ms: 0, to_ms: 0, budget, expired });
       const joins = next.turns.some(
         ({ start_ms, end_ms }) => at_ms + end_ms > edge.from_ms - GAP_MS && at_ms + start_ms < edge.to_ms + GAP_MS,
       );
@@ -100,18 +100,18 @@ async function sessionOf(
   return session === null ? null : recorder.binding_epoch;
 }
 
-function isLane({ id, stream }: ReadableTranscript): boolean {
+function isPipelineOutput({ id, stream }: ReadableTranscript): boolean {
   return id !== stream.id;
 }
 
-async function sceneIn(
+async function transcriptIn(
   reader: StreamReader,
   { stream_id, pipeline_id }: { stream_id: string; pipeline_id: string | null },
 ): Promise<ReadableTranscript | null> {
   const stream = await orNull(reader.actors.stream(stream_id).view(), 'NOT_FOUND');
   if (stream === null) return null;
-  const scene = await orNull(readableTranscriptOf(reader, stream, { pipeline_id, or_default: true }), 'NOT_FOUND');
-  return scene === null || scene.transcript === null ? null : scene;
+  const readable = await orNull(readableTranscriptOf(reader, stream, { pipeline_id, or_default: true }), 'NOT_FOUND');
+  return readable === null || readable.transcript === null ? null : readable;
 }
 
 type Budget = { pages: number; streams: number };
@@ -121,10 +121,10 @@ type Around = { from_ms: number; to_ms: number; budget: Budget; expired: Map<str
 /** Turns from the last pause before this part to the first one after it, and what is known of what is not text yet. */
 async function stretchIn(
   reader: TranscriptReader,
-  scene: ReadableTranscript,
+  readable: ReadableTranscript,
   { from_ms, to_ms, budget, expired }: Around,
 ): Promise<TranscribedStream> {
-  const { stream, transcript } = scene;
+  const { stream, transcript } = readable;
   const read = (answer: TranscriptPage): TranscriptPage => {
     const page = answer;
     for (const span of page.expired.spans)
@@ -134,7 +134,7 @@ async function stretchIn(
   const first = Math.min(pageOf(Math.max(0, from_ms)), LIMITS.transcript_pages_max);
   const turns: SpokenTurn[] = [];
   let begins_ms = from_ms;
-  for await (const page of pagesFrom(reader, scene, { page: first, descending: true })) {
+  for await (const page of pagesFrom(reader, readable, { page: first, descending: true })) {
     const { number, turns: said } = read(page);
     const found = spoken(said);
     turns.unshift(...found);
@@ -147,7 +147,7 @@ async function stretchIn(
     await setImmediate(); // a long recording holds nobody up
   }
   let ends_ms = Math.max(to_ms, ...turns.map(({ end_ms }) => end_ms));
-  for await (const page of pagesFrom(reader, scene, { page: first + 1 })) {
+  for await (const page of pagesFrom(reader, readable, { page: first + 1 })) {
     const found = spoken(read(page).turns);
     budget.pages -= 1;
     const [next] = found;
@@ -164,7 +164,7 @@ async function stretchIn(
     captured_at_ms: Date.parse(stream.captured_at),
     turns,
     waiting: waiting.map((audio): [number, number] => [audio.from_ms, audio.to_ms]),
-    came_to_ms: cameTo(scene),
+    came_to_ms: cameTo(readable),
   };
 }
 
@@ -216,8 +216,8 @@ async function* neighbours({
     for (const { member } of rows) {
       budget.streams -= 1;
       if (budget.streams < 0) return;
-      const scene = await sceneIn(reader, { stream_id: member, pipeline_id });
-      if (scene !== null && !isLane(scene) && isTogether(scene.stream, stream)) yield scene;
+      const readable = await transcriptIn(reader, { stream_id: member, pipeline_id });
+      if (readable !== null && !isPipelineOutput(readable) && isTogether(readable.stream, stream)) yield readable;
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < STREAMS_STEP) return;

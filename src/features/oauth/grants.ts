@@ -70,7 +70,7 @@ export async function endGrant(
   grant_id: string,
 ): Promise<void> {
   const account = await accountNamed(services, named);
-  const by = { account_id: account.id, grants_life: account.lives.grants };
+  const by = { account_id: account.id, grants_epoch: account.lives.grants };
   const { revoked } = await services.actors.grant(grant_id).revoke({ by });
   if (!revoked) throw new Refused(UNKNOWN);
 }

@@ -1,8 +1,8 @@
 import type { ItemKind } from '../../../actors/insights/library_state.js';
-import { laneId } from '../../domain/ids.js';
+import { pipelineOutputId } from '../../domain/ids.js';
 import type { Block } from '../../domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, type QueryWord, VARIANT_WEIGHTS } from '../../domain/search/matching.js';
-import { laneNumberOf } from '../../domain/search/places.js';
+import { pipelineNumberOf } from '../../domain/search/places.js';
 import type { Stemmer } from '../../domain/search/stemmers.js';
 import type { IndexedPage, SearchIndex } from './search_index.js';
 
@@ -235,9 +235,9 @@ class Evaluation {
       const deleted =
         pipeline === 0
           ? shelf.deleted_streams
-          : new Set([...shelf.deleted_streams].map((stream_id) => laneId(stream_id, pipeline)));
+          : new Set([...shelf.deleted_streams].map((stream_id) => pipelineOutputId(stream_id, pipeline)));
       for (const [transcript_id, pages] of shelf.transcripts)
-        if (laneNumberOf(transcript_id) === pipeline && !deleted.has(transcript_id) && this.#hasSource(pages))
+        if (pipelineNumberOf(transcript_id) === pipeline && !deleted.has(transcript_id) && this.#hasSource(pages))
           this.#lookThrough(shelf, transcript_id, pages);
     }
     for (const [entry, block] of shelf.items) {

@@ -2,22 +2,22 @@ import type { ItemKind, Items } from '../../../actors/insights/library_state.js'
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
-import { insightId, isLaneId } from '../../domain/ids.js';
+import { insightId, isPipelineOutputId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
 import { type FoundItem, readableItem } from '../insights/insight_access.js';
 import { InsightReader } from '../insights/insight_reader.js';
 import type { FeatureServices } from '../services.js';
 import { type ReadableTranscript, somePages } from '../transcripts/transcript_pages.js';
-import { type FoundTurn, readableTranscript, sceneOfTurn } from '../transcripts/transcript_reading.js';
+import { type FoundTurn, readableTranscript, transcriptOfTurn } from '../transcripts/transcript_reading.js';
 import { type HitPlace, type Hits, itemOfEntry } from './evaluate.js';
 
 /** A turn as it lies in its page. */
-export type TurnAt = { scene: ReadableTranscript; page: TranscriptPage; at: number; turn: PageTurn };
+export type TurnAt = { readable: ReadableTranscript; page: TranscriptPage; at: number; turn: PageTurn };
 type TurnHitPlace = Extract<HitPlace, { transcript_id: string }>;
 
 /** What must be so beside what the index knows. */
 export type HitFilters = {
-  lane: string | null;
+  pipeline_id: string | null;
   /** Contacts as they are today; whom a hit shows must be one of them. */
   contact_ids: ReadonlySet<string> | null;
   session_id: string | null;
@@ -31,7 +31,7 @@ export class HitReader {
   readonly #services: Pick<FeatureServices, 'actors' | 'runtime'>;
   readonly #who: Principal;
   readonly #filters: HitFilters;
-  readonly #scenes = new Map<string, Promise<ReadableTranscript | null>>();
+  readonly #transcripts = new Map<string, Promise<ReadableTranscript | null>>();
   readonly #pages = new Map<string, Promise<TranscriptPage | null>>();
   readonly insights: InsightReader;
   /** Of how many hits the text was read. */
@@ -44,14 +44,14 @@ export class HitReader {
     this.insights = new InsightReader(services, who);
   }
 
-  async scene(transcript_id: string): Promise<ReadableTranscript | null> {
-    const known = this.#scenes.get(transcript_id);
+  async readable(transcript_id: string): Promise<ReadableTranscript | null> {
+    const known = this.#transcripts.get(transcript_id);
     if (known !== undefined) return known;
-    const reading = isLaneId(transcript_id)
-      ? sceneOfTurn(this.#services, this.#who, { stream_id: transcript_id })
+    const reading = isPipelineOutputId(transcript_id)
+      ? transcriptOfTurn(this.#services, this.#who, { stream_id: transcript_id })
       : readableTranscript(this.#services, this.#who, transcript_id);
     const found = orNull(reading, 'NOT_FOUND', 'CONTENT_EXPIRED');
-    this.#scenes.set(transcript_id, found);
+    this.#transcripts.set(transcript_id, found);
     return found;
   }
 
@@ -65,58 +65,58 @@ export class HitReader {
   }
 
   /** Turns of those pages, one after the other; pages that there are not are passed over. */
-  async turnsOf(scene: ReadableTranscript, numbers: readonly number[]): Promise<FoundTurn[]> {
-    const pages = await Promise.all(numbers.map((number) => this.page(scene, number)));
+  async turnsOf(readable: ReadableTranscript, numbers: readonly number[]): Promise<FoundTurn[]> {
+    const pages = await Promise.all(numbers.map((number) => this.page(readable, number)));
     return pages.flatMap((page) => page?.turns.map((turn) => ({ page: page.number, turn })) ?? []);
   }
 
   /** A page that there is. */
-  async page(scene: ReadableTranscript, number: number): Promise<TranscriptPage | null> {
-    const key = `${scene.id} ${number}`;
+  async page(readable: ReadableTranscript, number: number): Promise<TranscriptPage | null> {
+    const key = `${readable.id} ${number}`;
     const known = this.#pages.get(key);
-    const reading = known ?? this.#read(scene, number);
+    const reading = known ?? this.#read(readable, number);
     if (known === undefined) this.#pages.set(key, reading);
     return reading;
   }
 
-  async #read(scene: ReadableTranscript, number: number): Promise<TranscriptPage | null> {
-    const pages = await somePages(this.#services, scene, { page: number, limit: 1 });
+  async #read(readable: ReadableTranscript, number: number): Promise<TranscriptPage | null> {
+    const pages = await somePages(this.#services, readable, { page: number, limit: 1 });
     return pages.find((page) => page.number === number) ?? null;
   }
 
   /** The turn of a hit, where it passes the filters. */
   async turn(hits: Hits, hit: number): Promise<TurnAt | null> {
     const place = hits.place(hit) as TurnHitPlace;
-    const scene = await this.scene(place.transcript_id);
-    if (scene === null) return null;
+    const readable = await this.readable(place.transcript_id);
+    if (readable === null) return null;
     const { session_id } = this.#filters;
-    if (session_id !== null && scene.stream.recorder?.binding_epoch !== session_id) return null;
+    if (session_id !== null && readable.stream.recorder?.binding_epoch !== session_id) return null;
     const text = hits.text(hit);
     const named = place.block.contacts.get(text);
     const indexed = { speaker: place.block.speaker(text), ...(named === undefined ? {} : { contact_id: named }) };
     // What the index knows of the speaker spares the page.
-    if (!(await this.#shows(scene.stream.account_id, contactOf(scene.speakers, indexed)))) return null;
+    if (!(await this.#shows(readable.stream.account_id, contactOf(readable.speakers, indexed)))) return null;
     this.looked += 1;
     const number = place.pages[place.page_at]?.page ?? 0;
-    const page = await this.page(scene, number);
+    const page = await this.page(readable, number);
     if (page === null) return null;
     const serial = place.block.serial(text);
     const at = page.turns.findIndex((turn) => turn.serial === serial);
     const turn = page.turns[at];
     if (turn === undefined) return null;
-    const passes = await this.#shows(scene.stream.account_id, contactOf(scene.speakers, turn));
-    return passes ? { scene, page, at, turn } : null;
+    const passes = await this.#shows(readable.stream.account_id, contactOf(readable.speakers, turn));
+    return passes ? { readable, page, at, turn } : null;
   }
 
   /** The turns before and after it, which may lie in other pages of those. */
-  async beside(hits: Hits, hit: number, { scene, page, at }: TurnAt): Promise<PageTurn[]> {
+  async beside(hits: Hits, hit: number, { readable, page, at }: TurnAt): Promise<PageTurn[]> {
     const { pages, page_at } = hits.place(hit) as TurnHitPlace;
     const found: PageTurn[] = [];
     for (const step of [-1, 1]) {
       let turn = page.turns[at + step];
       const other = pages[page_at + step]?.page;
       if (turn === undefined && other !== undefined) {
-        const read = await this.page(scene, other);
+        const read = await this.page(readable, other);
         turn = read?.turns.at(step === 1 ? 0 : -1);
       }
       if (turn !== undefined) found.push(turn);
@@ -133,9 +133,9 @@ export class HitReader {
     const found = await orNull(readableItem(this.#services, this.#who, { kind, id }), 'NOT_FOUND', 'CONTENT_EXPIRED');
     if (found === null) return null;
     const { item, place } = found;
-    const { lane, session_id } = this.#filters;
+    const { pipeline_id, session_id } = this.#filters;
     if (kind === 'suggestion' && (item as Items['suggestion']).status === 'withdrawn') return null;
-    if (item.pipeline_id !== lane || (session_id !== null && item.session_id !== session_id)) return null;
+    if (item.pipeline_id !== pipeline_id || (session_id !== null && item.session_id !== session_id)) return null;
     return (await this.#isOf(kind, item, place.account_id)) ? { ...found, kind } : null;
   }
 
@@ -143,8 +143,9 @@ export class HitReader {
     if (this.#filters.contact_ids === null) return true;
     if (kind === 'conversation') {
       for (const participant of (item as Items['conversation']).participants) {
-        const scene = await this.scene(participant.stream_id);
-        if (scene !== null && (await this.#shows(account_id, contactOf(scene.speakers, participant)))) return true;
+        const readable = await this.readable(participant.stream_id);
+        if (readable !== null && (await this.#shows(account_id, contactOf(readable.speakers, participant))))
+          return true;
       }
       return false;
     }

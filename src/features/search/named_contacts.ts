@@ -46,13 +46,13 @@ async function addSpeakers(
   const place = { owner: account_id, partition: partitionOfId(account_id) };
   const range = { descending: true, limit: LIMITS.recall_transcripts_max };
   const rows = await store.list(place, transcriptIndexOf(contact_id), range);
-  const scenes = await Promise.all(rows.map(({ member }) => reading.scene(member)));
-  for (const scene of scenes) {
-    for (const [number, speaker] of scene?.speakers ?? []) {
-      const held = (speaker.into === undefined ? speaker : scene?.speakers.get(speaker.into))?.contact_id ?? null;
+  const readables = await Promise.all(rows.map(({ member }) => reading.readable(member)));
+  for (const readable of readables) {
+    for (const [number, speaker] of readable?.speakers ?? []) {
+      const held = (speaker.into === undefined ? speaker : readable?.speakers.get(speaker.into))?.contact_id ?? null;
       const contact = held === null ? null : await reading.insights.contact(account_id, held);
-      if (scene === null || contact?.id !== contact_id) continue;
-      speakers.set(scene.id, (speakers.get(scene.id) ?? new Set()).add(number));
+      if (readable === null || contact?.id !== contact_id) continue;
+      speakers.set(readable.id, (speakers.get(readable.id) ?? new Set()).add(number));
     }
   }
   return null;

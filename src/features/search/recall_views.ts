@@ -43,19 +43,19 @@ export class RecallViews {
     const standing = words.length === 0 ? found : found.filter(({ matched }) => matched.length > 0);
     const [first] = standing;
     if (first === undefined) return null;
-    const { scene } = first;
-    const all = await reading.turnsOf(scene, pagesOfPassage(passage, context_turns));
+    const { readable } = first;
+    const all = await reading.turnsOf(readable, pagesOfPassage(passage, context_turns));
     const places = new Set(standing.map(({ page, turn }) => `${page.number} ${turn.serial}`));
-    const shown = await this.#shown(scene, all, ({ page, turn }) => places.has(`${page} ${turn.serial}`));
+    const shown = await this.#shown(readable, all, ({ page, turn }) => places.has(`${page} ${turn.serial}`));
     if (shown === null) return null;
     const { from, to, turns } = shown;
     return {
       kind: 'passage',
       score,
-      stream_id: scene.stream.id,
+      stream_id: readable.stream.id,
       start_ms: from.start_ms,
       end_ms: to.end_ms,
-      started_at: new Date(Date.parse(scene.stream.captured_at) + from.start_ms).toISOString(),
+      started_at: new Date(Date.parse(readable.stream.captured_at) + from.start_ms).toISOString(),
       suggestion: null,
       turns,
       matched: this.#inOrder(standing.flatMap(({ matched }) => matched)),
@@ -89,16 +89,16 @@ export class RecallViews {
   async #momentOf({ evidence, pipeline_id }: Suggestion): Promise<Moment> {
     const { reading } = this.#recalled;
     for (const { stream_id, start_ms, end_ms } of evidence) {
-      const scene = await reading.heard(stream_id, pipeline_id);
-      if (scene === null) continue;
+      const readable = await reading.heard(stream_id, pipeline_id);
+      if (readable === null) continue;
       // A turn may have begun in the page before, and what was said next may lie in the one behind.
       const first = pageOf(start_ms);
       const all = await reading.turnsOf(
-        scene,
+        readable,
         [first - 1, first, first + 1].filter((page) => page >= 0),
       );
       const span = spanOf({ start_ms, end_ms });
-      const shown = await this.#shown(scene, all, ({ turn }) => shared(spanOf(turn), span) > 0);
+      const shown = await this.#shown(readable, all, ({ turn }) => shared(spanOf(turn), span) > 0);
       if (shown !== null) return { stream_id, start_ms, end_ms, turns: shown.turns };
     }
     return { stream_id: null, start_ms: null, end_ms: null, turns: [] };
@@ -106,7 +106,7 @@ export class RecallViews {
 
   /** From the first to the last turn that is meant, with what was said before and after; null where none is. */
   async #shown(
-    scene: ReadableTranscript,
+    readable: ReadableTranscript,
     all: readonly FoundTurn[],
     isMeant: (turn: FoundTurn) => boolean,
   ): Promise<{ from: PageTurn; to: PageTurn; turns: TurnView[] } | null> {
@@ -115,19 +115,19 @@ export class RecallViews {
     const [first, last] = [all[from], all[to]];
     if (first === undefined || last === undefined) return null;
     const around = all.slice(Math.max(0, from - context_turns), to + 1 + context_turns);
-    const turns = await viewTurns(this.#services, this.#who, { scene, turns: around });
+    const turns = await viewTurns(this.#services, this.#who, { readable, turns: around });
     return { from: first.turn, to: last.turn, turns };
   }
 
   /** Words of the question that stand in a turn, and names of whoever said it. */
-  #matched({ scene, turn }: TurnAt): string[] {
+  #matched({ readable, turn }: TurnAt): string[] {
     const { question, named } = this.#recalled;
     const found = this.#wordsIn(turn.text, turn.language);
     for (const [at, { contact_ids, speakers }] of named.said_by) {
       const { contact_id } = turn;
       const is_theirs =
         contact_id === undefined
-          ? speakers.get(scene.id)?.has(turn.speaker) === true
+          ? speakers.get(readable.id)?.has(turn.speaker) === true
           : contact_id !== null && contact_ids.has(contact_id);
       if (is_theirs) found.push(question.words[at] as string);
     }

@@ -1,5 +1,5 @@
 import type { Stream } from '../../../actors/recordings/stream_state.js';
-import { laneId, libraryId } from '../../domain/ids.js';
+import { libraryId, pipelineOutputId } from '../../domain/ids.js';
 import { nullIfPermanent } from '../../domain/refusals.js';
 import { WORDS_VERSION } from '../../domain/search/words.js';
 import type { Actors } from '../../engine/runtime/actors.js';
@@ -22,8 +22,8 @@ export class SearchBackfill {
 
   async look({ id, account_id, workspace_id, transcribed, deleted }: Stream): Promise<void> {
     if (transcribed !== true || deleted === true) return;
-    const lanes = await this.#transcript(id);
-    for (const number of lanes) await this.#transcript(laneId(id, number));
+    const numbers = await this.#transcript(id);
+    for (const number of numbers) await this.#transcript(pipelineOutputId(id, number));
     const library_id = libraryId(account_id, workspace_id);
     if (this.#looked_at.has(library_id)) return;
     if (this.#looked_at.size < LOOKED_AT_MAX) this.#looked_at.add(library_id);
@@ -32,7 +32,7 @@ export class SearchBackfill {
     await inSteps<LibraryPlace>((place) => this.#actors.library(library_id).make_searchable({ place }));
   }
 
-  /** Gives the numbers of its lanes. */
+  /** Gives the numbers of its pipeline outputs. */
   async #transcript(id: string): Promise<number[]> {
     const transcript = await this.#actors.transcript(id).view().catch(nullIfPermanent);
     if (transcript === null) return [];

@@ -153,14 +153,14 @@ class ShownHits {
   async #turn(hit: number, score: number): Promise<SearchHit | null> {
     const found = await this.#reading.turn(this.#hits, hit);
     if (found === null) return null;
-    const { scene, page, turn } = found;
+    const { readable, page, turn } = found;
     const checked = this.#check(turn);
     if (checked === null) return null;
     if (checked.missing.length > 0) {
       const beside = await this.#reading.beside(this.#hits, hit, found);
       if (!checked.missing.every((word) => beside.some((other) => stands(word, other)))) return null;
     }
-    const views = await viewTurns(this.#services, this.#who, { scene, turns: [{ page: page.number, turn }] });
+    const views = await viewTurns(this.#services, this.#who, { readable, turns: [{ page: page.number, turn }] });
     const [view] = views;
     if (view === undefined) return null;
     const { stream_id, source_id, start_ms, started_at, contact_id, speaker_name } = view;

@@ -44,12 +44,12 @@ export async function openScope(
   const { kinds, source_id = null, session_id = null, contact_ids = null } = query;
   const may_all = who.permissions.includes('debug:read') && isDeveloper(who);
   if (!may_all && kinds.some((kind) => OF_DEVELOPERS.has(kind))) throw new Refused(DEVELOPERS_ONLY);
-  const lane = await selectPipeline(services, who, query.pipeline_id);
+  const pipeline_id = await selectPipeline(services, who, query.pipeline_id);
   const found = await searchedLibraries(services, who, query.workspace_id);
   if (source_id !== null) await ownSource(services, { account_id: who.account_id, id: source_id });
   const contacts = contact_ids === null ? null : await contactsNow(services, who, contact_ids);
   // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
-  const is_own = lane !== null || contacts !== null;
+  const is_own = pipeline_id !== null || contacts !== null;
   const libraries = is_own ? found.filter(({ account_id }) => account_id === who.account_id) : found;
   const [shelves, deleted_sources] = await Promise.all([
     Promise.all(libraries.map(({ library_id }) => services.search_shelves.of(library_id))),
@@ -61,9 +61,9 @@ export async function openScope(
       kinds: new Set(kinds),
       source_id,
       deleted_sources,
-      pipeline: lane === null ? 0 : (ownerOfPipeline(lane)?.number ?? 0),
+      pipeline: pipeline_id === null ? 0 : (ownerOfPipeline(pipeline_id)?.number ?? 0),
     },
-    filters: { lane, contact_ids: contacts, session_id },
+    filters: { pipeline_id, contact_ids: contacts, session_id },
   };
 }
 

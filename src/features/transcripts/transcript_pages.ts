@@ -4,7 +4,7 @@ import { contactOf } from '../../../actors/transcripts/transcript_attribution.js
 import type { PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { pageKey } from '../../../actors/transcripts/transcript_page.js';
 import type { PipelineOutputKey, Speaker, Transcript } from '../../../actors/transcripts/transcript_state.js';
-import { laneId, ownerOfPipeline } from '../../domain/ids.js';
+import { ownerOfPipeline, pipelineOutputId } from '../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
@@ -52,23 +52,23 @@ export async function readableTranscriptOf(
   if (source?.status === 'deleted') throw new Refused(NO_STREAM);
   const nothing = { id: stream.id, stream, transcript: null, speakers: new Map() };
   if (stream.transcribed !== true) return nothing;
-  const lane = pipeline_id === null ? null : await laneOn(reader, { stream_id: stream.id, pipeline_id });
-  if (lane === null && !or_default) return nothing;
-  const id = lane?.id ?? stream.id;
-  const transcript = lane?.transcript ?? (await orNull(reader.actors.transcript(stream.id).view(), 'NOT_FOUND'));
+  const output = pipeline_id === null ? null : await pipelineOutputOf(reader, { stream_id: stream.id, pipeline_id });
+  if (output === null && !or_default) return nothing;
+  const id = output?.id ?? stream.id;
+  const transcript = output?.transcript ?? (await orNull(reader.actors.transcript(stream.id).view(), 'NOT_FOUND'));
   if (transcript === null) return nothing;
   const speakers = await speakersOf(reader, id, transcript.revision);
   return { id, stream, transcript, speakers };
 }
 
 /** A pipeline's own transcript of a stream; null where it has none. */
-async function laneOn(
+async function pipelineOutputOf(
   { actors }: Pick<TranscriptReader, 'actors'>,
   { stream_id, pipeline_id }: PipelineOutputKey,
 ): Promise<{ id: string; transcript: Transcript } | null> {
   const pipeline = ownerOfPipeline(pipeline_id);
   if (pipeline === null) return null;
-  const id = laneId(stream_id, pipeline.number);
+  const id = pipelineOutputId(stream_id, pipeline.number);
   const transcript = await orNull(actors.transcript(id).view(), 'NOT_FOUND');
   if (transcript === null) return null;
   const { lane } = transcript;

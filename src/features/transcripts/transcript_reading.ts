@@ -3,7 +3,7 @@ import { attributionOf, contactOf, speakerShown } from '../../../actors/transcri
 import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Word } from '../../../actors/transcripts/transcript_state.js';
 import type { Principal } from '../../access/principal.js';
-import { isLaneId, pipelineId, placeOfTurn, turnId } from '../../domain/ids.js';
+import { isPipelineOutputId, pipelineId, placeOfTurn, turnId } from '../../domain/ids.js';
 import { shared } from '../../domain/intervals.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { readableStream } from '../recordings/stream_access.js';
@@ -44,7 +44,7 @@ export async function readableTranscript(
 export type TranscriptQuery = { stream_id: string; pipeline_id?: string | undefined };
 
 /** The transcript of the pipeline that is asked for, as far as the caller may read it. */
-export async function sceneAsked(
+export async function requestedTranscript(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { stream_id, pipeline_id }: TranscriptQuery,
@@ -54,12 +54,12 @@ export async function sceneAsked(
 }
 
 /** A turn's transcript, by whoever it is; other pipelines' are their account's, and for whoever may select those. */
-export async function sceneOfTurn(
+export async function transcriptOfTurn(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   { stream_id: id }: { stream_id: string },
 ): Promise<ReadableTranscript> {
-  if (!isLaneId(id)) return readableTranscript(services, who, id);
+  if (!isPipelineOutputId(id)) return readableTranscript(services, who, id);
   const transcript = await services.actors.transcript(id).view();
   const { lane, account_id } = transcript;
   if (lane === undefined || account_id !== who.account_id || !selectsPipelines(who)) throw new Refused(NO_TRANSCRIPT);
@@ -75,12 +75,12 @@ export async function readTurn(
   const place = placeOfTurn(turn_id);
   if (place === null) throw new Refused(NO_TURN);
   const { stream_id, page, serial } = place;
-  const scene = await orNull(sceneOfTurn(services, who, place), 'NOT_FOUND');
-  if (scene === null) throw new Refused(NO_TURN);
+  const readable = await orNull(transcriptOfTurn(services, who, place), 'NOT_FOUND');
+  if (readable === null) throw new Refused(NO_TURN);
   const found = await orNull(services.actors.transcript(stream_id).turn({ page, serial }), 'NOT_FOUND');
   if (found === null) throw new Refused(NO_TURN);
   const turns = [{ page, turn: found.turn, words: words ? found.words : null }];
-  const views = await viewTurns(services, who, { scene, turns });
+  const views = await viewTurns(services, who, { readable, turns });
   return views[0] ?? throwRefusal(NO_TURN);
 }
 
@@ -88,14 +88,14 @@ export async function readTurn(
 export async function viewTurns(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
-  { scene, turns }: { scene: ReadableTranscript; turns: readonly FoundTurn[] },
+  { readable, turns }: { readable: ReadableTranscript; turns: readonly FoundTurn[] },
 ): Promise<TurnView[]> {
   const contacts = await namesOf(
     services,
-    scene,
+    readable,
     turns.map(({ turn }) => turn),
   );
-  return turns.map((found) => viewTurn(who, scene, { ...found, contacts }));
+  return turns.map((found) => viewTurn(who, readable, { ...found, contacts }));
 }
 
 function viewTurn(

@@ -10,7 +10,7 @@ import type { FeatureServices } from '../services.js';
 import type { TranscriberSettings } from './engines/choose_engine.js';
 import { transcriberOf } from './engines/choose_engine.js';
 import { type Contacts, namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
-import { readableTranscript, sceneAsked, type TranscriptQuery } from './transcript_reading.js';
+import { readableTranscript, requestedTranscript, type TranscriptQuery } from './transcript_reading.js';
 
 const interval = z.tuple([count, count]);
 const intervals = (meaning: string) => z.array(interval).describe(`${meaning}: from and to, in ms.`);
@@ -65,8 +65,8 @@ export async function readTranscript(
   who: Principal,
   query: TranscriptQuery,
 ): Promise<TranscriptView> {
-  const scene = await sceneAsked(services, who, query);
-  return summarize(services, who, scene);
+  const readable = await requestedTranscript(services, who, query);
+  return summarize(services, who, readable);
 }
 
 /** What recording a transcript is of, and how many ms of its audio are still to be transcribed. */
@@ -83,13 +83,13 @@ export async function transcriptProgress(
 async function summarize(
   services: Pick<FeatureServices, 'actors' | 'runtime'> & { settings: TranscriberSettings },
   { account_id }: Principal,
-  scene: ReadableTranscript,
+  readable: ReadableTranscript,
 ): Promise<TranscriptView> {
-  const { stream, transcript, speakers } = scene;
+  const { stream, transcript, speakers } = readable;
   const languages = new Set<string>();
   const spoken = new Map<string, { turn: PageTurn; turns: number; talk_ms: number }>();
   let expired: Interval[] = [];
-  for await (const page of pagesFrom(services, scene, { page: 0 })) {
+  for await (const page of pagesFrom(services, readable, { page: 0 })) {
     for (const span of page.expired.spans) expired = addInterval(expired, span, LIMITS.transcript_intervals_max);
     for (const turn of page.turns) {
       if (turn.language !== null) languages.add(turn.language);
@@ -102,7 +102,7 @@ async function summarize(
   }
   const contacts = await namesOf(
     services,
-    scene,
+    readable,
     [...spoken.values()].map(({ turn }) => turn),
   );
   const is_owner = stream.account_id === account_id;
@@ -110,7 +110,7 @@ async function summarize(
     stream_id: stream.id,
     revision: transcript?.revision ?? 0,
     languages: [...languages].sort(),
-    speakers: [...spoken].map(([speaker, said]) => speakerView({ speaker, scene, contacts, is_owner }, said)),
+    speakers: [...spoken].map(([speaker, said]) => speakerView({ speaker, readable, contacts, is_owner }, said)),
     covered: transcript?.covered ?? [],
     waiting: transcript?.waiting.map(({ from_ms, to_ms }): Interval => [from_ms, to_ms]) ?? [],
     failed: transcript?.failed ?? [],
@@ -130,20 +130,20 @@ function uncorrected({ contact_id: _, speaker_is_manual: __, ...turn }: PageTurn
   return turn;
 }
 
-type Shown = { speaker: string; scene: ReadableTranscript; contacts: Contacts; is_owner: boolean };
+type Shown = { speaker: string; readable: ReadableTranscript; contacts: Contacts; is_owner: boolean };
 
 /** `turn`: one of the speaker's, as if nobody had said anything of it alone. */
 function speakerView(
-  { speaker, scene, contacts, is_owner }: Shown,
+  { speaker, readable, contacts, is_owner }: Shown,
   { turn, turns, talk_ms }: { turn: PageTurn; turns: number; talk_ms: number },
 ): SpeakerView {
-  const held = contactOf(scene.speakers, turn);
+  const held = contactOf(readable.speakers, turn);
   const contact = held === null ? null : (contacts[held] ?? null);
   return {
     speaker,
     contact_id: is_owner ? (contact?.id ?? null) : null,
     name: contact?.name ?? null,
-    attribution: attributionOf(scene.speakers, turn),
+    attribution: attributionOf(readable.speakers, turn),
     turns,
     talk_ms,
   };

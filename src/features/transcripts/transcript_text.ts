@@ -6,7 +6,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
 import { type Contacts, namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
-import { sceneAsked, type TranscriptQuery } from './transcript_reading.js';
+import { requestedTranscript, type TranscriptQuery } from './transcript_reading.js';
 
 /** A transcript as one text: plain, or as subtitles (SubRip, WebVTT). */
 export const TEXT_FORMATS = ['txt', 'srt', 'vtt'] as const;
@@ -39,22 +39,22 @@ export async function readTranscriptText(
   who: Principal,
   { format, ...query }: TranscriptQuery & { format: TextFormat },
 ): Promise<{ file_name: string; text: string }> {
-  const scene = await sceneAsked(services, who, query);
-  const text = await textOf(services, scene, format);
-  return { file_name: `${scene.stream.id}.${format}`, text };
+  const readable = await requestedTranscript(services, who, query);
+  const text = await textOf(services, readable, format);
+  return { file_name: `${readable.stream.id}.${format}`, text };
 }
 
 async function textOf(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
-  scene: ReadableTranscript,
+  readable: ReadableTranscript,
   format: TextFormat,
 ): Promise<string> {
-  const { transcript, speakers } = scene;
+  const { transcript, speakers } = readable;
   if ((transcript?.turns ?? 0) > LIMITS.transcript_text_turns_max) throw new Refused(TOO_LONG);
   const parts = [format === 'vtt' ? 'WEBVTT\n\n' : ''];
   let number = 0;
-  for await (const page of pagesFrom(services, scene, { page: 0 })) {
-    const contacts = await namesOf(services, scene, page.turns);
+  for await (const page of pagesFrom(services, readable, { page: 0 })) {
+    const contacts = await namesOf(services, readable, page.turns);
     for (const turn of page.turns) {
       number += 1;
       parts.push(LINES[format]({ number, turn, name: nameOf(speakers, contacts, turn) }));

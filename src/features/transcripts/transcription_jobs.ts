@@ -13,7 +13,7 @@ import {
   type Window,
 } from '../../../actors/transcripts/transcript_state.js';
 import { NOT_HELD } from '../../../actors/transcripts/transcript_windows.js';
-import { laneId, ownerOfPipeline, partitionOfId, pipelineId } from '../../domain/ids.js';
+import { ownerOfPipeline, partitionOfId, pipelineId, pipelineOutputId } from '../../domain/ids.js';
 import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, isRefused, orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
@@ -52,7 +52,7 @@ export type WindowResult = JobResult & { result: TranscriptionResult; engine?: s
 /** What tells whether a recording may be transcribed. */
 type RecordingOwner = Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id'>;
 
-/** Windows of recordings that are to be transcribed; transcripts hold them, the id of one is its stream's or a lane's. */
+/** Windows of recordings that are to be transcribed; transcripts hold them, the id of one is its stream's or a pipeline output's. */
 export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, PublicationTally, TranscribedWindow> {
   readonly #deps: TranscriptionJobsDeps;
   readonly #voices: Voices;
@@ -86,7 +86,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const token = this.newToken();
     const run_id = randomId({ partition: partitionOfId(stream_id), now_ms: now() });
     const context = await actors.context(account_id).view();
-    const pipeline = pipelineOfLane(transcript, context);
+    const pipeline = pipelineOfTranscript(transcript, context);
     if (pipeline === null) {
       await actor.stop_transcribing().catch(absent);
       return null;
@@ -154,7 +154,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const stream_id = lane?.stream_id ?? transcript_id;
     const fences = await this.#fences(transcript, stream_id);
     const context = await actors.context(transcript.account_id).view();
-    const pipeline = pipelineOfLane(transcript, context);
+    const pipeline = pipelineOfTranscript(transcript, context);
     if (pipeline === null) throw new Refused(GONE);
     // With more around them, speakers are told apart better.
     const { final_pass: wants_pass, diarize } = pipeline.transcription;
@@ -197,9 +197,9 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const { actors, now } = this.#deps;
     const own = await actors.transcript(stream_id).view().catch(absent);
     if (own === null) return false;
-    const ids = (own.lanes ?? []).map((number) => laneId(stream_id, number));
-    const lanes = await Promise.all(ids.map(async (id) => await actors.transcript(id).view().catch(absent)));
-    return [own, ...lanes].some((transcript) => {
+    const ids = (own.lanes ?? []).map((number) => pipelineOutputId(stream_id, number));
+    const outputs = await Promise.all(ids.map(async (id) => await actors.transcript(id).view().catch(absent)));
+    return [own, ...outputs].some((transcript) => {
       if (transcript === null || (transcript.lane?.stream_id ?? stream_id) !== stream_id) return false;
       const { window } = transcript;
       return window !== null && window.until_ms > now() && window.from_ms < to_ms && window.to_ms > from_ms;
@@ -296,7 +296,7 @@ function absent(error: unknown): null {
 }
 
 /** Whose settings count: the default pipeline's, or in a transcript of another that one's; null where it is put away. */
-function pipelineOfLane({ lane }: Transcript, context: Context): Pipeline | null {
+function pipelineOfTranscript({ lane }: Transcript, context: Context): Pipeline | null {
   if (lane === undefined) return defaultPipeline(context);
   const number = ownerOfPipeline(lane.pipeline_id)?.number;
   return context.pipelines.find((one) => one.number === number && !one.archived) ?? null;

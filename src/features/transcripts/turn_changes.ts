@@ -22,19 +22,19 @@ import { Voices } from './voices.js';
  * its source are still there. The answer is made of what was committed: a later run may already have replaced it.
  */
 
-const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');
+const NO_TURN = refuse('NOT_FOUND', 'There is no such due_own.');
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const NO_SPEAKER = refuse('NOT_FOUND', 'There is no such speaker in this stream.');
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may correct its transcript.');
 
-/** What a person says of a turn: who said it (a contact, null for nobody, or another speaker), and what (null for what was heard). */
+/** What a person says of a due_own: who said it (a contact, null for nobody, or another speaker), and what (null for what was heard). */
 type TurnCorrection = {
   contact_id?: string | null | undefined;
   speaker?: number | undefined;
   text?: string | null | undefined;
 };
 
-/** Says who said a turn, what was said in it, or both. */
+/** Says who said a due_own, what was said in it, or both. */
 export async function correctTurn(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -49,7 +49,7 @@ export async function correctTurn(
   const { scene, reply } = await changeTurn(services, who, turn_id, (transcript, place, fences) =>
     transcript.change_turn({ ...place, ...change }, fences),
   );
-  const views = await viewChanged(services, who, { scene, page: reply.page, turns: [reply.turn] });
+  const views = await viewChanged(services, who, { scene, page: reply.page, turns: [reply.due_own] });
   return views[0] ?? throwRefusal(NO_TURN);
 }
 
@@ -60,13 +60,13 @@ export async function splitTurn(
   turn_id: string,
   { at_ms }: { at_ms: number },
 ): Promise<TurnView[]> {
-  const { scene, reply } = await changeTurn(services, who, turn_id, (transcript, place, fences) =>
+  const { readable, reply } = await changeTurn(services, who, turn_id, (transcript, place, fences) =>
     transcript.split_turn({ ...place, at_ms }, fences),
   );
-  return viewChanged(services, who, { scene, ...reply });
+  return viewChanged(services, who, { readable, ...reply });
 }
 
-/** Deletes a turn, and withdraws what insights had of it. */
+/** Deletes a due_own, and withdraws what insights had of it. */
 export async function deleteTurn(
   services: Pick<FeatureServices, 'actors' | 'runtime'> & {
     speech_withdrawal: { ofStream(stream: Stream): Promise<void> };
@@ -74,14 +74,14 @@ export async function deleteTurn(
   who: Principal,
   turn_id: string,
 ): Promise<void> {
-  const { scene } = await changeTurn(
+  const { readable } = await changeTurn(
     services,
     who,
     turn_id,
     (transcript, place, fences) => transcript.delete_turn(place, fences),
     services.actors.downstream,
   );
-  await services.speech_withdrawal.ofStream(scene.stream);
+  await services.speech_withdrawal.ofStream(readable.stream);
 }
 
 /** Says who a speaker is, in all turns of which nobody said something else. */
@@ -95,11 +95,11 @@ export async function assignSpeaker(
 ): Promise<TranscriptView> {
   const speaker = speakerNumber(name);
   if (speaker === null) throw new Refused(NO_SPEAKER);
-  const scene = await ownScene(services, who, stream_id);
-  const { transcript } = scene;
+  const readable = await ownTranscript(services, who, stream_id);
+  const { transcript } = readable;
   if (transcript === null) throw new Refused(NO_SPEAKER);
   const held = await contactToday(services, who, contact_id);
-  await askTranscript(services, who, scene, (actor, fences) =>
+  await askTranscript(services, who, readable, (actor, fences) =>
     actor.assign_speaker({ speaker, contact_id: held }, fences),
   );
   const voices = new Voices(services.actors, services.clock.now);
@@ -118,13 +118,13 @@ export async function mergeSpeakers(
 ): Promise<TranscriptView> {
   const speaker = speakerNumber(name);
   if (speaker === null) throw new Refused(NO_SPEAKER);
-  const scene = await ownScene(services, who, stream_id);
-  if (scene.transcript === null) throw new Refused(NO_SPEAKER);
-  await askTranscript(services, who, scene, (actor, fences) => actor.merge_speaker({ speaker, into }, fences));
+  const readable = await ownTranscript(services, who, stream_id);
+  if (readable.transcript === null) throw new Refused(NO_SPEAKER);
+  await askTranscript(services, who, readable, (actor, fences) => actor.merge_speaker({ speaker, into }, fences));
   return announced(services, who, stream_id);
 }
 
-/** A contact as it is today, so that a turn never shows one that became a part of another. */
+/** A contact as it is today, so that a due_own never shows one that became a part of another. */
 async function contactToday(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
@@ -141,38 +141,38 @@ async function changeTurn<Reply>(
   turn_id: string,
   ask: (transcript: EntityOf<'transcript'>, place: { page: number; serial: number }, fences: Fence[]) => Promise<Reply>,
   actors: Pick<Actors, 'transcript'> = services.actors,
-): Promise<{ scene: ReadableTranscript; reply: Reply }> {
+): Promise<{ readable: ReadableTranscript; reply: Reply }> {
   const found = placeOfTurn(turn_id);
   if (found === null) throw new Refused(NO_TURN);
   const { stream_id, ...place } = found;
-  const scene = await orNull(ownScene(services, who, stream_id), 'NOT_FOUND');
-  if (scene === null || scene.transcript === null) throw new Refused(NO_TURN);
+  const readable = await orNull(ownTranscript(services, who, stream_id), 'NOT_FOUND');
+  if (readable === null || readable.transcript === null) throw new Refused(NO_TURN);
   const reply = await askTranscript(
     services,
     who,
-    scene,
+    readable,
     (transcript, fences) => ask(transcript, place, fences),
     actors,
   );
-  return { scene, reply };
+  return { readable, reply };
 }
 
 function viewChanged(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
-  { scene, page, turns }: { scene: ReadableTranscript; page: TranscriptPage; turns: PageTurn[] },
+  { readable, page, turns }: { readable: ReadableTranscript; page: TranscriptPage; turns: PageTurn[] },
 ): Promise<TurnView[]> {
-  const found = turns.map((turn) => ({ page: page.number, turn, words: null }));
-  return viewTurns(services, who, { scene, turns: found });
+  const found = turns.map((due_own) => ({ page: page.number, due_own, words: null }));
+  return viewTurns(services, who, { readable, turns: found });
 }
 
-async function ownScene(
+async function ownTranscript(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
   stream_id: string,
 ): Promise<ReadableTranscript> {
-  const scene = await readableTranscript(services, who, stream_id);
-  return scene.stream.account_id === who.account_id ? scene : throwRefusal(ONLY_OWNER);
+  const readable = await readableTranscript(services, who, stream_id);
+  return readable.stream.account_id === who.account_id ? readable : throwRefusal(ONLY_OWNER);
 }
 
 /** No event comes after that of its source's deletion. */

@@ -11,7 +11,7 @@ import { ownSource } from '../recordings/sources.js';
 import type { FeatureServices } from '../services.js';
 import { askWorkspace } from '../workspaces/ask_workspace.js';
 import { namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
-import { type FoundTurn, readableTranscript, readTurn, sceneAsked, viewTurns } from './transcript_reading.js';
+import { type FoundTurn, readableTranscript, readTurn, requestedTranscript, viewTurns } from './transcript_reading.js';
 import type { TurnView } from './turn_shape.js';
 
 /** Lists of turns: of one stream in the order of its timeline, or of many, the newest first. */
@@ -79,13 +79,13 @@ async function turnsOfStream(
 ): Promise<Page<TurnView>> {
   const after = cursor === undefined ? null : readInside(cursor.order, cursor.member);
   if (cursor !== undefined && after === null) throw new Refused(otherCursor());
-  const scene = await sceneAsked(services, who, { stream_id, pipeline_id });
+  const readable = await requestedTranscript(services, who, { stream_id, pipeline_id });
   const found: FoundTurn[] = [];
   // A turn that reaches into the time may lie in the page before.
   const begins_ms = after === null ? Math.max(0, from_ms - LIMITS.transcript_page_ms) : after.start_ms;
   const first = Math.min(pageAt(begins_ms), LIMITS.transcript_pages_max);
   let is_over = false;
-  for await (const page of pagesFrom(services, scene, { page: first })) {
+  for await (const page of pagesFrom(services, readable, { page: first })) {
     for (const turn of page.turns) {
       const is_behind =
         after === null ||
@@ -97,7 +97,7 @@ async function turnsOfStream(
     }
     if (is_over || found.length > limit) break;
   }
-  const items = await viewTurns(services, who, { scene, turns: found.slice(0, limit) });
+  const items = await viewTurns(services, who, { readable, turns: found.slice(0, limit) });
   const last = found.length > limit ? found[limit - 1]?.turn : undefined;
   return {
     items,
@@ -144,12 +144,12 @@ async function turnsOfMany(
   for await (const row of streamsOf(services, who, { ...query, contact_id: contact?.id }, begin)) {
     const place = { order: row.order, stream_id: row.member };
     const inside = begin?.stream_id === row.member ? begin.inside : undefined;
-    const scene = inside === null ? null : await orNull(readableTranscript(services, who, row.member), 'NOT_FOUND');
-    if (scene !== null) {
-      for await (const step of newestSteps(services, scene, { ...query, contact_id: contact?.id, inside })) {
+    const readable = inside === null ? null : await orNull(readableTranscript(services, who, row.member), 'NOT_FOUND');
+    if (readable !== null) {
+      for await (const step of newestSteps(services, readable, { ...query, contact_id: contact?.id, inside })) {
         tally.pages += 1;
         const taken = step.turns.slice(0, limit - items.length);
-        const views = await viewTurns(services, who, { scene, turns: taken });
+        const views = await viewTurns(services, who, { readable, turns: taken });
         items.push(...views);
         const last = taken.at(-1)?.turn;
         if (last !== undefined) end = { ...place, inside: { start_ms: last.start_ms, serial: last.serial } };
@@ -169,23 +169,23 @@ type StepsQuery = Pick<TurnsQuery, 'contact_id' | 'from' | 'to'> & { inside: Ins
 /** What passes of each page of a stream, the newest first, and how far that has come. */
 async function* newestSteps(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
-  scene: ReadableTranscript,
+  readable: ReadableTranscript,
   { contact_id, from, to, inside }: StepsQuery,
 ): AsyncGenerator<{ turns: FoundTurn[]; reached: Inside }> {
-  const { stream, transcript } = scene;
+  const { stream, transcript } = readable;
   const begun_ms = Date.parse(stream.captured_at);
   const from_ms = from === undefined ? 0 : Date.parse(from) - begun_ms;
   const to_ms = to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(to) - begun_ms;
   const last_ms = Math.min(to_ms, inside?.start_ms ?? Number.MAX_SAFE_INTEGER);
   if (transcript === null || last_ms < 0) return;
   const first = Math.min(pageAt(last_ms), LIMITS.transcript_pages_max);
-  for await (const page of pagesFrom(services, scene, { page: first, descending: true })) {
+  for await (const page of pagesFrom(services, readable, { page: first, descending: true })) {
     const within = page.turns.filter(
       (turn) => turn.start_ms >= from_ms && turn.start_ms <= to_ms && (inside == null || isBefore(turn, inside)),
     );
-    const contacts = contact_id === undefined ? {} : await namesOf(services, scene, within);
+    const contacts = contact_id === undefined ? {} : await namesOf(services, readable, within);
     const passing = within.filter((turn) => {
-      const held = contactOf(scene.speakers, turn);
+      const held = contactOf(readable.speakers, turn);
       return contact_id === undefined || (held !== null && contacts[held]?.id === contact_id);
     });
     const first_ms = page.number * LIMITS.transcript_page_ms;

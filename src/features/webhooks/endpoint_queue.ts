@@ -91,7 +91,14 @@ export class EndpointQueue {
       const { account_epoch } = target;
       const tokens = Array.from({ length: granted }, () => this.#drawToken());
       const fences = [{ fence: 'epoch' as const, account_id, epoch: 'account', value: account_epoch }];
-      const input = { life: account_epoch, results, tokens, ...gone, jitter: randomFraction(), ...(mail && { mail }) };
+      const input = {
+        credential_epoch: account_epoch,
+        results,
+        tokens,
+        ...gone,
+        jitter: randomFraction(),
+        ...(mail && { mail }),
+      };
       try {
         const work = await actors.endpoint(endpoint_id).work(input, fences);
         if (!('mail_needed' in work)) {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { SweepJob } from '../../../actors/actor.js';
 import type { Library, LibrarySweep } from '../../../actors/insights/library_state.js';
-import { chunkId, isLaneId, ownerOfPrivateWorkspace, partitionOfId } from '../../domain/ids.js';
+import { chunkId, isPipelineOutputId, ownerOfPrivateWorkspace, partitionOfId } from '../../domain/ids.js';
 import type { Interval } from '../../domain/intervals.js';
 import { isRefused, orNull, type Refused, unreachable } from '../../domain/refusals.js';
 import { DUE_LISTS, type DueList, dueIndex, type Expire, type Expired } from '../../domain/retention.js';
@@ -243,7 +243,7 @@ export class RetentionSweep {
   async *#expireTurns({ member, expire, fences }: Expiring): AsyncGenerator<number> {
     const transcript = this.#deps.actors.transcript(member);
     const held: Fence[] = [...fences];
-    if (isLaneId(member)) {
+    if (isPipelineOutputId(member)) {
       const found = await transcript.view();
       if (found.lane !== undefined) held.push({ fence: 'open', id: found.lane.stream_id });
     }

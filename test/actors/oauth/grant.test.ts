@@ -103,7 +103,7 @@ const ends = { reply: NO, next: null, effects: [DELIST, FORGET] };
 t.test('a grant opens once, and is on the list of its life from the exchange on until it ends', async (t) => {
   const revoke = (by: Extract<GrantMessage, { type: 'revoke' }>['by']): GrantMessage => ({ type: 'revoke', by });
   const by_app = revoke({ client_id: 'app' });
-  const by_account = revoke({ account_id: 'a', grants_life: 3 });
+  const by_account = revoke({ account_id: 'a', grants_epoch: 3 });
   const brought: LiveGrant = { ...imported, created_at_ms: START_MS - 7 };
   const NOT = { reply: { revoked: false } };
   const ended = { reply: { revoked: true }, next: null };
@@ -134,16 +134,16 @@ t.test('a grant opens once, and is on the list of its life from the exchange on 
     {
       says: 'by an account under another life, a code',
       state: opened,
-      message: revoke({ account_id: 'b', grants_life: 4 }),
+      message: revoke({ account_id: 'b', grants_epoch: 4 }),
       ...NOT,
     },
     {
       says: 'by another account under another life',
       state: live(),
-      message: revoke({ account_id: 'b', grants_life: 4 }),
+      message: revoke({ account_id: 'b', grants_epoch: 4 }),
       ...NOT,
     },
-    { says: 'by its account, later', state: live(), message: revoke({ account_id: 'a', grants_life: 4 }), ...NOT },
+    { says: 'by its account, later', state: live(), message: revoke({ account_id: 'a', grants_epoch: 4 }), ...NOT },
     { says: 'by its account', state: live(), message: by_account, ...ended, effects: [DELIST, FORGET] },
     { says: 'by its account, which is shown no codes', state: opened, message: by_account, ...NOT },
 
@@ -442,10 +442,10 @@ const grant_step: fc.Arbitrary<GrantStep> = fc.oneof(
     arbitrary: fc.record({
       revoke: fc.constantFrom(
         { client_id: 'other' },
-        { account_id: 'b', grants_life: 3 },
-        { account_id: 'a', grants_life: 2 },
+        { account_id: 'b', grants_epoch: 3 },
+        { account_id: 'a', grants_epoch: 2 },
         { client_id: 'app' },
-        { account_id: 'a', grants_life: 3 },
+        { account_id: 'a', grants_epoch: 3 },
       ),
     }),
   },
@@ -534,7 +534,7 @@ t.test(
             !is_over &&
             ('client_id' in step.revoke
               ? step.revoke.client_id === 'app'
-              : generation > 0 && step.revoke.account_id === 'a' && step.revoke.grants_life === 3);
+              : generation > 0 && step.revoke.account_id === 'a' && step.revoke.grants_epoch === 3);
           if ((reply as { revoked: boolean }).revoked !== may) throw new Error('revoked');
           if (may) is_over = true;
         } else if (step.again === 'view') {

@@ -85,7 +85,7 @@ t.test('F-010 whatever is asked of an endpoint that is not there finds none', as
     set('active'),
     set('paused'),
     set('disabled'),
-    { type: 'work', life: 0, results: [resultOf(claimOf(entry(1)), 'accepted')], tokens: ['x'], jitter: 0 },
+    { type: 'work', credential_epoch: 0, results: [resultOf(claimOf(entry(1)), 'accepted')], tokens: ['x'], jitter: 0 },
     { type: 'sweep' },
   ];
   rows(

@@ -249,7 +249,7 @@ t.test('F-016 the tenth disables: all that is outstanding is cancelled, and its 
   const [tenth] = before.claims as [DeliveryClaim];
   const asked = {
     type: 'work' as const,
-    life: 0,
+    credential_epoch: 0,
     results: [resultOf(tenth, 'refused')],
     tokens: ['x', 'y'],
     jitter: 0,

@@ -21,7 +21,7 @@ t.test('what was authorised under a credential epoch that has passed', async (t)
     const address = ledgerOf(1);
     await process.ask(account, { type: 'bump', account_id: account.id, epoch: 'tokens' });
     t.same(await process.store.epochs({ account_id: account.id, partition: 1 }), { tokens: 1 });
-    const turns = process.turnsOf(address);
+    const batches = process.batchesOf(address);
     const replies = await Promise.all([
       process.ask(address, { type: 'add', by: 1 }, [epochOf(account.id, 1)]),
       process.ask(address, { type: 'add', by: 10, ref: 'old' }, [epochOf(account.id, 0)]),
@@ -30,7 +30,7 @@ t.test('what was authorised under a credential epoch that has passed', async (t)
       process.ask(address, { type: 'add', by: 10_000 }, [epochOf(account.id, 1)]),
     ]);
     t.match(replies, [1, refused, 101, refused, 10_101]);
-    t.equal(process.turnsOf(address), turns + 1, 'in one turn');
+    t.equal(process.batchesOf(address), batches + 1, 'in one batch');
     t.same(await process.ask(address, { type: 'list_refs' }), [], 'nothing of it is left');
     t.same(await process.view(address), { n: 10_101, trail: [] });
   });

@@ -50,18 +50,18 @@ const chain = defineActor<Chain>()({
     read: {
       reads: true,
       ...walking,
-      decide: (_, { first }: { first: string }, turn) => ({ reply: linksFrom(first, turn).join('') }),
+      decide: (_, { first }: { first: string }, facts) => ({ reply: linksFrom(first, facts).join('') }),
     },
-    /** The same in its turn, which a read need not wait for. */
+    /** The same in its batch, which a read need not wait for. */
     read_in_turn: {
       ...walking,
-      decide: (_, { first }: { first: string }, turn) => ({ reply: linksFrom(first, turn).join('') }),
+      decide: (_, { first }: { first: string }, facts) => ({ reply: linksFrom(first, facts).join('') }),
     },
     /** Adds a link at the end. */
     grow: {
       ...walking,
-      decide(state, { first, by }: { first: string; by: string }, turn): Decision<Chain, string> {
-        const ids = linksFrom(first, turn);
+      decide(state, { first, by }: { first: string; by: string }, facts): Decision<Chain, string> {
+        const ids = linksFrom(first, facts);
         const effects = [put(ids.at(-1) as string, by), put(by, null)];
         return { reply: [...ids, by].join(''), next: { changes: (state?.changes ?? 0) + 1 }, effects };
       },

@@ -33,7 +33,7 @@ const shelf = defineActor<Shelf>()({
     look: {
       records: (_: object, state: Shelf | null) => (state === null ? [] : [query(state.on_top)]),
       further: (_: object, state: Shelf | null, read: Read) => (state === null ? [] : [query(onTop(state, read))]),
-      decide: (state, _, turn): Decision<Shelf, string> => ({ reply: onTop(state as Shelf, turn) }),
+      decide: (state, _, facts): Decision<Shelf, string> => ({ reply: onTop(state as Shelf, facts) }),
     },
   },
 });

@@ -72,7 +72,7 @@ t.test('outbox', async (t) => {
     t.equal((await process.view(to)).n, 1);
   });
 
-  await t.test('several that reach a receiver in one turn are each applied once', async (t) => {
+  await t.test('several that reach a receiver in one batch are each applied once', async (t) => {
     const process = await open(t);
     const to = ledgerOf(6);
     const deliver = (number: number) =>

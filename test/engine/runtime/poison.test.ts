@@ -36,7 +36,7 @@ t.test('poisonous messages', async (t) => {
     });
   }
 
-  await t.test('what waits behind a failed turn is decided once, and hears its own answer', async (t) => {
+  await t.test('what waits behind a failed batch is decided once, and hears its own answer', async (t) => {
     const address = ledgerOf(2);
     const replies = await Promise.all([
       process.ask(address, { type: 'add', by: 1, ref: 'a' }),
@@ -48,7 +48,7 @@ t.test('poisonous messages', async (t) => {
     t.equal((await process.view(address)).n, 2);
   });
 
-  await t.test('what waits behind a turn that storage failed hears its own answer', async (t) => {
+  await t.test('what waits behind a batch that storage failed hears its own answer', async (t) => {
     const proxy = await RedisProxy.open(t, server.socket_path);
     const behind = await ServerProcess.open(t, { socket_path: proxy.socket_path });
     const address = ledgerOf(3);

@@ -43,7 +43,7 @@ t.test('reminders', async (t) => {
     for (const address of addresses) t.same(await trail(address), ['fired']);
   });
 
-  await t.test('one delivered twice into one turn fires once', async (t) => {
+  await t.test('one delivered twice into one batch fires once', async (t) => {
     const address = ledgerOf(2);
     const at_ms = now_ms;
     await one.ask(address, { type: 'remind', name: 'x', at_ms, message: note('fired') });
@@ -57,7 +57,7 @@ t.test('reminders', async (t) => {
   });
 
   await t.test(
-    'a moved one fires at its new time only, also when it is moved in the turn in which it would fire',
+    'a moved one fires at its new time only, also when it is moved in the batch in which it would fire',
     async (t) => {
       const address = ledgerOf(3);
       const move = (at_ms: number) =>
@@ -136,7 +136,7 @@ t.test('reminders', async (t) => {
       await remind(well);
       t.equal(await other.reminders.look(), 1);
       t.same(await trail(well), ['fired']);
-      const tried = () => other.turnsOf(quarantined[0] as typeof well);
+      const tried = () => other.batchesOf(quarantined[0] as typeof well);
       const turns = tried();
       now_ms += 1_000;
       await remind(well);

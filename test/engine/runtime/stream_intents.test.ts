@@ -19,7 +19,7 @@ const intent = (source_chunk_ref: string, sequence: number): ChunkIntent => ({
   sha256: '0'.repeat(64),
 });
 
-t.test('many intents in one turn', async (t) => {
+t.test('many intents in one batch', async (t) => {
   const server = await new TestRedis().start();
   t.teardown(() => server.stop());
   const { socket_path } = server;
@@ -51,11 +51,11 @@ t.test('many intents in one turn', async (t) => {
 
   await t.test('50 equal ones make one chunk and hear the same', async (t) => {
     const address = await register();
-    const turns = process.turnsOf(address);
+    const batches = process.batchesOf(address);
     const replies = (await ask(address, new Array<ChunkIntent>(50).fill(intent('a', 1)))) as {
       chunk: { chunk_id: string };
     }[];
-    t.equal(process.turnsOf(address), turns + 1, 'in one turn');
+    t.equal(process.batchesOf(address), batches + 1, 'in one batch');
     t.equal(new Set(replies.map(({ chunk }) => JSON.stringify(chunk))).size, 1);
     t.equal((await chunksOf(address)).chunks.length, 1);
     t.same(
@@ -66,12 +66,12 @@ t.test('many intents in one turn', async (t) => {
 
   await t.test('of 50 with one sequence and other refs one wins, 49 hear CONFLICT', async (t) => {
     const address = await register();
-    const turns = process.turnsOf(address);
+    const batches = process.batchesOf(address);
     const replies = await ask(
       address,
       Array.from({ length: 50 }, (_, i) => intent(`ref-${i}`, 1)),
     );
-    t.equal(process.turnsOf(address), turns + 1, 'in one turn');
+    t.equal(process.batchesOf(address), batches + 1, 'in one batch');
     t.notOk(isRefusal(replies[0]), 'the first one wins');
     t.equal(replies.filter((reply) => isRefusal(reply) && reply.refused === 'CONFLICT').length, 49);
     t.same(
@@ -90,7 +90,7 @@ t.test('many intents in one turn', async (t) => {
     t.equal((await chunksOf(address)).chunks.length, 1);
   });
 
-  await t.test('a list asked for between two intents of one turn holds the first and not the second', async (t) => {
+  await t.test('a list asked for between two intents of one batch holds the first and not the second', async (t) => {
     const address = await register();
     const [, listed] = await Promise.all([
       ask(address, [intent('a', 1)]),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { laneId } from '../../../src/domain/ids.js';
+import { pipelineOutputId } from '../../../src/domain/ids.js';
 import { Block, encodeBlock } from '../../../src/domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, QueryWord } from '../../../src/domain/search/matching.js';
 import { parseQuery, wordBeingTyped } from '../../../src/domain/search/query.js';
@@ -103,7 +103,7 @@ function bruteForce(libraries: Told[], asked: Asked): { id: string; score: numbe
   const { words, phrases, excluded, match, fuzzy, kinds, pipeline, source_id, deleted_sources } = asked;
   const deleted = new Set(
     libraries.flatMap(({ deleted_streams }) =>
-      [...deleted_streams].map((id) => (pipeline === 0 ? id : laneId(id, pipeline))),
+      [...deleted_streams].map((id) => (pipeline === 0 ? id : pipelineOutputId(id, pipeline))),
     ),
   );
   const scope = libraries.flatMap(textsOf).filter((text) => {

@@ -7,7 +7,13 @@ import { contacts } from '../../../actors/transcripts/contacts.js';
 import { transcript } from '../../../actors/transcripts/transcript.js';
 import type { PublishedTurn } from '../../../actors/transcripts/transcript_state.js';
 import { sweep } from '../../../actors/workspaces/sweep.js';
-import { FIRST_INSIGHT_NUMBER, laneId, libraryId, partitionOfId, pipelineId } from '../../../src/domain/ids.js';
+import {
+  FIRST_INSIGHT_NUMBER,
+  libraryId,
+  partitionOfId,
+  pipelineId,
+  pipelineOutputId,
+} from '../../../src/domain/ids.js';
 import { SEARCH_INDEX } from '../../../src/domain/search/places.js';
 import { WORDS_VERSION, wordTerm } from '../../../src/domain/search/words.js';
 import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
@@ -74,13 +80,13 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
   };
   const begin = async (actors = one.actors, { workspace_id = drawn(), pipeline = 0 } = {}) => {
     const stream_id = drawn();
-    const id = pipeline === 0 ? stream_id : laneId(stream_id, pipeline);
+    const id = pipeline === 0 ? stream_id : pipelineOutputId(stream_id, pipeline);
     const stream = { account_id, workspace_id, source_id, captured_at_ms: 1_000_000, end_ms: null };
     const audio = { stream, window_ms: 60_000, intervals: [[0, 1_200_000]] as [number, number][] };
     if (pipeline === 0) await actors.transcript(id).audio(audio);
     else {
       const lane = { stream_id, pipeline_id: pipelineId(account_id, pipeline) };
-      await actors.transcript(id).run_lane({ ...audio, lane, longest_ms: 1_000 });
+      await actors.transcript(id).run_pipeline({ ...audio, lane, longest_ms: 1_000 });
     }
     return { id, workspace_id, library_id: libraryId(account_id, workspace_id) };
   };
@@ -135,9 +141,9 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
   await t.test('D-033 an erased transcript and an erased library leave no key', async (t) => {
     const { id, library_id } = await begin();
     await publish(id, ['one boat']);
-    const lane = await begin(one.actors, { pipeline: 3 });
-    await publish(lane.id, ['one boat']);
-    t.same((await found(lane.library_id, 'boat')).turns, { [lane.id]: ['0:0'] });
+    const output = await begin(one.actors, { pipeline: 3 });
+    await publish(output.id, ['one boat']);
+    t.same((await found(output.library_id, 'boat')).turns, { [output.id]: ['0:0'] });
     const keys = async (of: string) => (await one.process.redis.keys('*')).filter((key) => key.includes(of));
     t.ok((await keys(library_id)).length > 0);
     await one.actors.transcript(id).erase();
@@ -146,8 +152,8 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
       (await keys(id)).filter((key) => key.includes(':r:') || key.includes(':o:')),
       [],
     );
-    await one.actors.library(lane.library_id).erase({ account_id, list: 'libraries' });
-    t.same(await keys(`${lane.library_id}:${SEARCH_INDEX}`), []);
+    await one.actors.library(output.library_id).erase({ account_id, list: 'libraries' });
+    t.same(await keys(`${output.library_id}:${SEARCH_INDEX}`), []);
   });
 
   await t.test('K-105 what a release without search has stored is found after a walk', async (t) => {

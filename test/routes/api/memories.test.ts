@@ -125,7 +125,7 @@ t.test('memories', async (t) => {
     t.match(
       await ann.newEvents(),
       [new RegExp(`^suggestion.created .*${pipeline.id}`)],
-      'of the lane only suggestions',
+      'of the output only suggestions',
     );
     t.equal((await listed(`&pipeline_id=${memory?.pipeline_id}`)).length, 1);
     const tokenOf = async (permissions: string[]) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { DebugRun, Pipeline, Suggestion, Transcript, Turn } from '../../../kits/typescript/src/api.js';
-import { laneId, libraryId, placeOfTurn } from '../../../src/domain/ids.js';
+import { libraryId, pipelineOutputId, placeOfTurn } from '../../../src/domain/ids.js';
 import { orNull } from '../../../src/domain/refusals.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { bearer } from '../../fixtures/answers.js';
@@ -49,8 +49,8 @@ t.test('what another pipeline hears in a recording', async (t) => {
   const runsOf = async ({ id }: TestRecording) =>
     (await ann.ask<{ items: DebugRun[] }>('GET', `/debug/streams/${id}/runs`)).items;
   const textsOf = (turns: Turn[]) => turns.map(({ text }) => text);
-  const laneTurns = (recording: TestRecording) => recording.turns(`&pipeline_id=${own.id}`);
-  const laneOf = ({ id }: TestRecording) => actors.transcript(laneId(id, 2));
+  const outputTurns = (recording: TestRecording) => recording.turns(`&pipeline_id=${own.id}`);
+  const outputOf = ({ id }: TestRecording) => actors.transcript(pipelineOutputId(id, 2));
   const signInAgain = async () => {
     ann.app.access_token = (await spool.signIn(ann.email)).session.access_token;
   };
@@ -66,7 +66,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
       list: await ann.ask('GET', '/turns?limit=100'),
     };
     await ann.newEvents();
-    t.same(await laneTurns(recording), [], 'it has heard nothing yet');
+    t.same(await outputTurns(recording), [], 'it has heard nothing yet');
     t.equal(await run(recording), '202');
     t.match((await runsOf(recording))[0], { status: 'waiting', kind: 'transcribe', pipeline_id: own.id });
     const work = await worker.claim(recording.id);
@@ -89,10 +89,10 @@ t.test('what another pipeline hears in a recording', async (t) => {
     );
     t.same(await ann.newEvents(), []);
     t.match((await runsOf(recording))[0], { status: 'published', run_id: work.run_id, pipeline_id: own.id });
-    const turns = await laneTurns(recording);
+    const turns = await outputTurns(recording);
     t.same(textsOf(turns), OWN);
     t.match(turns[1], { stream_id: recording.id, pipeline_id: own.id, language: 'de', speaker: 'S2', start_ms: 6_000 });
-    t.equal(placeOfTurn(turns[0]?.id ?? '')?.stream_id, laneId(recording.id, 2));
+    t.equal(placeOfTurn(turns[0]?.id ?? '')?.stream_id, pipelineOutputId(recording.id, 2));
     t.strictSame(await ann.ask('GET', `/turns/${turns[0]?.id}`), turns[0]);
     const path = `/audio/streams/${recording.id}/transcript`;
     t.match(await ann.ask('GET', `${path}?pipeline_id=${own.id}`), {
@@ -110,7 +110,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
     const again = await worker.claim(recording.id);
     t.match(again, { from_ms: 0, to_ms: 6_000 });
     t.match(await worker.publish(again, spoken(['Guten Abend.'])), { published: { turns: 1, replaced: 1 } });
-    t.same(textsOf(await laneTurns(recording)), ['Guten Abend.', ...OWN.slice(1)]);
+    t.same(textsOf(await outputTurns(recording)), ['Guten Abend.', ...OWN.slice(1)]);
     t.strictSame(await recording.turns(), before.turns);
     t.same(await ann.newEvents(), []);
   });
@@ -124,7 +124,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
       await TestRecording.inWorkspace(ann, { workspace_id: team.id, source_id, captured_at }),
     );
     await heard(recording);
-    const [turn] = await laneTurns(recording);
+    const [turn] = await outputTurns(recording);
     const at = `/turns/${turn?.id}`;
     const query = `pipeline_id=${own.id}`;
     const read = async (app: AppClient) =>
@@ -157,12 +157,12 @@ t.test('what another pipeline hears in a recording', async (t) => {
     t.same(await read(ann.app), [404, 403, 403, 403]);
     await ann.entitle('developer.tools', true);
     t.same(await read(ann.app), [200, 200, 200, 200]);
-    // As the default one it is the default lane, and its own stays where it is.
+    // As the default one it is the default output, and its own stays where it is.
     await ann.ask('PATCH', `/pipelines/${own.id}`, { default: true });
-    t.same(textsOf(await laneTurns(recording)), DEFAULT);
+    t.same(textsOf(await outputTurns(recording)), DEFAULT);
     const [first] = (await ann.ask<{ items: Pipeline[] }>('GET', '/pipelines')).items;
     await ann.ask('PATCH', `/pipelines/${first?.id}`, { default: true });
-    t.same(textsOf(await laneTurns(recording)), OWN);
+    t.same(textsOf(await outputTurns(recording)), OWN);
   });
 
   await t.test('K-115 what it makes rests on what it heard', async (t) => {
@@ -196,7 +196,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
     });
     const listed = async (query = '') =>
       (await ann.ask<{ items: Suggestion[] }>('GET', `/suggestions?limit=100${query}`)).items;
-    const turns = await laneTurns(recording);
+    const turns = await outputTurns(recording);
     t.match(await listed(`&pipeline_id=${own.id}`), [
       { text: 'Schicken', pipeline_id: own.id, evidence: [{ quote: OWN[1], turn_ids: [turns[1]?.id] }] },
     ]);
@@ -204,7 +204,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
     // One that hears as the default one does takes its turns.
     const same = await ann.ask<Pipeline>('POST', '/pipelines', { name: 'Other words' });
     t.equal(await run(recording, {}, same.id), '202');
-    await t.rejects(actors.transcript(laneId(recording.id, 3)).view(), NOT_FOUND, 'it has none of its own');
+    await t.rejects(actors.transcript(pipelineOutputId(recording.id, 3)).view(), NOT_FOUND, 'it has none of its own');
     t.same(
       (await claimOf(same.id)).turns.map(({ text }) => text),
       DEFAULT,
@@ -216,7 +216,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
   await t.test('K-117 it goes with retention, source and recording', async (t) => {
     const recording = await recorded();
     await heard(recording);
-    const [turn] = await laneTurns(recording);
+    const [turn] = await outputTurns(recording);
     const workspace_id = await privateWorkspaceOf(ann);
     const library = actors.library(libraryId(ann.id, workspace_id));
     const began_at_ms = clock.now();
@@ -226,11 +226,11 @@ t.test('what another pipeline hears in a recording', async (t) => {
     await library.sweep(asked);
     await retention.look();
     t.equal(await ann.says('GET', `/turns/${turn?.id}`), '410 CONTENT_EXPIRED');
-    t.same([(await recording.turns()).length, (await laneTurns(recording)).length], [0, 0]);
+    t.same([(await recording.turns()).length, (await outputTurns(recording)).length], [0, 0]);
 
     const hidden = await recorded();
     await heard(hidden);
-    const [of_hidden] = await laneTurns(hidden);
+    const [of_hidden] = await outputTurns(hidden);
     t.equal(await run(hidden), '202');
     const held = await worker.claim(hidden.id);
     await ann.ask('DELETE', `/sources/${hidden.source_id}`);
@@ -240,15 +240,15 @@ t.test('what another pipeline hears in a recording', async (t) => {
 
     const deleted = await recorded();
     await heard(deleted);
-    const [of_deleted] = await laneTurns(deleted);
-    await laneOf(deleted).view();
+    const [of_deleted] = await outputTurns(deleted);
+    await outputOf(deleted).view();
     await ann.ask('DELETE', `/audio/streams/${deleted.id}`);
     t.equal(await ann.says('GET', `/turns/${of_deleted?.id}`), '404 NOT_FOUND');
     await until('it is erased', async () => {
       await erasures.look();
       return (await orNull(actors.transcript(deleted.id).view(), 'NOT_FOUND')) === null;
     });
-    await t.rejects(laneOf(deleted).view(), NOT_FOUND);
+    await t.rejects(outputOf(deleted).view(), NOT_FOUND);
     await signInAgain();
     const archived = await recorded();
     t.equal(await run(archived), '202');

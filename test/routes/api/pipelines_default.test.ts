@@ -75,7 +75,7 @@ t.test('K-114 what the default pipeline makes tells which one that was', async (
   };
   t.same(await made(), all);
   t.same(await made(`&pipeline_id=${own.id}`), all, 'it is the default');
-  t.same(await made(`&pipeline_id=${first}`), { suggestions: [], conversations: [], memories: [] }, 'its own lane');
+  t.same(await made(`&pipeline_id=${first}`), { suggestions: [], conversations: [], memories: [] }, 'its own output');
   t.same(await suggested(), [own.id, first]);
   await ann.ask('PATCH', `/pipelines/${first}`, { default: true });
   t.same(await made(), all, 'what was made stays what it is');
