@@ -22,29 +22,35 @@ export type RangeQuery = {
 
 export type ListedRecord = { id: string; order: number; value: unknown };
 
-/** What a decision may read beside its state and its message. */
+/** The facts that a decision may read beside its state and its message. */
 export interface Facts {
   /** The id of the entity that decides. */
   readonly self: string;
   /** Milliseconds since 1970. */
   readonly now_ms: number;
-  /** What destroys something for good goes by this time: `now_ms`, or earlier while clocks disagree (src/engine/time/clock.ts). */
+  /**
+   * The time for decisions that destroy something for good: `now_ms`, or earlier while clocks disagree
+   * (src/engine/time/clock.ts).
+   */
   readonly certain_ms: number;
   /** The record, or undefined when there is none. Asking for one that the message does not name is a bug and throws. */
   record<T>(collection: string, id: string): T | undefined;
   /** The run that was requested of this collection, in order. */
   range<T>(collection: string): { id: string; order: number; value: T }[];
-  /** What was requested of the delivery queue. */
+  /** The entries of the delivery queue that the message requested. */
   deliveryQueue(): DeliveryQueue;
 }
 
-/** How often a message may ask for records that others name. */
+/** The number of times that a message may ask for records that other records name. */
 export const FURTHER_READS_MAX = 4;
 
 /** Records that were read for a message so far; what was not read is undefined, as what is not there. */
 export type Read = Pick<Facts, 'record' | 'range'>;
 
-/** What an endpoint gets: events of these types, or of all when empty; `generation` distinguishes its deliveries from earlier ones. */
+/**
+ * A subscription of an endpoint: events of these types, or of all types when empty; `generation` distinguishes its
+ * deliveries from earlier ones.
+ */
 export type Subscription = { topics: readonly string[]; generation: number };
 
 /** A delivery as an event made it: under the event's number, with the event's place in the log and the epoch and generation it was made under. */
@@ -56,7 +62,7 @@ export type DeliveryQueue = { entries: QueuedDelivery[]; last: number };
 /** Numbers that end many things at once when they are raised (docs/architecture.md, "Credential epochs"). */
 export type EpochName = 'account' | 'app_sessions' | 'grants' | 'tokens';
 
-/** What workers do on behalf of an entity of the same partition. */
+/** A task of a worker for an entity of the same partition. */
 export type Job = ErasureJob | SweepJob;
 
 export type ErasureJob =
@@ -66,7 +72,7 @@ export type ErasureJob =
   /** Of a workspace that is gone: the voices that the account has learnt there. */
   | { job: 'forget_voices'; account_id: string; workspace_id: string };
 
-/** What an account's part of a retention sweep removes. */
+/** Removes an account's part of what a retention sweep removes. */
 export type SweepJob = { job: 'sweep_library'; library_id: string; account_id: string; sweep_id: string };
 
 export type OutboxMessage = { effect: 'notify'; to: Address; message: unknown };
@@ -162,17 +168,17 @@ type MessageDefinition<State> =
 
 type Messages<State> = Record<string, MessageDefinition<State>>;
 
-/** What is said with a message of an actor. */
+/** The input of an actor's message. */
 export type InputOf<M> = M extends { decide: infer D } ? SaidWith<D> : SaidWith<M>;
 type SaidWith<D> = D extends (state: never, input: infer Input, facts: Facts) => unknown ? Stated<Input> : never;
 type Stated<Input> = unknown extends Input ? unknown : Omit<Input, 'type'>;
 
-/** What a message of an actor answers, refusals aside. */
+/** The reply to an actor's message, refusals aside. */
 export type ReplyOf<M> = M extends { decide: infer D } ? Answered<D> : Answered<M>;
 type Answered<D> = D extends (...args: never) => infer Decided ? Replied<Decided> : never;
 type Replied<Decided> = Decided extends { reply: infer Reply } ? Exclude<Reply, Refusal> : never;
 
-/** All that an actor may answer, refusals aside. */
+/** Every reply that an actor may give, refusals aside. */
 export type RepliesOf<A> = A extends { messages: infer M } ? ReplyOf<M[keyof M]> : never;
 
 /** A message as it is sent and stored: its name and what is said with it. */
@@ -183,7 +189,7 @@ export type MessageOf<A> = A extends { messages: infer M }
 /** One kind of actor: how its entities are kept, and how they decide. */
 export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> {
   kind: string;
-  /** How an id leads to its partition: by the id's last byte, or by hashing it. */
+  /** The way from an id to its partition: the id's last byte, or a hash of it. */
   home: 'id' | 'hash';
   /**
    * The newest version of what is stored of an entity, snapshot and records, that can be read; a snapshot of an older one
@@ -200,7 +206,7 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   downcast?: Record<number, (state: never) => unknown>;
   /** Messages of one batch, and so of one commit, where they may be large; otherwise the runtime's own number. */
   batch_max?: number;
-  /** What must hold of every stored state; a text says what does not. */
+  /** Checks the invariants of a stored state; gives a text that names the broken one, or null. */
   invariant?(state: State): string | null;
   /** Names of messages that as a rule change nothing. */
   reads: ReadonlySet<string>;

@@ -31,7 +31,7 @@ export type FailedJob = { again: boolean; tries: number };
 export type Lease = { until_ms: number };
 export type LeaseInput = { lease_ms: number };
 
-/** How many tries a job has, and how long it rests after each that failed. */
+/** The number of tries that a job has, and the rest after each failed one. */
 export type JobTries = { tries_max: number; rests_ms: readonly number[] };
 
 /** The code of a job that was claimed as often as it may be, and never came to an end. */
@@ -47,7 +47,7 @@ type Given<State, Named> = <Input extends Named, D extends Decision<State, unkno
 
 /** Where an actor stores claims of a kind. `Named`: how messages name a job and its claim. */
 export type ClaimKind<State, Named, Job> = {
-  /** What the decisions presuppose of the state. */
+  /** The check that the state must pass before any decision. */
   given: Given<State, Named>;
   /** The answer to whoever has lost the claim. */
   not_held: Refusal;
@@ -65,7 +65,7 @@ export type JobKind<State, Named, Job extends { tries: number }, Failure extends
   Job
 > & {
   tries: JobTries;
-  /** What `failed` reads beside the job. */
+  /** Names the records that `failed` reads beside the job. */
   further?(job: Job): RecordQuery[];
   /** Stores that the job waits until then. Absent where each failure is for good. */
   rested?(state: State, held: HeldJob<Job>, not_before_ms: number, facts: Facts): JobChange<State>;
@@ -133,7 +133,7 @@ export function isLastTry(tries: number, { tries_max }: Pick<JobTries, 'tries_ma
   return tries >= tries_max;
 }
 
-/** How long a job rests after so many tries. */
+/** The rest of a job after so many tries, in ms. */
 export function restAfter(tries: number, { rests_ms }: JobTries, { rest_ms = 0 }: Pick<JobFailure, 'rest_ms'>): number {
   return Math.max(rest_ms, rests_ms[tries - 1] ?? 0);
 }
@@ -141,7 +141,9 @@ export function restAfter(tries: number, { rests_ms }: JobTries, { rest_ms = 0 }
 /** A result that was stored. `digest`: over all that the worker said. */
 export type StoredResult<Tally> = { token: string; digest: string; tally: Tally };
 
-/** What a result under this claim got before: the same again gets the same answer. Null where there was none. */
+/**
+ * The stored tally of a result under this claim, so that a repetition gets the same answer. Null where there was none.
+ */
 export function tallyBefore<Tally>(
   stored: readonly StoredResult<Tally>[],
   { token, digest }: { token: string; digest: string },

@@ -21,7 +21,7 @@ export type AppRoute = {
 };
 
 export const place = signal<AppLocation>(here());
-/** How often another page was gone to: the first one does not take the focus. */
+/** Counts the changes of page: the first page does not take the focus. */
 export const visits = signal(0);
 
 export function startRouter(): void {

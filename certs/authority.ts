@@ -38,7 +38,10 @@ export type DeviceCertificateRequest = { device_id: string; now_ms: number; days
 
 export type DeviceCertificateAnswer = ({ ok: true } & DeviceCertificate) | { ok: false; message: string };
 
-/** What a TLS listener is started with. `certificate_pem` holds the issuing CA too; `ca_pem` is the root alone. */
+/**
+ * The certificates and the key of a TLS listener. `certificate_pem` holds the issuing CA too; `ca_pem` is the root
+ * alone.
+ */
 export type ListenerCertificate = {
   certificate_pem: string;
   private_key_pem: string;
@@ -50,7 +53,10 @@ export type ListenerCertificate = {
 
 /** An open certificate authority. */
 export type Authority = {
-  /** What verifies devices. Nothing else belongs in a listener's `ca`: with the issuing CA there, leaves would pass alone. */
+  /**
+   * The certificate that verifies devices. Nothing else belongs in a listener's `ca`: with the issuing CA there, leaves
+   * would pass alone.
+   */
   root_pem: string;
   /** Issuing CA, then root: what a device sends and keeps beside its own certificate. */
   ca_pem: string;

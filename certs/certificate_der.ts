@@ -28,14 +28,14 @@ export const PURPOSE_OIDS = {
   client_auth: '1.3.6.1.5.5.7.3.2',
 };
 
-/** What a certificate is for; everything in its extensions follows from this. */
+/** The purpose of a certificate; everything in its extensions follows from this. */
 export type CertificateUse =
   | { kind: 'root_authority' }
   | { kind: 'issuing_authority' }
   | { kind: 'device' }
   | { kind: 'listener'; names: readonly string[] };
 
-/** How certificates name the one that signed them: its subject, and the identifier of its key. */
+/** The names by which certificates refer to their issuer: its subject, and the identifier of its key. */
 export type IssuerName = { subject: Asn1; key_identifier: Buffer };
 
 /** Input of `makeCertificate`; times in milliseconds, cut to whole seconds in the certificate. */

@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 
-/** What a TLS-terminating proxy says of its client's certificate; or which header is wrong, and the rule it broke. */
+/**
+ * The client's certificate as a TLS-terminating proxy passed it on; or which header is wrong, and the rule it broke.
+ */
 export type PassedCertificate =
   | { ok: true; certificate: X509Certificate | undefined }
   | { ok: false; header: string; message: string };

@@ -4,14 +4,16 @@ import { PURPOSE_OIDS } from './certificate_der.js';
 
 export type RefusalReason = 'missing' | 'unverifiable' | 'wrong_purpose' | 'not_yet_valid' | 'expired';
 
-/** What a client certificate is worth at one moment. `fingerprint`: SHA-256 of the DER, 64 lower-case hex digits. */
+/**
+ * The inspection of a client certificate at one moment. `fingerprint`: SHA-256 of the DER, 64 lower-case hex digits.
+ */
 export type CertificateInspection =
   | { ok: true; fingerprint: string; not_after_ms: number }
   /** Proven to be ours and only too old: enough to look up who may still renew. */
   | { ok: false; reason: 'expired'; message: string; fingerprint: string; not_after_ms: number }
   | { ok: false; reason: Exclude<RefusalReason, 'expired'>; message: string };
 
-/** What a certificate is worth apart from the time; stays true for the life of its connection. */
+/** The facts of a certificate apart from the time; they hold for the life of its connection. */
 export type CertificateFacts =
   | { kind: 'refused'; reason: 'missing' | 'unverifiable' | 'wrong_purpose'; message: string }
   | { kind: 'issued'; fingerprint: string; not_before_ms: number; not_after_ms: number };

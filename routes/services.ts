@@ -25,7 +25,7 @@ import type { DeliveryWorker } from '../src/features/webhooks/delivery_worker.js
 import type { EndpointQueries } from '../src/features/webhooks/endpoint_activity.js';
 import type { RetentionSweep } from '../src/features/workspaces/retention_sweep.js';
 
-/** What handlers work with; made once at the start. */
+/** The services that handlers use; made once at the start. */
 export type Services = FeatureServices &
   EdgeServices & {
     settings: TranscriberSettings & {
@@ -49,22 +49,22 @@ export type Services = FeatureServices &
     lost_audio: MissingAudio;
     processing: ChunkProcessing;
     retention: RetentionSweep;
-    /** What can be found, as far as it is in memory. */
+    /** The search indexes in memory. */
     search_shelves: SearchIndexes;
     speech_withdrawal: SpeechWithdrawal;
     transcriber: TranscriberShown;
     transcription: TranscriptionJobs;
-    /** What the start page may name beside what is for everybody; null where others than this machine call the server. */
+    /** The addresses that the start page names in development; null where others than this machine call the server. */
     development(): { operators_url: string; inbox_url: string | null } | null;
     /** The processes that work on this Redis. */
     members: ClusterProcesses;
     server_key_rotation: ServerKeyRotation;
     /** Whether storage does what requests ask of it. */
     storage_health: StorageHealth;
-    /** What operators see of how this process is doing. */
+    /** The health of this process, for operators. */
     watch: HealthWatch;
     draining: Draining;
-    /** All that serve on these ports, as operators ask them. */
+    /** All processes that serve on these ports, as operators query them. */
     processes: ProcessQueries<OperationQueries & DeviceQueries & EndpointQueries>;
     /** Applies the outbox messages that are under way, for the test clock: what was asked before it moves comes before. */
     handleMessages(): Promise<void>;

@@ -26,6 +26,7 @@ const checks = [
   { title: 'unused code', program: 'knip', args: ['--no-progress'] },
   { title: 'citations', program: process.execPath, args: ['tools/checks/citations.mjs'] },
   { title: 'names of types', program: process.execPath, args: ['tools/checks/names.mjs'] },
+  { title: 'doc comments', program: process.execPath, args: ['tools/checks/comments.mjs'] },
 ];
 
 let failed = 0;

@@ -7,7 +7,10 @@ import { WrongSettings } from '../src/host/settings.js';
 import { VERSION } from '../src/version.js';
 import { UserError, WRONG_USAGE } from './user_error.js';
 
-/** What all programs for people share: help in 80 columns, the version, and how they end. Exit code 2 is for what was not understood. */
+/**
+ * The common parts of all programs for people: help in 80 columns, the version, and how they end. Exit code 2: the
+ * command line was not understood.
+ */
 
 const COLUMNS = 80;
 

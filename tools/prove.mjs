@@ -17,7 +17,7 @@ const SOURCES = join(root, 'test', 'scenarios');
 /** Files by the names of their scenarios. */
 const files = new Map(readdirSync(SOURCES).map((file) => [file.replace(/(\.test)?\.ts$/, ''), file]));
 
-/** What a scenario says of itself: its title. */
+/** Describes a scenario by its title. */
 const describe = (name) => {
   const source = readFileSync(join(SOURCES, files.get(name)), 'utf8');
   return /\btitle:\s*(['"`])(.*?)\1,\n/s.exec(source)?.[2] ?? '';

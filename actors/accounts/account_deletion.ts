@@ -65,7 +65,7 @@ export const deletionMessages = messagesOf<Account>()({
     };
   }),
 
-  /** How that stands. */
+  /** Says whether the account is deleted, or leaves its shared workspaces first. */
   deletion_outcome: ofAccount(({ phase }): Decision<Account, { outcome: 'deleted' | 'leaving' }> => {
     if (phase.status === 'leaving') return { reply: { outcome: 'leaving' } };
     if (phase.status !== 'active') return { reply: { outcome: 'deleted' } };
@@ -157,7 +157,7 @@ export const deletionMessages = messagesOf<Account>()({
     }),
   },
 
-  /** What was removed of everything else. */
+  /** Adds what the erasure removed elsewhere to its counts. */
   erasure_progress: ofAccount((state, { removed }: { removed: Removed }): DoneDecision<Account> => {
     const { phase } = state;
     if (phase.status !== 'erasing') return { reply: DONE };

@@ -45,7 +45,7 @@ export const membershipMessages = messagesOf<Account>()({
     return join(state, { workspace_id, invitation_id }, { type: 'accept', invitation_id, account_id, email });
   }),
 
-  /** How that stands. */
+  /** Says whether the account has joined the workspace. */
   join_outcome: ofAccount((state, { workspace_id, invitation_id }: Joining): Decision<Account, JoinOutcome> => {
     const is_asked = state.joining.some((waiting) => waiting.invitation_id === invitation_id);
     if (is_asked) return { reply: { outcome: 'asked' } };

@@ -12,7 +12,7 @@ export type Account = {
   email: string;
   name: string | null;
   created_at_ms: number;
-  /** What staff have switched; the rest is at its default. */
+  /** The entitlements that staff have switched; the rest is at its default. */
   entitlements: Partial<Record<Entitlement, boolean>>;
   private_workspace: PrivateWorkspace;
   /** The credential epochs that credentials are issued under; the same numbers fence every commit (effect `bump_epoch`). */
@@ -55,19 +55,19 @@ export type Phase =
       status: 'leaving';
       /** The workspaces that have not answered. */
       unanswered: string[];
-      /** Those that nobody else belongs to. */
+      /** Shared workspaces to which nobody else belongs. */
       alone: string[];
       mail: DeletionMail;
     }
   | { status: 'deleted'; deleted_at_ms: number; erase_at_ms: number }
   | { status: 'erasing'; began_at_ms: number; removed: Removed }
-  /** What stands beside it is that of the fresh account which a restore would begin. */
+  /** The fields beside it are those of the fresh account with which a restore would begin. */
   | { status: 'erased' };
 
 /** The notification, sealed. */
 export type DeletionMail = { mail_id: string; sealed: Uint8Array };
 
-/** What an erasure has removed so far, by kind of entity. */
+/** Counts of what an erasure has removed so far, by kind of entity. */
 export type Removed = Record<string, number>;
 
 /** While neither deleted nor being deleted for good, whatever is in progress. */
@@ -95,7 +95,7 @@ export function updated(account_id: string, changed_fields: readonly string[]): 
   };
 }
 
-/** How long content is kept in the private workspace; nothing is removed there while the account is deleted. */
+/** The settings of the private workspace's retention sweep; it is paused while the account is deleted. */
 export function retentionOf(state: Account): SweepSettings {
   return { retention: state.private_workspace.retention, paused: !isOpen(state), owner: state.id };
 }
@@ -104,13 +104,13 @@ export function tellRetention(state: Account): Effect {
   return tellSweep(state.private_workspace.id, { type: 'settings', ...retentionOf(state) });
 }
 
-/** What the messages of an account presuppose, `create` aside. */
+/** Refuses messages to an account that does not exist, with UNAUTHORIZED. */
 export const ofAccount = given((state: Account | null) => state ?? NO_ACCOUNT);
 const NO_ACCOUNT = refuse('UNAUTHORIZED', 'There is no such account.');
 
 /**
- * What was issued under these credential epochs has ended from here on, wherever it lies (docs/architecture.md,
- * "Credential epochs").
+ * Raises credential epochs, which ends everything issued under their old values, wherever it lies
+ * (docs/architecture.md, "Credential epochs").
  */
 export function bumpEpoch<State extends Account>(
   state: State,

@@ -102,7 +102,7 @@ export const exports = defineActor<Exports>()({
       },
     },
 
-    /** All that bytes in the blob store may belong to. */
+    /** Lists every export and file to which bytes in the blob store may belong. */
     keeping: {
       reads: true,
       decide: (state, _: unknown, { now_ms }) => ({ reply: { kept: kept(standing(state, now_ms)) } }),
@@ -210,7 +210,7 @@ function refusalOf({ items, asked_at_ms }: Exports, by: ByWhom, { now_ms }: Fact
   return items.length >= LIMITS.exports_known_max ? TOO_MANY : null;
 }
 
-/** How things stand at a time, whether or not anybody has noticed yet what that time has brought. */
+/** The state of the exports at a time, with the changes that have come due by then. */
 function standing(state: Exports | null, now_ms: number): Exports {
   const { items, asked_at_ms, removing } = state ?? NEW;
   const gone: string[] = [];

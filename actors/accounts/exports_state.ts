@@ -13,7 +13,7 @@ export type Exports = {
 
 export type Export = {
   id: string;
-  /** What staff ask for is for them alone, and holds what the account's layers hide. */
+  /** An export for staff can be read by staff alone, and includes layers that the account has hidden. */
   by: 'account' | 'staff';
   audio: boolean;
   files: boolean;
@@ -36,7 +36,10 @@ type Begun = {
   tries: number;
 };
 
-/** What must hold as long as it is made: the credential that asked for it, and the epochs that this was issued under. */
+/**
+ * The conditions under which an export goes on: the credential that asked for it has not ended, and neither have the
+ * epochs that it was issued under.
+ */
 export type Asker = {
   epochs: { epoch: EpochName; value: number }[];
   credential: { kind: 'app_session' | 'oauth'; id: string } | null;

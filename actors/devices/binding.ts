@@ -5,7 +5,7 @@ import { type StreamOf, type StreamRef, streamOf, streamRefRecords, UNBOUND } fr
 import type { ClaimMessage } from './claim.js';
 
 /**
- * What binds a personal device to an account for a time; its id is the `binding_epoch` that the device sends with every write,
+ * A personal device's binding to an account for a time; its id is the `binding_epoch` that the device sends with every write,
  * and its home the account's. Judged by its own state, not by being the newest.
  */
 export type Binding = {

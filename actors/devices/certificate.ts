@@ -2,7 +2,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { type Decision, defineActor, type Effect, type MessageOf } from '../actor.js';
 
 /**
- * What may change of a certificate (the id is its fingerprint); what was written once is its record. One that was made
+ * The mutable state of a certificate (the id is its fingerprint); its fixed fields are in its record. One that was made
  * with its device or proxy has no state until it ends; one that a renewal made has none until it is first used.
  */
 export type Certificate =

@@ -92,7 +92,7 @@ export const claim = defineActor<Claim>()({
       return { reply: DONE, next: { ...state, binding_epoch: epoch, redemption: { status: 'bound', device_id } } };
     }),
 
-    /** How the redemption by this device stands. */
+    /** Says whether this device has redeemed the claim. */
     outcome: {
       reads: true,
       decide: known((state, { device_id }: { device_id: string }) => {

@@ -41,7 +41,7 @@ export type OfferedCertificate = {
 /** By the device that shows the certificate of this fingerprint. */
 export type Renewal = { fingerprint: string; offered: OfferedCertificate };
 
-/** What became of the certificates; `named` are those that the reply is about. */
+/** The reply of a change to the certificates; `named` are those that the reply is about. */
 export type DeviceCertificatesReply = { named: LiveCertificate[] };
 
 export type CertificatesDecision = {

@@ -26,7 +26,7 @@ export type DeviceSession = {
   id: string;
   host_account_id: string;
   workspace_id: string;
-  /** What the join code is derived from. */
+  /** The join code is derived from this seed. */
   join_seed: JoinSeed;
   created_at_ms: number;
   expires_at_ms: number;
@@ -66,7 +66,10 @@ export type SessionNews =
   /** To who takes part: the session, or their own part in it, is erased. */
   | { type: 'session_gone'; session_id: string };
 
-/** What a recorder records under; `drain_until_ms` is the last moment at which it may upload, as things stand. */
+/**
+ * The terms that a recorder records under; `drain_until_ms` is the last moment at which it may upload, unless they
+ * change.
+ */
 export type SessionTerms = {
   account_id: string;
   workspace_id: string;
@@ -199,7 +202,7 @@ export const deviceSession = defineActor<DeviceSession>()({
     end: hosted((session, _: By, facts) => end(session, 'host', facts)),
 
     // From its recorder; to any other device it binds nobody.
-    /** What a recorder may rely on. */
+    /** Reads the terms that hold for a recorder. */
     terms: {
       reads: true,
       decide: (state, { device_id }: { device_id: string }, { now_ms }) => ({

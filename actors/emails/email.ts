@@ -27,7 +27,7 @@ export type Email = {
   day: { began_ms: number; wrong: Record<string, number> };
   /** Network keys that sign-ins succeeded from, the latest last. */
   networks: string[];
-  /** Those that are not answered. */
+  /** Invitations that are not answered. */
   invitations: number;
   /** Invitations sent to it in the present window, by whichever account. */
   invitations_sent?: Spent;

@@ -14,11 +14,14 @@ import { type Context, type ContextItem, firstPipeline, type Pipeline, type Prof
 
 export type ContextMessage = MessageOf<typeof context>;
 
-/** What people save of a profile. */
+/** The fields of a profile that people save. */
 export type ProfileText = Pick<Profile, 'about' | 'languages' | 'vocabulary'>;
 export type KeptItem = ContextItem & { id: string };
 
-/** What is said of a pipeline; members that are absent stay as they are, or get their default in a new one. */
+/**
+ * The fields of a request to make or change a pipeline; absent ones stay as they are, or get their default in a new
+ * one.
+ */
 export type PipelineTerms = {
   name?: string | undefined;
   transcription?: Some<Pipeline['transcription']> | undefined;
@@ -42,7 +45,7 @@ export const context = defineActor<Context>()({
   home: 'id',
   schema: 1,
   messages: {
-    /** What is there from the start, where nothing was ever saved. */
+    /** Reads the context; an account that has saved nothing has the one that `newContext` makes. */
     view: { reads: true, decide: (state, _: unknown, { self }) => ({ reply: state ?? newContext(self) }) },
 
     context_items: {
@@ -173,7 +176,7 @@ export const context = defineActor<Context>()({
 type NewItem = { item_id: string; text: string };
 type PipelineEdit = PipelineTerms & { default?: true | undefined; archived?: boolean | undefined };
 
-/** What an account has that saved nothing yet: its pipeline is as old as itself. */
+/** The context of an account that has saved nothing yet: its pipeline is as old as itself. */
 export function newContext(account_id: string): Context {
   const profile: Profile = { revision: 0, about: null, languages: [], vocabulary: [], updated_at_ms: null };
   return { pipelines: [firstPipeline(timeOfId(account_id))], numbers: 1, profile, version: 0, items: 0 };
@@ -264,7 +267,7 @@ function pipelineEvent(
   return { effect: 'append_event', account_id: self, type, resource_id: pipelineId(self, number), data };
 }
 
-/** What is told of a person is another one now. */
+/** Raises the version of the context items, and records `memory_context.updated`. */
 function itemsChanged(state: Context, { self }: Facts): { next: Context; effects: Effect[] } {
   const version = state.version + 1;
   const data = { revision: version };

@@ -2,7 +2,7 @@ import { pipelineId } from '../../src/domain/ids.js';
 import { MEMORY_KINDS, type MemoryKind, SUGGESTION_KINDS, type SuggestionKind } from './library_state.js';
 
 /**
- * What an account says of itself and of how its recordings are to be read; its id is the account's. Records:
+ * An account's profile, context items and pipelines; its id is the account's. Records:
  *
  *   profiles   what the profile was saved as, the newest 50 revisions with the present one, in their order
  *   items      what it wants pipelines to know, in the order in which they were made
@@ -50,7 +50,7 @@ export const OPERATORS_ENGINE = 'default';
 /** The one that needs no model. */
 export const EXTRACTIVE_ENGINE = 'extractive';
 
-/** What every account has from the start. */
+/** The pipeline that every account has from the start. */
 export function firstPipeline(now_ms: number): Pipeline {
   return {
     number: 1,

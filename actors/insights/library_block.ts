@@ -6,7 +6,7 @@ import { kindTerm, termsIn } from '../../src/domain/search/words.js';
 import type { Effect } from '../actor.js';
 import type { Conversation, ItemKind, Items, Memory, Suggestion } from './library_state.js';
 
-/** How a library's items are found: each has a block of its own, written with the item. */
+/** Blocks of the search index for a library's items: each item has one, written in the commit that writes the item. */
 
 /** Of an item, what is searched. */
 export function searchedText<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): string {

@@ -115,7 +115,7 @@ export const conversationMessages = messagesOf<Library>()({
   },
 
   /**
-   * What a worker has found where something was unsettled. A conversation that was known keeps its number. One that is
+   * Takes the conversations that a worker found in an unsettled range. A conversation that was known keeps its number. One that is
    * there no more is deleted, with what nobody has touched of it. One of which retention removed turns stays as it is.
    */
   settled: {
@@ -274,7 +274,7 @@ type Settling = {
   known: { found: FoundConversation; number: number | null; is_same: boolean }[];
   /** Conversations that were not found again. */
   gone: number[];
-  /** What is still to be looked through. */
+  /** The part of the range that is still to be looked through. */
   left: Settled['left'];
 };
 
@@ -346,7 +346,7 @@ function conversationsOn(
   return parts;
 }
 
-/** How much of the shorter one's time both share. */
+/** The share of the shorter one's time that both have in common, 0 to 1. */
 function shareOf(some: readonly SpanPart[], others: readonly SpanPart[]): number {
   const lengthOf = (parts: readonly SpanPart[]) =>
     parts.reduce((sum, { start_ms, end_ms }) => sum + end_ms - start_ms, 0);

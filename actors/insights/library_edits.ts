@@ -15,7 +15,7 @@ import {
 import { spansOf, withoutConversation } from './library_spans.js';
 import type { Conversation, ItemKind, Items, Library, Memory, MemoryKind, Span } from './library_state.js';
 
-/** What people do with conversations and memories, and what they delete. */
+/** Changes and deletions of conversations and memories by people. */
 
 const ofLibrary = given((state: Library | null) => state ?? NO_ITEM_HERE);
 
@@ -53,7 +53,7 @@ export const editMessages = messagesOf<Library>()({
     ),
   },
 
-  /** What a person wants to be known; the library begins with it where there is none. */
+  /** Adds a memory that a person wrote; makes the library where there is none. */
   create_memory(
     state,
     { text, kind, stems, pipeline, ...place }: NewMemory,

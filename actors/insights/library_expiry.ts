@@ -5,7 +5,7 @@ import { ITEM_KINDS, ITEMS, recordsBeside, Writing } from './library_items.js';
 import { spansOf, withoutConversation } from './library_spans.js';
 import type { Conversation, ItemKind, Items, Library } from './library_state.js';
 
-/** How retention takes items away: that they were there stays, and whatever they said goes. */
+/** Expiry of items by retention: the fact that they existed stays, their content goes. */
 
 const STEP = LIMITS.expired_per_commit_max;
 

@@ -24,7 +24,7 @@ import {
 } from './library_state.js';
 import { LIBRARY_MEMBER, WITHDRAWAL_INDEX } from './withdrawal_index.js';
 
-/** How a library keeps its items: what is written beside each, what else goes when it goes, and what events say of it. */
+/** Storage of a library's items: the records beside each, what is deleted with it, and its events. */
 
 export const NO_LIBRARY = refuse('NOT_FOUND', 'There is no such library.');
 /** Of an item of a library that there is not. */
@@ -80,7 +80,7 @@ export function begin(
   return { library: { account_id, workspace_id, sweep: null }, effects: [{ effect: 'add_to_index', ...listed }] };
 }
 
-/** All that was made of turns goes. */
+/** Deletes everything that was made of turns. */
 export function forgetInsights({ account_id, workspace_id }: LibraryOwner, member: string): Effect[] {
   return [
     ...COLLECTIONS.map((collection): Effect => ({ effect: 'delete_collection', collection })),
@@ -133,7 +133,7 @@ export function isOf({ kind, number }: { kind: ItemKind; number: number }, { id 
   return id.startsWith(`${entryOf(kind, number)}.`);
 }
 
-/** What came of a recorder session, the newest of each kind first. */
+/** Queries the items of a recorder session, the newest of each kind first. */
 export function sessionRecords(session_id: string): RecordQuery[] {
   const after = { order: sessionOrder(session_id), id: `${session_id}:${LAST}` };
   return ITEM_KINDS.map((kind) => ({
@@ -160,7 +160,7 @@ export function textKey(pipeline_id: string | null, stems: readonly string[]): s
   return `${insightKey(low >>> 0)}${insightKey(high >>> 0)}`;
 }
 
-/** What one decision writes: items with what lies beside them, and the library that is left. */
+/** The writes of one decision: items with the records beside them, and the library's next state. */
 export class Writing {
   insights: Insights;
   readonly effects: Effect[] = [];
@@ -393,12 +393,12 @@ export function suppressedOf(spans: readonly Pick<Span, 'stream_id'>[]): RecordQ
   return [...new Set(spans.map(({ stream_id }) => stream_id))].map((id) => ({ collection: 'suppressed', id }));
 }
 
-/** How often feedback was given. */
+/** Counts how often feedback was given. */
 export function feedbackGiven({ feedback }: Pick<Suggestion, 'feedback'>): number {
   return feedback.helpful + feedback.not_helpful + feedback.wrong;
 }
 
-/** How many records lie beside an item. */
+/** Counts the records beside an item. */
 export function recordsBeside(item: Items[ItemKind]): number {
   const feedback = 'feedback' in item ? Math.min(feedbackGiven(item), LIMITS.feedback_kept_max) : 0;
   return item.revision - oldestRevision(item) + feedback;

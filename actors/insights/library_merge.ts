@@ -13,7 +13,7 @@ import type {
   Suppressed,
 } from './library_state.js';
 
-/** What there is that a result may meet. */
+/** The stored items with which a result is merged. */
 export type KnownInsights = {
   /** The conversation that the result is of: its number, its pipeline, where it lies. */
   of: { conversation: number; pipeline_id: string | null; parts: Span[] };
@@ -23,7 +23,7 @@ export type KnownInsights = {
   memories: ReadonlyMap<number, Memory>;
   /** Active memories by `textKey`. */
   texts: ReadonlyMap<string, number>;
-  /** What people do not want to see again, on the streams of the result. */
+  /** The items that people dismissed or deleted, on the streams of the result. */
   suppressed: readonly (Suppressed & { stream_id: string })[];
 };
 
@@ -31,7 +31,7 @@ type NewSuggestion = Extract<SuggestionOp, { op: 'new' }>;
 type NewMemory = Extract<MemoryOp, { op: 'new' }>;
 export type ItemChange<Item> = { number: number; fields: Partial<Item>; changed_fields: string[] };
 
-/** What becomes of a result; numbers are given to what is new by whoever writes it. */
+/** The merge's result: new items, which the writer numbers, and changes of known ones. */
 export type MergedInsights = {
   suggestions: { created: NewSuggestion[]; changed: ItemChange<Suggestion>[] };
   /** `supersedes`: the memory whose place a new one takes. */
@@ -107,7 +107,10 @@ function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dr
   return { created, changed, revised, withdrawn };
 }
 
-/** What a result takes back and says anew, in nearly the same words, is said otherwise: it keeps its number. */
+/**
+ * Finds the suggestion that a result withdraws and states again in nearly the same words: it is rephrased and keeps its
+ * number.
+ */
 function replacing(
   op: SuggestionOp,
   { known, taken_back }: { known: KnownInsights; taken_back: Set<number> },
@@ -210,7 +213,7 @@ function mergeMemories(known: KnownInsights, ops: readonly MemoryOp[], dropped: 
   return { created: standing, changed, removed, withdrawn };
 }
 
-/** What is another value than before, by the names that are shown. */
+/** The fields whose values changed, by the names that are shown. */
 function changesOf<Item extends object>(
   before: ReadonlyMap<number, Item>,
   after: ReadonlyMap<number, Item>,
@@ -243,7 +246,7 @@ function isActive({ state }: Memory): boolean {
   return state === 'active';
 }
 
-/** What a run withdrew itself may come again. */
+/** Whether a run withdrew the suggestion itself: then it may come back. */
 function isWithdrawn({ status, touched }: Suggestion): boolean {
   return status === 'withdrawn' && !touched;
 }

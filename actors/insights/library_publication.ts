@@ -35,7 +35,7 @@ const TOO_MUCH = refuse(
   'BAD_REQUEST',
   `A result has at most ${LIMITS.suggestions_per_result_max} suggestions and ${LIMITS.memories_per_result_max} memories.`,
 );
-/** What a run says of a conversation, by the names that are shown. */
+/** The fields of a conversation that a run sets, by the names that are shown. */
 const CONVERSATION_FIELDS = {
   title: 'title',
   summary: 'summary',
@@ -52,7 +52,7 @@ const CONVERSATION_FIELDS = {
 type Told = Pick<InsightPublication, 'token' | 'digest'>;
 
 export const publicationMessages = messagesOf<Library>()({
-  /** What came of a result, for whoever says it once more. */
+  /** Gives the tally of a published result to whoever sends the result again. */
   published: {
     reads: true,
     decide: ofLibrary((state, told: Told): { reply: { tally: InsightTally } | Refusal } => {

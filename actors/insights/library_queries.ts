@@ -24,7 +24,7 @@ export type NumberedFeedback = Feedback & { number: number };
 type Numbered = { kind: ItemKind; number: number };
 type Listing = { kind: ItemKind; range: RangeQuery };
 
-/** What is read of a library. */
+/** Queries of a library. */
 export const queryMessages = messagesOf<Library>()({
   item: {
     reads: true,
@@ -61,7 +61,7 @@ export const queryMessages = messagesOf<Library>()({
     },
   },
 
-  /** What an item was, the newest revision first. */
+  /** Lists the revisions of an item, the newest first. */
   revisions: {
     records: ({ kind, number, range }: Numbered & { range: RangeQuery }) => [
       ...itemRecords(kind, number),
@@ -85,7 +85,7 @@ export const queryMessages = messagesOf<Library>()({
     },
   },
 
-  /** What people have said of a suggestion, the newest first. */
+  /** Lists the feedback to a suggestion, the newest first. */
   feedback_given: {
     records: ({ number }: { number: number }) => [
       ...itemRecords('suggestion', number),
@@ -99,7 +99,7 @@ export const queryMessages = messagesOf<Library>()({
     },
   },
 
-  /** What came of a recorder session, the newest change first. */
+  /** Lists the items of a recorder session, those changed last first. */
   session_items: {
     records: ({ session_id }: { session_id: string }) => sessionRecords(session_id),
     further: ({ session_id }: { session_id: string }, _state, read): RecordQuery[] =>

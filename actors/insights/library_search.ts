@@ -9,7 +9,7 @@ type ItemPosition = { kind: ItemKind; after: { order: number; id: string } | nul
 const BEGIN: ItemPosition = { kind: ITEM_KINDS[0], after: null };
 const STEP = LIMITS.items_made_searchable_max;
 
-/** How what an earlier release has stored is found by the words of this one. */
+/** Builds the search index for items that an earlier release has stored. */
 export const searchMessages = messagesOf<Library>()({
   /** Makes some of its items known to search, from a place on; `next` is where it goes on. */
   make_searchable: {

@@ -30,7 +30,7 @@ export function withoutConversation(writing: Writing, number: number, parts: rea
 
 type SpanPart = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;
 
-/** How many ms two parts of timelines share; what has no length counts as one. */
+/** The ms that two parts of timelines share; a part without a length counts as one ms. */
 export function sharedMs(one: SpanPart, other: SpanPart): number {
   return one.stream_id === other.stream_id ? shared(intervalOf(one), intervalOf(other)) : 0;
 }

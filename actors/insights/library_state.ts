@@ -6,7 +6,7 @@ import { SUGGESTION_STATUSES, type SuggestionStatus } from '../../src/domain/sug
 import type { StoredResult } from '../job.js';
 
 /**
- * What an account has in one workspace; its id follows from both (`libraryId`), and it lies with the account. Of a
+ * The library of an account in one workspace; its id follows from both (`libraryId`), and it lies with the account. Of a
  * retention sweep it is the account's part: it counts what the sweep removes there (docs/areas.md, "The retention
  * sweep"). And it holds what is made of turns: conversations, memories, suggestions, and the jobs that make them
  * (docs/areas.md, "Insights").
@@ -86,7 +86,7 @@ type Item = {
   pipeline?: number;
   session_id: string | null;
   revision: number;
-  /** What a person set, and no run changes. */
+  /** The fields that a person set, which no run changes. */
   protected_fields: string[];
   created_at_ms: number;
   updated_at_ms: number;
@@ -129,7 +129,7 @@ export type Memory = Item & {
   evidence: Span[];
   /** Keyed hashes of the stems of its text. */
   stems: string[];
-  /** Those of the text that a run found, where a person changed that. */
+  /** The stems of the text that a run found, where a person changed the text. */
   made_stems?: string[];
 };
 
@@ -166,7 +166,7 @@ export type Suggestion = Item & {
   made_stems?: string[];
 };
 
-/** What an item was: the values of the fields that the change to the next revision replaced, and who changed them. */
+/** A revision of an item: the old values of the fields that the next revision changed, and who changed them. */
 export type Revision = {
   revision: number;
   at_ms: number;
@@ -178,7 +178,7 @@ export type Revision = {
 
 export type Feedback = { rating: Rating; comment: string | null; created_at_ms: number };
 
-/** Whatever a library holds. */
+/** The kinds of items in a library, each with its type. */
 export type Items = { conversation: Conversation; memory: Memory; suggestion: Suggestion };
 export type ItemKind = keyof Items;
 
@@ -212,7 +212,7 @@ export type Unsettled = {
   from_ms: number;
   to_ms: number;
   heard: number;
-  /** What is there already is made anew: it was corrected, or somebody asked for it. */
+  /** Existing conversations are made anew: they were corrected, or somebody asked for it. */
   again: boolean;
   /** The parts that are others now; `from_ms` and `to_ms` go to the ends of the conversations there. */
   changed: Interval[];
@@ -238,16 +238,16 @@ export type InsightJob = {
   claim?: { token: string; run_id: string; until_ms: number; pipeline?: number };
 };
 
-/** What looking through a recording has found. */
+/** A conversation that was found in a recording. */
 export type FoundConversation = Pick<InsightJob, 'parts' | 'session_id' | 'started_at_ms' | 'ended_at_ms'>;
 
-/** What an engine found, checked: every text is borne by turns, which `evidence` names. */
+/** The checked result of an engine: each text is supported by turns, which `evidence` names. */
 export type CheckedInsights = {
   made_by: MadeBy;
   conversation: Pick<Conversation, 'title' | 'summary' | 'topics' | 'participants' | 'language'>;
   suggestions: SuggestionOp[];
   memories: MemoryOp[];
-  /** How many items no turn bears. */
+  /** The number of items that no turn supports. */
   unsupported: number;
 };
 
@@ -287,7 +287,7 @@ export type MemoryOp =
   | { op: 'revise'; number: number; kind?: MemoryKind; text?: string; stems?: string[]; evidence: Span[] }
   | { op: 'withdraw'; number: number };
 
-/** What came of a result. */
+/** Counts of what a result created, changed and withdrew. */
 export type InsightTally = {
   suggestions: number;
   memories: number;
@@ -295,7 +295,7 @@ export type InsightTally = {
   dropped: { unsupported: number; duplicate: number; protected: number };
 };
 
-/** What became of a job, for debugging. */
+/** The outcome of a job, for debugging. */
 export type InsightRun = {
   run_id: string;
   pipeline_id: string | null;

@@ -16,7 +16,7 @@ import {
 } from './library_items.js';
 import type { FeedbackVerdict, Library, Rating, Roles, Suggestion, SuggestionStatus } from './library_state.js';
 
-/** What people do with suggestions. Whatever it is, no run withdraws that suggestion from then on. */
+/** Changes of suggestions by people. After any of them no run withdraws the suggestion. */
 
 const TOO_MANY = refuse('CONFLICT', `At most ${LIMITS.group_members_max} suggestions are grouped at once.`);
 const NO_GROUP = refuse('NOT_FOUND', 'There is no such group of suggestions.');
@@ -122,7 +122,7 @@ export const suggestionMessages = messagesOf<Library>()({
 
 type FeedbackReply = { number: number; created_at_ms: number; item: Suggestion };
 
-/** What of an edit is another value than before. */
+/** The part of an edit that differs from the present values. */
 function editOf(
   was: Suggestion,
   { text, stems, due_at_ms, roles, status }: SuggestionEdit,

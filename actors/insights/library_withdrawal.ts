@@ -96,7 +96,7 @@ export const withdrawalMessages = messagesOf<Library>()({
     },
   },
 
-  /** All that rests on it is withdrawn, but for what was deleted since. */
+  /** Removes the note of deleted speech when everything that rests on it is withdrawn, unless more was deleted since. */
   withdrawn: {
     records: ({ id }: DeletedSpeech) => deletedSpeechOf(id),
     decide: ofLibrary((state, { id, count }: DeletedSpeech, facts): DoneDecision<Library> => {

@@ -24,16 +24,16 @@ export type AuthSession = NewAuthSession & {
 
 type NewAuthSession = {
   email: string;
-  /** What the grant will be, but for the account that turns out to be behind the email. */
+  /** The grant to come, without the account, which follows from the email. */
   request: Pick<NewGrant, 'client_id' | 'name' | 'scopes' | 'audience' | 'issuer' | 'code'>;
-  /** What the value of `auth_session` is derived from. */
+  /** The value of `auth_session` is derived from this seed. */
   seed: Uint8Array;
   key_id: string;
 };
 
 export type AuthSessionMessage = MessageOf<typeof authSession>;
 
-/** What of a grant is known only when somebody has signed in. */
+/** The fields of a grant that are known only when somebody has signed in. */
 export type GrantOwner = Pick<NewGrant, 'account_id' | 'born' | 'seed' | 'key_id'>;
 
 export const INVALID_SESSION = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');

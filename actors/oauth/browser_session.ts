@@ -10,7 +10,7 @@ export type BrowserSession = NewBrowserSession & { last_used_at_ms: number };
 export type NewBrowserSession = {
   account_id: string;
   email: string;
-  /** What the cookie is derived from. */
+  /** The cookie is derived from this seed. */
   seed: Uint8Array;
   key_id: string;
   /** Signing out everywhere ends it together with all grants. */

@@ -31,7 +31,7 @@ export type NewBrowserSignIn = {
   goal: Goal;
   /** Where it may be finished: a keyed hash of that browser's cookie. */
   browser: string;
-  /** What the form token is derived from. */
+  /** The form token is derived from this seed. */
   seed: Uint8Array;
   key_id: string;
 };
@@ -40,7 +40,7 @@ export type Goal = ({ to: 'client' } & ClientGoal) | { to: 'page'; page: Account
 
 /** Back to a client, with a grant. */
 export type ClientGoal = {
-  /** What the grant will be, but for the account. */
+  /** The grant to come, without the account. */
   request: Pick<NewGrant, 'client_id' | 'name' | 'scopes' | 'audience' | 'issuer'> & {
     code: { challenge: string; redirect_uri: string };
   };
@@ -68,12 +68,15 @@ type Step =
   /** Too many wrong codes. */
   | { at: 'ended' };
 
-/** What came of the last wish for a code: the first one went out, another one, or none, since the address had its share. */
+/**
+ * The outcome of the last request for a code: the first one was sent, another one, or none, since the address had its
+ * share.
+ */
 type LastSend = 'first' | 'again' | 'none';
 
 export type SignedInAccount = Pick<NewGrant, 'account_id' | 'born' | 'verified_at_ms'>;
 
-/** What the client gets; a grant's code is derived from its id, seed and key. A page has only to be gone to. */
+/** The answer to a sign-in; a grant's code is derived from its id, seed and key. A page is only redirected to. */
 export type SignInAnswer =
   | { granted: Pick<NewGrant, 'seed' | 'key_id'> & { grant_id: string } }
   | { denied: true }

@@ -3,13 +3,12 @@ import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { type Decision, defineActor, type Effect, given, type MessageOf } from '../actor.js';
 
 /**
- * What may change of an OAuth client (the id is its client_id): secrets, use, whether it is disabled. How it was made
- * is written elsewhere: a first-party one in the operator's file, any other in its registration.
+ * The mutable state of an OAuth client (the id is its client_id): secrets, use, whether it is disabled. Its fixed fields are stored elsewhere: a first-party one in the operator's file, any other in its registration.
  */
 export type ClientState = {
   /** `file`: a first-party client. `staff` made it by hand. `registered`: it registered itself, and ends when unused. */
   origin: 'file' | 'staff' | 'registered';
-  /** Those that are good, newest first. None yet of a client of the file: then what the file says holds. */
+  /** Valid secrets, newest first. A client of the file has none at first: then those in the file are valid. */
   secrets: ClientSecret[];
   registered_at_ms: number;
   disabled_at_ms: number | null;

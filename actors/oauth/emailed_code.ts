@@ -4,7 +4,7 @@ import type { Effect } from '../actor.js';
 /** A six-digit code that was mailed for one sign-in and counts for that alone. Kept as keyed hash. */
 export type EmailedCode = { hash: string; key_id: string; sent_at_ms: number };
 
-/** What a sign-in needs to have a code sent; null when the address has had its share, which nobody learns. */
+/** The code that a sign-in sends; null when the address has had its share, which nobody learns. */
 export type CodeToSend = { hash: string; key_id: string; mail_id: string; sealed: Uint8Array } | null;
 
 /** A code that somebody tries: its hash under each key that codes were hashed with. */

@@ -8,7 +8,7 @@ import { type Erase, erased } from '../erase.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
 /**
- * What an account has allowed one installation of a client: first an authorization code, then, once that was
+ * An account's grant to one installation of a client: first an authorization code, then, once that was
  * exchanged, refresh tokens one after the other. Code and tokens are derived from the server key, this grant, a counter
  * and `seed` (docs/areas.md, "Refresh tokens"): what is kept here is worth nothing without the key.
  */
@@ -29,7 +29,7 @@ export type NewGrant = {
   born: { account: number; grants: number };
   /** When the emailed code behind it was entered; refreshing does not renew it. */
   verified_at_ms: number;
-  /** What the exchange of the code must show. No redirect URI: native sign-in. */
+  /** The exchange of the code must prove this challenge and name this redirect URI; null: native sign-in. */
   code: { challenge: string; redirect_uri: string | null };
 };
 
@@ -44,11 +44,11 @@ export type LiveStage = {
   turned_at_ms: number;
   /** Whether any token that came with the present generation was used. */
   successor_used: boolean;
-  /** What the refresh that made the present generation asked for: a retry must ask for the same. */
+  /** The narrowing that the refresh of the present generation asked for: a retry must ask for the same. */
   asked: Narrowing;
 };
 
-/** What a client asks for at most; null means all that was granted. */
+/** The most that a client asks for; null means all that was granted. */
 export type Narrowing = { scopes: string[] | null; audience: Audience | null };
 
 export type LiveGrant = Grant & { stage: LiveStage };

@@ -29,9 +29,12 @@ export type Signals = {
   /** The longest signal there ever was: where a search for what ends after a time must begin. */
   longest_ms: number;
   staged: Staged[];
-  /** Those in the collection `batches`, all of them since there is one, and when the first of these were posted. */
+  /**
+   * Signals in the collection `batches`, all of them since that collection exists, and when the first of these were
+   * posted.
+   */
   kept?: { account_id: string; workspace_id: string; signals: number; oldest_ms: number | null };
-  /** How many have lost their payload. */
+  /** The number of signals that have lost their payload. */
   expired?: number;
 };
 
@@ -140,7 +143,7 @@ export const signals = defineActor<Signals>()({
       },
     },
 
-    /** How long signals are at most: where a search for what ends after a time must begin. */
+    /** Gives the length of the longest signal: a search for signals that end after a time begins that much earlier. */
     extent: (state) => ({ reply: { longest_ms: state?.longest_ms ?? 0 } }),
 
     payloads: {
@@ -371,7 +374,9 @@ function oldestBatches(limit: number) {
   return { collection: 'batches', range: { limit } };
 }
 
-/** What a request posts: all of it in its order, what is new of it, and which of its staged payloads that uses. */
+/**
+ * The content of a request: all of its signals in order, those that are new, and the staged payloads that these use.
+ */
 type Posted = { listed: ListedSignal[]; fresh: Map<string, Signal>; used: Set<number>; effects: Effect[] };
 
 function readPosted({ request, signals: posted, staged }: PostRequest, own: Staged | undefined, facts: Facts) {

@@ -15,7 +15,7 @@ export type KeptSource = {
   created_at_ms: number;
 };
 
-/** What stays of it: its streams are kept, and no event is recorded for them any more. */
+/** A deleted source: its streams are kept, and no event is recorded for them any more. */
 type DeletedSource = { status: 'deleted'; account_id: string };
 
 export type SourceMessage = MessageOf<typeof source>;

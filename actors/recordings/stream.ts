@@ -381,7 +381,10 @@ function notifyWorkspace(stream: Stream, message: WorkspaceMessage): Effect[] {
   return isShared(stream) ? [{ effect: 'notify', to: { kind: 'workspace', id: stream.workspace_id }, message }] : [];
 }
 
-/** What makes a worker remove all that lies with a stream; nothing of it that presupposes it open commits any more. */
+/**
+ * Makes a worker remove everything that belongs to a stream, and closes its fence: no commit that needs it open
+ * succeeds any more.
+ */
 function removal({ id: stream_id, account_id }: Stream): Effect[] {
   return [
     { effect: 'close_fence', id: stream_id },
@@ -402,7 +405,7 @@ function forgetIn({ id: stream_id, account_id, workspace_id }: Stream): Effect[]
   ];
 }
 
-/** What stays of a recorder's deleted stream until the account is erased: that there is none under its id. */
+/** The state of a recorder's deleted stream until the account is erased: there is none under its id. */
 function forgotten(
   { id, account_id }: Stream,
   { list, effects }: Erase & { effects: Effect[] },

@@ -7,7 +7,7 @@ import { dueEffects } from './stream_processing.js';
 import { type Chunk, chunkKey, keptStream, putChunk, type Stream } from './stream_state.js';
 
 /**
- * How a stream's audio expires. Each stored chunk stands in the collection `kept`, by number, in the order in which their
+ * Expiry of a stream's audio. Each stored chunk stands in the collection `kept`, by number, in the order in which their
  * uploads began, and the stream on its account's due list at the first of them. docs/areas.md, "The retention
  * sweep".
  */

@@ -16,7 +16,7 @@ export type Stream = {
   /** Who uploads it; null for an app. */
   recorder: StreamRecorder | null;
   captured_at: string;
-  /** How far the clocks where it was recorded were ahead of UTC, in minutes; absent where nobody said so. */
+  /** The minutes by which the clocks at the place of recording were ahead of UTC; absent where nobody said so. */
   utc_offset_min?: number;
   transcript_revision: number;
   title: string | null;
@@ -57,7 +57,7 @@ export type ChunkClaim = { number: number; token: string; until_ms: number };
 
 export type OpenIntent = { number: number; end_ms: number; asked_at_ms: number };
 
-/** What the uploader says of a chunk before it uploads it. */
+/** The announcement of a chunk, before its upload. */
 export type ChunkIntent = {
   source_chunk_ref: string;
   sequence: number;
@@ -73,7 +73,9 @@ export type ChunkIntent = {
   sha256: string;
 };
 
-/** How far its bytes have come. `expired`: they never came, or they were stored and the workspace does not keep them. */
+/**
+ * The state of the upload. `expired`: the bytes never came, or they were stored and the workspace does not keep them.
+ */
 export type ChunkStatus = 'awaiting_upload' | 'stored' | 'expired';
 
 /** Collection `chunks`, by number in hexadecimal, in the order of `source_start_ms`. */
@@ -83,7 +85,7 @@ export type Chunk = ChunkIntent & {
   registered_at_ms: number;
   upload_started_at_ms: number | null;
   stored_at_ms: number | null;
-  /** What processing made of it, and the token of the claim that said so; absent until then. */
+  /** The result of processing, and the token of the claim that sent it; absent until then. */
   result?: ChunkResult;
   processed_by?: string;
 };
@@ -93,7 +95,7 @@ export type ChunkResult =
   | { status: 'processed'; checked: boolean }
   | { status: 'failed'; failure: { code: string; message: string } };
 
-/** What most messages of a stream presuppose: one that is there, and stays. */
+/** Refuses messages to a stream that does not exist or was deleted. */
 export const keptStream = given((state: Stream | null) => (state?.status === 'kept' ? state : noStream(state)));
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 export const RECORDING_DELETED = refuse('NOT_FOUND', 'This recording was deleted; nothing of it is taken any more.');
@@ -117,7 +119,7 @@ export function putChunk(number: number, chunk: Chunk): Effect {
   };
 }
 
-/** How a chunk stands to whoever asks: what processing says goes before what storing says. */
+/** The status of a chunk as callers see it: the result of processing goes before the state of the upload. */
 export function statusOf(chunk: Chunk, { claims }: Stream, now_ms: number): ChunkStanding {
   if (chunk.result !== undefined) return chunk.result.status;
   const number = streamOfChunk(chunk.chunk_id)?.number;

@@ -86,7 +86,7 @@ export const contacts = defineActor<Contacts>()({
       },
     },
 
-    /** What those say of their voices. */
+    /** Reads the voices of these contacts. */
     voice_views: {
       reads: true,
       records: ({ ids }: { ids: string[] }) => ids.map(ownVoices),
@@ -274,7 +274,7 @@ function moveSelf(state: Contacts, contact_id: string, facts: Facts): { state: C
   return { state: next, effects };
 }
 
-/** What became a part of a contact is shown by its name. */
+/** Shows the aliases of a merged contact by its name. */
 function renameAliases(into: string, { aliases, name }: Contact): Effect[] {
   const value: MergedContact = { into, name };
   return aliases.map((id): Effect => ({ effect: 'put_record', collection: 'merged', id, value }));

@@ -20,13 +20,13 @@ export type Contacts = {
   count: number;
   /** Which of them is the account's own person. */
   self_id: string | null;
-  /** How often a contact became another or went. */
+  /** The number of times that a contact was merged or deleted. */
   changes: number;
   /** Changes that transcripts have not heard of yet. */
   announcing: ContactChange[];
   /** Who tells them; nobody else does before that time. */
   held?: { holder: string; until_ms: number };
-  /** How many voices each workspace has, where it has any. */
+  /** The number of voices in each workspace that has any. */
   voices: Record<string, number>;
 };
 
@@ -41,7 +41,7 @@ export type Contact = {
   name: string | null;
   /** It became a part of another; `merged` says of which. */
   merged?: true;
-  /** Those that became a part of this one. */
+  /** Contacts that were merged into this one. */
   aliases: string[];
   created_at_ms: number;
   updated_at_ms: number;
@@ -155,7 +155,7 @@ export function dropVoices(
   return { voices: left, effects };
 }
 
-/** What a contact says of its voices. */
+/** The view of a contact's voices. */
 export function voiceView(rows: readonly VoiceRow[]): VoiceView {
   const living = rows.filter(({ value }) => value.removed_at_ms === undefined);
   const latest = (of: readonly VoiceRow[]) => {

@@ -32,7 +32,7 @@ const STEP = LIMITS.voices_expired_per_commit_max;
  */
 export const voiceMessages = messagesOf<Contacts>()({
   /**
-   * What a speaker of a stream sounds like; the same speaker again takes the place of what was known. Where a workspace
+   * Stores the voice of a speaker of a stream; it replaces an earlier voice of the same speaker. Where a workspace
    * is full, the voice that was not heard for longest of those that are nobody's gives way.
    */
   learn_voice: {
@@ -250,7 +250,7 @@ function bothOf(workspace_id: string, range: { descending?: boolean; limit: numb
   ];
 }
 
-/** What a voice that gets another contact leaves behind. */
+/** Removes the entries of a voice from its contact, or from the voices that are nobody's. */
 function takeFrom({ workspace_id, contact_id }: Voice, { id, self }: { id: string; self: string }): Effect[] {
   if (contact_id === null) return [{ effect: 'delete_record', collection: heardIn(workspace_id), id }];
   return [

@@ -32,7 +32,7 @@ export const transcript = defineActor<Transcript>()({
 
     view: { reads: true, decide: ofTranscript((state) => ({ reply: state })) },
 
-    /** How often it has changed; 0 for what there is nothing of. */
+    /** Gives the transcript's revision; 0 where there is no transcript. */
     revision: { reads: true, decide: (state) => ({ reply: { revision: state?.revision ?? 0 } }) },
 
     /** A run of pages. */
@@ -63,7 +63,7 @@ export const transcript = defineActor<Transcript>()({
       }),
     },
 
-    /** What is known of speakers, by number. */
+    /** Reads the speakers, by number. */
     speakers: {
       records: allSpeakers,
       decide: (state, _: unknown, facts) => ({

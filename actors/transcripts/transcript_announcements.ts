@@ -78,7 +78,7 @@ export const announcementMessages = messagesOf<Transcript>()({
 
 type Left = { left: boolean };
 
-/** All that is known of speakers. */
+/** Queries all speakers. */
 export function allSpeakers(): RecordQuery[] {
   const blocks = Math.floor(LIMITS.speakers_per_stream_max / LIMITS.speakers_per_block) + 1;
   return [{ collection: 'speakers', range: { limit: blocks } }];

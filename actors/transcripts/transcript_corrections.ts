@@ -355,7 +355,7 @@ function updated(
   };
 }
 
-/** What was made of the turns there may be something else now. */
+/** Tells the library that turns were corrected or deleted, so that insights of them are made anew. */
 function corrected(
   state: Transcript,
   { start_ms, end_ms }: Pick<PageTurn, 'start_ms' | 'end_ms'>,

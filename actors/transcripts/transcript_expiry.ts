@@ -18,7 +18,7 @@ import {
 import { dueEffect, listed } from './transcript_publication.js';
 import type { Transcript } from './transcript_state.js';
 
-/** How retention takes turns away: text, words and corrections go, where they were and their serial numbers stay. */
+/** Expiry of turns by retention: text, words and corrections go, their places and serial numbers stay. */
 export const expiryMessages = messagesOf<Transcript>()({
   /** Removes turns of the page with the oldest publication, as many as one commit may, and says so to the library. */
   expire: {

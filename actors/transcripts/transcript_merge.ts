@@ -15,12 +15,12 @@ import { fits, isAt, lengthOf, sharedMs } from './transcript_spans.js';
 import type { PublicationTally, PublishedTurn, Word } from './transcript_state.js';
 
 /**
- * How the result of a run and what people have corrected become one page (docs/areas.md, "Transcripts"). Pure,
+ * Merges the result of a run with people's corrections into one page (docs/areas.md, "Transcripts"). Pure,
  * and the same whichever of both came first. A correction holds for its span: for the turn that has just that span, or
  * else for each turn that shares half of the shorter of both with it.
  */
 
-/** What was heard from `from_ms` up to `to_ms`, which takes the place of what stood there. */
+/** The turns of a run from `from_ms` up to `to_ms`, which replace the turns there. */
 export type HeardRun = {
   from_ms: number;
   to_ms: number;
@@ -171,7 +171,7 @@ function draftOf(
   };
 }
 
-/** What was deleted does not come back. */
+/** Removes the drafts that people have deleted before. */
 function withoutDeleted(drafts: Draft[], corrections: readonly Correction[]): Draft[] {
   let left = drafts;
   for (const span of corrections) {

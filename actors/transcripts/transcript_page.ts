@@ -15,7 +15,7 @@ export type TranscriptPage = {
   turns: PageTurn[];
   /** Publications of these turns. */
   runs: PageRun[];
-  /** What people have changed, which outlives every run. */
+  /** Corrections by people, which outlive every run. */
   corrections: Correction[];
   /** Serials of turns that retention removed, and where they were. */
   expired: { serials: Interval[]; spans: Interval[] };
@@ -44,7 +44,7 @@ export type PageTurn = {
   run: PageRun;
 };
 
-/** What a person changed within a span: it holds for whatever a later run hears there. */
+/** A person's correction of a span: it holds for whatever a later run hears there. */
 export type Correction = { start_ms: number; end_ms: number; at_ms: number } & (
   | { kind: 'contact'; contact_id: string | null }
   | { kind: 'speaker'; speaker: number }
@@ -130,7 +130,7 @@ export function readPage(number: number, stored: unknown): TranscriptPage {
   };
 }
 
-/** What was said last before that; null where nothing was. */
+/** The text of the last turn before that time; null where there is none. */
 export function textBefore(number: number, stored: unknown, from_ms: number): string | null {
   return readPage(number, stored).turns.findLast(({ start_ms }) => start_ms < from_ms)?.text ?? null;
 }

@@ -6,7 +6,7 @@ import type { PipelineOutputKey, Transcript, WaitingAudio } from './transcript_s
 import { begin, clip, dueEffects, inOrder, isWorthIt, type StreamAudio, spanOf } from './transcript_windows.js';
 
 /**
- * What another pipeline than the default one hears in a recording: a transcript of its own under `pipelineOutputId`. It shares the
+ * The output of a pipeline other than the default one for a recording: a transcript of its own under `pipelineOutputId`. It shares the
  * audio with the stream's transcript and nothing else: it records no event, and stands on no list but that of retention.
  */
 export const pipelineMessages = messagesOf<Transcript>()({

@@ -4,7 +4,7 @@ import { keptPipeline } from '../insights/context_state.js';
 import type { Transcript, Window } from './transcript_state.js';
 
 /**
- * What became of windows, for debugging. Collection `runs`: the newest of them, each in the place of the one that is as
+ * The outcome of a window, for debugging. Collection `runs`: the newest of them, each in the place of the one that is as
  * many numbers older as are kept.
  */
 export type TranscriptRun = {

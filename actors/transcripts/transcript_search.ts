@@ -7,7 +7,7 @@ import { blockEffects } from './transcript_block.js';
 import { readPage } from './transcript_page.js';
 import type { Transcript } from './transcript_state.js';
 
-/** How what an earlier release has stored is found by the words of this one, and how nothing is found any more. */
+/** Builds the search index for pages that an earlier release has stored, and removes pages from it. */
 
 type PagePosition = { order: number; id: string };
 

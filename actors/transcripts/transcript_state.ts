@@ -29,7 +29,7 @@ export type Transcript = {
   failed: FailedAudio[];
   /** The longest piece of audio: where a search for what reaches into a window must begin. */
   longest_ms: number;
-  /** How long windows are, as the server was set that said so last. */
+  /** The length of windows, as the server was configured that wrote last. */
   window_ms: number;
   window: Window | null;
   /** Windows ever handed out; the last one's number. */
@@ -98,7 +98,7 @@ export type Window = {
   pipeline?: number;
 };
 
-/** What came of a result: turns that it made, that it took the place of, that corrections changed or kept away. */
+/** Counts of a result: turns that it made, that it replaced, and that corrections changed or suppressed. */
 export type PublicationTally = { turns: number; replaced: number; protected: number; suppressed: number };
 
 /**
@@ -172,7 +172,7 @@ export function speakerNumber(name: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** What is read there is something new or something else: whoever makes conversations of it looks again. */
+/** Tells the library that turns are new or changed, so that conversations are looked for there again. */
 export function tellLibrary(
   { account_id, workspace_id, source_id, lane }: Transcript,
   heard: { stream_id: string; from_ms: number; to_ms: number; is_new: boolean; is_deleted?: true },

@@ -27,7 +27,7 @@ const NO_WINDOW = { window: null } as const;
 /** Sent by the stream: what was told of it, and audio that can be transcribed. */
 export type StreamAudio = {
   stream: Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id' | 'captured_at_ms' | 'end_ms'>;
-  /** How long windows are, as the server is set. */
+  /** The length of windows, as the server is configured. */
   window_ms: number;
   intervals: Interval[];
 };
@@ -240,7 +240,7 @@ export function beginFinalPass(state: Transcript, now_ms: number): Transcript {
   return { ...state, waiting: again, covered: [], final_pass: 'under_way' };
 }
 
-/** How often a worker has had the audio that begins there. */
+/** The number of times that a worker has claimed the audio that begins there. */
 function triesAt({ window, retry }: Transcript, from_ms: number): number {
   const rested = retry?.from_ms === from_ms ? retry.tries : 0;
   return window?.from_ms === from_ms ? Math.max(window.tries, rested) : rested;

@@ -91,7 +91,7 @@ export const endpoint = defineActor<Endpoint>()({
       ),
     },
 
-    /** How deliveries of the queue stand. */
+    /** Gives the state of deliveries of the queue. */
     find: {
       reads: true,
       records: ({ entries }: { entries: QueuedDelivery[] }, state) =>

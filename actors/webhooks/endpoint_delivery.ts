@@ -72,7 +72,7 @@ export class EndpointDeliveries {
   /** By so much the clock may be ahead: no delivery is given up for that. */
   readonly #uncertain_ms: number;
   readonly #last: number;
-  /** Those that wait, as far as they were loaded. */
+  /** The waiting deliveries that were loaded. */
   readonly #waiting: readonly { id: string; order: number; value: WaitingDelivery }[];
   readonly #effects: Effect[] = [];
   readonly #claimed: DeliveryClaim[] = [];
@@ -271,7 +271,7 @@ export class EndpointDeliveries {
     this.#set({ claims: [...this.#state.claims, claim] });
   }
 
-  /** How many more may be in flight. */
+  /** The number of deliveries that may still be put in flight. */
   #room(): number {
     const { claims, probe_at_ms } = this.#state;
     if (!isCircuitOpen(this.#state)) return LIMITS.endpoint_in_flight_max - claims.length;

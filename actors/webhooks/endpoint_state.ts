@@ -43,7 +43,7 @@ export type Endpoint = NewEndpoint & {
 };
 
 /**
- * What staff should know of an endpoint: a `failing` one did not accept the last request, of a `circuit_open` one only
+ * The states of an endpoint that staff should know of: a `failing` one did not accept the last request, of a `circuit_open` one only
  * probes are sent, a `disabled` one was so after too many failures, a `stopped` one was paused or disabled by its owner.
  */
 export const TROUBLES = ['circuit_open', 'disabled', 'failing', 'stopped'] as const;
@@ -86,7 +86,7 @@ export function isCircuitOpen({ passing_failures }: Endpoint): boolean {
   return passing_failures >= LIMITS.circuit_opens_after;
 }
 
-/** Whatever has not ended is cancelled by it, however much that is. */
+/** Disables the endpoint, which cancels every delivery that has not ended. */
 export function disabled(
   state: Endpoint,
   { reason, last, now_ms }: { reason: typeof TOO_MANY_FAILURES | null; last: number; now_ms: number },

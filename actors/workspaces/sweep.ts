@@ -23,7 +23,7 @@ export type Sweep = {
   retention: Retention;
   /** Its account is deleted, and may be restored: nothing is removed meanwhile. */
   paused: boolean;
-  /** How many it has begun; a sweep's id is its number. */
+  /** The number of sweeps that were begun; a sweep's id is its number. */
   begun: number;
   running: RunningSweep | null;
 };
@@ -41,7 +41,7 @@ export type RunningSweep = {
 
 export type SweepMessage = MessageOf<typeof sweep>;
 
-/** What its settings say, told to the sweep with every change and whenever it may not know them. */
+/** The settings of a sweep, sent to it with every change and whenever it may not know them. */
 export type SweepSettings = {
   retention: Retention;
   paused: boolean;

@@ -101,7 +101,7 @@ const TOO_MANY_SENT = `A workspace sends at most ${LIMITS.invitations_per_day_ma
 type By = { by: string };
 type MemberCaller = { state: Workspace; by: Member };
 
-/** What a member asks for whose role holds a permission; to anybody else there is no such workspace. */
+/** Refuses with NOT_FOUND unless the caller is a member whose role holds the permission. */
 const seenBy = (needed: Permission) =>
   given((state: Workspace | null, _, asked: By): MemberCaller | Refusal => {
     const by = state?.members.find(({ account_id }) => account_id === asked.by);

@@ -7,7 +7,7 @@ import { ApiError } from './api_error.js';
 
 type ApiName = keyof PublicApi & string;
 export type Answer<Of extends ApiName> = AnswerOf<PublicApi[Of]>;
-/** What a page of a list is made of. */
+/** The type of an item of a list's page. */
 export type ItemOf<Of extends ApiName> = Answer<Of> extends { items: (infer Item)[] } ? Item : never;
 
 type Sending = {

@@ -7,7 +7,7 @@ import { api } from './api.js';
 import { ApiError } from './api_error.js';
 
 /**
- * What has happened in the account since the page was opened: one loop of forward polling for all of the app. Pages name
+ * The account's events since the page was opened: one loop of forward polling for all of the app. Pages name
  * the types that they show. The place in the log is found before anything is loaded, so that nothing happens unheard
  * between the two. Where the log can't be followed without a gap, listeners hear `null`: load again.
  */

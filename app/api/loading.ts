@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from './api_error.js';
 
-/** What pages show while they wait, when that failed, and when it came. */
+/** Pages' loading state: waiting, failed or loaded. */
 
 export type Loaded<T> = {
   /** Null until it came; what was there before stays while it is loaded again. */

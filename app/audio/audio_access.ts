@@ -2,7 +2,9 @@ import { payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
 import { accessToken, accessTokenAfter } from '../session/session.js';
 
-/** How the browser's player gets at audio: through the service worker, or where there is none, by a copy in memory. */
+/**
+ * Gives the browser's player access to audio: through the service worker, or where there is none, by a copy in memory.
+ */
 
 const WORKER_PATH = '/app/worker.js';
 const SCOPE = '/app';
@@ -52,7 +54,7 @@ export async function audioSource(stream_id: string): Promise<{ url: string; don
   return { url, done: () => URL.revokeObjectURL(url) };
 }
 
-/** What the server says against it; null where it says nothing. A media element tells only that it failed. */
+/** The server's reason for refusing audio; null where it refuses nothing. A media element tells only that it failed. */
 export async function whyNoAudio(stream_id: string): Promise<string | null> {
   try {
     const answer = await send('GET', pathOf(stream_id), { headers: { Range: 'bytes=0-0' } });

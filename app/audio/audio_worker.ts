@@ -44,7 +44,7 @@ function fetchWith(request: Request, token: string): Promise<Response> {
   return fetch(request.url, { headers, credentials: 'omit', cache: 'no-store', signal: request.signal });
 }
 
-/** What the page answers over a channel that only it and this worker hold. */
+/** Asks the page for an access token, over a channel that only it and this worker hold. */
 async function tokenOf(client_id: string, refused: string | null = null): Promise<string> {
   const client = await worker.clients.get(client_id);
   if (client === undefined) throw new Error('the page that asked is gone');

@@ -12,7 +12,7 @@ const BYTES_MAX = 60_000_000;
 /** Enough for an outline. */
 const SAMPLES_PER_S = 8_000;
 
-/** How loud it is, 0 to 1, at evenly spaced moments of the recording; null where that is not drawn. */
+/** The loudness, 0 to 1, at evenly spaced moments of the recording; null where it is not drawn. */
 export async function loadPeaks(
   stream: { id: string; stored_bytes: number },
   timeline: Timeline,

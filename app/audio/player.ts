@@ -16,7 +16,7 @@ export class Player {
   readonly #element = new Audio();
   #source: { url: string; done: () => void } | null = null;
   #opening: Promise<boolean> | null = null;
-  /** How much of the recording the present source holds. */
+  /** The length of the recording that the present source holds. */
   #opened_ms = 0;
   #frame = 0;
   #is_closed = false;
@@ -47,7 +47,7 @@ export class Player {
     });
   }
 
-  /** What is stored now. More than before is loaded when it is next needed. */
+  /** Takes the timeline of what is stored now. New audio is loaded when it is next needed. */
   setTimeline(timeline: Timeline): void {
     this.timeline.value = timeline;
   }

@@ -9,7 +9,7 @@ type TimelinePiece = Stretch & { file_ms: number };
 
 export class Timeline {
   readonly #pieces: readonly TimelinePiece[];
-  /** How long the file plays. */
+  /** The playing time of the file, in ms. */
   readonly file_ms: number;
   /** Where the recording ends, as far as it is stored. */
   readonly end_ms: number;

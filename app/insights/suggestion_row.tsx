@@ -20,7 +20,7 @@ const KINDS: Record<Suggestion['kind'], string> = {
   decision: 'Decision',
 };
 
-/** What can be done next, by how it stands; the first is what is mostly wanted. */
+/** The statuses that a suggestion can be given next, by its present one; the usual choice comes first. */
 const STEPS: Record<Status, readonly (readonly [to: Status, words: string])[]> = {
   open: [
     ['accepted', 'Accept'],

@@ -1,4 +1,4 @@
-/** What the server's document says. */
+/** The settings in the server's document. */
 
 const root = document.getElementById('app') as HTMLElement;
 

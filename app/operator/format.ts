@@ -11,7 +11,7 @@ export function span(seconds: number): string {
   return s < 48 * HOUR_S ? `${Math.round(s / HOUR_S)} h` : `${Math.round(s / HOUR_S / 24)} d`;
 }
 
-/** How far the server's clock, by which everything there happens, is ahead of this browser's. */
+/** The ms by which the server's clock, which dates everything here, is ahead of this browser's. */
 let ahead_ms = 0;
 
 /** `now`: what the server says. */
@@ -24,7 +24,7 @@ export function serverNow(): number {
   return Date.now() + ahead_ms;
 }
 
-/** How long ago, as `5 min ago`. */
+/** The time since then, as `5 min ago`. */
 export function ago(time: string | null): string {
   return time === null ? 'never' : `${span((serverNow() - Date.parse(time)) / 1000)} ago`;
 }

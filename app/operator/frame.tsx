@@ -5,7 +5,7 @@ import { ENVIRONMENT } from './environment.js';
 import { ProblemBanner } from './problem_banner.js';
 import { VIEWS, type View } from './views.js';
 
-/** What stands around every page: the navigation, the search and what is wrong now. */
+/** The frame around every page: the navigation, the search and the health problems. */
 export function Frame({ view, children }: { view: View; children: ComponentChildren }) {
   const links = VIEWS.filter(({ path }) => path !== '/entity' && (path !== '/mails' || ENVIRONMENT.has_inbox));
   return (

@@ -7,7 +7,7 @@ import { clockTime } from './format.js';
 
 export const EVERY_MS = 5_000;
 
-/** What stands beside the page's heading. */
+/** The state of the connection, shown beside the page's heading. */
 export const connection = signal<{ is: 'loading' | 'live' | 'away' | 'signed_out'; text: string }>({
   is: 'loading',
   text: 'Loading…',

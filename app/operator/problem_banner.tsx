@@ -5,7 +5,7 @@ import { type Answer, ask } from './api.js';
 import { dateTime } from './format.js';
 import { EVERY_MS } from './polling.js';
 
-/** What is wrong now, on top of every page. */
+/** The banner with health problems, on top of every page. */
 
 type Overview = Answer<'GET /ops/overview'>;
 

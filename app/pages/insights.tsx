@@ -12,7 +12,7 @@ import { may } from '../shell/account.js';
 const PAGE_ITEMS = 30;
 const STATUSES = ['open', 'accepted', 'completed', 'dismissed'] as const;
 
-/** What was made of what was said. Conversations and memories are for accounts with developer access. */
+/** The page of insights. Conversations and memories are for accounts with developer access. */
 export function Insights() {
   const shown = may('debug:read') ? place.value.query.get('show') : null;
   return (

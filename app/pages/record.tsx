@@ -107,7 +107,7 @@ export function Record() {
   );
 }
 
-/** How much is not on the server yet. Closing the page would lose it. */
+/** The amount that is not on the server yet. Closing the page would lose it. */
 function Sending({ recording: { uploads, stream_id } }: { recording: Recording }) {
   const waiting = uploads.waiting.value;
   const leave = async () => {

@@ -49,7 +49,7 @@ export function Recordings() {
 
 const NOTHING_KNOWN: KnownNames = { sources: new Map(), conversations: new Map() };
 
-/** What recordings are called by; without it they are called by their time. */
+/** Loads the names that recordings are listed by; without one they are listed by their time. */
 async function loadKnown(): Promise<KnownNames> {
   const [sources, conversations] = await Promise.all([
     api('GET /sources', { query: { limit: SOURCES } }),

@@ -9,7 +9,7 @@ import { EmptyState, Show } from '../parts/placeholders.js';
 import { durationText, Time } from '../parts/time.js';
 import { BASE } from '../router.js';
 
-/** What came of a recorder session, for its host. */
+/** The summary of a recorder session, for its host. */
 export function SessionSummary({ params }: { params: Record<string, string> }) {
   const id = params.id as string;
   const summary = useLoaded(() => api('GET /device-sessions/{id}/summary', { path: { id } }), [id]);

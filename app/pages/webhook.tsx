@@ -105,7 +105,7 @@ const STEPS = {
   disabled: { does: 'Disable', done: 'The endpoint is disabled.' },
 } as const satisfies Record<Endpoint['status'], object>;
 
-/** What one may do with it as it stands: a disabled one can be activated alone. */
+/** The statuses that an endpoint can be given, by its present one: a disabled endpoint can only be activated. */
 const NEXT: Record<Endpoint['status'], readonly Endpoint['status'][]> = {
   active: ['paused', 'disabled'],
   paused: ['active', 'disabled'],

@@ -13,7 +13,7 @@ import { account, loadAccount } from '../shell/account.js';
 import { MyInvitations } from './workspaces/my_invitations.js';
 import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_texts.js';
 
-/** What recordings belong to: one's own, and those that one shares. */
+/** The workspaces that recordings belong to: the private one, and the shared ones. */
 export function Workspaces() {
   const [making, setMaking] = useState(false);
   useEvents(['account.updated', 'workspace.updated', 'workspace.deleted'], () => void loadAccount());

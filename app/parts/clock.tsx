@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { durationText, timeText } from './time.js';
 
-/** What passes while a page is looked at. */
+/** Times that go on while a page is open. */
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -28,7 +28,7 @@ export function useEvery(every_ms: number | null, run: () => void): void {
   }, [every_ms]);
 }
 
-/** How long something is still good; `over` is called once when it no longer is. */
+/** The time until something expires; `over` is called once when it has. */
 export function Countdown({ until, over }: { until: string; over: () => void }) {
   const now = useNow(SECOND_MS);
   const left_ms = Date.parse(until) - now;
@@ -43,7 +43,7 @@ export function Countdown({ until, over }: { until: string; over: () => void }) 
   );
 }
 
-/** How long ago something was, and after a day on which date. */
+/** The time since then, and after a day the date. */
 export function Ago({ at }: { at: string }) {
   const now = useNow(MINUTE_MS);
   const passed_ms = now - Date.parse(at);

@@ -58,7 +58,7 @@ export function Dialog({
 type ConfirmQuestion = {
   title: string;
   text: ComponentChildren;
-  /** What the button that goes on says. */
+  /** The label of the button that goes on. */
   action: string;
   /** It can't be undone. */
   grave?: boolean;

@@ -135,7 +135,7 @@ export function CheckField({
   );
 }
 
-/** What went wrong with a form beside its fields; where fields were wrong, those say it. */
+/** Shows a form's error beside its fields; errors of single fields are shown by those. */
 export function FormProblem({ error, fields = [] }: { error: ApiError | null; fields?: readonly string[] }) {
   if (error === null || (error.field !== null && fields.includes(error.field))) return null;
   return (

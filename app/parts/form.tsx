@@ -19,7 +19,7 @@ export function Form({
   children,
 }: {
   of: { busy: boolean; error: ApiError | null };
-  /** What the button that sends it says. */
+  /** The label of the button that sends the form. */
   submit: string;
   /** It can't be undone. */
   grave?: boolean;
@@ -67,7 +67,7 @@ export function Form({
   );
 }
 
-/** What the server says is wrong with a field, or with something in it, as a sentence. */
+/** The server's error for a field, or for something in it, as a sentence. */
 export function faultOf(error: ApiError | null, field: string): string | null {
   for (const [path, message] of error?.fields ?? []) {
     if (path === field || path.startsWith(`${field}.`)) return sentence(message);

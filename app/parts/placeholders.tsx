@@ -4,7 +4,7 @@ import type { Loaded, LoadedList } from '../api/loading.js';
 import { Button } from './button.js';
 import { Icon, type IconName } from './icon.js';
 
-/** What stands where nothing is yet: what it is for, and what to do next. */
+/** The placeholder for an empty list: what the list is for, and what to do next. */
 export function EmptyState({
   icon,
   title,

@@ -1,7 +1,7 @@
 import { type Action, apiErrorOf, useAction } from '../api/loading.js';
 import { showToast } from './toast_queue.js';
 
-/** What a button does where no form says what went wrong: the edge of the page does, with the server's reason. */
+/** An action whose failure is shown as a toast with the server's reason, for buttons outside forms. */
 export function useToastAction<Given extends unknown[]>(
   failed: string,
   act: (...given: Given) => Promise<unknown>,

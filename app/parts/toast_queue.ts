@@ -11,7 +11,7 @@ const SHOWN_MAX = 3;
 export const toasts = signal<readonly Toast[]>([]);
 let count = 0;
 
-/** What went wrong stays until it is dismissed. */
+/** Shows a toast. One about a problem stays until it is dismissed. */
 export function showToast(text: string, tone: Tone = 'good'): void {
   const key = ++count;
   toasts.value = [...toasts.value.filter((one) => one.text !== text), { key, text, tone }].slice(-SHOWN_MAX);

@@ -1,6 +1,6 @@
 import worklet_address from './capture.worklet.js';
 
-/** What speech engines want; the browser converts. */
+/** The rate that speech engines expect; the browser converts. */
 const SAMPLES_PER_S = 16_000;
 
 /** In words for a person: why there is no microphone. */

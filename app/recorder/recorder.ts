@@ -29,9 +29,9 @@ type State =
   | { is: 'ending'; recording: Recording };
 
 export const recorder = signal<State>({ is: 'off' });
-/** How loud it is, 0 to 1. */
+/** The loudness, 0 to 1. */
 export const level = signal(0);
-/** How long has been recorded, without pauses. */
+/** The recorded time in ms, without pauses. */
 export const recorded_ms = signal(0);
 /** Why a recording ended that nobody ended. */
 export const interruption = signal<string | null>(null);
@@ -152,7 +152,7 @@ function take(piece: Float32Array): void {
   if ((samples / microphone.samples_per_s) * 1_000 >= CHUNK_MS) cut();
 }
 
-/** What has come in since the last chunk is one. */
+/** Makes a chunk of the audio since the last one. */
 function cut(): void {
   const now = recorder.peek();
   if (!('recording' in now) || microphone === null || samples === 0) return;

@@ -4,8 +4,8 @@ import { api, payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
 
 /**
- * What was recorded and is not on the server yet, in its order. It stays in memory until the server has it; what can't be
- * sent is tried again. The same chunk may be announced and sent any number of times.
+ * The chunks that are recorded and not yet on the server, in order. They stay in memory until the server has them;
+ * sending is retried. The same chunk may be announced and sent any number of times.
  */
 
 export type RecordedChunk = {
@@ -47,7 +47,7 @@ export class Uploads {
     if (this.#queue.length > 0 && !this.failed.peek()) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** What is not sent yet is thrown away. */
+  /** Discards the chunks that are not sent yet. */
   giveUp(): void {
     this.#is_given_up = true;
     this.#queue.length = 0;

@@ -6,7 +6,7 @@ import { useEvents } from '../api/event_feed.js';
 import { apiErrorOf } from '../api/loading.js';
 import { type Stretch, Timeline } from '../audio/timeline.js';
 
-/** What the page of a recording is made of, and how it stays as it is on the server. */
+/** Loads the data of a recording's page, and keeps it as it is on the server. */
 
 const PAGE_ITEMS = 100;
 /** Of one recording in one page; who has more reads them as text. */

@@ -1,7 +1,7 @@
 import type { Stream, Transcript, Workspace } from '../../kits/typescript/src/api.js';
 import { durationText } from '../parts/time.js';
 
-/** How far the transcript has come, and what of the recording is not kept, in words. */
+/** The progress of the transcript, and the parts of the recording that are not kept, in words. */
 
 const FAILURES: Record<string, string> = {
   ENGINE_REFUSED: 'what transcribes here would not take it',
@@ -29,7 +29,7 @@ export function TranscriptNotes({ transcript }: { transcript: Transcript }) {
   );
 }
 
-/** What stands there instead of turns. */
+/** The text in place of turns, where there are none. */
 export function noTurnsWords(transcript: Transcript, stream: Stream): { title: string; text: string } {
   if (transcript.engine === null) {
     return {

@@ -11,7 +11,7 @@ import { TurnText, TurnTextEditor } from './turn_text.js';
 /** After somebody has scrolled, the list stays where it is for a while. */
 const SCROLLED_MS = 6_000;
 
-/** What was said, one turn below the other; it follows the audio. */
+/** The turns of a recording, one below the other; the list follows the audio. */
 export function TurnList({
   turns,
   player,

@@ -1,4 +1,7 @@
-/** What outlives the page: in this origin's own storage, which no script of another origin reads. Never in an address. */
+/**
+ * The session's data that outlives the page: in this origin's own storage, which no script of another origin reads.
+ * Never in an address.
+ */
 
 export type StoredSession = {
   refresh_token: string;
@@ -32,7 +35,7 @@ export function keepSignIn(begun: BegunSignIn): void {
   sessionStorage.setItem(SIGN_IN, JSON.stringify(begun));
 }
 
-/** What was begun, once. */
+/** Gives the sign-in that was begun, once. */
 export function takeSignIn(): BegunSignIn | null {
   const begun = parsed<BegunSignIn>(sessionStorage.getItem(SIGN_IN));
   sessionStorage.removeItem(SIGN_IN);

@@ -1,4 +1,4 @@
-/** What the document that the server sent says of it. */
+/** The data in the document that the server sent. */
 
 const root = document.getElementById('app') as HTMLElement;
 

@@ -7,7 +7,7 @@ import { resume, session, signIn, signOut } from '../session/session.js';
 import { account_error, loadAccount } from './account.js';
 import { DOCUMENT_DATA } from './document_data.js';
 
-/** What stands there before somebody is signed in. */
+/** The screen for somebody who is not signed in. */
 
 function Card({ title, children }: { title: string; children: ComponentChildren }) {
   useEffect(() => {

@@ -14,7 +14,7 @@ import { conversationShape, revisionShape } from '../../src/features/insights/in
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** What recordings were divided into. Rule K-008; docs/choices.md, "Insights". */
+/** Conversations, into which recordings are divided. Rule K-008; docs/choices.md, "Insights". */
 
 const LAYER = 'insights.access' as const;
 const READS = ['debug:read'] as const;

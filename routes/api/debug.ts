@@ -7,7 +7,7 @@ import { debugRunShape, listDebugRuns, RUN_KINDS } from '../../src/features/insi
 import { reprocessStream } from '../../src/features/insights/reprocess.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** What became of a recording, for those who look for a fault. Rule K-017; docs/choices.md, "Diagnostics". */
+/** The runs of a recording, for debugging. Rule K-017; docs/choices.md, "Diagnostics". */
 
 const END_MS = LIMITS.transcript_pages_max * LIMITS.transcript_page_ms;
 

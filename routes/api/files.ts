@@ -21,7 +21,7 @@ import { accountRoute, type Route } from '../rows.js';
 const WRITES_FILES = ['files:write'] as const;
 const name = fileName(LIMITS.file_name_chars_max);
 
-/** What people keep beside recordings, for themselves alone. Rule K-014; docs/choices.md, "Files and exports". */
+/** Files that people keep beside recordings, for themselves alone. Rule K-014; docs/choices.md, "Files and exports". */
 export const FILE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',

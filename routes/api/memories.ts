@@ -15,7 +15,7 @@ import {
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** What is known of people from what they said. Rule K-007; docs/choices.md, "Insights". */
+/** Memories: facts about people, from their own words. Rule K-007; docs/choices.md, "Insights". */
 
 const LAYER = 'insights.access' as const;
 const READS = ['debug:read'] as const;

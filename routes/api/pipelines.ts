@@ -14,7 +14,10 @@ import {
 } from '../../src/features/insights/pipelines.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** How an account's recordings are read. Rules K-012 and C-114; docs/choices.md, "Pipelines and profile". */
+/**
+ * Pipelines, which transcribe an account's recordings and make insights of them. Rules K-012 and C-114;
+ * docs/choices.md, "Pipelines and profile".
+ */
 
 const READS = ['pipelines:read', 'pipelines:experimental'] as const;
 const WRITES = ['pipelines:write'] as const;

@@ -17,7 +17,10 @@ import {
 } from '../../src/features/insights/profile.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** What an account says of itself, which pipelines are told. Rule K-013; docs/choices.md, "Pipelines and profile". */
+/**
+ * The profile that an account writes of itself, which pipelines are told. Rule K-013; docs/choices.md, "Pipelines and
+ * profile".
+ */
 
 const READS = ['profile:read'] as const;
 const WRITES = ['profile:write'] as const;

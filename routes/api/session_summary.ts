@@ -4,7 +4,7 @@ import { sessionSummary, sessionSummaryShape } from '../../src/features/insights
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** What came of a meeting, for its host. Rule K-009; docs/choices.md, "Insights". */
+/** The summary of a recorder session, for its host. Rule K-009; docs/choices.md, "Insights". */
 
 export const SESSION_SUMMARY_ROUTES: readonly Route[] = [
   accountRoute({

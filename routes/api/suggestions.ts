@@ -26,7 +26,7 @@ import {
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** What recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
+/** Suggestions: what recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
 
 const READS = ['insights:read'] as const;
 const WRITES = ['insights:write'] as const;

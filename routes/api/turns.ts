@@ -10,7 +10,7 @@ import { checkScopes, listTurns } from '../../src/features/transcripts/turn_list
 import { checkCorrection, correctedText, speakerName, turnShape } from '../../src/features/transcripts/turn_shape.js';
 import { accountRoute, type Route } from '../rows.js';
 
-/** What was said in recordings. Rules K-004, K-005 and K-019. */
+/** Turns of transcripts. Rules K-004, K-005 and K-019. */
 
 const listQuery = z
   .object({

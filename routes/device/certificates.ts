@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { renewCertificate, renewedShape } from '../../src/features/devices/certificate_renewal.js';
 import { deviceRoute, type Route } from '../rows.js';
 
-/** How a device gets its next certificate, bound to an account or not. docs/choices.md, "Devices". */
+/** Renewal of a device's certificate, bound to an account or not. docs/choices.md, "Devices". */
 export const CERTIFICATE_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',

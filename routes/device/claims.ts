@@ -9,7 +9,7 @@ import {
 } from '../../src/features/devices/device_binding.js';
 import { deviceRoute, type Route } from '../rows.js';
 
-/** How a device comes to be bound to an account. Rules H-027 to H-032. */
+/** Claims, by which a device is bound to an account. Rules H-027 to H-032. */
 export const CLAIM_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',

@@ -14,7 +14,7 @@ const NOTHING = refuse(
   'There is neither a turn nor a suggestion of this id that this connection may read.',
 );
 
-/** What connectors that know `search` and `fetch` alone expect. */
+/** The `fetch` tool, for connectors that know `search` and `fetch` alone. */
 const documentShape = z.strictObject({
   id: z.string(),
   title: z.string(),

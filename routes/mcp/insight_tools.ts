@@ -41,7 +41,7 @@ const toolSummaryShape = z.strictObject({
   cursor: z.string().nullable(),
 });
 
-/** What was made of what people said. */
+/** Tools for suggestions, conversations and memories. */
 export const INSIGHT_TOOLS: readonly Tool[] = [
   tool({
     name: 'list_suggestions',

@@ -6,7 +6,7 @@ export function listShape<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ items: z.array(item), cursor: z.string().nullable() });
 }
 
-/** What a route's list gives, as tools show it, as far as an answer has room. */
+/** Gives as much of a route's list, as tools show it, as fits into an answer. */
 export function listed<Item, View>(
   limit: number,
   list: (limit: number) => Promise<{ items: Item[]; cursor: string | null }>,

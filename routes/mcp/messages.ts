@@ -4,7 +4,7 @@ import { McpEndpoint } from '../../src/edge/mcp/mcp_endpoint.js';
 import { accountRoute, type Route } from '../rows.js';
 import { INSTRUCTIONS, MCP_SCOPES, TOOLS } from './tools.js';
 
-/** What pages that speak MCP send, of both generations of the protocol. */
+/** The headers that web pages which speak MCP send, in both generations of the protocol. */
 const PAGE_HEADERS = ['Accept', 'Authorization', 'Content-Type', 'Last-Event-ID', 'X-Request-ID'];
 const PROTOCOL_HEADERS = ['Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp-Session-Id'];
 

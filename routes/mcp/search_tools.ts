@@ -45,7 +45,7 @@ const passageShape = z.strictObject({
   text: z.string(),
 });
 
-/** What was said, found by words or by a question. */
+/** Tools that search turns by words or by a question. */
 export const SEARCH_TOOLS: readonly Tool[] = [
   tool({
     name: 'recall',

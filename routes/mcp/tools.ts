@@ -9,7 +9,7 @@ import { RECORDING_TOOLS } from './recording_tools.js';
 import { SEARCH_TOOLS } from './search_tools.js';
 import { TURN_TOOLS } from './turn_tools.js';
 
-/** What a model learns of the server before it reads any tool. */
+/** The instructions that a model reads before any tool. */
 export const INSTRUCTIONS = [
   'Spool holds what a person recorded: transcripts by speaker, contacts, and suggestions (promises, tasks, questions, decisions) made of them.',
   'About what was said: recall first (search for exact words; without these two list_turns and get_transcript); say who said it and when. About promises and tasks: list_suggestions. fetch gives one item with its surroundings.',
@@ -28,19 +28,22 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 /**
- * What a client of the MCP server asks for at first: what reading needs. It asks for more when a tool needs more; see
- * src/edge/mcp/step_up.ts.
+ * The scopes that a client of the MCP server asks for at first: those for reading. It asks for more when a tool needs
+ * more; see src/edge/mcp/step_up.ts.
  */
 export const MCP_SCOPES: readonly Permission[] = PERMISSIONS.filter(
   (permission) => permission.endsWith(':read') && TOOLS.some((tool) => demandOf(tool).includes(permission)),
 );
 
-/** What it may ask for then: whatever any tool makes use of. */
+/** The scopes that a client may ask for later: those that any tool uses. */
 export const MCP_LATER_SCOPES: readonly Permission[] = PERMISSIONS.filter((permission) =>
   TOOLS.some(({ permission: one_of = [], all_of = [] }) => [...one_of, ...all_of].includes(permission)),
 );
 
-/** What a tool can not do without. Of several ways that lead to it, none is asked for; developers ask by themselves. */
+/**
+ * The permissions that a tool always needs. Where one of several suffices, none is asked for; developers ask by
+ * themselves.
+ */
 function demandOf({ permission = [], all_of = [], recall, developer }: Tool): readonly Permission[] {
   if (developer) return [];
   const ways = [...permission.map((one) => [one]), ...(recall === true ? [RECALL] : [])];

@@ -33,7 +33,7 @@ const toolTranscriptShape = z.strictObject({
   cursor: z.string().nullable(),
 });
 
-/** What was said, and by whom. */
+/** Tools that read and correct turns. */
 export const TURN_TOOLS: readonly Tool[] = [
   tool({
     name: 'list_turns',

@@ -22,8 +22,8 @@ import { type TurnView, turnShape } from '../../src/features/transcripts/turn_sh
 import type { Services } from '../services.js';
 
 /**
- * What tools give of resources: what an assistant needs to answer and to call the next tool. Ids carry the names that
- * arguments have, moments are ISO times beside ms of the timeline, speakers have their names.
+ * The views of resources that tools give: what an assistant needs to answer and to call the next tool. Ids carry the
+ * names that arguments have, moments are ISO times beside ms of the timeline, speakers have their names.
  */
 
 const turn = turnShape.shape;

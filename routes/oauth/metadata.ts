@@ -7,8 +7,8 @@ import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
 import { type Call, openRoute, type Route } from '../rows.js';
 
 /**
- * What clients find out by themselves: the authorization server (RFC 8414), what it protects (RFC 9728), its keys. Each
- * answer is about the address that was asked. Rules C-003 to C-006 and C-018.
+ * Discovery: metadata of the authorization server (RFC 8414) and of the protected resource (RFC 9728), and the keys.
+ * Each answer is about the address that was asked. Rules C-003 to C-006 and C-018.
  */
 
 const JWKS_PATH = '/.well-known/jwks.json';

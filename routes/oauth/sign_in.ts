@@ -33,7 +33,7 @@ import type { Services } from '../services.js';
  */
 
 const NO_ACTION = refuse('BAD_REQUEST', 'The form says nothing that can be done.');
-/** What the page of the code says of the last wish for one. */
+/** The notices of the code page on the last request for a code. */
 const NOTICES = {
   first: null,
   again: 'A new code is on its way.',
@@ -92,7 +92,7 @@ export const SIGN_IN_ROUTES: readonly Route[] = LEADS_TO.flatMap((leads_to) => [
 /** A request of the browser that began the sign-in. */
 type Visit = OpenSignIn & { services: Services; request: FastifyRequest; reply: FastifyReply };
 
-/** What the buttons of the pages do. */
+/** The handlers of the pages' buttons. */
 const ACTIONS = new Map<string, (visit: Visit, body: SignInForm) => Promise<Answer>>([
   ['email', pressEmail],
   ['resend', async (visit) => nextPage(visit, await resendCode(visit.services, visit, { ip: visit.request.ip }))],
@@ -149,7 +149,7 @@ function codeProblemPath({ sign_in, id }: OpenSignIn, problem: 'digits' | 'wrong
   return `${signInPath(sign_in.goal, id)}?problem=${problem}`;
 }
 
-/** What the page says of it, as far as it is still true. */
+/** The problem that the code page shows, unless it is out of date. */
 function codeProblem({ step, wrong }: OpenSignIn['sign_in'], problem: string | undefined): string | null {
   if (step.at !== 'code') return null;
   if (problem === 'digits') return 'Enter the six digits of the code.';

@@ -1,7 +1,10 @@
 import { contentShape, readContentForStaff } from '../../src/features/insights/content_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
 
-/** What becomes of recordings: who makes text and suggestions of them, how that goes, and what is removed. Without any text. */
+/**
+ * Health of content processing: who makes text and suggestions of recordings, how that goes, and what is removed.
+ * Without any text.
+ */
 export const STAFF_CONTENT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',

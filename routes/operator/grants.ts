@@ -7,7 +7,7 @@ import { importGrants, importResultShape, importRow } from '../../src/features/o
 import { endGrant, endGrants, grantShape, listGrantsForStaff } from '../../src/features/oauth/grants.js';
 import { operatorRoute, type Route } from '../rows.js';
 
-/** What staff may do with grants: see and end an account's, and bring in those of an earlier system. */
+/** Staff's routes for grants: list and end an account's grants, and import those of an earlier system. */
 
 /** As the reference shows it: each grant of a request is judged by itself, and the others go in. */
 const importForm = z.object({

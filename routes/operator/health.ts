@@ -4,7 +4,7 @@ import { mergeMetrics } from '../../src/edge/operations/merged_metrics.js';
 import { VERSION } from '../../src/version.js';
 import { openRoute, type Route } from '../rows.js';
 
-/** What programs ask that watch this one. docs/operators.md, "Routes". */
+/** Health checks for programs that watch this server. docs/operators.md, "Routes". */
 export const HEALTH_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',

@@ -105,7 +105,7 @@ const overviewShape = z.strictObject({
     .describe('`at_ms[i]` goes with `series[name][i]`; rates are a second.'),
 });
 
-/** How all processes of this machine are doing: what is wrong now, and up to a day of what was measured. */
+/** The health of all processes of this machine: present problems, and up to a day of measurements. */
 export const OVERVIEW_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',

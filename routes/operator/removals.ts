@@ -10,7 +10,7 @@ const erasureShape = z.strictObject({
   in_hand: z.boolean().describe('Whether this process is at it.'),
 });
 
-/** What goes for good: erasures in progress, and shared workspaces. */
+/** Permanent removals: erasures in progress, and shared workspaces. */
 export const REMOVAL_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',

@@ -4,7 +4,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { REPROCESSED_KINDS, reprocessStreamForStaff } from '../../src/features/insights/reprocess_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
 
-/** What staff do with the transcript of a recording, and with what was made of it. */
+/** Staff's routes for the transcript of a recording, and for its insights. */
 
 const END_MS = LIMITS.transcript_pages_max * LIMITS.transcript_page_ms;
 const time = whole({ min: 0, max: END_MS });

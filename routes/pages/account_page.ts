@@ -21,7 +21,7 @@ import type { Services } from '../services.js';
 
 const NO_ACTION = refuse('BAD_REQUEST', 'The form says nothing that can be done.');
 
-/** What every form on these pages sends; some send more. */
+/** The fields that every form on these pages sends; some send more. */
 export const holderForm = z.object({ form_token: z.string().optional(), action: z.string().optional() });
 type HolderForm = z.output<typeof holderForm>;
 

@@ -25,7 +25,7 @@ const { path } = ACCOUNT_PAGES.invitations;
 const text = z.string().optional();
 const form = holderForm.extend({ invitation_id: text, workspace_id: text });
 type InvitationForm = z.output<typeof form>;
-/** What came of a button, as the page's address says it: the id of a workspace that was joined, or a word. */
+/** The outcome of a button, as the page's address carries it: the id of a workspace that was joined, or a word. */
 const outcome = { joined: text, done: z.enum(['declined', 'gone']).optional().catch(undefined) };
 const query = z.object({ cursor: listCursor, ...outcome });
 

@@ -61,7 +61,7 @@ function referenceRoutes(caller: CurlCaller, rows: readonly Route[], document: (
   ];
 }
 
-/** What the search on the pages looks through. */
+/** Serves the index that the search on the pages uses. */
 function searchRoute(documents: () => Record<CurlCaller, ApiDocument>): Route {
   const index = cachePage(() => JSON.stringify(searchIndex(documents())));
   return openRoute({

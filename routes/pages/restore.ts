@@ -16,7 +16,7 @@ const HOUR_MS = 60 * 60_000;
 
 type Phase = AccountPageView['account']['phase'];
 
-/** What a button has done, as the page's address says it. */
+/** The outcome of a button, as the page's address carries it. */
 type RestoreOutcome = 'restored' | 'begun';
 const done = z.enum(['restored', 'begun']).optional().catch(undefined);
 

@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../domain/refusals.js';
 import { RECALL } from '../domain/scopes.js';
 import type { Principal } from './principal.js';
 
-/** What somebody must hold for a route, or for a tool: the same members mean the same. */
+/** The credential and permissions that a route or a tool requires. */
 export type AccessRule = {
   /** The caller must hold one of these. */
   permission?: readonly Permission[];
@@ -11,7 +11,7 @@ export type AccessRule = {
   all_of?: readonly Permission[];
   /** Whoever may search and recall: beside those with a permission of the row, or alone where it names none. */
   recall?: true;
-  /** What it shows is of this layer, which must be on; `permission` says so by itself where it is one of the layer's. */
+  /** The layer that the content belongs to, which must be on; absent where `permission` is one of the layer's. */
   layer?: Layer;
   /** Only for accounts with developer access. */
   developer?: true;

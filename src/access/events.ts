@@ -7,7 +7,7 @@ import { eventType, id, moment } from './response_schemas.js';
 
 const bucket = z.enum(BUCKETS);
 
-/** What events say beside which resource changed. Rule E-001. */
+/** The data of an event, beside which resource changed. Rule E-001. */
 const dataShape = z.strictObject({
   changed_fields: z.array(z.string()).optional().describe('Which members of the resource are others now.'),
   source_id: id.optional().describe('The source of a stream.'),

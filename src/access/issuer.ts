@@ -4,7 +4,7 @@ import { type Issuer, MCP_PATH, MCP_PATH_WITH_SLASH } from '../domain/audiences.
 /** The public addresses of this server, without a slash at the end. */
 export type PublicAddresses = { base_url: string; legacy_base_url: string | null; restore_url: string };
 
-/** What knows them; ports are known once the listeners have them. */
+/** The public addresses, once the listeners have their ports. */
 type Addressed = { addresses(): PublicAddresses };
 
 /** Where RFC 9728 metadata of the API lies; that of the MCP server has its path behind it. */

@@ -1,4 +1,4 @@
-/** How a client authenticates at the token endpoint (RFC 7591, 2). `none`: a public one. */
+/** A client's authentication method at the token endpoint (RFC 7591, 2). `none`: a public client. */
 export const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 export type AuthMethod = (typeof AUTH_METHODS)[number];
 
@@ -10,9 +10,9 @@ export type Client = {
   party: 'first' | 'third';
   /** In the order they were registered; none for apps that sign in natively. */
   redirect_uris: readonly string[];
-  /** What it may ask for. Names are as registered; `isWithin` also takes other names of them. */
+  /** The scopes that it may ask for. Names are as registered; `isWithin` also takes other names of them. */
   scopes: readonly string[];
-  /** What it gets when it asks for nothing. */
+  /** The scopes that it gets when it asks for none. */
   default_scopes: readonly string[];
   /** As registered; a third party that has a secret may show it in either way. */
   token_endpoint_auth_method: AuthMethod;

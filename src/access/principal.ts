@@ -59,7 +59,7 @@ const genuine = new LRUCache<string, { session_id: string; serial: number; accou
 const callers = new WeakMap<AppSession | AccessTokenHolder, Principal>();
 const holders = new WeakMap<AccessClaims, AccessTokenHolder>();
 
-/** What it takes to find out who calls. */
+/** The services that identify the caller. */
 export type AccessDeps = {
   actors: Pick<Actors, 'account' | 'appSession' | 'grant' | 'personalAccessToken'>;
   keys: ServerKeys;
@@ -202,13 +202,13 @@ function otherAudience(services: AccessDeps): Refusal {
   return refuse('UNAUTHORIZED', `The token was made for /mcp alone: ${how}.`);
 }
 
-/** What stands behind an OAuth access token now: its grant, its client and its account all live. */
+/** The grant, the client and the account of an OAuth access token, all of which are active now. */
 export type AccessTokenHolder = {
   claims: AccessClaims;
   grant: Grant;
   client: OauthClient;
   account: Account;
-  /** What its scopes allow and the account holds. */
+  /** The permissions that its scopes allow and the account holds. */
   permissions: readonly Permission[];
 };
 

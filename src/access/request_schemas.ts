@@ -19,7 +19,7 @@ export const uuid = z.preprocess(
   z.string('must be a UUID').refine(isId, 'must be a UUID').meta({ format: 'uuid' }),
 );
 
-/** What devices name in most of their bodies. */
+/** The fields that most bodies of devices hold. */
 export const bindingEpoch = uuid.describe('Of the binding that the device recorded under.');
 export const sourceStreamRef = uuid.describe("The device's own name for the stream.");
 

@@ -4,8 +4,8 @@ import { isId } from '../domain/ids.js';
 import { PERMISSIONS } from '../domain/permissions.js';
 
 /**
- * What answers are made of. Objects of answers are strict: the tests hold every answer to its shape, so that no member
- * is added without being documented. Nobody else is held to it: clients pass over what they do not know.
+ * Shapes of which answers are made. Objects of answers are strict: the tests hold every answer to its shape, so that no
+ * member is added without being documented. Nobody else is held to it: clients pass over what they do not know.
  */
 
 export const id = z.string().refine(isId).meta({ format: 'uuid' });
@@ -36,10 +36,10 @@ export const sessionEndReason = z
   .enum(['host', 'recorder', 'expired', 'device_removed', 'account_deleted', 'never_started'])
   .describe('Who or what ended it; never_started: no recorder came in time.');
 
-/** What a credential may do. */
+/** A permission of a credential. */
 export const permission = z.enum(PERMISSIONS).meta({ id: 'Permission' });
 
-/** What may have happened. */
+/** The type of an event. */
 export const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' });
 
 /** Stands where a list is one page, whatever is on it. */

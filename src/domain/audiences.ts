@@ -1,7 +1,7 @@
 /** Which of our two addresses a grant was made at, and is valid at. */
 export type Issuer = 'base' | 'legacy';
 
-/** What a token may be used at: the whole API (REST and MCP), or the MCP server alone. Rules C-045 to C-048. */
+/** The audience of a token: the whole API (REST and MCP), or the MCP server alone. Rules C-045 to C-048. */
 export type Audience = 'api' | 'mcp';
 
 export const MCP_PATH = '/mcp';

@@ -1,4 +1,4 @@
-/** How often something was done in a window of time, which began when it was done first. */
+/** The count of uses in a window of time, which began with the first of them. */
 export type Spent = { began_ms: number; count: number };
 
 /** Spends one of a budget of `max` in a window of `window_ms`: gives the new count, or the seconds to wait. */

@@ -112,7 +112,7 @@ export function defaultPipelineId(account_id: string): string {
   return pipelineId(account_id, 1);
 }
 
-/** What a library holds; a kind's place here is the two top bits of its part numbers, so none ever moves. */
+/** The kinds of insights; a kind's place here is the two top bits of its part numbers, so none ever moves. */
 const INSIGHT_KINDS = ['conversation', 'memory', 'suggestion', 'group'] as const;
 export type InsightKind = (typeof INSIGHT_KINDS)[number];
 

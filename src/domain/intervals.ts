@@ -12,7 +12,7 @@ export function addInterval(intervals: readonly Interval[], [from, to]: Interval
   return all;
 }
 
-/** What of an interval is in none of these, which are sorted and touch nowhere. */
+/** The parts of an interval that lie in none of these, which are sorted and touch nowhere. */
 function outside([from, to]: Interval, intervals: readonly Interval[]): Interval[] {
   const left: Interval[] = [];
   let at = from;
@@ -31,7 +31,7 @@ export function subtract(intervals: readonly Interval[], taken: readonly Interva
   return intervals.flatMap((interval) => outside(interval, taken));
 }
 
-/** How many ms two intervals share. */
+/** The ms that two intervals share. */
 export function shared([a_from, a_to]: Interval, [b_from, b_to]: Interval): number {
   return Math.max(0, Math.min(a_to, b_to) - Math.max(a_from, b_from));
 }

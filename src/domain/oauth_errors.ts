@@ -60,7 +60,7 @@ export function isOauthError(value: unknown): value is OauthError {
   return typeof value === 'object' && value !== null && 'error_description' in value && 'error' in value;
 }
 
-/** What refusals that every route can give are called in OAuth; anything else there is a malformed request. */
+/** OAuth error codes for refusals that every route can give; any other is a malformed request. */
 const OF_REFUSALS: Partial<Record<RefusalCode, [OauthErrorCode, number]>> = {
   TOO_MANY_REQUESTS: ['temporarily_unavailable', 429],
   UNAVAILABLE: ['temporarily_unavailable', 503],

@@ -51,7 +51,7 @@ export const ENTITLEMENT_DEFAULTS: Record<Entitlement, boolean> = {
 /** Entitlements that each switch one layer of content. */
 export type Layer = Extract<Entitlement, 'audio.access' | 'transcripts.access' | 'insights.access'>;
 
-/** What an entitlement adds while it is on. The others add no permission. */
+/** Permissions that an entitlement adds while it is on. The others add none. */
 export const ENTITLED_PERMISSIONS: Partial<Record<Entitlement, readonly Permission[]>> = {
   'developer.tools': ['debug:read', 'debug:write', 'pipelines:experimental'],
   'audio.access': ['audio:read', 'audio:write'],
@@ -59,7 +59,7 @@ export const ENTITLED_PERMISSIONS: Partial<Record<Entitlement, readonly Permissi
   'insights.access': ['insights:read', 'insights:write'],
 };
 
-/** What `account.updated` names in `changed_fields` when staff switch an entitlement. Rules D-053 to D-056. */
+/** The `changed_fields` of `account.updated` when staff switch an entitlement. Rules D-053 to D-056. */
 export const ENTITLEMENT_CHANGED_FIELDS: Record<Entitlement, readonly string[]> = {
   'developer.tools': ['permissions', 'developer_enabled'],
   'audio.access': ['permissions'],

@@ -64,7 +64,7 @@ export const CONTENT_MISSING = refuse(
   'The server has lost these bytes. What is known of them stays as it is.',
 );
 
-/** How a refusal travels above the actors: thrown by a message or a check, rendered by the route, caught by a worker. */
+/** A refusal above the actors: a message or a check throws it, the route renders it, a worker catches it. */
 export class Refused extends Error {
   override name = 'Refused';
   readonly refusal: Refusal;

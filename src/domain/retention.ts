@@ -1,8 +1,8 @@
 import { BUCKETS, type Bucket, type Retention } from './workspaces.js';
 
 /**
- * How what a workspace does not keep is found and counted (docs/areas.md, "The retention sweep"). Times are
- * milliseconds since 1970.
+ * Rules of retention: which content is over age, and how removals are counted (docs/areas.md, "The retention sweep").
+ * Times are milliseconds since 1970.
  */
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -28,7 +28,7 @@ export function dueIndex(list: DueList, workspace_id: string): string {
 /** Of each bucket that is swept: records whose clock is before this go. Null: the bucket is not kept, and all go. */
 export type Cutoffs = Partial<Record<Bucket, number | null>>;
 
-/** How many records of each bucket a sweep has removed. */
+/** Counts of the records of each bucket that a sweep has removed. */
 export type Counts = Partial<Record<Bucket, number>>;
 
 /** Buckets that are kept for ever have no part in it. */
@@ -69,7 +69,7 @@ export function addCounts(counts: Counts, more: Counts): Counts {
   return Object.fromEntries(sums);
 }
 
-/** What `workspace.retention_applied` says: the buckets of which something went. Rule I-019. */
+/** The data of `workspace.retention_applied`: the buckets of which something was removed. Rule I-019. */
 export function retentionApplied(cutoffs: Cutoffs, counts: Counts) {
   const changed_fields = BUCKETS.filter((bucket) => (counts[bucket] ?? 0) > 0);
   const buckets = changed_fields.map((bucket) => {

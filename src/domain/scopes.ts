@@ -31,7 +31,7 @@ const SCOPES = new Map<string, Scope>([
   ...Object.entries({ ...INCLUDING, ...EARLIER }),
 ]);
 
-/** What searching and recalling needs together. */
+/** Permissions that search and recall need together. */
 export const RECALL: readonly Permission[] = ['turns:read', 'insights:read'];
 
 /**
@@ -51,13 +51,13 @@ export function recalls({
   return RECALL.every((permission) => among.includes(permission));
 }
 
-/** What discovery lists. */
+/** Scopes that discovery lists. */
 export const CURRENT_SCOPES: readonly string[] = PERMISSIONS;
 
 /** Scopes that no third-party client, agent or desktop app may ask for. */
 export const WORKSPACE_SCOPES: readonly string[] = ['workspace:read', 'workspace:members', 'workspace:manage'];
 
-/** What a third-party client gets that neither asks for scopes nor registered any. Rule C-034. */
+/** Scopes of a third-party client that neither asks for any nor registered any. Rule C-034. */
 export const DEFAULT_SCOPES: readonly string[] = ['audio:read', 'turns:read', 'insights:read'];
 
 /** Whether a new authorization may ask for a scope at all. */

@@ -7,7 +7,10 @@ import { LIMITS } from './limits.js';
 export const ENDPOINT_STATUSES = ['active', 'paused', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 
-/** What an attempt says about its delivery: done, to be tried again, ended, or nothing that the receiver is to blame for. */
+/**
+ * The verdict of an attempt on its delivery: done, to be tried again, ended, or discarded, since the receiver is not to
+ * blame.
+ */
 export type AttemptVerdict = 'accepted' | 'passing' | 'refused' | 'void';
 
 /** Of a process among those that work on one Redis. */
@@ -26,7 +29,7 @@ export function verdictOf(status_code: number): AttemptVerdict {
   return 'refused';
 }
 
-/** How long after an attempt (counted from 1) the next one waits; `jitter` is from 0 to 1. */
+/** The wait after an attempt (counted from 1), in ms; `jitter` is from 0 to 1. */
 export function backoffMs(attempt: number, jitter: number): number {
   const { delivery_backoff_ms, delivery_backoff_factor, delivery_backoff_jitter } = LIMITS;
   const rule = { first_ms: delivery_backoff_ms, max_ms: Number.POSITIVE_INFINITY, factor: delivery_backoff_factor };
@@ -34,7 +37,7 @@ export function backoffMs(attempt: number, jitter: number): number {
   return Math.round(backoffAfter(attempt, rule) * spread);
 }
 
-/** How long a failing endpoint is left alone after so many failures in a row. */
+/** The ms until the next probe of a failing endpoint, after so many failures in a row. */
 export function probeMs(failures: number, jitter: number): number {
   const { probe_ms_min, probe_ms_max, circuit_opens_after } = LIMITS;
   const rule = { first_ms: probe_ms_min, max_ms: Number.POSITIVE_INFINITY };

@@ -18,7 +18,7 @@ export function roleHolds(role: Role, permission: Permission): boolean {
   return ROLE_PERMISSIONS[role].includes(permission);
 }
 
-/** What retention is set for. */
+/** Kinds of content, each with a retention of its own. */
 export const BUCKETS = ['audio', 'transcripts', 'insights', 'voice'] as const;
 export type Bucket = (typeof BUCKETS)[number];
 
@@ -40,7 +40,7 @@ export function isSameRetention(one: Retention, other: Retention): boolean {
   return BUCKETS.every((bucket) => one[bucket].days === other[bucket].days);
 }
 
-/** What of a workspace may be changed by whoever owns it. */
+/** The settings of a workspace that its owner may change. */
 export type WorkspaceSettings = { name: string; retention: Retention };
 export type SettingsChange = { name?: string | undefined; retention?: RetentionChange | undefined };
 type RetentionChange = { [of in Bucket]?: Retention[of] | undefined };

@@ -15,7 +15,7 @@ import { type Supervisor, startSupervisor } from './supervisor/supervisor.js';
 
 const STDIN = 0;
 
-/** What runs, whether alone or as several processes. */
+/** The running server, whether alone or as several processes. */
 type Started = Pick<Supervisor, 'base_url' | 'ports' | 'redis' | 'close'> & Partial<Pick<Supervisor, 'pids' | 'roll'>>;
 
 /** Starts the server, or several processes that serve together, from the environment; stops at Ctrl-C or SIGTERM. */
@@ -89,7 +89,7 @@ async function rollAll(roll: Started['roll'], log: Logger): Promise<void> {
   );
 }
 
-/** What is where. */
+/** The rows of addresses and folders that the start prints. */
 function rowsOf(
   { base_url, ports, redis, pids }: Started,
   settings: Settings,
@@ -163,7 +163,7 @@ function insightsLine(settings: Settings): string {
   }
 }
 
-/** What a person at the terminal can set right is said in words; anything else is a bug and shows its stack. */
+/** Prints a problem that the person at the terminal can solve in words; anything else is a bug and shows its stack. */
 main().catch((error: unknown) => {
   console.error(isStartProblem(error) ? (error as Error).message : error);
   process.exit(1);

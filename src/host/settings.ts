@@ -13,11 +13,11 @@ import {
   isTranscriptionCommand,
 } from '../features/transcripts/engines/command_line.js';
 
-/** How much of a wrong value an error message may show. */
+/** The part of a wrong value that an error message may show. */
 type Shown = 'value' | 'address' | 'nothing';
 
 interface SettingRow<Schema extends z.ZodType> {
-  /** What holds when the variable is not set, in words. */
+  /** The default in words. */
   readonly default_text: string;
   readonly meaning: string;
   readonly shown: Shown;
@@ -585,7 +585,7 @@ export const publicAddresses = (
 export const operatorUrl = ({ ops_host }: Pick<Settings, 'ops_host'>, listening_port: number): string =>
   `http://${ops_host}:${listening_port}`;
 
-/** What the start page may name beside what is for everybody; null where others than this machine call the server. */
+/** The addresses that the start page names in development; null where others than this machine call the server. */
 export const developmentAddresses = (
   settings: Pick<Settings, 'base_url' | 'ops_host' | 'smtp_url'>,
   operator_port: number,

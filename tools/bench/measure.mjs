@@ -143,7 +143,7 @@ export function whole(value) {
   return Math.round(value).toLocaleString('en');
 }
 
-/** What a run claims to have stored must be there. */
+/** Fails unless everything is there that a run claims to have stored. */
 export function verify(what, found, wanted) {
   if (found !== wanted) throw new Error(`verification: ${what}: ${found} found, ${wanted} claimed`);
 }

@@ -2,7 +2,7 @@ import type { OperatorClient } from '../../kits/typescript/src/operator_client.j
 
 /** An option of a command, as `--name VALUE`, or as `--name` when it has no `value`. */
 export type OptionRow = {
-  /** How help calls its value. */
+  /** The name of its value in the help. */
   value?: string;
   required?: true;
   /** May come more than once. */
@@ -10,7 +10,7 @@ export type OptionRow = {
   says: string;
 };
 
-/** What a command came to: for programs, and for people. */
+/** The result of a command: for programs, and for people. */
 export type Told = {
   json: unknown;
   lines: string[];
@@ -18,7 +18,7 @@ export type Told = {
   failed?: true;
 };
 
-/** What a command gets. */
+/** The arguments of a command. */
 export type CommandCall = {
   /** The operator port; asked for only by commands that need it, as others run without a server. */
   readonly operator: OperatorClient;

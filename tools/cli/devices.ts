@@ -5,7 +5,7 @@ import type { CommandGroup, CommandRow, GivenOptions, OptionRow, Told } from './
 import { limitQuery } from './paging.js';
 import { table } from './table.js';
 
-/** What both kinds of provisioning give. */
+/** The common answer of both kinds of provisioning. */
 type Provisioned = Pick<
   OperatorApi['POST /ops/devices']['answer'],
   'certificate_pem' | 'private_key_pem' | 'ca_pem' | 'not_after'

@@ -19,7 +19,7 @@ import { spoolProgram } from './program.js';
 import { SERVER_COMMANDS } from './server.js';
 import { WORKSPACE_COMMANDS } from './workspaces.js';
 
-/** All that `spool` can do: one file a group. */
+/** All commands of `spool`: one file a group. */
 const SERVER_GROUPS: readonly CommandGroup[] = [
   ACCOUNT_COMMANDS,
   WORKSPACE_COMMANDS,

@@ -12,7 +12,7 @@ export function operatorAccess(env: Env): OperatorClient {
   return new OperatorClient(url, token);
 }
 
-/** What the environment says of the operator port: OPS_URL or OPS_PORT, OPS_TOKEN or DATA_DIR. */
+/** Reads the operator port from the environment: OPS_URL or OPS_PORT, OPS_TOKEN or DATA_DIR. */
 export function operatorPlace(env: Env): { url: string; token: string } {
   const { ops_port, ops_token, data_dir } = readSettings(env);
   const url = env.OPS_URL?.trim() || `http://127.0.0.1:${ops_port}`;

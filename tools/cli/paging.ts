@@ -19,7 +19,7 @@ export function limitQuery(options: GivenOptions): { limit?: number } {
   return limit === undefined ? {} : { limit: limit as unknown as number };
 }
 
-/** What stands below a page that is not the last. */
+/** The lines below a page that is not the last. */
 export function moreOf(cursor: string | null): string[] {
   return cursor === null ? [] : ['', `There are more: --cursor ${cursor}`];
 }

@@ -7,7 +7,7 @@ The operator port is found at OPS_URL (http://127.0.0.1:9090 when not set),
 with the token in OPS_TOKEN or in DATA_DIR/ops_token.
 Exit codes: 0 done, 1 refused or not reached, 2 not understood.`;
 
-/** What every command takes beside its own. */
+/** The options of every command beside its own. */
 export const COMMON_OPTIONS: Record<string, OptionRow> = { json: { says: 'answer as JSON' } };
 
 export type Typed = {

@@ -9,7 +9,7 @@ import { chooseServer, engineSettings, namedServer, ownServer } from './server_c
 import { ensureSpeech, speak } from './speech_recording.js';
 import { summaryOf } from './summary.js';
 
-/** What was typed, as commander gives it. */
+/** The typed options, as commander gives them. */
 export type DemoOptions = {
   devices: number;
   chunkSeconds: number;

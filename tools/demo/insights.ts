@@ -5,7 +5,7 @@ import type { OperatorClient } from '../../kits/typescript/src/operator_client.j
 import { LIMITS } from '../../src/domain/limits.js';
 import { clock, type Reading, type Turn } from './transcript.js';
 
-/** What a server makes of the turns of a stream. */
+/** The insights that a server makes of the turns of a stream. */
 
 type Conversation = PublicApi['GET /conversations']['answer']['items'][number];
 type Suggestion = PublicApi['GET /suggestions']['answer']['items'][number];

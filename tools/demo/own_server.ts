@@ -104,7 +104,7 @@ export class OwnServer {
   }
 }
 
-/** What the server said, once it has said all its addresses. */
+/** The server's output, once it has printed all its addresses. */
 function untilReady(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let out = '';

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 
-/** How far each of some devices is; `bytes` of `bytes_total`, with the time of its latest chunk. */
+/** The progress of some devices; `bytes` of `bytes_total`, with the time of its latest chunk. */
 export type UploadProgress = { name: string; bytes: number; chunks: number; bytes_total: number; chunks_total: number };
 
 type Terminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };

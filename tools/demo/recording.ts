@@ -5,7 +5,7 @@ import { type ByteSource, cutWav, readPiece, readWav, type Wav, wavBytes } from 
 import { UserError } from '../user_error.js';
 import { makeTone } from './tone.js';
 
-/** What a device uploads as one chunk. */
+/** A chunk that a device uploads. */
 export type RecordingPiece = {
   sequence: number;
   start_ms: number;
@@ -16,7 +16,7 @@ export type RecordingPiece = {
 
 export type DemoRecording = {
   title: string;
-  /** What was found in the file, for people. */
+  /** The format of the file, for people. */
   description: string;
   codec: string;
   container: string;

@@ -104,7 +104,7 @@ export async function runDemo(
   }
 }
 
-/** What the first device recorded, as text, where the server makes text of recordings. */
+/** Shows the text of the first device's recording, where the server makes text of recordings. */
 async function showHeard(out: Writable, reading: Reading, end_ms: number): Promise<Turn[]> {
   const { engine } = await transcriptOf(reading);
   if (engine === null) return [];

@@ -13,7 +13,7 @@ import type { SpokenRecording } from './speech_recording.js';
 import { lineOf, showTurns, type Turn } from './transcript.js';
 import { wordErrors } from './word_errors.js';
 
-/** What is right in every ten words, at the least. */
+/** The least share of words that are right. */
 const RIGHT_MIN = 0.8;
 const NAME = 'Ada';
 

@@ -158,7 +158,7 @@ async function turnsIn({ app, patience }: WeekRecording, stream_id: string): Pro
   return items.length;
 }
 
-/** How many there are, once no more come. */
+/** Counts the suggestions, once no more come. */
 async function suggestionsOf({ app, patience }: Week): Promise<number> {
   let [count, changed] = [0, performance.now()];
   for (const until = changed + WAIT_MS_MAX; performance.now() < until; await delay(POLL_MS)) {

@@ -11,7 +11,7 @@ import { bufferSource } from './recording.js';
 
 const run = promisify(execFile);
 
-/** What is needed, by the program that shows that it is there. */
+/** The packages that are needed, by the program that shows that they are installed. */
 const PACKAGES: Record<string, readonly string[]> = {
   flite: ['flite'],
 };

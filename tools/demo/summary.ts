@@ -1,4 +1,4 @@
-/** What came of a run. Times are ms for one chunk: its intent and its upload. */
+/** The outcome of a run. Times are ms for one chunk: its intent and its upload. */
 export type DemoOutcome = {
   server: string;
   recording: string;

@@ -4,7 +4,7 @@ import type { PublicApi } from '../../kits/typescript/src/api.js';
 import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import type { Patience } from '../../kits/typescript/src/retries.js';
 
-/** What a server heard in a stream, as it comes. */
+/** The turns that a server transcribes of a stream, as they come. */
 
 export type Turn = PublicApi['GET /turns']['answer']['items'][number];
 type Transcript = PublicApi['GET /audio/streams/{id}/transcript']['answer'];

@@ -1,4 +1,4 @@
-/** How many words differ between what was said and what was heard: left out, put in, or others. */
+/** Counts the words that differ between what was said and what was heard: left out, put in, or others. */
 export type WordErrors = { words: number; errors: number };
 
 export function wordErrors(said: string, heard: string): WordErrors {

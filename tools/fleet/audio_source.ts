@@ -3,7 +3,7 @@ import { writeWav } from '../../src/engine/audio/wav.js';
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { speak, type Utterance } from '../speech/audible_script.js';
 
-/** What recorders record: WAV files of 8 bit samples, whose rate follows from the size that a chunk shall have. */
+/** The audio of recorders: WAV files of 8 bit samples, whose rate follows from the size that a chunk shall have. */
 
 const POOL_BYTES = 1 << 20;
 const HEADER_BYTES = 44;
@@ -16,7 +16,7 @@ export type RecordedChunk = {
   end_ms: number;
   size_bytes: number;
   sha256: string;
-  /** What is said in it, at ms of the timeline. */
+  /** The utterance in it, at ms of the timeline. */
   says: Utterance | null;
   /** The bytes, made anew each time: a fleet's backlog does not fit into memory. */
   bytes(): Buffer;

@@ -15,11 +15,11 @@ export type DashboardOptions = {
   stats: Stats;
   watch: ServerWatch;
   devices: number;
-  /** What is in progress. */
+  /** The present progress. */
   progress: () => { says: string };
 };
 
-/** How a fleet is doing: a table that moves in a terminal, a line now and then elsewhere. */
+/** Shows the progress of a fleet: a table that moves in a terminal, a line now and then elsewhere. */
 export class Dashboard {
   readonly #out: Out;
   readonly #options: DashboardOptions;

@@ -2,7 +2,7 @@ const GROWTH = 1.05;
 const LEAST_MS = 0.1;
 const BUCKETS = 300;
 
-/** How long calls took, in buckets that are five percent wide: any number of them in a bounded room. */
+/** The durations of calls, in buckets that are five percent wide: any number of them in a bounded room. */
 export class Latencies {
   readonly #buckets = new Uint32Array(BUCKETS);
   count = 0;

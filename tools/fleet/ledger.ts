@@ -1,6 +1,6 @@
 import type { Utterance } from '../speech/audible_script.js';
 
-/** What the fleet has recorded, to be held against what the server has in the end. */
+/** The recordings of the fleet, for comparison with what the server has in the end. */
 export type SentStream = {
   /** The server's, once it has said it. */
   id: string | null;

@@ -265,7 +265,7 @@ export class FleetRecorder {
     }
   }
 
-  /** What it has recorded survives, what it knows of answers does not. */
+  /** Restarts the recorder: its recordings survive, its knowledge of answers does not. */
   async #reboot(until_ms: number): Promise<void> {
     const { random, plan, connection, stats } = this.#parts;
     while (await this.#wait(expected(random, plan.reboot_every_ms), until_ms)) {

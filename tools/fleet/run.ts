@@ -28,7 +28,7 @@ export type FleetOptions = {
    * in it (scripted_chat.ts).
    */
   speech: boolean;
-  /** What is killed (SIGKILL) while they record, one after the other in equal parts of the time. */
+  /** The processes that are killed (SIGKILL) while they record, one after the other in equal parts of the time. */
   kills: ('server' | 'redis')[];
   /** Of all chunks, how many in a hundred are read back at the end. */
   read_percent: number;

@@ -1,6 +1,6 @@
 import { call } from '../../kits/typescript/src/http_call.js';
 
-/** What the server's own metrics say, read now and then. */
+/** Readings of the server's own metrics, now and then. */
 export type Reading = { at_ms: number; memory_bytes: number; cpu_s: number };
 
 const EVERY_MS = 2_000;

@@ -6,7 +6,7 @@ export type CallName = (typeof CALLS)[number];
 /** Why a call was made again. */
 export type RetryReason = 'broken' | 'no connection' | 'busy (429)' | 'away (503)' | 'refused connection' | 'timeout';
 
-/** What a fleet has done and met with so far. */
+/** Counts the calls and failures of a fleet so far. */
 export class Stats {
   readonly calls: Record<CallName, Latencies> = Object.fromEntries(
     CALLS.map((name) => [name, new Latencies()]),
@@ -14,7 +14,7 @@ export class Stats {
   readonly retries = new Map<RetryReason, number>();
   /** Faults that the fleet made itself. */
   readonly faults = { 'connections lost': 0, 'answers lost': 0, reboots: 0, 'sent twice': 0, 'out of order': 0 };
-  /** What must not be: answers that the interface does not allow for what was asked. */
+  /** Wrong answers: those that the interface does not allow for the request. */
   readonly wrong: string[] = [];
   wrong_count = 0;
   bytes = 0;

@@ -16,7 +16,7 @@ type Asking = { app: AppClient; patience: Patience; must: (holds: boolean, says:
 /** Conversations need three turns and ten words: every recording of so many chunks is one, or a part of one. */
 const CHUNKS_MIN = 3;
 
-/** How many suggestions an account has, once there are as many as there must be. */
+/** Counts the suggestions of an account, once there are as many as there must be. */
 export async function verifyInsights({ app, patience, must }: Asking, ledger: Ledger): Promise<number> {
   const said = new Map<string, { stream_id: string; start_ms: number; is_needed: boolean }>();
   for (const { id, chunks } of ledger.streams)

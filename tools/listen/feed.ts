@@ -97,7 +97,7 @@ function retryAfterMs(error: unknown): number {
   return Number.isFinite(asked_s) ? Math.min(asked_s, RETRY_AFTER_MAX_S) * 1000 : 0;
 }
 
-/** What keeps us from the server. */
+/** Explains in words why the server can't be reached. */
 export function wordsFor(error: unknown): string {
   if (error instanceof CallRefused) return `the server says ${error.message}`;
   if (error instanceof SyntaxError) return 'what answers is not a Spool server';

@@ -36,7 +36,7 @@ export const listenProgram = (name: string) =>
     .option('--print-json', 'print the body of each event as well')
     .addHelpText('after', AFTER);
 
-/** What was typed, as commander gives it. */
+/** The typed options, as commander gives them. */
 export type TypedOptions = {
   forward?: string;
   server?: string;
@@ -46,7 +46,7 @@ export type TypedOptions = {
   printJson?: true;
 };
 
-/** What the person at the terminal wants. */
+/** The options of a person at the terminal. */
 export type ListenOptions = {
   forward: URL;
   server: URL;

@@ -12,7 +12,7 @@ const APP_ASSETS_PATH = '/assets/app';
 const FOLDER = 'app/';
 const GZIP_LEVEL = 9;
 
-/** What lies elsewhere and is bundled as well. */
+/** Files elsewhere that are bundled as well. */
 const FROM_ELSEWHERE = [
   'src/edge/pages/files/basics.css',
   'src/edge/pages/scope_texts.ts',

@@ -69,7 +69,7 @@ const buildOnce = () => {
   }
 };
 
-/** What the outputs are made of, each with the words by which a change is seen. */
+/** Lists the sources of the outputs, each with the text by which a change is seen. */
 const scan = () => {
   const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(join(root, folder))).filter(isSource);
   return new Map(
@@ -155,7 +155,7 @@ const bundle = () =>
     for (const name of readdirSync(APP)) if (!names.has(name)) rmSync(join(APP, name));
   });
 
-/** What esbuild finds wrong, in words. */
+/** The faults that esbuild finds, in words. */
 const faultsOf = (work) => {
   // Here, as other programs import this file before packages are installed.
   const esbuild = createRequire(import.meta.url)('esbuild');
@@ -176,7 +176,7 @@ const put = (path, write) => {
   renameSync(aside, path);
 };
 
-/** What was made of a source that is gone would still be run as a test, or imported. */
+/** Removes outputs of sources that are gone: they would still be run as tests, or imported. */
 const removeOrphans = (outputs) => {
   for (const path of SOURCE_FOLDERS.flatMap((folder) => filesIn(join(DIST, folder)))) {
     const file = join(root, path);

@@ -66,7 +66,7 @@ const parsed = (options, form) => {
   }
 };
 
-/** What Node says of it, without its advice. */
+/** Node's message without its advice. */
 export const problemOf = ({ message }) => message.split(/\n|\. /)[0].replace(/^./, (first) => first.toLowerCase());
 
 const checkedValue = (name, { number, whole, min = 0, one_of }, text, form) => {

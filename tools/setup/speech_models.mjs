@@ -91,7 +91,7 @@ const writeTokens = async (folder) => {
   rmSync(source);
 };
 
-/** What a command prints. Throws with the end of what it says where it fails. */
+/** Runs a command and gives its output. Throws with the end of its output where it fails. */
 const run = (command, args, cwd) => {
   const { status, error, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: FETCH_MS_MAX });
   if (error !== undefined) throw error;

@@ -37,7 +37,7 @@ export function speak(samples: Buffer, format: Format, utterances: readonly Utte
   }
 }
 
-/** What is said in samples: each utterance whose first mark is whole in them, or was cut off by their beginning. */
+/** The utterances in samples: each whose first mark is whole in them, or was cut off by their beginning. */
 export function heardIn(samples: Buffer, format: Format): Spoken[] {
   const heard = new Map<string, Spoken>();
   const frames = Math.floor(samples.length / format.frame_bytes);

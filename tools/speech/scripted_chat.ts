@@ -27,7 +27,7 @@ export type ChatRequest = {
 
 /** A server at INSIGHTS_URL that says what a script says: `thinks` gets what it was asked, read back from the messages. */
 export class ScriptedChat extends ScriptedServer<ChatRequest> {
-  /** What the model says, as an object. */
+  /** Makes the model's answer, as an object. */
   thinks: (request: ChatRequest) => object = promisesOf;
 
   static start({ teardown, keeps_requests = true }: ServerOptions = {}): Promise<ScriptedChat> {

@@ -9,7 +9,7 @@ export type ServerOptions = { teardown?: (end: () => Promise<void>) => void; kee
 
 type Way = {
   path: string;
-  /** How an answer begins that is cut off. */
+  /** The beginning of an answer that is cut off. */
   begins: string;
   keeps_requests: boolean;
 };

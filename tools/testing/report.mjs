@@ -26,7 +26,7 @@ export class Report {
   passed = 0;
   failed = 0;
   #names = [];
-  /** What files say that this machine lacks for some of their tests. */
+  /** The parts that this machine lacks for some tests, as files report them. */
   #not_run = new Set();
   #files = [];
   #files_of_all;
@@ -80,7 +80,7 @@ export class Report {
     console.log(`${all}  all ${this.#files.length} files`);
   }
 
-  /** What failed, what did not run, and the counts. The last line is `N passed, N failed`. */
+  /** Prints failures, what did not run, and the counts. The last line is `N passed, N failed`. */
   printEnd({ without_browser, no_chromium }) {
     this.#endProgress();
     for (const name of this.#names) console.log(`failed: ${name}`);
@@ -94,7 +94,7 @@ export class Report {
   }
 }
 
-/** What went wrong in a file: its TAP without what went well, what it wrote to stderr, and how its process ended. */
+/** The failure of a file: its TAP without what went well, its stderr, and how its process ended. */
 const failureText = ({ path, tap, errors, ending, failed }) => {
   const lines = tap.split('\n').filter((line) => !/^\s*(ok \d|# Subtest|\d+\.\.\d+|$)/.test(line));
   const begun = tap.match(/(?<=# Subtest: ).*/g)?.at(-1);

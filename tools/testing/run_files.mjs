@@ -19,7 +19,7 @@ const crash = (error) => {
 };
 process.on('uncaughtException', crash).on('unhandledRejection', crash);
 
-/** What files want done at their end, the last first; tap would do it at the end of the process, and end that early. */
+/** Teardowns of files, the last first; tap would run them at the end of the process, and end that early. */
 const ends = [];
 t.teardown = (end) => void ends.unshift(end);
 

@@ -7,7 +7,7 @@ import { root } from '../setup/build.mjs';
 const ALONE = [/[\\/]simulation[\\/]/, /misbehaving/, /bad_input/, /in_s3/, /s3_blob_store/];
 
 /**
- * What `npm test` leaves out and `npm run test:all` runs: folders of `test/`, and three files, whose tests start whole
+ * Files that `npm test` leaves out and `npm run test:all` runs: folders of `test/`, and three files, whose tests start whole
  * programs (a browser, servers as processes of their own, kits and clients of others, an object store, the build, the
  * command line), or draw many cases and kills. A rule or an operation that a test there covers has a smaller test
  * elsewhere as well; the counts at the end hold that.

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { root } from '../setup/build.mjs';
 
 const ENTRY = 'test/fixtures/held_server.ts';
-/** What packages that are no modules use. */
+/** The names that packages use which are not modules. */
 const NEEDS = `import { createRequire as requireFor } from 'node:module';
 const require = requireFor(${urlOf('package.json')});
 const __dirname = ${JSON.stringify(root)};
@@ -38,7 +38,7 @@ export const bundleServer = (folder) => {
     .finally(() => esbuild.stop());
 };
 
-/** What a module reads or starts beside itself is where the build has put it. */
+/** Gives each module the URL of its built file, so that it finds the files beside that. */
 const KEEPS_PLACES = {
   name: 'keeps places',
   setup(build) {

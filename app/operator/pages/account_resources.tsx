@@ -7,7 +7,7 @@ import { Paged } from '../parts/listing.js';
 
 const LIMIT = 10;
 
-/** What belongs to an account: loaded once, page by page. */
+/** The devices, endpoints and other resources of an account: loaded once, page by page. */
 export function AccountResources({ account }: { account: string }) {
   const of = (cursor: string | undefined) => ({ path: { account }, query: { limit: LIMIT, cursor } });
   return (

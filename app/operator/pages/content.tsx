@@ -24,7 +24,7 @@ const INSIGHTS_BY = {
   nobody: 'nobody',
 } as const;
 
-/** What becomes of recordings: who makes text and suggestions of them, what waits, what fails, and what is removed. */
+/** The page on content: who makes text and suggestions of recordings, what waits, what fails, and what is removed. */
 export function Content() {
   const { data } = usePolling(() => ask('GET /ops/content'));
   return (

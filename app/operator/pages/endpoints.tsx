@@ -93,7 +93,7 @@ export function Endpoints() {
   );
 }
 
-/** Those of an account, or the one of this id. */
+/** Finds an account's endpoints, or the one of this id. */
 async function find(wanted: string): Promise<{ items: Endpoint[] } | 'nothing'> {
   const of_account = await orNotFound(ask('GET /ops/accounts/{account}/endpoints', { path: { account: wanted } }));
   if (!(of_account instanceof ApiError)) return of_account;

@@ -155,7 +155,7 @@ function attemptWords(last: EndpointView['deliveries'][number]['attempts'][numbe
   return `${last.status_code ?? last.error ?? 'no answer'}${took}, ${ago(last.attempted_at)}`;
 }
 
-/** What the page reads of a device's state. */
+/** The fields of a device's state that the page reads. */
 type DeviceState = {
   binding?: { draining: boolean } | null;
   certificates?: { live: { status: string; not_after_ms: number | null }[]; revoked_at_ms: number | null };

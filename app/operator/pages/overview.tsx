@@ -25,7 +25,7 @@ const SHEDDING = { nothing: 'nothing', first: 'what may wait', all: 'all' } as c
 const LISTENERS = { public: 'Public', device: 'Devices', operator: 'Operators' } as const;
 const STORAGE = { away: 'does not answer', refusing: 'takes no writes' } as const;
 
-/** How it is doing, in figures and charts over a range of time, as far back as the server keeps it. */
+/** The overview of the server in figures and charts over a range of time, as far back as the server keeps it. */
 export function Overview() {
   const asked = new URLSearchParams(location.search).get('range');
   const range = RANGES.find(({ name }) => name === asked) ?? SHORTEST;

@@ -5,7 +5,7 @@ export type TableColumns<Row> = {
   caption: string;
   columns: readonly string[];
   cells: (row: Row) => ComponentChildren[];
-  /** What stands there instead of no rows. */
+  /** The text that a table without rows shows. */
   empty: string;
 };
 

@@ -1,6 +1,6 @@
 import { abilitiesOf } from '../../../src/edge/pages/scope_texts.js';
 
-/** What scopes let somebody do, in the words of the page that asked for consent. */
+/** The abilities that scopes give, in the words of the page that asked for consent. */
 export function ScopeList({ scopes }: { scopes: readonly string[] }) {
   const { read, change } = abilitiesOf(scopes);
   return (

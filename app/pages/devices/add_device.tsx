@@ -15,7 +15,7 @@ import { KIND_WORDS } from './named_devices.js';
 
 /** A device that was bound before and comes back makes no event. */
 const LOOK_MS = 5_000;
-/** Those bound last come first. */
+/** Devices bound last come first. */
 const LOOKED_AT = 10;
 
 type ClaimAnswer = Answer<'POST /devices/claims'>;

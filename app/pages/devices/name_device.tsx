@@ -8,7 +8,7 @@ import type { NamedDevice } from './named_devices.js';
 
 const NAME_CHARS_MAX = 80;
 
-/** What the person calls a recorder; null: none is being named. */
+/** The dialog that names a recorder; with null it is closed. */
 export function NameDevice({
   device,
   onClose,

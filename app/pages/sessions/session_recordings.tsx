@@ -10,7 +10,7 @@ import { BASE } from '../../router.js';
 /** A recorder of a room may have recorded in many sessions since; older ones are in the list of recordings. */
 const LOOKED_AT = 100;
 
-/** What the recorder has sent so far. */
+/** The recordings that the recorder has sent so far. */
 export function SessionRecordings({ session, source_id }: { session: RecorderSession; source_id: string }) {
   const { id, created_at, ended_at } = session;
   const streams = useLoaded(async () => {

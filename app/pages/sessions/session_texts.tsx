@@ -2,7 +2,7 @@ import type { EventType, RecorderSession } from '../../../kits/typescript/src/ap
 import { Badge } from '../../parts/placeholders.js';
 import { account } from '../../shell/account.js';
 
-/** How recorder sessions stand, in words. */
+/** Texts and event types about recorder sessions. */
 
 export const SESSION_EVENTS: readonly EventType[] = [
   'device_session.started',
@@ -15,7 +15,7 @@ export const SESSION_EVENTS: readonly EventType[] = [
 const HOUR_MS = 3_600_000;
 const HOURS = [1, 2, 4, 8, 24] as const;
 
-/** How long a session may go on from now, as a choice. */
+/** The choices for how long a session goes on from now. */
 export const LENGTHS = HOURS.map((hours) => [String(hours), countText(hours, 'hour')] as const);
 
 /** When so many hours are over; a little less, since the server's clock has the last word and takes 24 at most. */

@@ -21,7 +21,10 @@ const FILTERS = [
   ...Object.entries(DELIVERY_WORDS).map(([status, [, words]]) => [status, words] as const),
 ] as const;
 
-/** What was sent to an endpoint, or will be. `newest` is what its page has just seen: something else there, and it is read again. */
+/**
+ * The deliveries of an endpoint, sent and to come. They are loaded again when `newest`, which the page has just seen,
+ * differs.
+ */
 export function Deliveries({ id, newest }: { id: string; newest: readonly Delivery[] }) {
   const [filter, setFilter] = useState<Filter>('');
   const deliveries = useList((cursor) => deliveriesPage(id, filter, cursor), [id, filter]);

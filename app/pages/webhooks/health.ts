@@ -1,6 +1,6 @@
 import type { AttemptedDelivery, Delivery, Endpoint, Event } from '../../../kits/typescript/src/api.js';
 
-/** How an endpoint is doing, and why it gets nothing, in words. What the API says is all that is known here. */
+/** Texts on the health of an endpoint, and on why it gets nothing. They know only what the API says. */
 
 /** So many deliveries in a row that failed disable an endpoint. */
 const FAILURES_MAX = 10;
@@ -35,7 +35,7 @@ export type KnownHealth = {
   deliveries: readonly Delivery[];
   /** The last try of the newest delivery that was tried; null where none was. */
   last_attempt: Attempt | null;
-  /** What happened last in the account, the newest first. */
+  /** The account's last events, the newest first. */
   events: readonly Pick<Event, 'type' | 'occurred_at'>[];
   timeText: (at: string) => string;
 };
@@ -122,7 +122,7 @@ const ERRORS: Record<string, string> = {
   interrupted: 'this server went down meanwhile, and nobody knows whether it arrived',
 };
 
-/** What came of one try. */
+/** The outcome of one attempt, in words. */
 export function attemptWords({ status_code, status_text, error }: Attempt): string {
   if (status_code !== null) return `it answered ${status_code}${status_text ? ` ${status_text}` : ''}`;
   if (error === null) return 'under way';

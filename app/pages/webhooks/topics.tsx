@@ -1,7 +1,7 @@
 import type { EventType } from '../../../kits/typescript/src/api.js';
 import { CheckField } from '../../parts/field.js';
 
-/** What each event type is about; null for those that endpoints never get. */
+/** The topic of each event type; null for those that endpoints never get. */
 const TOPIC_OF: Record<EventType, string | null> = {
   'stream.created': 'Recordings',
   'stream.updated': 'Recordings',

@@ -14,7 +14,7 @@ const DAYS_MAX = 36_500;
 const FOR_EVER = 'ever';
 const FOR_DAYS = 'days';
 
-/** How long a workspace keeps what is in it. */
+/** The retention of a workspace, for each kind of content. */
 export function Retention({ workspace, set }: { workspace: Workspace; set: (workspace: Workspace) => void }) {
   const { retention, role } = workspace;
   const [open, setOpen] = useState(false);
@@ -145,7 +145,7 @@ function draftOf(retention: Workspace['retention']): Draft {
   return Object.fromEntries(rows) as Draft;
 }
 
-/** What is no number goes along as such: the server says what is wrong with it. */
+/** Reads the form. A text that is no number is sent as it is: the server's refusal says why it is wrong. */
 function wantedOf(draft: Draft): Workspace['retention'] {
   const rows = BUCKETS.map(([bucket]) => {
     const { kept, days } = draft[bucket];

@@ -1,7 +1,7 @@
 import type { Workspace } from '../../../kits/typescript/src/api.js';
 import { ApiError } from '../../api/api_error.js';
 
-/** What roles, refusals and times mean, in words. */
+/** Texts for roles, refusals and times of workspaces. */
 
 export const NAME_CHARS_MAX = 80;
 
@@ -28,7 +28,7 @@ export const BUCKETS: readonly (readonly [bucket: Bucket, name: string, hint: st
   ['voice', 'Voices', 'By which people are recognized.'],
 ];
 
-/** How long something is kept. */
+/** The time for which something is kept, in words. */
 export function keptText(days: number | null): string {
   if (days === null) return 'for ever';
   if (days === 0) return 'not at all';

@@ -2,7 +2,7 @@ import { numberOfStemmer, type Stemmer, stemmerOfNumber } from './stemmers.js';
 import type { TextTerms } from './words.js';
 
 /**
- * What search knows of a page of turns, or of one item of a library: which terms stand in which of its texts. It is
+ * The search block of a page of turns, or of one item of a library: which terms occur in which of its texts. It is
  * written in the commit that changes these texts, and read as it is stored: nothing is unpacked but what a query asks
  * for.
  *
@@ -131,7 +131,7 @@ function putBuckets(bytes: Buffer, from: number, terms: readonly number[]): numb
   return at;
 }
 
-/** What stands where, term by term. Texts come in their order, and sorting by terms leaves them in it. */
+/** Lists the places of each term. Texts come in their order, and sorting by terms leaves them in it. */
 function indexOf(texts: readonly BlockText[]): { terms: number[]; marks: number[]; postings: number[] } {
   const size = texts.reduce((sum, { said, marks = [] }) => sum + said.terms.length + marks.length, 0);
   const room = roomFor(size);
@@ -239,7 +239,7 @@ export class Block {
   readonly #marks_at: number;
   readonly #postings_at: number;
   readonly begins_at_ms: number;
-  /** How many texts it has. */
+  /** The number of texts. */
   readonly texts: number;
   /** Words of all texts. */
   readonly words: number;
@@ -295,7 +295,7 @@ export class Block {
     return (this.#bytes.readUInt32LE(at) >>> 20) + (this.#bytes.readUInt32LE(at + 4) & 0x1f) * 2 ** 12;
   }
 
-  /** How many words a text has. */
+  /** The number of words in a text. */
   length(text: number): number {
     const at = this.#texts_at + text * TEXT_BYTES + 4;
     return (((this.#bytes[at] as number) | ((this.#bytes[at + 1] as number) << 8)) >>> 5) & WORDS_MAX;

@@ -1,7 +1,7 @@
 import type { Stemmer } from './stemmers.js';
 import { beginningTerm, isHeard, looked, pairTerms, soundsOf, soundTerm, stemTerm, wordTerm } from './words.js';
 
-/** How a word that is looked for stands in a text: the better the higher. */
+/** Grades of a match between a searched word and a text: the higher the better. */
 const NOT_THERE = 0;
 /** A word that sounds alike, or begins with it. */
 export const BY_SOUND = 1;
@@ -10,7 +10,7 @@ export const BY_STEM = 2;
 export const AS_IT_IS = 3;
 type Variant = typeof NOT_THERE | typeof BY_SOUND | typeof BY_STEM | typeof AS_IT_IS;
 
-/** What a match of each variant weighs. docs/choices.md, "Search and recall". */
+/** The weight of a match of each variant. docs/choices.md, "Search and recall". */
 export const VARIANT_WEIGHTS: readonly number[] = [0, 0.4, 0.7, 1];
 
 /** Terms that stand for other forms of a word: those that have an ending, and the stem where that is a word. 0 for none. */
@@ -49,7 +49,7 @@ export class QueryWord {
     return this.#of(stemmer).terms;
   }
 
-  /** How it matches a word of a text. */
+  /** The grade of the match with a word of a text. */
   variantOf(word: string, stemmer: Stemmer): Variant {
     const other = looked(word);
     if (other === this.#looked) return AS_IT_IS;

@@ -1,7 +1,7 @@
 import { isPipelineOutputId } from '../ids.js';
 
 /**
- * What of a library can be found, as members of one index in the order of their last change: pages of transcripts, items,
+ * The search index of a library: its members in the order of their last change: pages of transcripts, items,
  * and recordings that are deleted. The block of a page or an item is a record of the transcript or the library itself; a
  * member whose record is not there any more has nothing.
  */
@@ -25,7 +25,7 @@ export function deletedMember(stream_id: string): string {
   return DELETED + stream_id;
 }
 
-/** What a member stands for; any text that is neither of the others is an item's. */
+/** The page, item or deleted recording that a member names; any text that is neither of the others is an item's. */
 export function placeOfMember(member: string): SearchPlace {
   if (member.startsWith(DELETED)) return { place: 'deleted_stream', stream_id: member.slice(DELETED.length) };
   const at = member.indexOf(PAGE);

@@ -1,7 +1,7 @@
 import { LIMITS } from '../limits.js';
 import { HYPHENS, looked, QUOTES, wordsIn } from './words.js';
 
-/** What somebody types into a search: words, "phrases", and -what shall not stand there. */
+/** A search query: words, "phrases", and -words that must not occur. */
 export type ParsedQuery = {
   /** Each once, those of phrases too. */
   words: string[];

@@ -25,7 +25,7 @@ export function matchesIn(words: readonly QueryWord[], text: string, stemmer: St
   });
 }
 
-/** What of a text to show: where most of the words stand that are looked for. */
+/** The part of a text to show: where most of the searched words are. */
 export function snippetOf(text: string, matches: readonly Match[]): Snippet {
   const from = text.length <= CHARS ? 0 : beginOf(text, matches);
   const to = text.length <= CHARS ? text.length : endOf(text, from);

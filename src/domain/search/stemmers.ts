@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { stemmer as english } from '@orama/stemmers/english';
 import { LIMITS } from '../limits.js';
 
-/** What is left of a word when its endings are taken away, language by language. */
+/** A stemmer of one language: removes the endings of words. */
 
 export type Stemmer = { name: string; stem: (word: string) => string };
 

@@ -5,8 +5,8 @@ import type { Stemmer } from './stemmers.js';
 /** Texts as search sees them: words, what is left of them without their endings, and how they sound. */
 
 /**
- * How words are made of texts and looked up, by a number: raised where that changes, so that what is stored is made
- * searchable anew.
+ * The version of how words are made of texts and looked up: raised where that changes, so that stored texts are indexed
+ * anew.
  */
 export const WORDS_VERSION = 2;
 
@@ -17,8 +17,8 @@ export const WORDS_VERSION = 2;
 export type FoundWord = { word: string; at: number; length: number; former?: string };
 
 /**
- * How a word is looked up: by hashes of itself, of its stem, of its sound, and of parts of it. `stem` and `sound` are 0
- * where they add nothing: the stem is the word, or the word is too short to go by its sound.
+ * The terms of a word: hashes of itself, of its stem, of its sound, and of parts of it. `stem` and `sound` are 0 where
+ * they add nothing: the stem is the word, or the word is too short to go by its sound.
  */
 export type Terms = { word: number; stem: number; sound: number; parts: readonly number[] };
 
@@ -99,7 +99,7 @@ export function looked(word: string): string {
 /** Of most words: they come again and again. By stemmer, then by word. */
 const known_terms = new Map<string, Map<string, Terms>>();
 
-/** How a word of a text in a language is looked up. */
+/** The terms of a word of a text in a language. */
 export function termsOf(word: string, stemmer: Stemmer): Terms {
   let known = known_terms.get(stemmer.name);
   if (known === undefined || known.size >= LIMITS.search_terms_kept_max) {
@@ -120,7 +120,7 @@ export function termsOf(word: string, stemmer: Stemmer): Terms {
   return terms;
 }
 
-/** How a text is looked up: how many words it has, and all terms of them, one after the other. */
+/** The terms of a text: the number of its words, and all their terms, one after the other. */
 export type TextTerms = { words: number; terms: Uint32Array };
 
 /**
@@ -205,7 +205,7 @@ export function soundTerm(sound: string): number {
   return sound === '' ? 0 : hash(sound, SOUND);
 }
 
-/** What stands for the kind of a suggestion. */
+/** The term of a kind of suggestion. */
 export function kindTerm(kind: string): number {
   return hash(kind, KIND);
 }

@@ -2,7 +2,7 @@ import type { Server, Socket } from 'node:net';
 import { networkOf } from '../../engine/limits/rate_limits.js';
 import { rawError } from '../../engine/wire/raw_error.js';
 
-/** How many connections may be open: all together, and from one network as `networkOf` has them. */
+/** The maximum of open connections: all together, and from one network as `networkOf` has them. */
 export type ConnectionLimits = { connections_max: number; connections_per_network_max: number };
 
 /** Why a connection is refused. */

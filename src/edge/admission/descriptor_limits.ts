@@ -18,7 +18,7 @@ const LOW_SHARE = 1 / 4;
 /** Below this the server could not do its work beside a handful of connections. */
 const DESCRIPTORS_MIN = 128;
 
-/** What each part of the server may have open. */
+/** The number of descriptors that each part of the server may use. */
 export type DescriptorPlan = {
   public_connections: number;
   device_connections: number;
@@ -29,7 +29,7 @@ export type DescriptorPlan = {
   is_low: boolean;
 };
 
-/** How many files this process may have open; infinite where the system does not say. */
+/** The number of files that this process may have open; infinite where the system does not say. */
 export function descriptorLimit(): number {
   const report = process.report as typeof process.report & { excludeNetwork: boolean };
   report.excludeNetwork = true; // it would look up the names of all peers
@@ -81,7 +81,7 @@ export function shareOfPlan(plan: DescriptorPlan, limit: number): DescriptorPlan
   return { ...plan, public_connections: part(public_connections), device_connections: part(device_connections) };
 }
 
-/** How many connections of apps and devices a process has room for. */
+/** The number of connections of apps and devices that a process has room for. */
 export function connectionRoom(limit: number): number {
   return Math.floor((limit - OWN) * CONNECTIONS_SHARE) - operatorConnections(limit);
 }

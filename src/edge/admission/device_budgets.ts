@@ -5,7 +5,7 @@ import type { Metrics } from '../../engine/metrics/metrics.js';
 import { spreadRetryAfter } from './overload.js';
 
 const MINUTE_MS = 60_000;
-/** Those that asked last; one that is forgotten begins with a full bucket. */
+/** Devices that asked last; a forgotten one begins with a full bucket. */
 const BUCKETS_MAX = 100_000;
 /** A second is worth many requests; the bucket fills within it. */
 const BUSY_RETRY_AFTER_S = 2;
@@ -13,7 +13,7 @@ const BUSY_RETRY_AFTER_S = 2;
 type Bucket = { tokens: number; at_ms: number };
 
 /**
- * What one device may ask of one process: requests as a bucket that holds a minute's worth and fills as steadily as a
+ * The budget of one device in one process: requests as a bucket that holds a minute's worth and fills as steadily as a
  * minute's worth comes, and uploads at once. Kept by this process alone.
  */
 export class DeviceBudgets {

@@ -13,7 +13,7 @@ import type { Clock } from '../../engine/time/clock.js';
 import { type DeviceBudgets, overBudget } from './device_budgets.js';
 import type { DeviceProxies, PassedFacts } from './device_proxies.js';
 
-/** What it takes to know a device, and to note what it asks. */
+/** The services that identify a device and record its requests. */
 export type DeviceIdentityDeps = {
   actors: Pick<Actors, 'certificate' | 'downstream'>;
   authority: Authority;
@@ -34,7 +34,7 @@ const UNKNOWN = refuse('FORBIDDEN', 'This certificate was not issued to a device
   extra: { reason: 'unknown' },
 });
 const NO_DEVICE = refuse('FORBIDDEN', "This certificate is a proxy's, not a device's.", { extra: { reason: 'proxy' } });
-/** What is said of a certificate, with a reason; the rest is about load and storage. */
+/** Refusals that are about the certificate, with a reason; others are about load and storage. */
 const REFUSED: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'BAD_REQUEST']);
 
 /** Requests that a proxy passed on: its connection serves others as well. */
@@ -148,8 +148,8 @@ async function standing(services: DeviceIdentityDeps, fingerprint: string): Prom
 }
 
 /**
- * What a proxy says of its client's certificate, or null where the connection's own certificate counts. Only a proxy is
- * believed: by its address and by a certificate that was issued to a proxy. From anybody else the headers are nothing.
+ * Reads the certificate that a proxy passed on, or null where the connection's own certificate counts. Only a proxy is
+ * believed: by its address and by a certificate that was issued to a proxy. From anybody else the headers are ignored.
  */
 async function passedCertificate(
   services: DeviceIdentityDeps,

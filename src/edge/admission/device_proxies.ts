@@ -26,7 +26,7 @@ export class DeviceProxies {
     return this.#networks.has(address);
   }
 
-  /** What the proxy's headers say; the chain, the purpose and later the dates are held against our own CAs. */
+  /** Reads the proxy's headers; the chain, the purpose and later the dates are checked against our own CAs. */
   read(lines: ClientCertLines): PassedFacts {
     const key = lines.client_cert?.length === 1 && lines.chain === undefined ? lines.client_cert[0] : undefined;
     const kept = key === undefined ? undefined : this.#kept.get(key);

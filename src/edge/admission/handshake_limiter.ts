@@ -4,7 +4,9 @@ import { networkOf } from '../../engine/limits/rate_limits.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { every } from '../../engine/time/periodic_timer.js';
 
-/** How many connections may be open, in their handshake, and waiting for it: all together, and from one network. */
+/**
+ * The maximum of connections that are open, in their handshake, and waiting for it: all together, and from one network.
+ */
 export type HandshakeLimits = {
   connections_max: number;
   connections_per_network_max: number;
@@ -50,7 +52,7 @@ export class HandshakeLimiter {
   readonly #refused: (cause: HandshakeRefusalCause) => void;
   readonly #all: Count = { connections: 0, handshakes: 0, waiting: 0 };
   readonly #networks = new Map<string, Network>();
-  /** Those with somebody waiting; the first has waited longest for its turn. */
+  /** Networks with waiting connections; the first has waited longest. */
   readonly #turns = new Set<Network>();
   /** Handshakes in progress by the other end's address and port, the oldest first. */
   readonly #under_way = new Map<string, Handshake>();
@@ -132,7 +134,7 @@ export class HandshakeLimiter {
     this.#beginNext();
   }
 
-  /** What is counted at the moment; nothing is left when all connections are closed. */
+  /** The present counts; zero when all connections are closed. */
   get counts(): Count & { networks: number } {
     return { ...this.#all, networks: this.#networks.size };
   }

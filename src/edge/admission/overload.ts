@@ -14,10 +14,10 @@ const BYTES_PER_MB = 1024 * 1024;
 const MEMORY_SHARE_MAX = 0.9;
 const RETRY_AFTER_S = 10;
 
-/** What is refused at the moment: nothing, what may wait, or all but health and operators. */
+/** The present level of refusing: nothing, requests that can wait, or all but health and operators. */
 export type Shedding = 'nothing' | 'first' | 'all';
 
-/** What a request is to the service: `critical` ones are refused only at `all`. */
+/** The priority of a request: `critical` ones are refused only at `all`. */
 export type Priority = 'normal' | 'critical';
 
 /** Each as a multiple of what is set for it: 1 is where refusing begins. */
@@ -32,7 +32,7 @@ const STEPS: Record<LoadName, { first: number; all: number; over: number }> = {
 };
 const DEPTH: Record<Shedding, number> = { nothing: 0, first: 1, all: 2 };
 
-/** What to refuse for one load, after what was refused until now. */
+/** The level of refusing at one load; refusing goes on until the load falls below `over`. */
 export function sheddingFor(name: LoadName, load: number, until_now: Shedding): Shedding {
   const { first, all, over } = STEPS[name];
   if (load >= all) return 'all';
@@ -69,7 +69,7 @@ export class Overload {
   /** The longest delay that was seen since somebody asked. */
   #longest_ms = 0;
   #cause: LoadName | null = null;
-  /** What is refused at the moment. */
+  /** The present level of refusing. */
   shedding: Shedding = 'nothing';
 
   constructor(settings: OverloadSettings, metrics: Metrics) {
@@ -165,7 +165,7 @@ export function residentBytes(): number {
   return last_resident_bytes;
 }
 
-/** What the container may have; without one, no bound. */
+/** The memory limit of the container; infinite without one. */
 function containerBytes(): number {
   const bytes = process.constrainedMemory();
   return bytes === undefined || bytes === 0 ? Number.POSITIVE_INFINITY : bytes;

@@ -6,7 +6,10 @@ import { every } from '../../engine/time/periodic_timer.js';
 /** Whoever asked so long ago has given up, as most clients do, or soon will. */
 const STALL_MS = 10_000;
 const TICK_MS = 500;
-/** What waited in the kernel is read within so many turns of the event loop after the stall, at least so far apart. */
+/**
+ * Requests that waited in the kernel are read within so many turns of the event loop after the stall, at least so far
+ * apart.
+ */
 const DROPPING_TURNS = 10;
 const TURN_MS = 20;
 
@@ -67,7 +70,7 @@ export class Stalls {
     }
   }
 
-  /** What arrives at this moment waited through a stall, or may have. */
+  /** Whether a request that arrives at this moment waited through a stall, or may have. */
   get isDropping(): boolean {
     return this.#turns_left > 0 || this.#now() - this.#ticked_at > STALL_MS;
   }

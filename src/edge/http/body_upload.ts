@@ -12,7 +12,7 @@ const SILENCE_MAX_MS = 20_000;
 const WRONG_BYTES = refuse('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
 const CUT_SHORT = refuse('BAD_REQUEST', 'The upload broke off.');
 
-/** What may be refused of such a body. */
+/** The refusals of routes that take such a body. */
 export const BODY_UPLOAD_REFUSALS = [
   'BAD_REQUEST',
   'REQUEST_TIMEOUT',
@@ -21,7 +21,7 @@ export const BODY_UPLOAD_REFUSALS = [
   'CHECKSUM_MISMATCH',
 ] as const;
 
-/** How a use case takes the body of this request. */
+/** The function by which a use case takes the body of this request. */
 export function bodyOf({ blobs }: { blobs: BlobStore }, ends: Exchange): TakeBody {
   return (announced) => takeBody(blobs, ends, announced);
 }

@@ -10,7 +10,7 @@ import type { DeviceIdentityDeps } from '../admission/device_identity.js';
 import type { Overload } from '../admission/overload.js';
 import type { OperatorSessionDeps } from '../operations/operator_session.js';
 
-/** What listeners need to admit, answer and log requests. Handlers get more. */
+/** The services by which listeners admit, answer and log requests. Handlers get more. */
 export type EdgeServices = AccessDeps &
   DeviceIdentityDeps &
   OperatorSessionDeps & {

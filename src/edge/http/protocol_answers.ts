@@ -5,7 +5,7 @@ import { refuseUnread } from './body_arrival.js';
 import type { Exchange } from './request_state.js';
 import type { Answering } from './responses.js';
 
-/** What follows from HTTP alone, before any row of a table is asked. */
+/** Answers that follow from HTTP alone, before any row of a table is asked. */
 
 export const NOT_FOUND = refuse('NOT_FOUND', 'There is nothing at this address.');
 export const TWO_HOSTS = refuse('BAD_REQUEST', 'The header Host must be sent once.', {
@@ -22,7 +22,10 @@ export function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1;
 }
 
-/** What is possible at an address (RFC 9110, 9.3.7); false where a page asks, which is for CORS to answer. */
+/**
+ * Answers OPTIONS with the methods of an address (RFC 9110, 9.3.7); false where a page asks, which is for CORS to
+ * answer.
+ */
 export function answerOptions(as: Answering, ends: Exchange, allowed: readonly string[]): boolean {
   const { request, reply } = ends;
   if (allowed.length > 0) reply.header('Allow', allowed.join(', '));

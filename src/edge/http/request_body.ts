@@ -9,11 +9,11 @@ import { parseGiven, parseTexts } from '../../engine/wire/schema_faults.js';
 import type { ListenerKind } from './request_state.js';
 import type { Route } from './route.js';
 
-/** What a body or a query says, held against the schema of its row. */
+/** The parsed value of a body or a query, or its refusal by the schema of the row. */
 
 type Read = { ok: true; value: unknown } | { ok: false; refusal: Refusal };
 
-/** How much of a body is in memory. */
+/** The number of a body's bytes that are in memory. */
 export function bodyBytes({ body }: FastifyRequest): number {
   if (!Array.isArray(body)) return (body as Buffer | undefined)?.length ?? 0;
   return (body as Buffer[]).reduce((sum, { length }) => sum + length, 0);

@@ -3,7 +3,7 @@ import type { RequestScope } from '../../engine/tracing/request_scope.js';
 import type { EdgeServices } from './edge_services.js';
 import type { Dialect } from './route.js';
 
-/** How the listeners differ: who calls, which formats they speak, how large a body may be. */
+/** The kind of a listener: its callers, formats and body sizes. */
 export type ListenerKind = {
   listener: 'public' | 'device' | 'operator';
   cbor: boolean;
@@ -24,7 +24,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     scope: RequestScope | null;
-    /** What was found when the head was read; null until then. */
+    /** The request's head as it was read; null until then. */
     arrival: Arrival | null;
     /** Who asks, and the services for them; null until they are admitted. */
     caller: RequestCaller | null;

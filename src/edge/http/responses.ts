@@ -12,7 +12,7 @@ import { cachedJsonText } from './cached_json.js';
 import type { Exchange, ListenerKind } from './request_state.js';
 import type { Dialect } from './route.js';
 
-/** How an answer reaches its caller: in the envelope, in OAuth's plain JSON, or as a page. */
+/** The form of an answer: in the envelope, in OAuth's plain JSON, or as a page. */
 export type Answering = {
   dialect: Dialect;
   /** Enveloped, but for the operator port. */
@@ -33,7 +33,7 @@ export class JsonBytes {
   constructor(readonly pieces: readonly Uint8Array[]) {}
 }
 
-/** How a listener answers, in each dialect. */
+/** The forms in which a listener answers, one for each dialect. */
 export function answeringOf(
   services: { addresses(): PublicAddresses },
   { listener, cbor }: ListenerKind,
@@ -43,7 +43,7 @@ export function answeringOf(
   return { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp') };
 }
 
-/** What every answer carries, whatever it comes to. */
+/** Sets the headers that every answer carries, whatever it comes to. */
 export function setHeaders({ dialect, listener, cbor }: Answering, { request, reply }: Exchange): void {
   reply.header('X-Request-ID', request.id);
   // Whatever may be kept says so itself: nobody has to think of it where a secret is given.

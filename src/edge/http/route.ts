@@ -8,7 +8,7 @@ import type { RefusalCode } from '../../domain/refusals.js';
 import type { RateName } from '../../engine/limits/rate_limits.js';
 import type { Priority } from '../admission/overload.js';
 
-/** What a handler gets beside the parsed request. */
+/** The arguments of a handler, beside the parsed request. */
 export type Call<Services, Who, Body, Query> = {
   services: Services;
   who: Who;
@@ -23,8 +23,8 @@ export type Call<Services, Who, Body, Query> = {
 export type Answer = unknown;
 
 /**
- * How a route speaks: in the envelope of the interface, in OAuth's plain JSON, in pages for people, or in MCP's
- * JSON-RPC, where only what is refused before a message is read comes in the envelope.
+ * The dialect of a route: the envelope of the interface, OAuth's plain JSON, pages for people, or MCP's JSON-RPC, where
+ * only what is refused before a message is read comes in the envelope.
  */
 export type Dialect = 'rest' | 'oauth' | 'page' | 'mcp';
 
@@ -44,9 +44,9 @@ export type Route = AccessRule & {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Fastify's form; `:name` is a parameter, and one whose name ends in `id` must be a UUID. */
   path: string;
-  /** What it is for, in a line, for the reference. Pages for people and their assets have none, and are not in it. */
+  /** The purpose in a line, for the reference. Pages for people and their assets have none, and are not in it. */
   summary?: string;
-  /** What a caller should know beside that, in whole sentences. */
+  /** Notes for the caller beside that, in whole sentences. */
   notes?: string;
   /**
    * `account`: whatever acts for an account. `app`: the same, but no personal access token. `session`: app sessions
@@ -79,23 +79,26 @@ export type Route = AccessRule & {
   /** Which web pages may call, and with which headers; CORS_ORIGINS and the interface's list when absent. */
   cors?: FastifyCorsOptions;
   /**
-   * What a body must be; JSON (and CBOR where the listener speaks it) when absent. `json_pieces`: JSON too, which
-   * the handler reads by itself from the bytes as they came.
+   * The format of a body; JSON (and CBOR where the listener speaks it) when absent. `json_pieces`: JSON too, which the
+   * handler reads by itself from the bytes as they came.
    */
   takes?: 'form' | 'json_pieces';
-  /** How large a body may be, where it is not the listener's bound. */
+  /** The maximum size of a body, where it is not the listener's. */
   body_bytes_max?: number;
   body?: z.ZodType;
   query?: z.ZodType;
   /** The handler reads the body itself, as a stream. */
   raw?: boolean;
-  /** What the handler reads by itself, for the reference; `body` and `query` are what is read before it is called. */
+  /**
+   * The schemas of what the handler reads by itself, for the reference; `body` and `query` are read before it is
+   * called.
+   */
   reads?: { body?: z.ZodType; query?: z.ZodType };
   /** A body as the reference shows it, where one made of the schema would say little. */
   example?: Readonly<Record<string, unknown>>;
   /** The body of a success: what lies in the envelope, where there is one. Absent where there is none. */
   answer?: z.ZodType | OtherAnswer;
-  /** What may be refused beside that which follows from the rest of the row; see src/edge/http/openapi/refusals.ts. */
+  /** Refusals beside those that follow from the rest of the row; see src/edge/http/openapi/refusals.ts. */
   refusals?: readonly (RefusalCode | OauthErrorCode)[];
   handler: (call: Call<never, never, never, never>) => Promise<Answer>;
 };

@@ -15,7 +15,7 @@ import type { Exchange, ListenerKind, RequestCaller } from './request_state.js';
 import { type Answering, sendAnswer, sendRefusal } from './responses.js';
 import type { Call, Dialect, Route } from './route.js';
 
-/** What the routes of one listener share. */
+/** The parts that the routes of one listener share. */
 export type ListenerParts = {
   services: EdgeServices;
   kind: ListenerKind;

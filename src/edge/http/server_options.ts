@@ -6,10 +6,13 @@ import { REFUSALS, type RefusalCode } from '../../domain/refusals.js';
 import { rawError } from '../../engine/wire/raw_error.js';
 import { NOT_FOUND } from './protocol_answers.js';
 
-/** What all listeners share before there is a route: request ids, bounds on heads and times, and what is no HTTP. */
+/**
+ * Options that all listeners share before there is a route: request ids, bounds on heads and times, and answers to
+ * input that is not HTTP.
+ */
 
 const REQUEST_ID_FORM = new RegExp(`^[\\x21-\\x7e]{1,${LIMITS.request_id_chars_max}}$`);
-/** What is said of a request that is no HTTP may take so long to be read. */
+/** The time for which an answer to input that is not HTTP may still be read. */
 const LAST_WORD_MAX_MS = 2_000;
 /** A connection on which nothing moves for so long, either way, while a request is in progress. */
 const STILL_MAX_MS = 60_000;
@@ -50,7 +53,7 @@ function refuseAddress(_error: FastifyError, request: FastifyRequest, reply: Fas
     .send(JSON.stringify({ success: false, error }));
 }
 
-/** What is no HTTP, or stalls for too long, gets an answer before the connection closes. */
+/** Answers input that is not HTTP, or that stalls for too long, before the connection closes. */
 export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const code = CLIENT_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST';

@@ -15,7 +15,7 @@ export async function fittingPage<Found extends ToolPage>(
   }
 }
 
-/** How many of these, from the first one on, an answer has room for. */
+/** The number of these, from the first one on, that fit into an answer. */
 export function fittingCount(items: readonly unknown[]): number {
   let bytes = 0;
   for (const [at, item] of items.entries()) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What tools/list says of arguments and results. A model reads all of it before its first question, so it is short:
- * arguments lose what only a validator needs, results are an outline.
+ * The schemas that tools/list gives for arguments and results. A model reads all of it before its first question, so it
+ * is short: arguments lose what only a validator needs, results are an outline.
  */
 
 type Schema = {
@@ -35,7 +35,7 @@ export function listedInput(input: z.ZodType): ObjectSchema {
   return schema as ObjectSchema;
 }
 
-/** What lists call what is on them; connectors expect `results` of a search. */
+/** The names of lists in results; connectors expect `results` of a search. */
 const LISTS = ['items', 'results'];
 
 /** The names that are always there, of a list those of its items as well. More may come. */

@@ -109,7 +109,7 @@ export class McpEndpoint {
 
 type Fault = { code: number; message: string; id?: unknown };
 
-/** What we do not take although the protocol has it. */
+/** The fault of a message that uses a part of the protocol which this server does not support; null for any other. */
 function faultOf(message: unknown): Fault | null {
   if (Array.isArray(message)) {
     if (message.length > BATCH_MAX)

@@ -4,7 +4,7 @@ import type { AccessRule } from '../../access/access.js';
 import type { PublicAddresses } from '../../access/issuer.js';
 import type { Principal } from '../../access/principal.js';
 
-/** What the MCP server itself needs. Tools get more. */
+/** The services of the MCP server itself. Tools get more. */
 type McpServices = { log: Logger; addresses(): PublicAddresses };
 
 /** Who calls a tool. */
@@ -56,9 +56,9 @@ export type Tool = AccessRule & {
   input: z.ZodType;
   /** Arguments that are right, for whoever sends wrong ones. */
   example: Readonly<Record<string, unknown>>;
-  /** What it gives when nothing is refused. Clients are told an outline of it. */
+  /** The schema of a result. Clients are told an outline of it. */
   output: z.ZodType;
-  /** What clients learn of its effects; absent, it only reads. */
+  /** The hints on its effects that clients get; absent, it only reads. */
   does?: ToolHints;
   handler: (caller: CallerOfTool<never>, input: never) => Promise<Record<string, unknown>>;
 };

@@ -3,13 +3,13 @@ import type { Refusal, RefusalCode } from '../../domain/refusals.js';
 import type { Tool } from './tool.js';
 
 /**
- * What a model reads when a tool did nothing: what is wrong, by which rule, and what to do next. These are results of
+ * The texts that a model reads when a tool did nothing: the fault, the rule, and the next step. These are results of
  * the tool, not errors of the protocol, which would never reach the model (SEP-1303).
  */
 
 const ISSUES_SHOWN_MAX = 5;
 
-/** What a caller does next, where that is the same for all tools. */
+/** The next step of a caller, where that is the same for all tools. */
 const ADVICE: Partial<Record<RefusalCode, string>> = {
   NOT_FOUND: 'Ids come from other tools: list again and use one of those.',
   CONFLICT: 'Read it again before another try.',

@@ -29,10 +29,10 @@ import type { Sweep } from '../../../actors/workspaces/sweep.js';
 import type { Workspace } from '../../../actors/workspaces/workspace.js';
 
 /**
- * What of each kind's state operators see. Whatever is not in this table is shown as what sort of thing it is and how
- * large, so that a field that somebody adds stays hidden until somebody decides otherwise. Never in it: hashes, seeds,
- * codes, tokens and their last digits, titles, names, addresses of endpoints, whereabouts; of emails only an account's
- * own, which staff see by /ops/accounts as well.
+ * The fields of each kind's state that operators see. Any other field is shown by its type and size alone, so that a
+ * field that somebody adds stays hidden until somebody decides otherwise. Never in it: hashes, seeds, codes, tokens and
+ * their last digits, titles, names, addresses of endpoints, whereabouts; of emails only an account's own, which staff
+ * see by /ops/accounts as well.
  */
 const S = 'shown';
 
@@ -419,7 +419,7 @@ function hidden(value: unknown): Hidden {
   }
 }
 
-/** How an entity is called on a page: its id, unless that is an address or made of a secret. */
+/** The name of an entity on a page: its id, unless that is an address or made of a secret. */
 export function shownName({ kind, id }: { kind: string; id: string }): string {
   if (kind === 'email') return `an address at ${id.slice(id.lastIndexOf('@') + 1)}`;
   if (kind === 'imported_token') return `${id.slice(0, 4)}…`;

@@ -5,7 +5,7 @@ import type { AofTruncation } from '../../engine/store/aof_truncation.js';
 import type { StorageState } from '../../engine/store/storage_health.js';
 import type { Shedding } from '../admission/overload.js';
 
-/** How things stand, as far as it can be wrong. */
+/** The facts about this process from which health problems follow. */
 export type HealthFacts = {
   /** `partitions_away`: those that do not answer although others do, as when a part of a Redis Cluster is away. */
   storage: StorageState & { log_healthy: boolean | null; partitions_away: number; cut: AofTruncation | null };
@@ -16,9 +16,9 @@ export type HealthFacts = {
   /** `circuit_open`: after repeated failures; `disabled`: after too many, within the last day. */
   endpoints: { due: number; due_ms: number; circuit_open: number; disabled: number };
   disk: { free_bytes: number; size_bytes: number } | null;
-  /** How far our clock is ahead of this machine's. */
+  /** The ms by which our clock is ahead of this machine's. */
   clock_ahead_ms: number;
-  /** How far Redis' clock is ahead of this machine's, where that is too far; 0 while they agree. */
+  /** The ms by which Redis' clock is ahead of this machine's, where that is too much; 0 while they agree. */
   clocks_apart_ms: number;
   mail_healthy: boolean;
   oldest_message_ms: number;
@@ -51,7 +51,7 @@ type HealthRow = Omit<HealthProblem, 'severity' | 'text'> & {
   text: (standing: HealthFacts, now_ms: number) => string;
 };
 
-/** What can be wrong, the worst first. */
+/** All health problems, the worst first. */
 const ROWS: readonly HealthRow[] = [
   {
     name: 'storage_away',
@@ -214,7 +214,7 @@ const ROWS: readonly HealthRow[] = [
   },
 ];
 
-/** What is wrong at the moment, the worst first. */
+/** The present health problems, the worst first. */
 export function healthProblemsOf(standing: HealthFacts, now_ms: number): HealthProblem[] {
   const found = ROWS.flatMap(({ name, link, severity, text }): HealthProblem[] => {
     const is = severity(standing);

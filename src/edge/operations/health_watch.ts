@@ -24,7 +24,7 @@ const SLOW_EVERY = 2;
 const TURNS_WITHIN_SAMPLES = 12;
 /** So many samples show the delay of the event loop: as long as others take between two looks at metrics. */
 const LOOP_SAMPLES = 3;
-/** What was disabled longer ago, its owner has been told often enough. */
+/** An endpoint that was disabled longer ago is no problem any more: its owner has been told often enough. */
 const DISABLED_LATELY_MS = 24 * 60 * 60_000;
 export const SILENT_MS = 10 * 60_000;
 export const SILENT_COUNTED_MAX = 1_000;
@@ -37,7 +37,7 @@ type WatchDeps = {
   clock: Clock;
   overload: Pick<Overload, 'shedding' | 'takeLongestDelay'>;
   deliveries: {
-    /** What each partition that answers has waiting. */
+    /** Counts what waits in each partition that answers. */
     measure(): Promise<readonly Pick<Backlog, 'dead_letters'>[]>;
     troubled(): Promise<{ circuit_open: readonly unknown[]; disabled: readonly { since_ms: number }[] }>;
   };
@@ -53,7 +53,7 @@ type WatchDeps = {
 
 type FailingJobs = { readonly activity: { readonly failing: Failing | null } };
 
-/** How long batches of a kind took within the last minute; null where there were none. */
+/** The times of batches of a kind within the last minute; null where there were none. */
 export type BatchTimes = { turns: number; turn_ms_mean: number | null; turn_ms_p99: number | null };
 
 /**
@@ -104,7 +104,7 @@ export class HealthWatch {
     return this.#history.view(after_ms, range);
   }
 
-  /** How this process is doing, as of the last two samples. */
+  /** The figures of this process, as of the last two samples. */
   row(): ProcessRow {
     const [before, now] = this.#samples.slice(-2);
     const countOf = (sample: Sample | undefined, of: string) => sample?.totals.get(of)?.count ?? 0;
@@ -124,7 +124,7 @@ export class HealthWatch {
     };
   }
 
-  /** How long the batches of each kind took. */
+  /** The times of the batches of each kind. */
   turnTimes(kinds: Iterable<string>): Map<string, BatchTimes> {
     const [before] = this.#samples;
     const now = this.#samples.at(-1);
@@ -221,7 +221,7 @@ export class HealthWatch {
     };
   }
 
-  /** How long Redis takes to answer, or null when it does not. */
+  /** The ms that Redis takes to answer, or null when it does not. */
   async #askStorage(is_slow: boolean): Promise<number | null> {
     const { metrics, redis } = this.#parts;
     const began = performance.now();
@@ -280,7 +280,7 @@ export class HealthWatch {
   }
 }
 
-/** What came of those that came to something. */
+/** The results of the promises that were fulfilled. */
 async function answered<T>(asked: Promise<T>[]): Promise<T[]> {
   return (await Promise.allSettled(asked)).flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
 }

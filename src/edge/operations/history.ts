@@ -5,7 +5,7 @@ export const SAMPLE_EVERY_MS = 5_000;
 const ROWS_MAX = 180;
 const MINUTE_MS = 60_000;
 
-/** How far back one may look. */
+/** The ranges of time that the history has. */
 export const RANGES = ['15m', '1h', '6h', '24h'] as const;
 export type Range = (typeof RANGES)[number];
 const RANGE_MS: Record<Range, number> = {
@@ -15,7 +15,7 @@ const RANGE_MS: Record<Range, number> = {
   '24h': 24 * 60 * MINUTE_MS,
 };
 
-/** What is measured with a sample, beside what metrics count. Null: it could not be measured. */
+/** The figures that are measured with a sample, beside what metrics count. Null: it could not be measured. */
 export type Gauges = {
   waiting: number;
   oldest_ms: number;
@@ -129,12 +129,12 @@ export type HistoryView = {
   kept_ms: number;
   at_ms: number[];
   series: Record<SeriesName, (number | null)[]>;
-  /** What came to an end in all of the range, or since this process began. */
+  /** Totals of what ended in all of the range, or since this process began. */
   since_ms: number;
   tallies: Record<Tallied, Total>;
 };
 
-/** What is added up over all of a range. */
+/** The figures that are added up over all of a range. */
 export const TALLIED = [
   ...(['requests public', 'requests device', 'requests operator'] as const),
   ...(['errors public', 'errors device', 'errors operator'] as const),
@@ -142,7 +142,7 @@ export const TALLIED = [
 ] as const;
 export type Tallied = (typeof TALLIED)[number];
 
-/** What was counted up to a moment, as far as it is added up. */
+/** The totals up to a moment, of the figures that are added up. */
 type Mark = { at_ms: number; totals: ReadonlyMap<string, Total> };
 
 /** The last day, in four ranges of 180 rows each. Some 3 MB. */

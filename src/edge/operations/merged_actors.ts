@@ -3,7 +3,10 @@ import type { ActorsSeen } from './operation_queries.js';
 type Kinds = ActorsSeen['kinds'];
 type KindRow = Kinds[string] & Partial<ActorsSeen['times'][string]>;
 
-/** What is in the memory of several processes, as one list; an entity that is in several stands there as often. */
+/**
+ * Lists the entities in the memory of several processes as one list; an entity that is in several stands there as
+ * often.
+ */
 export function mergeActors(told: readonly ActorsSeen[], limit: number) {
   const all = <Row>(of: (seen: ActorsSeen) => Row[], order: (a: Row, b: Row) => number) =>
     told.flatMap(of).sort(order).slice(0, limit);

@@ -3,8 +3,8 @@ import { type HealthProblem, healthProblemsOf } from './health_problems.js';
 import type { ProcessHealth } from './operation_queries.js';
 
 /**
- * What is wrong with any process, each problem once; the text names processes where not all have it. How many devices are
- * silent is for whoever has looked at all of them to say.
+ * Lists the problems of all processes, each once; the text names processes where not all have it. The caller, who has
+ * seen all devices, adds how many are silent.
  */
 export function mergeProblems(
   told: readonly ProcessAnswer<ProcessHealth>[],

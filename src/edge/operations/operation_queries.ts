@@ -6,13 +6,13 @@ import type { BatchTimes, HealthWatch } from './health_watch.js';
 import type { HistoryView, Range } from './history.js';
 import type { ProcessRow } from './process_row.js';
 
-/** What a process says of itself for the overview. */
+/** The health of a process, for the overview. */
 export type ProcessHealth = { row: ProcessRow; standing: HealthFacts; history: HistoryView };
 
-/** What entities are in the memory of a process, and how long batches of each kind took there. */
+/** The entities in the memory of a process, and the times of batches of each kind there. */
 export type ActorsSeen = ReturnType<Runtime['inspect']> & { times: Record<string, BatchTimes> };
 
-/** What operators ask each process. */
+/** The queries that operators send to each process. */
 export type OperationQueries = {
   metrics: { about: null; value: string };
   standing: { about: { after_ms: number; range: Range }; value: ProcessHealth };

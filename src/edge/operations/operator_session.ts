@@ -34,7 +34,7 @@ const FOREIGN = refuse('FORBIDDEN', 'Only a page of this operator port may do th
 /** Who calls the operator port: one of staff, or a content worker. */
 export type OperatorCaller = 'staff' | 'worker';
 
-/** What it takes to know operators. */
+/** The services that identify operators. */
 export type OperatorSessionDeps = {
   clock: Clock;
   /** Bearer token of the operator port. */

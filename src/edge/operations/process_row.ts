@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count } from '../../access/response_schemas.js';
 
-/** What operators see of each process that serves on the same ports. */
+/** The view of a process that serves on the same ports, for operators. */
 const processRowShape = z.strictObject({
   pid: count.describe('Its number on its machine.'),
   up_s: count.describe('For how many seconds it has run.'),

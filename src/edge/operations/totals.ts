@@ -1,6 +1,6 @@
 import type { Metrics } from '../../engine/metrics/metrics.js';
 
-/** What one metric counts up to, added up over labels. `buckets`: observations up to each of `bounds`, seconds. */
+/** The total of one metric, added up over labels. `buckets`: observations up to each of `bounds`, seconds. */
 export type Total = { count: number; sum: number; buckets: number[]; bounds: number[] };
 
 type Labels = Partial<Record<string, string | number>>;
@@ -70,7 +70,7 @@ function add(total: Total, { labels, value, part }: { labels: Labels; value: num
   }
 }
 
-/** What was counted between two readings; null where there is nothing to compare. */
+/** The increase between two readings; null where there is nothing to compare. */
 export function grown(now: Total | undefined, before: Total | undefined): Total | null {
   if (now === undefined) return null;
   return {

@@ -5,7 +5,7 @@ export const ACCOUNT_PAGES: Record<
   AccountPage,
   {
     path: string;
-    /** What a sign-in there continues to, in words that stand behind "to continue to" and "back to". */
+    /** The page to which a sign-in there continues, in words that stand behind "to continue to" and "back to". */
     leads_to: string;
   }
 > = {

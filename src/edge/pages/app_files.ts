@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-/** What the build has made of app/, read when the server starts. tools/setup/app_bundle.mjs says how it is made. */
+/**
+ * The files that the build makes of app/, read when the server starts. tools/setup/app_bundle.mjs says how it is made.
+ */
 
 const ASSETS_PATH = '/assets/app';
 const FOLDER = new URL('../../../app_bundle/', import.meta.url);
@@ -35,13 +37,13 @@ export const APP_FILES = filesByAddress(manifest.files.filter((file) => !OPERATO
 /** The operators' pages, alike. */
 export const OPERATOR_FILES = filesByAddress(OPERATOR_NAMES);
 
-/** What the account's document names. */
+/** The files that the account's document names. */
 export const APP_ENTRIES = {
   script: `${ASSETS_PATH}/${manifest.script}`,
   style: `${ASSETS_PATH}/${manifest.style}`,
 };
 
-/** What the operators' document names. */
+/** The files that the operators' document names. */
 export const OPERATOR_ENTRIES = {
   script: `${ASSETS_PATH}/${manifest.operator_script}`,
   style: `${ASSETS_PATH}/${manifest.operator_style}`,
@@ -77,7 +79,7 @@ export function sendAppFile(
   return reply.send(plain);
 }
 
-/** Those that a client takes; one that is refused by `q=0` is none. */
+/** The encodings that a client accepts; one that is refused by `q=0` is not among them. */
 function encodingsOf(header: string | string[] | undefined): Set<string> {
   const given = (Array.isArray(header) ? header.join() : (header ?? '')).toLowerCase().split(',');
   const rows = given.map((one) => one.trim().split(/\s*;\s*/));

@@ -10,14 +10,14 @@ function assetOf(name: string, type: string): Asset {
   return { path: `/assets/${name.replace('.', `-${hash}.`)}`, type, text };
 }
 
-/** What every page is made with: colours and type first. */
+/** The assets of every page: colours and type first. */
 export const ASSETS = {
   basics: assetOf('basics.css', 'text/css; charset=utf-8'),
   stylesheet: assetOf('spool.css', 'text/css; charset=utf-8'),
   icon: assetOf('spool.svg', 'image/svg+xml'),
 };
 
-/** What the reference and the guides need beside that. Scripts only make them handier: they work without. */
+/** Further assets of the reference and the guides. Scripts only make them handier: they work without. */
 export const REFERENCE_ASSETS = {
   copying: assetOf('copy_buttons.js', 'text/javascript; charset=utf-8'),
   stylesheet: assetOf('reference.css', 'text/css; charset=utf-8'),

@@ -6,7 +6,7 @@ import { ACCOUNT_PAGES } from './account_pages.js';
 import { ASSETS } from './assets.js';
 import { abilitiesOf } from './scope_texts.js';
 
-/** What every step of a sign-in in the browser shows and sends back. */
+/** The values that every step of a sign-in in the browser shows and sends back. */
 export type Flow = {
   /** Address that the page's form posts to. */
   action: string;
@@ -16,14 +16,14 @@ export type Flow = {
   leads_to: string;
 };
 
-/** What every page for an account holder who is signed in shows and sends back, as above. */
+/** The values that every page for a signed-in account holder shows and sends back, as above. */
 export type Holder = { action: string; form_token: string; email: string };
 
-/** What the restore page says of the account. Dates are in words. */
+/** The state of the account on the restore page. Dates are in words. */
 export type RestoreView =
   | { is: 'deleted'; deleted_on: string; erased_on: string; left: string }
   | { is: 'erasing' | 'erased' | 'active' }
-  /** What the button has just done. */
+  /** The outcome of the button. */
   | { is: 'restored' | 'begun' };
 
 export type InvitationRow = {
@@ -35,7 +35,7 @@ export type InvitationRow = {
   invited_on: string;
 };
 
-/** What came of the last button on the invitations page. */
+/** The outcome of the last button on the invitations page. */
 export type InvitationOutcome = { is: 'joined'; workspace: string } | { is: 'declined' } | { is: 'gone' };
 
 /** The CAPTCHA that the email page carries where one is configured. */
@@ -124,7 +124,7 @@ const LATER = 'Try again in a moment.';
 const BY_THE_APP = 'Only those who make the app can put this right.';
 const IF_NOT = 'If that doesn’t help, only those who make the app can put it right.';
 
-/** What a person reads about an error beside its own text; the codes are those of REST and of OAuth. */
+/** The words about an error on its page, beside its own text; the codes are those of REST and of OAuth. */
 const ERROR_WORDS: Record<string, ErrorWords> = {
   BAD_REQUEST: { heading: 'This sign-in can’t continue', advice: AGAIN },
   FORBIDDEN: { heading: 'This sign-in can’t continue', advice: AGAIN },

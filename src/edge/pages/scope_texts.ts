@@ -7,7 +7,7 @@ const read = (words: string): Ability => ({ does: 'read', words });
 const change = (words: string): Ability => ({ does: 'change', words });
 const grave = (words: string): Ability => ({ does: 'change', words, grave: true });
 
-/** What scopes allow, in words for people. docs/rules.md, "OAuth: scopes". */
+/** The abilities that scopes give, in words for people. docs/rules.md, "OAuth: scopes". */
 const CURRENT = {
   'audio:read': [read('Your recordings, and which devices and apps they come from')],
   'audio:write': [change('Add recordings and places that recordings come from')],
@@ -61,7 +61,10 @@ export const SCOPE_TEXTS: Readonly<Record<string, readonly Ability[]>> = {
   'sources:write': [...CURRENT['audio:write'], ...CURRENT['devices:manage']],
 };
 
-/** What scopes together let an app do, each thing once. A name without words stands for itself: nothing goes unsaid. */
+/**
+ * The abilities that scopes together give an app, each once. A name without words stands for itself: nothing goes
+ * unsaid.
+ */
 export function abilitiesOf(scopes: readonly string[]): Record<Ability['does'], Ability[]> {
   const abilities = [...new Set(scopes.flatMap((scope) => wordsOf(scope)))];
   return {

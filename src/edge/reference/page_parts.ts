@@ -5,7 +5,7 @@ import { GUIDES, type Guide } from './guide_names.js';
 /** Where the reference begins, for whoever calls. */
 export const REFERENCE_PATHS: Record<CurlCaller, string> = { app: '/reference', device: '/reference/devices' };
 
-/** What there is to read, in the order in which pages link to it. */
+/** The documents, in the order in which pages link to them. */
 const PLACES = [
   { path: REFERENCE_PATHS.app, title: 'API' },
   { path: REFERENCE_PATHS.device, title: 'Device API' },
@@ -16,7 +16,7 @@ export function guidePath(name: Guide): string {
   return `/guides/${name}`;
 }
 
-/** What every page of the reference and of the guides is made with. */
+/** The parts of every page of the reference and of the guides. */
 export function pageParts(here: string) {
   return {
     here,

@@ -49,7 +49,7 @@ const VALUES_SHOWN = 8;
 
 type FoundOperation = { path: string; method: Method; operation: Operation };
 
-/** What it is divided into, with a line for each operation. */
+/** The page of areas, with a line for each operation. */
 export function referenceIndex(document: ApiDocument, caller: CurlCaller): string {
   const { title, summary, description } = document.info;
   return renderTemplate('reference', {
@@ -77,7 +77,7 @@ export function referenceArea(document: ApiDocument, caller: CurlCaller, id: str
   });
 }
 
-/** What answers are made of. */
+/** The page of shapes, of which answers are made. */
 export function referenceShapes(document: ApiDocument, caller: CurlCaller): string {
   const shapes = Object.entries(document.components.schemas).map(([name, schema]) => ({
     name,
@@ -91,7 +91,7 @@ export function referenceShapes(document: ApiDocument, caller: CurlCaller): stri
   });
 }
 
-/** What the search on every page looks through: address, method, path, summary, area, and other words in lower case. */
+/** The index of the search on every page: address, method, path, summary, area, and other words in lower case. */
 export function searchIndex(documents: Record<CurlCaller, ApiDocument>): string[][] {
   return (['app', 'device'] as const).flatMap((caller) =>
     operationsOf(documents[caller]).map(({ path, method, operation }) => {
@@ -241,7 +241,7 @@ function written(example: unknown): string {
   return JSON.stringify(example, null, 2);
 }
 
-/** What lies in the envelope, where there is one. */
+/** The schema of the payload in the envelope, where there is one. */
 function payloadOf(schema: Schema): Schema {
   const { success, data } = schema.properties ?? {};
   return success !== undefined && data !== undefined ? data : schema;

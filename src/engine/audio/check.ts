@@ -6,7 +6,7 @@ import { NotOgg } from './ogg.js';
 import { NotOpus, readOpus } from './opus.js';
 import { readWav, type WavFormat, withHead } from './wav.js';
 
-/** What the built-in worker checks: whether a chunk is what its container says, and as long as its intent said. */
+/** A chunk that the built-in worker checks: whether it is what its container says, and as long as its intent said. */
 export type CheckedChunk = AnnouncedAudio & {
   key: string;
   /** All its bytes in pieces, where they are in memory; else they are read. */
@@ -16,11 +16,11 @@ export type CheckedChunk = AnnouncedAudio & {
   source_end_ms: number;
 };
 
-/** How far a chunk's own duration may be from that of its intent. */
+/** The tolerance between a chunk's own duration and that of its intent. */
 const DURATION_TOLERANCE = 0.01;
 const OPUS_SAMPLES_PER_MS = 48;
 
-/** What a chunk must be: a device that sends pieces of one file learns why they are none by themselves. */
+/** The rule for chunks: a device that sends pieces of one file learns why they are none by themselves. */
 const WHOLE_WAV = 'A chunk in WAV must be a whole WAV file, with a header of its own.';
 const WHOLE_OGG = 'A chunk in Ogg must be a whole Ogg file, with the headers of its codec.';
 
@@ -29,7 +29,7 @@ class BadAudio extends Error {
   override name = 'BadAudio';
 }
 
-/** What it does not know is processed unchecked. A store that fails throws. */
+/** Checks the audio of a chunk; a format that it does not know passes unchecked. A store that fails throws. */
 export async function checkAudio(blobs: BlobStore, chunk: CheckedChunk): Promise<ChunkResult> {
   try {
     const measured = await measure(blobs, chunk);
@@ -49,8 +49,8 @@ export async function checkAudio(blobs: BlobStore, chunk: CheckedChunk): Promise
 }
 
 /**
- * How long the audio is, and how much of that may count or not: what Opus skips at the start of a stream is audio in the
- * middle of one.
+ * The length of the audio, and how much of it may count or not: audio that Opus skips at the start of a stream counts
+ * in the middle of one.
  */
 type Measured = { duration_ms: number; lead_in_ms: number };
 

@@ -1,6 +1,6 @@
 import { plainFormat, type WavFormat } from './wav.js';
 
-/** What an intent says of its chunk's audio. */
+/** The format of a chunk's audio, as its intent states it. */
 export type AnnouncedAudio = {
   codec: string;
   container: string;
@@ -8,7 +8,7 @@ export type AnnouncedAudio = {
   channels?: number | undefined;
 };
 
-/** What the server can do with it: `other` is kept and handed out as it came, and `why` says what can not be done. */
+/** The server's support for it: `other` is kept and handed out as it came, and `why` says what can not be done. */
 export type AudioKind =
   | { kind: 'wav' }
   | { kind: 'ogg' }
@@ -31,7 +31,7 @@ const SAMPLES: ReadonlyMap<string, string> = new Map([
   ...['pcm', 'pcm16', 'pcm_s16', 'linear16'].map((name) => [name, 'pcm_s16le'] as const),
 ]);
 
-/** What is no plain samples, in whatever container: a WAV of these is not joined. */
+/** Codecs other than plain samples, in whatever container: a WAV of these is not joined. */
 const COMPRESSED = /^(pcm_mulaw|pcm_alaw|mulaw|ulaw|alaw|adpcm.*|gsm|mp3|aac|opus|vorbis|flac|speex)$/;
 const NOT_OPUS = /^(vorbis|flac|speex|pcm.*)$/;
 

@@ -38,7 +38,7 @@ export class OggPage {
     this.bytes.writeUInt32LE(sequence >>> 0, AT.sequence);
   }
 
-  /** How long its parts of packets are; one of 255 continues in the next part. */
+  /** The lengths of its parts of packets; one of 255 continues in the next part. */
   get lacing(): Buffer {
     return this.bytes.subarray(HEAD_BYTES, HEAD_BYTES + (this.bytes[AT.segments] as number));
   }
@@ -86,7 +86,7 @@ function isFiller(bytes: Buffer): boolean {
   return FILLERS.has(bytes[0]) && bytes.equals(Buffer.alloc(bytes.length, bytes[0]));
 }
 
-/** How long the page is that begins here; null where too little of it is known. */
+/** The length of the page that begins here; null where too little of it is known. */
 function pageBytes(bytes: Buffer): number | null {
   const known = Math.min(bytes.length, 4);
   if (bytes.toString('latin1', 0, known) !== 'OggS'.slice(0, known)) throw new NotOgg('is not a sequence of Ogg pages');

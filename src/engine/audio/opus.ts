@@ -2,7 +2,7 @@ import { FLAGS, NO_GRANULE, NotOgg, type OggPage, pagesOf } from './ogg.js';
 
 /** Opus in Ogg (RFC 7845). Samples are counted at 48 kHz, whatever the input was. */
 
-/** What must be known of a file before others can follow it as one stream. */
+/** The facts of a file that decide whether others can follow it as one stream. */
 export type OpusFile = {
   /** The identification header, with what may differ between files that follow each other set to 0. */
   format: string;

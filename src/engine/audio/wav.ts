@@ -41,7 +41,7 @@ const FMT_BYTES_MAX = 1_024;
 const PCM = 1;
 const FLOAT = 3;
 const EXTENSIBLE = 0xfffe;
-/** What follows the two bytes of the format's number in the sub-format of an extensible one. */
+/** The bytes behind the two of the format's number in the sub-format of an extensible header. */
 const SUBFORMAT_TAIL = Buffer.from('000000001000800000aa00389b71', 'hex');
 const CODECS: Record<string, string> = {
   [`${PCM} 1`]: 'pcm_u8',

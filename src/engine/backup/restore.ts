@@ -9,7 +9,7 @@ const KEYS = `keys${sep}`;
 /** Damage that is shown; where one file is damaged, thousands may be. */
 const SHOWN_MAX = 20;
 
-/** What is wrong with a backup; nothing when every file is there as it was. */
+/** The faults of a backup; empty when every file is there as it was. */
 export type Damage = { path: string; what: string };
 
 /** Reads every byte of a backup and holds it against its list. */

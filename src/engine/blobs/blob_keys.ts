@@ -15,7 +15,7 @@ export function blobKey(stream_id: string, chunk_id: string): string {
   return `${streamFolder(stream_id)}/${chunk_id}`;
 }
 
-/** What an account has there beside the audio of its streams. */
+/** The folders of an account beside the audio of its streams. */
 export type AccountFolder = 'files' | 'exports';
 
 /** Where all files, or all parts of archives, of an account lie there. */
@@ -28,7 +28,7 @@ export function fileKey(account_id: string, file_id: string): string {
   return `${accountFolder('files', account_id)}/${file_id}`;
 }
 
-/** What made the part of an archive: an export, and the number of its try. Parts count from 0. */
+/** The part of an archive: its export, and the number of the try. Parts count from 0. */
 export type ArchivePart = { export_id: string; attempt: number; part: number };
 
 /** Where a part of an archive lies there. */
@@ -39,7 +39,9 @@ export function archiveKey(account_id: string, { export_id, attempt, part }: Arc
 const ACCOUNT_KEY = /^[0-9a-f]{2}\/(files|exports)-([^/]+)\/(.+)$/;
 const ARCHIVE_NAME = /^([0-9a-f-]{36})-(\d{1,9})-(\d{1,9})$/;
 
-/** What a key is of; null for one that neither `fileKey` nor `archiveKey` has made. */
+/**
+ * The file or the part of an archive that a key names; null for a key that neither `fileKey` nor `archiveKey` has made.
+ */
 export function placeOfAccountKey(
   key: string,
 ): ({ account_id: string } & ({ file_id: string } | { archive: ArchivePart })) | null {

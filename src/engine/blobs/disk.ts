@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 
-/** What fails when a disk is full or broken; tests stand in for it. */
+/** The operations that fail when a disk is full or broken; tests replace them. */
 export interface Disk {
   /** Writes at an offset; may write less than all. Resolves with how many bytes. */
   write(fd: number, parts: Buffer[], at: number): Promise<number>;

@@ -1,4 +1,4 @@
-/** What file systems say of names that are not there, or are there already. */
+/** The error code of a file system, such as ENOENT or EEXIST. */
 
 export function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;

@@ -43,7 +43,7 @@ const unlinkFile = promisify(fs.unlink);
 /** Pieces of a large body are gathered up to this size before they are written. */
 const PIECE_BYTES = 262_144;
 const KNOWN_DIRECTORIES_MAX = 10_000;
-/** How often a put makes its directory again when somebody removes it meanwhile. */
+/** The number of times that a put makes its directory again when somebody removes it meanwhile. */
 const DIRECTORY_TRIES_MAX = 3;
 /** The same bytes put again within this time are the ones that lie there: retries add nothing. */
 const SAME_PUT_MS = 10 * 60_000; // ours: far below the age at which what nobody claims is removed
@@ -295,7 +295,7 @@ class FolderBlobStore implements BlobStore {
     }
   }
 
-  /** What a directory, of a stream or a partition, was known to hold is gone, or is going. */
+  /** Forgets the contents of a directory, of a stream or a partition, that is removed or about to be. */
   #forgetFolder(directory: string): void {
     this.#forgetDirectory(directory);
     for (const part of [this.#appender, this.#index]) {
@@ -346,7 +346,7 @@ class FolderBlobStore implements BlobStore {
 class ArrivingBody {
   readonly #disk: Disk;
   readonly #openFile: () => Promise<{ path: string; fd: number }>;
-  /** What is in memory. */
+  /** The bytes in memory. */
   piece: Buffer[] = [];
   #piece_bytes = 0;
   #file: { path: string; fd: number; written_bytes: number } | null = null;

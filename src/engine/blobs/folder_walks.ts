@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isPart } from './blob_store.js';
 import { nullIfAbsent } from './file_errors.js';
 
-/** What lies in the folders of a store. */
+/** Walks through the folders of a store. */
 
 /** Folders of streams below a prefix of keys, or all. */
 export async function* streamFolders(root: string, prefix: string | undefined): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
 
-/** What stores that speak S3 say when something goes wrong. */
+/** The HTTP status of an error from a store that speaks S3. */
 
 export function statusOf(error: unknown): number | undefined {
   return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
@@ -11,7 +11,7 @@ export function isAbsence(error: unknown): boolean {
   return statusOf(error) === 404 && (error as S3ServiceException).name !== 'NoSuchBucket';
 }
 
-/** What went wrong in words that hold nothing of the request. */
+/** The reason of an error in words that hold nothing of the request. */
 export function reasonOf(error: unknown): string {
   if (error instanceof S3ServiceException)
     return `${error.name}, status ${error.$metadata.httpStatusCode ?? 'unknown'}`;

@@ -21,7 +21,7 @@ const BATCH_PARTS_MAX = 1_000; // ours: below the 1,024 that one writev takes
 const OPEN_FILES_MAX = 500; // ours: a process may have few thousand, most of them for sockets
 /** Streams of which it is known where to append; one that is forgotten gets a new segment. */
 const KNOWN_STREAMS_MAX = 50_000; // ours: some ten megabytes
-/** How often a batch is written again when somebody takes its segment away meanwhile. */
+/** The number of times that a batch is written again when somebody takes its segment away meanwhile. */
 const TRIES_MAX = 5;
 
 export const SEGMENT_SUFFIX = '.seg';

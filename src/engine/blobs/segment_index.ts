@@ -30,7 +30,7 @@ const KNOWN_RECORDS_MAX = 200_000; // ours: some forty megabytes
 const SCAN_BYTES = 4_096;
 /** Erased at once. */
 const RUN_BYTES_MAX = 1_048_576;
-/** How often a record is looked up again that was gone when it was to be used. */
+/** The number of times that a record is looked up again that was gone when it was to be used. */
 const TRIES_MAX = 4;
 
 /** Where a scan stopped: at the segment's end, at a record that is not whole, or at what is no header. */
@@ -561,7 +561,7 @@ async function contentsFiles(directory: string): Promise<string[]> {
   return ((await readFolder(directory).catch(nullIfAbsent)) ?? []).filter((file) => file.endsWith(CONTENTS_SUFFIX));
 }
 
-/** What a segment is called once nobody appends to it any more; null for what is no open segment. */
+/** The name of a segment to which nobody appends any more; null for a file that is not an open segment. */
 export function closedName(file: string): string | null {
   return file.endsWith(SEGMENT_SUFFIX) ? file.slice(0, -SEGMENT_SUFFIX.length) + CLOSED_SUFFIX : null;
 }

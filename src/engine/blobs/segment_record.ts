@@ -57,7 +57,7 @@ export function encodeHeader({ name, at_ms, size_bytes, sha256_hex, state }: Rec
   return header;
 }
 
-/** What the 160 bytes say; null when they are no whole header of a version that is known. */
+/** Decodes the 160 bytes of a header; null when they are not a whole header of a known version. */
 export function decodeHeader(bytes: Buffer): RecordHeader | null {
   if (bytes.readUInt32BE(0) !== MAGIC || bytes.readUInt8(4) !== VERSION) return null;
   const state = stateOf(bytes.readUInt8(STATE_AT));

@@ -69,7 +69,10 @@ export class ClusterProcesses implements Ownership, ClusterView {
     this.#said = JSON.stringify({ host: hostname(), pid: process.pid, since_ms: deps.since_ms });
   }
 
-  /** What a connection of this process listens on, so that others can tell whether it ended or only says nothing. */
+  /**
+   * The channel that a connection of this process listens on, so that others can tell whether it ended or is only
+   * silent.
+   */
   get channel(): string {
     return channelOf(this.id);
   }
@@ -102,7 +105,7 @@ export class ClusterProcesses implements Ownership, ClusterView {
     return this.#renewing;
   }
 
-  /** All that are alive, the oldest first; nobody while that is not known. */
+  /** The processes that are alive, the oldest first; none while that is not known. */
   get living(): readonly ClusterProcess[] {
     return this.#present()?.living ?? [];
   }
@@ -111,7 +114,7 @@ export class ClusterProcesses implements Ownership, ClusterView {
     return this.#present()?.owners[partition] === this.id;
   }
 
-  /** How many partitions each member looks at first. */
+  /** The number of partitions that each process owns. */
   shares(): ReadonlyMap<string, number> {
     const shares = new Map(this.living.map(({ id }) => [id, 0]));
     for (const id of this.#present()?.owners ?? []) shares.set(id, (shares.get(id) ?? 0) + 1);
@@ -186,7 +189,7 @@ function channelOf(id: string): string {
   return `spool:member:${id}`;
 }
 
-/** What a later release says otherwise is no reason not to count it. */
+/** Reads a process's record; one that a later release writes otherwise still counts. */
 function saidOf(text: string): Omit<ClusterProcess, 'id'> {
   try {
     return saidShape.parse(JSON.parse(text));

@@ -2,7 +2,7 @@ import { PARTITIONS } from '../../domain/ids.js';
 import { MEMBER_ID_CHARS } from '../../domain/webhooks.js';
 import { randomBytes } from '../random/random.js';
 
-/** What a process is called among those that work on one Redis. */
+/** A new random id of a process among those that work on one Redis. */
 export function newProcessId(): string {
   return Buffer.from(randomBytes((MEMBER_ID_CHARS * 3) / 4)).toString('base64url');
 }

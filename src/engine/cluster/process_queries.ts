@@ -4,15 +4,15 @@
  */
 export type ProcessTrouble = { number: number; pid: number; trouble: 'hangs' | 'replaced' };
 
-/** What may be asked of a process, by name, and what it answers; both travel as JSON. */
+/** The queries that a process answers, by name; inputs and answers travel as JSON. */
 type Queries = Record<string, { about: unknown; value: unknown }>;
 
-/** How one process answers each query. */
+/** The functions by which one process answers each query. */
 export type QueryAnswers<Asked extends Queries> = {
   [Name in keyof Asked]: (about: Asked[Name]['about']) => Asked[Name]['value'] | Promise<Asked[Name]['value']>;
 };
 
-/** What a process answered; `value` is null where it did not in time. `number`: null where it is the only one. */
+/** The answer of a process; `value` is null where none came in time. `number`: null where it is the only one. */
 export type ProcessAnswer<Value> = { number: number | null; pid: number; value: Value | null };
 
 /** The other server processes of this machine, reached by the supervisor. */

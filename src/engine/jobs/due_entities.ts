@@ -22,7 +22,7 @@ type DueEntitiesDeps = {
   log: { error(details: object, text: string): void };
   /** Logged with an error that is not `NotNow` and not of storage that is away. */
   complaint: string;
-  /** How long what was found of all partitions holds, where nobody waits for a second. */
+  /** The time for which a list of all partitions is reused, where nobody waits for a second. */
   fresh_ms?: number;
 };
 

@@ -32,7 +32,7 @@ type Polled = { queue: DueQueue | null; every_ms: number; look: (partitions: rea
 export class DuePoll {
   readonly #deps: DuePollDeps;
   readonly #polled = new Set<Polled>();
-  /** Those that were never polled: all own partitions have their turn at once. */
+  /** Workers that have never polled: all own partitions are due at once. */
   readonly #new = new Set<Polled>();
   /** When a partition has its turn: in an order of this process' own, so that processes do not look there together. */
   readonly #places = shuffled(ALL_PARTITIONS);
@@ -113,7 +113,7 @@ export class DuePoll {
     }
   }
 
-  /** Those of the partitions that have their turn at a tick, when each has one every so often. */
+  /** The partitions that are due at a tick, when each is polled every so often. */
   #inTurn(partitions: readonly number[], every_ms: number, tick: number): readonly number[] {
     const every = Math.round(every_ms / TICK_MS);
     if (every <= 1) return partitions;

@@ -11,7 +11,7 @@ import type { ClaimedWork, JobQueue, JobResult } from './job_queue.js';
 /** `message`: for operators. */
 export type EngineJobFailure = JobFailure & { message: string };
 
-/** What an engine made of a job. */
+/** The outcome of a job in an engine. */
 export type EngineOutcome<Result> = { ok: true; result: Result } | { ok: false; failure: EngineJobFailure };
 
 type EngineResult<Result> = Omit<Result, 'claim' | 'digest'>;

@@ -30,7 +30,7 @@ class RecentEvents<Event> {
 export type Failing = { since_ms: number; tries: number; code: string };
 export type RecentFailure = { code: string; tries: number; last_at_ms: number };
 
-/** What became of jobs in the last hour, as this process has seen it. `Result`: what is kept of one that succeeded. */
+/** The outcomes of jobs in the last hour, in this process. `Result`: the part of a result that is kept. */
 export class JobActivity<Result> {
   readonly #now: () => number;
   readonly #published: RecentEvents<Result>;

@@ -4,7 +4,7 @@ import type { DueEntities } from './due_entities.js';
 import type { DuePoll } from './due_poll.js';
 import { PeriodicTask } from './periodic_task.js';
 
-/** What others than the worker offered to `due` is taken up after this. */
+/** Members that others than the worker offered to `due` are taken up after this. */
 const OFFERED_EVERY_MS = 1_000;
 /** A request waits at most so long for what it has caused. */
 const OFFER_WAIT_MAX_MS = 2_000;
@@ -17,15 +17,15 @@ export const LEASE_MS = 30_000;
 type JobPoolDeps = {
   due: DueEntities;
   poll: DuePoll;
-  /** How many members are worked on at a time. */
+  /** The number of members that are worked on at a time. */
   at_once: number;
-  /** What falls due, or other processes have left, is found after this. */
+  /** Members that fall due, or that other processes have left, are found after this. */
   sweep_every_ms: number;
   /** Does something that is due for a member. False where nothing could be done. */
   workOn: (member: string, signal: AbortSignal) => Promise<unknown>;
   /** Others offer members to `due` as well. */
   is_due_shared?: boolean;
-  /** How long offered members gather before they are worked on. */
+  /** The time for which offered members gather before they are worked on. */
   gather_ms?: number;
   /** Called when nothing is left to do. */
   onIdle?: () => void;

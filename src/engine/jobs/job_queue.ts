@@ -28,7 +28,7 @@ export type JobResult = { claim: string; digest: string };
 /** The entity that holds a job, and the job's number there. */
 export type JobName = { entity_id: string; number: number };
 
-/** How the entity of a job is told of its claims. */
+/** The messages by which the entity of a job learns of its claims. */
 type JobMessages = {
   prolong(lease_ms: number): Promise<Lease>;
   fail(failure: JobFailure): Promise<FailedJob>;
@@ -44,7 +44,7 @@ export type JobQueueDeps = {
 
 type JobQueueKind = {
   index: { owner: string; index: string };
-  /** What names of these jobs begin with. */
+  /** The prefix of these jobs' names. */
   prefix: string;
   /** Jobs of one account that this process hands out at a time. */
   per_account_max: number;

@@ -6,7 +6,7 @@ import type { SharedWindows } from './shared_windows.js';
 const WINDOW_MS = 60_000;
 const NETWORKS_MAX = 100_000;
 
-/** What is limited per network and minute. docs/architecture.md, "Admission". */
+/** Actions that are limited per network and minute. docs/architecture.md, "Admission". */
 export type RateName = 'sign_ins_begun' | 'codes_sent' | 'codes_checked' | 'native_steps' | 'registrations' | 'claims';
 
 /**

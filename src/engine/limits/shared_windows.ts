@@ -5,7 +5,7 @@ const KEY_PREFIX = 'spool:rate:';
 const PURPOSE = 'rate of a network';
 const HASH_BYTES = 16;
 
-/** What was counted in a window of time that is open, and for how long it still is. */
+/** The count of an open window of time, and the time until it closes. */
 export type CountedWindow = { count: number; left_ms: number };
 
 /** Counts that all processes on one Redis share: in windows that open with the first count. */

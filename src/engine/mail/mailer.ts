@@ -1,4 +1,4 @@
-/** What sends mail: SMTP when it is configured, files otherwise. */
+/** A mail, and its senders: SMTP when it is configured, files otherwise. */
 
 export interface Mail {
   /** One bare address, `local@domain`. */

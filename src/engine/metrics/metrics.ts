@@ -11,7 +11,7 @@ const LATENCY_BUCKETS = [
 const NEVER_MS = 2 ** 31 - 1;
 const NOT_MEASURED = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
-/** What operators see. Labels name kinds and reasons, never ids. */
+/** Makes the metrics, for operators. Labels name kinds and reasons, never ids. */
 export function makeMetrics() {
   const registry = new Registry();
   const registers = [registry];

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** What a container may use, as version 2 of cgroups says it: µs of each so many, or `max`. */
+/** The CPU quota of a container, as version 2 of cgroups gives it: µs of each so many, or `max`. */
 const QUOTA_FILE = '/sys/fs/cgroup/cpu.max';
 
-/** How many cores this process may use: those it may run on, and no more than its container pays for. */
+/** The number of cores that this process may use: those it may run on, and no more than its container pays for. */
 export function usableCores(): number {
   return Math.max(1, Math.min(availableParallelism(), Math.ceil(quota())));
 }

@@ -9,7 +9,7 @@ export interface AsksRedis {
 export interface RedisReplies {
   /** The text of `INFO`. */
   readonly info: string;
-  /** What `CONFIG GET appendfsync` gave; null where CONFIG is not allowed, as on most hosted Redis. */
+  /** The reply of `CONFIG GET appendfsync`; null where CONFIG is not allowed, as on most hosted Redis. */
   readonly appendfsync: string | null;
 }
 
@@ -63,7 +63,10 @@ const checks: readonly Check[] = [
   },
 ];
 
-/** What of a Redis falls short of safe storage, a text each; empty if nothing does. Sees version, eviction, persistence. */
+/**
+ * The ways in which a Redis falls short of safe storage, a text each; empty if there are none. Sees version, eviction,
+ * persistence.
+ */
 export const checkRedis = (replies: RedisReplies): string[] =>
   checks.flatMap(({ found, holds, says, could_not }) => {
     const value = found(replies);

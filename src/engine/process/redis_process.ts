@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 
 const command_ms = 2_000;
 
-/** What a Redis says about itself. */
+/** The identity of a Redis, as it gives it itself. */
 export interface Identity {
   readonly pid: number;
   readonly version: string;

@@ -20,7 +20,7 @@ import { backoffAfter } from '../../domain/backoff.js';
 import { type Identity, identify, isRunning, redisProcessesIn, withRedis } from './redis_process.js';
 import { findRedisProgram, isAtLeast, type Log, NoRedisProgram, redis_version_min } from './redis_program.js';
 
-/** What every system takes: Linux ends at 107 bytes, BSD and macOS at 103. */
+/** The length that every system takes: Linux ends at 107 bytes, BSD and macOS at 103. */
 const socket_path_bytes_max = 103;
 /** Loading an AOF takes about a second for each 100 MB. */
 const ready_ms = 120_000;
@@ -79,7 +79,7 @@ export interface RedisServerOptions {
   readonly onExit?: (exit: RedisExit) => void;
   /** Told where Redis cut an unfinished end of so many bytes off its append-only file as it started. Must not throw. */
   readonly onCut?: (bytes: number, socket_path: string) => void;
-  /** How long Redis may take to load its data. */
+  /** The time that Redis may take to load its data. */
   readonly ready_deadline_ms?: number;
 }
 

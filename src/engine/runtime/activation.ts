@@ -47,12 +47,12 @@ const QUARANTINE_RETRY_MS = 30_000;
 const RECORDS_KEPT_MAX = 64;
 const NOTHING_WAITS: readonly WaitingMessage[] = [];
 const ALREADY: MessageAnswer = { outcome: 'already', reply: null, downstream: null };
-/** What is left of a message that was answered. */
+/** The remains of a message that was answered. */
 const ANSWERED = { message: null, scope: undefined, resolve: () => {}, answer: ALREADY };
 const NOTHING_DONE = { commit_ms: 0, event_ids: [] };
 export const MAILBOX_MAX = 1_000;
 
-/** What is stored of an entity: schema version, state, marks. */
+/** The stored form of an entity: schema version, state, marks. */
 type Snapshot = { k: number; s: unknown; m?: Record<string, number> };
 
 export const SHUT = refuse('UNAVAILABLE', 'The server is shutting down.', { retry_after_s: 2 });
@@ -60,14 +60,14 @@ const FULL = refuse('UNAVAILABLE', 'Too much is waiting for this entity.', { ret
 const AWAY = refuse('UNAVAILABLE', 'Storage is not available at the moment.', { retry_after_s: 2 });
 const CONTENDED = refuse('UNAVAILABLE', 'This entity is being changed from too many sides.', { retry_after_s: 1 });
 const NEWER = refuse('UNAVAILABLE', 'A newer server has to answer this; try again.', { retry_after_s: 2 });
-/** What a newer process wrote is not asked for again before this. */
+/** State that a newer process wrote is not asked for again before this. */
 const NEWER_RETRY_MS = 1_000;
 const QUARANTINED = refuse('INTERNAL', 'This entity is out of service.');
 const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
 /** The commit came too late for the credential that it was made for. */
 export const EPOCH_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
 
-/** What was open when the sender read it is closed by now; another read says what that means. */
+/** The refusal where a fence has been closed since the sender read it; another read says what that means. */
 export const CLOSED = refuse('UNAVAILABLE', 'Something changed in between; try again.', { retry_after_s: 1 });
 
 /** Whether a fence did not hold: a credential has ended, or something that must be open is deleted. */
@@ -87,7 +87,7 @@ export function isClosed(error: unknown): boolean {
   return isRefused(error) && error.refusal === CLOSED;
 }
 
-/** What is stored of the entity can't be used. */
+/** The stored state of the entity can't be used. */
 class Unusable extends Error {
   override name = 'Unusable';
 }
@@ -122,7 +122,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
   used_after: Activation | null = null;
   batches = 0;
   batch_ms_total = 0;
-  /** What the present batch has done so far, for whoever watches. */
+  /** The record of the present batch so far, for observers. */
   #done: Pick<BatchRecord, 'commit_ms' | 'event_ids'> = NOTHING_DONE;
 
   constructor(place: EntityLocation, kind: ActorKind, parts: RuntimeDeps, number: number) {
@@ -650,7 +650,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
   }
 }
 
-/** What is stored of an entity, brought up to its kind's present schema. Throws when it can't be used. */
+/** Decodes the stored state of an entity, brought up to its kind's present schema. Throws when it can't be used. */
 export function readSnapshot(kind: ActorKind, bytes: Uint8Array): Entity {
   const snapshot = decodeStored(bytes) as Snapshot;
   if (typeof snapshot !== 'object' || snapshot === null || !Number.isInteger(snapshot.k))
@@ -680,7 +680,7 @@ class NewerSchema extends Error {
   }
 }
 
-/** What is stored in a newer schema stays in it; everything else is written in the one that the kind writes. */
+/** The schema that a state is written in: a newer one in which it is stored, else the one that the kind writes. */
 function writtenSchema({ schema, writes = schema }: ActorKind, entity: Entity): number {
   return Math.max(writes, entity.schema ?? 0);
 }
@@ -714,13 +714,13 @@ function answer(waiting: WaitingMessage, value: MessageAnswer): void {
   waiting.resolve(value);
 }
 
-/** How a message ended, as operators see it. */
+/** The outcome of a message, as operators see it. */
 function outcomeOf({ outcome, reply }: MessageAnswer): string {
   if (isRefusal(reply)) return reply.refused;
   return outcome === 'decided' ? 'answered' : outcome;
 }
 
-/** What messages ask for that is not known yet; it is from here on. */
+/** Collects the records that messages ask for and that are not known yet, and marks them as known. */
 function wantedBy(
   batch: WaitingMessage[],
   asks: (message: unknown) => RecordQuery[],

@@ -38,7 +38,7 @@ export type Actors = EntitiesByKind & {
 
 type Ask = (address: { kind: string; id: string }, message: object, fences: Fence[]) => Promise<unknown>;
 
-/** What has a function for each kind, made once for all that is ever asked. */
+/** The object with a function for each kind, made once for all calls. */
 class Entities {
   constructor(readonly ask: Ask) {}
 }
@@ -62,7 +62,7 @@ for (const [name, { kind, messages }] of Object.entries(KINDS)) {
   Object.defineProperty(Entities.prototype, name, { value: of });
 }
 
-/** What asks this runtime. */
+/** The actors, as callers of this runtime ask them. */
 export function actorsOf(runtime: Pick<Runtime, 'ask' | 'askDownstream'>, scope?: RequestScope): Actors {
   const entities = new Entities(async (address, message, fences) =>
     answered(await runtime.ask(address, message, fences, scope)),

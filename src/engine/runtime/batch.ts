@@ -143,7 +143,7 @@ export function decideBatch(input: BatchInput): BatchDecision {
   return result;
 }
 
-/** What a message needs because of what it has read, as far as that can be said of these rows. */
+/** The records that a message needs because of what it has read, as far as these rows tell. */
 export function furtherRequests(
   kind: ActorKind,
   { message, state }: { message: unknown; state: unknown },

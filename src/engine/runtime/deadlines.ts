@@ -1,4 +1,4 @@
-/** How late a deadline may be noticed, at most. */
+/** The most by which a deadline may be noticed late. */
 const LOOK_EVERY_MS = 100;
 
 /** Who waits until a deadline; made by `Deadlines.add`. */

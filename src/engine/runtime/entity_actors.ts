@@ -15,7 +15,7 @@ export type ActingEntity<Message> = {
 const IDLE_MAX_MS = 10_000;
 /** One that was idle for so long may have stopped by now: what is delivered to it may be lost. */
 const MAY_HAVE_STOPPED_MS = IDLE_MAX_MS - 1_000;
-/** What nact takes as a name. */
+/** The names that nact takes. */
 const PLAIN_NAME = /^[a-z0-9][a-z0-9_.+!*'(),-]*$/i;
 
 /**

@@ -2,8 +2,8 @@ import type { Incoming } from './batch.js';
 import type { ActingEntity } from './entity_actors.js';
 
 /**
- * What the sender gets. `downstream` resolves when every outbox message of the decision, and those that they caused,
- * has been applied.
+ * The answer to the sender. `downstream` resolves when every outbox message of the decision, and those that they
+ * caused, has been applied.
  */
 export type MessageAnswer = {
   outcome: 'decided' | 'already' | 'threw' | 'refused';

@@ -40,7 +40,7 @@ type Box = {
   receivers: Map<string, Receiver>;
   /** Receivers with messages left in the outbox. Later messages to them stay there too, to keep the order. */
   behind: Set<string>;
-  /** Those of them that accept messages again: the outbox is read from its beginning for them. */
+  /** Receivers that accept messages again: the outbox is read from its beginning for them. */
   recovered: Set<string>;
   /** Who waits for a message, by the message's id. */
   waiters: Map<string, () => void>;
@@ -55,7 +55,7 @@ type Receiver = {
   queue: MessageInFlight[];
   /** Until all of them are delivered. */
   serving: Promise<void>;
-  /** How often it refused the first of its messages. */
+  /** The number of times that it refused the first of its messages. */
   refusals: number;
 };
 

@@ -43,7 +43,7 @@ export class RecentMessages {
     this.#versions[at] = one.version;
   }
 
-  /** Those of one entity, the newest first. */
+  /** The messages of one entity, the newest first. */
   of(entity: number, limit: number): RecentMessage[] {
     const found: RecentMessage[] = [];
     for (let nth = this.#noted - 1; nth >= this.#oldest && found.length < limit; nth--) {
@@ -53,7 +53,7 @@ export class RecentMessages {
     return found;
   }
 
-  /** What each entity did since a time, by its number, and how far back that goes. */
+  /** Counts what each entity did since a time, by its number; `from` is how far back that goes. */
   since(from: number): { entities: Map<number, RecentTurns>; from: number } {
     const entities = new Map<number, RecentTurns>();
     let reached = from;

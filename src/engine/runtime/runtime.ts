@@ -18,13 +18,16 @@ import type { RuntimeDeps } from './runtime_deps.js';
 const ASK_DEADLINE_MS = 8_000;
 const DOWNSTREAM_MAX_MS = 2_000;
 const ACTIVE_MAX = 50_000;
-/** What a fleet uses every minute stays; streams that have ended, a dozen for each recorder and hour, do not pile up. */
+/**
+ * Entities that a fleet uses every minute stay; streams that have ended, a dozen for each recorder and hour, do not
+ * pile up.
+ */
 const IDLE_MAX_MS = 2 * 60_000;
 /** Records beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
 const RECORDS_IDLE_MS = 5_000;
 const REST_EVERY_MS = 1_000;
 const REST_TRIES_MAX = 2_000;
-/** What operators see as done just now. */
+/** The time within which operators see entities as recently active. */
 const LATELY_MS = 60_000;
 const RECENT_SHOWN_MAX = 200;
 const NEWER_SAID_EVERY_MS = 60_000;
@@ -46,7 +49,7 @@ export type RuntimeOptions = Pick<RuntimeDeps, 'store' | 'metrics' | 'log' | 'no
 /** Wakes the relay of a partition and resolves when it has applied these messages. */
 export type DownstreamWaiter = (partition: number, messages: StoredMessage[]) => Promise<void>;
 
-/** What the runtime is asked by those who do not run it. */
+/** The functions of the runtime for callers that do not run it. */
 export type Asks = Pick<
   Runtime,
   | 'ask'
@@ -119,7 +122,7 @@ export class Runtime {
     this.#awaitDownstream = waiter;
   }
 
-  /** How entities of a kind are kept; null for a kind that there is not. */
+  /** The way in which ids of a kind lead to their partition; null for an unknown kind. */
   homeOf(kind: string): 'id' | 'hash' | null {
     return this.#kinds.get(kind)?.home ?? null;
   }
@@ -160,7 +163,7 @@ export class Runtime {
     return this.#send(address, incoming);
   }
 
-  /** What memory can answer, it answers at once. */
+  /** Answers from memory at once where it can. */
   #send(address: Address, incoming: Incoming): MessageAnswer | Promise<MessageAnswer> {
     if (this.#shut) return refused(SHUT);
     const activation = this.#activation(address);
@@ -257,7 +260,7 @@ export class Runtime {
     this.#cache_epoch += 1;
   }
 
-  /** How much there is to do: it reads every entity in memory, so call it rarely. */
+  /** Measures the load: it reads every entity in memory, so call it rarely. */
   pressure(): { active: number; waiting: number; oldest_ms: number; quarantined: number } {
     const now = performance.now();
     const seen = { active: this.#active.size, waiting: 0, oldest_ms: 0, quarantined: 0 };
@@ -269,7 +272,9 @@ export class Runtime {
     return seen;
   }
 
-  /** What operators see of the entities in memory: by kind, the busiest first, and what they did within the last minute. */
+  /**
+   * Lists the entities in memory for operators: by kind, the busiest first, and their activity within the last minute.
+   */
   inspect(limit: number) {
     const now = performance.now();
     const lately = this.#recent.since(now - LATELY_MS);
@@ -316,7 +321,10 @@ export class Runtime {
     return { ...view(found), recent: recent.map(({ at, ...one }) => ({ ...one, ago_ms: now - at })) };
   }
 
-  /** What is stored of an entity, read past its mailbox. Null when nothing is; a state of null is one that has ended. */
+  /**
+   * Reads the stored state of an entity past its mailbox. Null when there is none; a state of null is one that has
+   * ended.
+   */
   async stored(address: Address): Promise<{ version: number; bytes: number; state: unknown } | null> {
     const [stored] = await this.#parts.store.load([this.locate(address)]);
     if (stored === undefined || stored === null) return null;

@@ -7,7 +7,7 @@ import type { EntityActors } from './entity_actors.js';
 import type { WaitingMessage } from './mailbox.js';
 import type { RecentMessages } from './recent_messages.js';
 
-/** What an activation needs of its surroundings. */
+/** The parts that an activation needs. */
 export type RuntimeDeps = {
   store: Store;
   /** Who delivers messages to entities in memory. */

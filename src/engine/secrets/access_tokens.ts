@@ -7,7 +7,7 @@ import { isId } from '../../domain/ids.js';
 import { randomBytes } from '../random/random.js';
 import { SIGNING_ALGORITHM, type SigningKeys } from './signing_keys.js';
 
-/** What an OAuth access token says. Times are whole seconds once they were in a token, rounded down. */
+/** The claims of an OAuth access token. Times are whole seconds once they were in a token, rounded down. */
 export type AccessClaims = {
   grant_id: string;
   /** Of the grant's refresh tokens: the one that came with this token. */
@@ -87,7 +87,7 @@ export class AccessTokens {
     return `${signed}.${signature.toString('base64url')}`;
   }
 
-  /** What a token of this issuer says, or null when it is not genuine or has expired. */
+  /** The claims of a token of this issuer, or null when it is not genuine or has expired. */
   async verify(token: string, issuer: Issuer): Promise<AccessClaims | null> {
     if (token.length > TOKEN_CHARS_MAX) return null;
     const name = hash('sha256', token, 'base64');

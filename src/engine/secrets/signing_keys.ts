@@ -66,7 +66,7 @@ export class SigningKeys {
     }
   }
 
-  /** What the JWKS lists: every key that living tokens may be signed with, or soon will be. */
+  /** The keys in the JWKS: every key that valid tokens may be signed with, or soon will be. */
   async published(): Promise<(PublicJwk & { kid: string; use: 'sig'; alg: typeof SIGNING_ALGORITHM })[]> {
     const { keys } = await this.#fresh();
     return keys.map(({ kid, public_jwk }) => ({ ...public_jwk, kid, use: 'sig', alg: SIGNING_ALGORITHM }));

@@ -1,6 +1,6 @@
 import { equalBytes, type HashPart, type ServerKeys } from './server_keys.js';
 
-/** What is kept of a secret that somebody will show again: the key's id and the keyed hash, as one text. */
+/** The stored form of a secret that somebody will show again: the key's id and the keyed hash, as one text. */
 export function storedHash(keys: ServerKeys, purpose: string, ...parts: HashPart[]): string {
   const { key_id, mac } = keys.keyedHash(purpose, ...parts);
   return `${key_id}.${Buffer.from(mac).toString('base64url')}`;

@@ -29,12 +29,12 @@ const KEPT = {
   personal_access_token: { prefix: 'svc_pat_', secret_bytes: 24 },
 } as const;
 export type KeptSecretKind = keyof typeof KEPT;
-/** What every personal access token begins with. Rule B-001. */
+/** The prefix of every personal access token. Rule B-001. */
 export const PERSONAL_ACCESS_TOKEN_PREFIX = KEPT.personal_access_token.prefix;
 
 export type DerivedToken = { id: string; counter: number; mac: Uint8Array };
 
-/** What tokens of an entity are derived from; kept with the entity. */
+/** The seed from which tokens of an entity are derived; stored with the entity. */
 export type Seed = { key_id: string; seed: Uint8Array };
 
 /** A new seed, under the present server key. */

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 
 /**
- * What the server and its audio process say to each other over pipes: frames of JSON and bytes. A frame is the lengths
- * of both, each 32 bits little endian, then the JSON, then the bytes.
+ * Frames between the server and its audio process over pipes, of JSON and bytes. A frame is the lengths of both, each
+ * 32 bits little endian, then the JSON, then the bytes.
  */
 
 const LENGTHS_BYTES = 8;

@@ -54,7 +54,7 @@ type Child = ChildProcessByStdio<Writable, Readable, null>;
 type Running = { child: Child; answers: AsyncGenerator<AudioFrame<ProcessAnswer>> };
 
 const PROGRAM = fileURLToPath(new URL('./speech_process_main.js', import.meta.url));
-/** All that it learns of our environment: the rest may be secret. */
+/** The environment variables that the process gets: the rest may be secret. */
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
 const WAITING_MAX = 256;
 const PIECE_BYTES = 1024 * 1024;

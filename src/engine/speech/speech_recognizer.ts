@@ -21,7 +21,7 @@ export type RecognitionOptions = { language: string | null; preview: boolean; di
 const DISAGREEMENT_MAX = 0.4;
 const SHIFT = 0.15 * SPEECH_RATE;
 const SOFTER = 0.6;
-/** How much audio the detector holds, in seconds: an utterance is taken from it as soon as it ends. */
+/** The audio that the detector holds, in seconds: an utterance is taken from it as soon as it ends. */
 const DETECTOR_S = 120;
 
 type Sherpa = typeof import('sherpa-onnx-node');

@@ -3,7 +3,7 @@ import type { Vad } from 'sherpa-onnx-node';
 /** Speech within audio. All places are samples at 16 kHz. */
 
 export const SPEECH_RATE = 16_000;
-/** What the model of voices reads at a time. */
+/** The samples that the voice model reads at a time. */
 const FRAME = 512;
 
 export type Stretch = { from: number; to: number };

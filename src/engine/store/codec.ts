@@ -4,7 +4,7 @@ import { Encoder } from 'cbor-x';
 /** CBOR of what we store ourselves: plain maps, no records, shortest numbers. Not for input from outside. */
 const encoder = new Encoder({ useRecords: false, mapsAsObjects: true, tagUint8Array: false, variableMapSize: true });
 
-/** What packed values begin with; no CBOR does. */
+/** The first byte of packed values; no CBOR begins with it. */
 const PACKED = 0xff;
 const PACKED_HEAD = Buffer.from([PACKED]);
 /** Far more than any packed record holds. */

@@ -11,7 +11,7 @@ const BYTES_MAX = 256 * 1024;
  * more for each ms that they take: what waited here for two of them would wait for two syncs more.
  */
 const CALLS = { least: 2, most: 16 };
-/** What is said of a commit whose keys are on another node of the cluster. */
+/** The verdict on a commit whose keys are on another node of the cluster. */
 const ELSEWHERE = 'elsewhere';
 
 /** Calls the commit function on the node that has these keys; resolves with two values for each commit. */
@@ -121,7 +121,7 @@ class CommitQueue {
     this.#calls -= 1;
   }
 
-  /** What waited for a call that failed would only wait for as long again. */
+  /** Refuses the waiting commits when a call has failed: the next call would only make them wait as long again. */
   #refuseWaiting(): void {
     if (this.#sent.length > 0) this.#fill();
     for (const { sent } of this.#full.splice(0)) for (const { reject } of sent) reject(NO_CONNECTION);

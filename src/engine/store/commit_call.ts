@@ -18,7 +18,7 @@ const ENDED_HEADER_MS = 30 * 24 * 3_600_000;
 const DELETED_HEADER_MS = 20 * 60_000;
 /** Of a fence that was closed. */
 const CLOSED = 'closed';
-/** What commit.lua takes of a commit. */
+/** The number of arguments that commit.lua takes for a commit. */
 const PARTS = 10;
 /** Arguments of one write that takes many: Lua puts them on its stack. */
 const TOGETHER_MAX = 1_000;
@@ -309,7 +309,7 @@ function writeArgument(out: MsgpackWriter, one: Argument): void {
   else out.bytes(one);
 }
 
-/** What the function said of a commit; 'stale' when somebody else subscribes by now. */
+/** Parses the function's verdict on a commit; 'stale' when somebody else has subscribed meanwhile. */
 export function parseVerdict(commit: Commit, verdict: string, number: string | number): CommitVerdict | 'stale' {
   switch (verdict) {
     case 'stale':

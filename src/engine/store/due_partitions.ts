@@ -20,7 +20,7 @@ export async function duePartitions(redis: Redis, questions: readonly DueQuestio
   return answers;
 }
 
-/** What waits in each partition, as `backlogs` of the store says. */
+/** Counts what waits in each partition, for `backlogs` of the store. */
 export async function backlogs(redis: Redis, now_ms: number): Promise<Backlog[]> {
   const found: Backlog[] = [];
   await onEachServer(redis, ALL, async (partitions) => {
@@ -127,7 +127,7 @@ function keyOf(queue: DueQueue): string {
   }
 }
 
-/** What a key of the first partition has behind what all its keys begin with. */
+/** The part of a key of the first partition behind the prefix of all its keys. */
 function endOf(key: string): string {
   return key.slice(keysOf(0).prefix.length);
 }

@@ -53,7 +53,7 @@ export class EntityScan {
     return { rows: found, cursor: node < masters.length ? `${node}.${from}` : null, looked_at };
   }
 
-  /** How many keys there are. */
+  /** Counts the keys. */
   async keys(): Promise<number> {
     const sizes = await storeCall(Promise.all(this.#masters().map((master) => master.dbsize())));
     return sizes.reduce((sum, size) => sum + size, 0);

@@ -1,5 +1,5 @@
 /**
- * What fences an entity: its version and the random id of the commit that made it (docs/architecture.md, "Versions and
+ * The version that fences an entity, with the random id of the commit that made it (docs/architecture.md, "Versions and
  * fences").
  */
 export type EntityVersion = { version: number; commit_id: string };

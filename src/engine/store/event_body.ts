@@ -13,7 +13,7 @@ export type RecordedEvent = {
   data: Record<string, unknown>;
 };
 
-/** What lies beside a body in the log: whose log it is, and the event's type. */
+/** The fields beside a body in the log: the account of the log, and the event's type. */
 type LogEntry = { account_id: string; type: string; body: Uint8Array };
 
 /**
@@ -35,7 +35,10 @@ const FIELDS = ['contact_id', 'speaker', 'start_ms', 'end_ms', 'text'];
 /** Ids of a compact event in their order. The first two are always there. */
 const IDS_MAX = 4;
 const ID_BYTES = 16;
-/** How much of an id is stored, by the two bits that say so: nothing, all but part number and partition, all but the partition, all. */
+/**
+ * The stored bytes of an id, by the two bits that select them: none, all but part number and partition, all but the
+ * partition, all.
+ */
 const STORED_BYTES = [0, 11, 15, ID_BYTES] as const;
 const ABSENT = 0;
 

@@ -16,7 +16,7 @@ const RENEWED_EVERY_MS = 500;
 /** The connection that all records share which are written once; commits have their own. */
 export class ImmutableRecordsRedis {
   readonly #place: RedisLocation;
-  /** How often memory became doubtful; what was remembered before counts no more. */
+  /** Counts the times when memory became doubtful; records remembered before are read again. */
   readonly generation: () => number;
   #client: RedisConnection;
   #renewed_at_ms = 0;
@@ -93,7 +93,7 @@ function disconnect(client: RedisConnection): void {
   if (client.isOpen) void client.disconnect().catch(() => {});
 }
 
-/** How records of one kind are kept. */
+/** The storage form of records of one kind. */
 export type RecordForm<T> = {
   /** Part of the key. */
   name: string;

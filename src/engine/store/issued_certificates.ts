@@ -11,7 +11,7 @@ const record = z.object({
 });
 
 /**
- * What is written once of a certificate, under its fingerprint. How it stands is the certificate actor's.
+ * The fixed fields of a certificate, under its fingerprint. Its status is the certificate actor's.
  * `kind`: of the device; or it is that of a proxy, whose id then stands in `device_id`.
  * `is_renewal`: 1 when a renewal made it, so that its first use ends the one before it; else 0.
  */

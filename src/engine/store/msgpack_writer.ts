@@ -26,7 +26,7 @@ export class MsgpackWriter {
     return this.#length;
   }
 
-  /** What was written; it stays as it is. */
+  /** Gives a copy of the written bytes. */
   take(): Buffer {
     const taken = Buffer.from(this.#buffer.subarray(0, this.#length));
     this.#length = 0;

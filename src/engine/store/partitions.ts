@@ -50,7 +50,7 @@ export function partitionOf(address: Address, home: 'id' | 'hash'): number {
 
 /** Names of all keys. Each starts with the partition's hash tag; the version of the key format comes first inside. */
 export class PartitionKeys {
-  /** What all of them begin with. */
+  /** The prefix of all keys. */
   readonly prefix: string;
 
   constructor(partition: number) {

@@ -5,7 +5,7 @@ import type { ClusterLocation, RedisLocation } from './redis_location.js';
 
 const COMMAND_DEADLINE_MS = 5_000;
 const RECONNECT = { first_ms: 50, max_ms: 1_000 };
-/** How soon a cluster whose masters changed is known anew, when no command met a redirection before. */
+/** The time after which a change of a cluster's masters is noticed, when no command met a redirection before. */
 const SLOTS_EVERY_MS = 2_000;
 /** Of our functions: commits, and what workers ask. */
 const LIBRARIES = ['./commit.lua', './workers.lua'].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'));

@@ -16,7 +16,7 @@ const DEFAULT_PORT = 6_379;
 const CLUSTER = /^(rediss?)-cluster:\/\/(?:(.*)@)?([^@/?#]+)\/?$/i;
 const NODE = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/i;
 
-/** What a REDIS_URL names; null when it is none. */
+/** Parses a REDIS_URL; null when it is none. */
 export function readRedisLocation(text: string): RedisLocation | null {
   const cluster = CLUSTER.exec(text);
   if (cluster !== null) return clusterPlace(cluster);

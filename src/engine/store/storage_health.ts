@@ -7,7 +7,7 @@ import { tagOf } from './partitions.js';
 import { takesNoWrites } from './storage_problem.js';
 
 const LOOK_EVERY_MS = 2_000;
-/** What answers later is as good as away: whoever asks for health has given up by then, or will soon. */
+/** An answer after this counts as none: whoever asks for health has given up by then, or will soon. */
 const DEADLINE_MS = 2_000;
 /** A result this recent is returned without another check. */
 const FRESH_MS = 1_000;
@@ -64,7 +64,7 @@ export class StorageHealth {
     await this.#looking;
   }
 
-  /** What the last check found. */
+  /** The result of the last check. */
   get state(): StorageState {
     return this.#state;
   }

@@ -1,4 +1,4 @@
-/** What errors of Redis' clients mean, for a person. */
+/** Messages for people about errors of Redis' clients. */
 
 const TAKES_NO_WRITES = /^(OOM|MISCONF|READONLY|NOREPLICAS)/;
 const REFUSES_US = /^(NOAUTH|WRONGPASS|NOPERM)\b\s*(.*)/s;

@@ -15,7 +15,7 @@ export type StoredEntity = StoredVersion & { snapshot: Uint8Array };
 /** An entity's place: its address and its partition. */
 export type EntityLocation = { address: Address; partition: number };
 
-/** What must still hold when a commit arrives. */
+/** A condition that must still hold when a commit arrives. */
 export type Fence =
   | { fence: 'epoch'; account_id: string; epoch: string; value: number }
   | { fence: 'reminder'; member: string; at_ms: number }
@@ -24,7 +24,7 @@ export type Fence =
   /** Of the entity itself: that it has no such record. */
   | { fence: 'absent'; collection: string; id: string };
 
-/** What actors say as a value, as storage keeps it: values encoded, reminders and mails under their names. */
+/** An effect in stored form: values encoded, reminders and mails under their names. */
 type Encoded =
   | { effect: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
   /** `delivered`: to whoever is subscribed at that instant. */
@@ -39,11 +39,11 @@ export type StoredEffect =
   | Encoded
   | Exclude<Effect, { effect: Encoded['effect'] | 'enqueue_mail' | 'enqueue_job' | 'delete' }>;
 
-/** What workers take from a partition when it is due, and take away when it is done. `jobs` are those of erasures. */
+/** Queues of a partition, from which workers take what is due and remove what is done. `jobs` are those of erasures. */
 export const QUEUES = ['mails', 'jobs', 'sweeps'] as const;
 export type QueueName = (typeof QUEUES)[number];
 
-/** What is found by looking into partitions. Of an index, the order of its members is when they are due. */
+/** A queue of which workers ask what is due. The order of an index's members is when they are due. */
 export type DueQueue = QueueName | 'reminders' | 'endpoints' | 'outbox' | { owner: string; index: string };
 /** Of an outbox all is due that is there. */
 export type DueQuestion = { queue: DueQueue; partitions: readonly number[]; by_ms: number };
@@ -100,7 +100,7 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * What the runtime needs of storage. `commit` rejects with StoreUnavailable when the outcome is unknown; the same
+ * The storage that the runtime needs. `commit` rejects with StoreUnavailable when the outcome is unknown; the same
  * commit may then be sent again, any number of times, and is applied once.
  */
 export interface Store {
@@ -120,7 +120,9 @@ export interface Store {
     page: ListPage,
   ): Promise<{ member: string; order: number }[]>;
 
-  /** Those partitions of each question where something is due: one round trip, on a cluster one for each partition. */
+  /**
+   * Finds for each question the partitions where something is due: one round trip, on a cluster one for each partition.
+   */
   duePartitions(questions: readonly DueQuestion[]): Promise<number[][]>;
   /** The first that are due, except skipped ones. */
   dueReminders(partition: number, now_ms: number, limit: number, skips?: SkipsReminder): Promise<DueReminder[]>;
@@ -152,7 +154,7 @@ export interface Store {
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
   /** The first endpoints that fall due within some time. */
   endpointsBetween(partition: number, times: { after_ms: number; until_ms: number; limit: number }): Promise<string[]>;
-  /** What waits in each partition that answers, for operators. */
+  /** Counts what waits in each partition that answers, for operators. */
   backlogs(now_ms: number): Promise<Backlog[]>;
   /** Accounts that have events older than this. */
   accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]>;
@@ -166,7 +168,7 @@ export interface Store {
   ): Promise<LoggedEvent[]>;
 }
 
-/** How many endpoints are due, and which of them waits longest, since when. */
+/** The number of endpoints that are due, and the one that waits longest, with since when. */
 type DueEndpoints = { count: number; oldest_ms: number | null; oldest_id: string | null };
 export type Backlog = { partition: number; dead_letters: number; endpoints: DueEndpoints };
 

@@ -9,7 +9,10 @@ export const SUBSCRIPTIONS_VERSION = 'v';
 export const CLOSED_FIELD = 'closed';
 export const ENDPOINT_FIELD = 'e:';
 
-/** What an account has that never had an endpoint; also the guess where nothing is known, which the version proves. */
+/**
+ * The subscriptions of an account that never had an endpoint; also the guess where nothing is known, which the version
+ * proves.
+ */
 const nobody = (): Subscriptions => ({ version: '', closed: false, endpoints: new Map() });
 
 export function parseSubscriptions(stored: Record<string, string>): Subscriptions {

@@ -68,7 +68,10 @@ export class Clock {
     return Math.floor(certain_ms + this.#offset_ms);
   };
 
-  /** How far Redis' clock is ahead of this machine's (behind: below 0), where that is too far; 0 while they agree. */
+  /**
+   * The ms by which Redis' clock is ahead of this machine's (behind: below 0), where that is too much; 0 while they
+   * agree.
+   */
   get apart_ms(): number {
     const ahead_ms = this.unmoved() - this.#machineMs();
     return Math.abs(ahead_ms) > APART_MS ? ahead_ms : 0;

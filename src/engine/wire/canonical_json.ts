@@ -1,6 +1,6 @@
 import { JsonTokens } from './json_tokens.js';
 
-/** What reading stops at: the text is not JSON, or not of the kind that was asked for. */
+/** Thrown where reading stops: the text is not JSON, or not of the kind that was asked for. */
 export class NotReadable extends Error {
   override name = 'NotReadable';
 }
@@ -26,7 +26,7 @@ const CONTROL = /[\u0000-\u001f]/;
 const LITERALS = ['true', 'false', 'null'];
 /** Nothing here recurses, but what is open takes memory. Where there is little room, that bounds the depth long before. */
 const DEPTH_MAX = 10_000;
-/** What an escape may take for each byte that it stands for: `\u0061` is an a. */
+/** The characters that an escape may take for each byte that it stands for: `\u0061` is an a. */
 const ESCAPE_CHARS_MAX = 6;
 /** Canonical text up to this length is put together at once. */
 const TOGETHER_CHARS_MAX = 256;

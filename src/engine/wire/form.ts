@@ -47,7 +47,7 @@ export function readQuery(url: string): Parameters | null {
   return readParameters(mark < 0 ? '' : url.slice(mark + 1));
 }
 
-/** What is wrong where a name came twice, as a sentence; null when none did. Only what looks like our names is repeated. */
+/** A sentence about a name that came twice; null when none did. Only names that look like ours are repeated. */
 export function repeatProblem({ repeated: [name] }: Parameters): string | null {
   if (name === undefined) return null;
   return `${/^[a-z_]{1,40}$/.test(name) ? name : 'A parameter'} may be given only once.`;

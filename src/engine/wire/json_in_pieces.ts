@@ -15,7 +15,7 @@ const CUT_CHARS_MAX = 'e+'.length;
 export class JsonInPieces {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   readonly #pieces: readonly Uint8Array[];
-  /** How many of them are text by now. */
+  /** The number of pieces that are decoded. */
   #taken = 0;
   readonly #reader = new JsonReader('');
   #forgotten_chars = 0;
@@ -54,7 +54,10 @@ export class JsonInPieces {
     this.whole((reader) => reader.pass());
   }
 
-  /** What `read` makes of what comes next. It is asked again, with twice as much, when that broke off in the middle. */
+  /**
+   * Gives what `read` makes of the next text. `read` is called again, with twice as much, when the text broke off in
+   * the middle.
+   */
   whole<T>(read: (reader: JsonReader) => T): T {
     const reader = this.#reader;
     for (let pieces = 1; ; pieces *= 2) {

@@ -137,7 +137,7 @@ class JsonScanner {
   }
 }
 
-/** What is wrong with the escapes of a string; those that there are not, `JSON.parse` refuses. */
+/** The fault in the escapes of a string; escapes that do not exist are refused by `JSON.parse`. */
 function escapeFault(token: string): string | undefined {
   for (let at = token.indexOf('\\'); at > 0; at = token.indexOf('\\', at + 1)) {
     at += 1;

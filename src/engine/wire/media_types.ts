@@ -24,8 +24,8 @@ export function chooseAnswerFormat(accept: string | undefined): WireFormat | 'no
 }
 
 /**
- * How a message of MCP is answered: with JSON wherever that is taken, or with a stream of events where nothing else is;
- * 'none' means that neither is wanted.
+ * The format of an answer of MCP: JSON wherever that is accepted, or a stream of events where nothing else is; 'none'
+ * means that neither is accepted.
  */
 export function chooseMessageFormat(accept: string | undefined): 'json' | 'events' | 'none' {
   if (accept === undefined || accept.trim() === '') return 'json';
@@ -47,7 +47,7 @@ export function wantsPage(accept = ''): boolean {
   return html > 0 && html >= rate(ranges, 'application/json').quality;
 }
 
-/** What the most exact range that covers `type` grants it. */
+/** The quality that the most exact range gives to `type`. */
 function rate(ranges: readonly MediaRange[], type: string): { quality: number; precision: number } {
   const covering = ['*/*', `${type.split('/', 1)[0]}/*`, type];
   for (let precision = covering.length - 1; precision >= 0; precision -= 1) {

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** What callers send without its optional members that are null, which count as absent; the value itself where none is. */
+/**
+ * Removes optional members that are null, which count as absent, from a value that callers send; gives the value itself
+ * where there are none.
+ */
 export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isFlat(value)) return value;
   const inner = innermost(schema);

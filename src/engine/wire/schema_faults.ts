@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { withoutNulls } from './null_fields.js';
 
-/** What is wrong with what somebody sent, in our own words: each ends a sentence that begins with the field's name. */
+/** Faults of input in our own words: each ends a sentence that begins with the field's name. */
 
 const TYPES: Record<string, string> = {
   string: 'text',

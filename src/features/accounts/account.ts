@@ -93,7 +93,7 @@ export function restoreAccount(
   return actors.downstream.account(account_id).restore({}, fences);
 }
 
-/** What was last shown of each state of an account, and for which permissions. */
+/** The last view of each state of an account, and the permissions that it was made for. */
 const shown = new WeakMap<Account, { permissions: readonly Permission[]; view: AccountView }>();
 
 /** Permissions are those that the calling credential can use. */

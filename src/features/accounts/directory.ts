@@ -70,7 +70,7 @@ async function all<State>(services: Pick<FeatureServices, 'runtime'>, kind: stri
   return (await allWithIds<State>(services, kind, ids)).map(({ state }) => state);
 }
 
-/** Those that are there. What can not be read is told among the quarantined, once somebody needs it. */
+/** Reads the entities that exist. Those that can not be read are reported as quarantined, once somebody needs them. */
 async function allWithIds<State>(
   { runtime }: Pick<FeatureServices, 'runtime'>,
   kind: string,

@@ -230,7 +230,7 @@ export class ErasureWorker {
     await actors[kind](id).erase(erase);
   }
 
-  /** Those that pipelines have of their own first: the stream's knows of them. */
+  /** Erases a stream's transcripts: those of other pipelines first, since the stream's own lists them. */
   async #eraseTranscripts(stream_id: string): Promise<void> {
     const { actors } = this.#deps;
     const transcript = await orNull(actors.transcript(stream_id).view(), 'NOT_FOUND');
@@ -251,7 +251,7 @@ export class ErasureWorker {
   }
 }
 
-/** What has an index of an account's entities, each of which can be erased. */
+/** The kinds of which an account has an index; each entity in it can be erased. */
 type ListedKind =
   | 'endpoint'
   | 'stream'

@@ -10,7 +10,7 @@ import type { ByteContent, TakeBody } from '../../engine/blobs/blob_store.js';
 import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 
-/** What people keep beside recordings, for themselves alone. Rule K-014; docs/choices.md, "Files and exports". */
+/** Files that people keep beside recordings, for themselves alone. Rule K-014; docs/choices.md, "Files and exports". */
 
 export const READS_FILES = ['files:read'] as const;
 const NOT_HERE = refuse('CONFLICT', 'The bytes of this file have not come yet.');

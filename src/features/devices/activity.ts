@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { QueryAnswers } from '../../engine/cluster/process_queries.js';
 
-/** Those that asked last. */
+/** Devices that asked last. */
 const DEVICES_MAX = 20_000;
 /** Of one device; further ones are not kept apart, which no device of ours comes near. */
 const STREAMS_MAX = 8;
 const AWAITED_MAX = 64;
 
-/** What this process has seen of a device. Times are the clock's; ids of streams and chunks. */
+/** The activity of a device in this process. Times are the clock's; ids of streams and chunks. */
 export type SeenDevice = {
   device_id: string;
   kind: 'personal' | 'shared' | null;
@@ -36,7 +36,7 @@ export type DeviceFilter = {
   limit: number;
 };
 
-/** What each process is asked of the devices that it has seen. */
+/** The queries to each process about the devices that it has seen. */
 export type DeviceQueries = {
   /** Ids of devices that the filter holds for. */
   device_ids: { about: DeviceFilter; value: { since_ms: number; seen: number; seen_max: number; ids: string[] } };
@@ -54,8 +54,8 @@ export function deviceAnswers(activity: DeviceActivity): QueryAnswers<DeviceQuer
 }
 
 /**
- * What each device did last, as far as this process has seen: a device that talks to another process is not known here.
- * A request costs a look into a map (a microsecond of some hundred that it takes).
+ * The last activity of each device in this process: a device that talks to another process is not known here. A request
+ * costs a look into a map (a microsecond of some hundred that it takes).
  */
 export class DeviceActivity {
   readonly #now: () => number;

@@ -10,7 +10,7 @@ import { isSecret, makeSecret, parseSecret } from '../../engine/secrets/tokens.j
 import type { FeatureServices } from '../services.js';
 import { type BindingView, openAccount, viewBinding } from './device_binding.js';
 
-/** How a device comes to be bound to an account. Rules H-027 to H-032. */
+/** Claims, by which a device is bound to an account. Rules H-027 to H-032. */
 
 const TOO_MANY_DEVICES = refuse('CONFLICT', `An account holds at most ${LIMITS.devices_per_account_max} devices.`);
 const UNKNOWN_CLAIM = refuse('NOT_FOUND', 'The claim is unknown or has expired.');
@@ -61,8 +61,8 @@ export async function redeemClaim(
 }
 
 /**
- * How the redemption ended. Whoever began it waited until all was applied; one who asked again meanwhile, or whose
- * redemption another process drives, looks a few times.
+ * The outcome of the redemption. Whoever began it has waited until all was applied; a caller that asked again
+ * meanwhile, or whose redemption another process drives, polls a few times.
  */
 function outcomeOf({ actors }: Pick<FeatureServices, 'actors'>, claim_id: string, device_id: string): Promise<Claim> {
   return pollUntil(

@@ -19,7 +19,7 @@ const LAST_ANSWER_MAX_MS = 2_000; // ours: longer than an answer takes that come
 export class DeviceConnections {
   readonly #by_fingerprint = new Map<string, Set<TLSSocket>>();
   readonly #known = new WeakSet<TLSSocket>();
-  /** What is being answered, by connection. */
+  /** Responses in progress, by connection. */
   readonly #under_way = new WeakMap<object, Set<ServerResponse>>();
   readonly #announcer: Announcer;
 
@@ -49,7 +49,7 @@ export class DeviceConnections {
     answer.once('close', () => answers.delete(answer));
   }
 
-  /** How many certificates have a connection here. */
+  /** The number of certificates that have a connection here. */
   get size(): number {
     return this.#by_fingerprint.size;
   }

@@ -25,7 +25,7 @@ export const deviceActivityShape = z
   })
   .meta({ id: 'SeenDevice' });
 
-/** What was seen of a device, with its times as timestamps. */
+/** The activity of a device, with its times as timestamps. */
 export function deviceActivityView(seen: SeenDevice & { silent_ms: number }) {
   const { device_id, kind, uploads, open_streams, awaited_chunks, last_refusal } = seen;
   return {

@@ -11,12 +11,12 @@ import type { EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 
-/** What every route is refused with that asks for a binding. */
+/** Refusals of every route that requires a binding. */
 export const BOUND_REFUSALS = ['DEVICE_UNBOUND', 'ACCOUNT_DELETED'] as const;
 
 /**
- * What lets a device do what it asks: a personal one's binding, a shared one's recorder session, as it stands; and the
- * credential epoch of the account that commits for it must hold. `session` is null for a personal device.
+ * The binding of a personal device, or the recorder session of a shared one, under which it may act now; the credential
+ * epoch of the account that commits for it must hold. `session` is null for a personal device.
  */
 export type Bound = {
   /** Who lies behind the epoch. */
@@ -31,7 +31,7 @@ export type Bound = {
 
 const BOUND_TO_NOBODY = refuse('DEVICE_UNBOUND', 'The device is bound to no account; it has to redeem a claim.');
 
-/** What the device is bound by, or was last and may still upload for. */
+/** The epoch that the device is bound by, or that it was bound by last and may still upload for. */
 async function presentEpoch(
   { actors }: Pick<FeatureServices, 'actors'>,
   { device_id: id }: Pick<DeviceIdentity, 'device_id'>,
@@ -120,7 +120,7 @@ export const bindingShape = z
 
 export type BindingView = z.infer<typeof bindingShape>;
 
-/** What the device is bound by. */
+/** The present binding of the device. */
 export async function viewPresentBinding(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   who: DeviceIdentity,

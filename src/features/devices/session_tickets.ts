@@ -9,7 +9,7 @@ const PART_BYTES = 16;
 /** OpenSSL's own bound on a ticket, in seconds; 300 when not set. A ticket proves a key, never that it may still be used. */
 export const TICKET_LIFE_S = (2 * PERIOD_MS) / 1000;
 
-/** What OpenSSL's ticket callback wants: a name that stands in the ticket, and keys for HMAC-SHA256 and AES-128-CBC. */
+/** A ticket key for OpenSSL's callback: a name that stands in the ticket, and keys for HMAC-SHA256 and AES-128-CBC. */
 type TicketKey = { name: Buffer; mac_key: Buffer; cipher_key: Buffer };
 
 /** Verdicts of OpenSSL's callback. */

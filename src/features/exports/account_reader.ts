@@ -13,7 +13,7 @@ const PAGE_MAX = 100;
 const REST_FACTOR = 1;
 const REST_MAX_MS = 200;
 
-/** What was to be read is not there any more. */
+/** Refusals which say that the resource does not exist any more. */
 const GONE: readonly RefusalCode[] = ['NOT_FOUND', 'CONTENT_EXPIRED'];
 
 /** Of a row of the routes, what reading a resource by it needs. */

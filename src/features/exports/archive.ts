@@ -11,13 +11,13 @@ import {
   type ZipEntry,
 } from './zip_records.js';
 
-/** What became of a file in an archive. */
+/** The size and the hash of a file in an archive. */
 export type Added = { bytes: number; sha256: string };
 
 export type Entry = {
   path: string;
   from: AsyncIterable<Uint8Array>;
-  /** What is compressed already is only stored. */
+  /** False for a file that is compressed already: it is only stored. */
   compress: boolean;
 };
 

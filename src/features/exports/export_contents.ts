@@ -84,7 +84,7 @@ export class ExportContents {
     return missing === 'rights' ? 'The account has no right to it.' : `The layer ${missing} is switched off.`;
   }
 
-  /** What goes into the lines of a resource, in its order. */
+  /** Reads the items of a resource, in its order. */
   async *#items(resource: Resource): AsyncGenerator<Item> {
     const { reader, readers, now } = this.#deps;
     const { single, of, moves, secret = [] } = resource;

@@ -15,7 +15,7 @@ export type Item = Readonly<Record<string, unknown>>;
 
 type ResourceQuery = PageQuery & { id: string };
 
-/** What an export holds of an account, each a file of JSON lines in the shapes of the route that lists it. */
+/** A resource in an export of an account: a file of JSON lines in the shapes of the route that lists it. */
 export type Resource = {
   name: string;
   /** The route; `:id` is that of an item of `of`. */
@@ -118,7 +118,7 @@ function signalItem({ payload_text, ...signal }: SignalView): Item {
   return { ...signal, payload: payload_text === null ? null : JSON.parse(payload_text) };
 }
 
-/** What routes list and no export holds, and why. */
+/** Resources that routes list and no export holds, and why. */
 export const LEFT_OUT: readonly { path: string; why: string }[] = [
   { path: '/workspaces/:id/members', why: "These are other people's names and addresses." },
   { path: '/workspaces/:id/invitations', why: "These are other people's addresses." },

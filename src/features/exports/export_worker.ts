@@ -21,7 +21,7 @@ import { ExportContents } from './export_contents.js';
 import { type ExportReaders, exportReaders, layersOf } from './export_principal.js';
 import type { Exporter } from './exporter.js';
 
-/** What other processes have left behind is found after this at the latest. */
+/** Exports that other processes have left behind are found after this at the latest. */
 const SWEEP_EVERY_MS = 15_000;
 const CLAIM_BYTES = 12;
 /** Accounts of one partition that operators are shown. */

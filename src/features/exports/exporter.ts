@@ -1,4 +1,4 @@
-/** What makes exports, as routes know it (src/features/exports/export_worker.ts). */
+/** The maker of exports, as routes know it (src/features/exports/export_worker.ts). */
 export interface Exporter {
   /** This account has asked for an export, or has deleted one. */
   offer(account_id: string): void;

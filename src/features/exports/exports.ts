@@ -65,7 +65,7 @@ export type ExportView = z.infer<typeof exportShape>;
 export type ExportScope = {
   account: Account;
   by: Export['by'];
-  /** What an export ends with that is asked for now. */
+  /** The credential and epochs with which an export ends that is requested now. */
   asker: Asker;
   fences: Fence[];
 };
@@ -133,7 +133,7 @@ export async function exportsUnderWay({
   return found.flat();
 }
 
-/** How an export stands. */
+/** The view of an export. */
 export async function viewExport(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account, by }: ExportScope,
@@ -215,7 +215,7 @@ export async function exportArchive(
 
 type PartRange = { part: number; start: number; end: number };
 
-/** What of which parts lies in a range of an archive. */
+/** The ranges of the parts that lie in a range of an archive. */
 function rangesOf(
   { part_bytes }: Extract<ExportStage, { status: 'ready' }>,
   { start, end }: { start: number; end: number },

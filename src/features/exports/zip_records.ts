@@ -34,7 +34,7 @@ export function dosTime(ms: number): DosTime {
   return { date, time: (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >>> 1) };
 }
 
-/** What comes before the bytes of a file. */
+/** The header before the bytes of a file. */
 export function localHeader({ name, is_compressed }: Pick<ZipEntry, 'name' | 'is_compressed'>, at: DosTime): Buffer {
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
@@ -47,7 +47,7 @@ export function localHeader({ name, is_compressed }: Pick<ZipEntry, 'name' | 'is
   return Buffer.concat([header, name]);
 }
 
-/** What comes behind them. */
+/** The descriptor behind the bytes of a file. */
 export function dataDescriptor({ crc32, bytes, packed_bytes }: ZipEntry): Buffer {
   const is_large = bytes > UINT32_MAX || packed_bytes > UINT32_MAX;
   const record = Buffer.alloc(is_large ? 24 : 16);
@@ -86,7 +86,7 @@ export function directoryRecord(entry: ZipEntry, at: DosTime): Buffer {
   return Buffer.concat([record, name, extra]);
 }
 
-/** Those that do not fit into 32 bits, in the order in which they are asked for. */
+/** The extra field for values that do not fit into 32 bits, in their fixed order. */
 function zip64Field(values: number[]): Buffer {
   const large = values.filter((value) => value >= UINT32_MAX);
   if (large.length === 0) return Buffer.of();
@@ -97,7 +97,7 @@ function zip64Field(values: number[]): Buffer {
   return field;
 }
 
-/** What ends an archive: where the directory lies, and how many files there are. */
+/** The end of an archive: the place of the directory, and the number of files. */
 export function endOfDirectory({ entries, offset, bytes }: { entries: number; offset: number; bytes: number }): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);

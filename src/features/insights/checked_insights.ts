@@ -26,11 +26,11 @@ import { languageOf } from './spoken_language.js';
 import { stemsOf } from './stems.js';
 
 /**
- * What is left of an engine's answer when nothing of it is believed: an item exists where turns bear it, says nothing that
- * leads elsewhere unless people said it, and concerns this conversation. docs/choices.md, "Insights".
+ * Checks an engine's answer, of which nothing is believed: an item stays where turns support it, where it says nothing
+ * that leads elsewhere unless people said it, and where it concerns this conversation. docs/choices.md, "Insights".
  */
 
-/** How much of what is known another memory must share to take its place. */
+/** The share of a known memory's stems that another memory must have to take its place. */
 const SUPERSEDES_SHARED_MIN = 0.25;
 
 const text = (max: number) =>
@@ -110,7 +110,7 @@ export type Checked = { ok: true; insights: CheckedInsights } | { ok: false; ref
 
 type Checking = { input: InsightInput; keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>; made_by: MadeBy };
 
-/** What of an answer may be published, or the first thing in it that no answer may say. */
+/** The part of an answer that may be published, or the first thing in it that no answer may say. */
 export function checkedInsights(raw: unknown, { input, keys, made_by }: Checking): Checked {
   const parsed = FORM.safeParse(raw);
   if (!parsed.success) return { ok: false, refused: refusedOf(parsed.error) };

@@ -18,7 +18,7 @@ export function comparedWords(text: string): string[] {
   return wordsOf(bareText(text));
 }
 
-/** How many words of one stand in the other, in the same order. */
+/** Counts the words of one that occur in the other, in the same order. */
 export function wordsInOrder(words: readonly string[], others: readonly string[]): number {
   let row = new Uint32Array(others.length + 1);
   for (const word of words) {

@@ -19,11 +19,11 @@ export type TranscribedStream = {
   turns: readonly SpokenTurn[];
   /** Audio that is to be transcribed yet. */
   waiting: readonly Interval[];
-  /** What begins behind that has not come yet; infinite where nothing will. */
+  /** Recordings up to this time are known; infinite where nothing more will come. */
   came_to_ms: number;
 };
 
-/** What is asked for: conversations on this part of one of the recordings. */
+/** The query: conversations on this part of one of the recordings. */
 export type BoundaryQuery = {
   /** Recordings of one source and session, by their start. */
   streams: readonly TranscribedStream[];

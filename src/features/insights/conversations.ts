@@ -10,7 +10,7 @@ import { InsightReader, viewEach } from './insight_reader.js';
 import { itemRevisions } from './insight_revisions.js';
 import type { ConversationView, RevisionView } from './insight_shapes.js';
 
-/** What recordings were divided into. Rule K-008; docs/choices.md, "Insights". */
+/** Conversations, into which recordings are divided. Rule K-008; docs/choices.md, "Insights". */
 
 const KIND = 'conversation';
 
@@ -47,7 +47,7 @@ export async function readConversation(
   return new InsightReader(services, who).conversation(found);
 }
 
-/** What a conversation was before it changed, the newest first. */
+/** Lists the revisions of a conversation, the newest first. */
 export async function listConversationRevisions(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,

@@ -14,7 +14,7 @@ import { defaultNumberOf } from '../transcripts/pipeline_access.js';
 import type { ReadableTranscript } from '../transcripts/transcript_pages.js';
 import { readableTranscript } from '../transcripts/transcript_reading.js';
 
-/** What is made of a recording, for those who look for a fault: no text is in it. Rule K-017. */
+/** The runs of a recording, for debugging: no text is in them. Rule K-017. */
 
 export const RUN_KINDS = ['transcribe', 'insights'] as const;
 

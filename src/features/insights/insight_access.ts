@@ -107,7 +107,7 @@ function isMember({ account }: Principal, workspace_id: string): boolean {
   return account.memberships.some((membership) => membership.workspace_id === workspace_id);
 }
 
-/** What a list reads: the caller's own libraries, or those of all who record into a workspace. */
+/** The libraries that a list reads: the caller's own, or those of all who record into a workspace. */
 export async function librariesOf(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,

@@ -10,7 +10,7 @@ type RecentInsights = {
   failures: RecentFailure[];
 };
 
-/** What became of conversations in the last hour. */
+/** Counts the outcomes of conversations in the last hour. */
 export function recentInsights({
   results,
   drops,

@@ -9,7 +9,7 @@ import type {
   SuggestionKind,
 } from '../../../actors/insights/library_state.js';
 
-/** What an engine gets to look into a conversation. Everything that people said, or models wrote, is data to it. */
+/** The input of an engine for a conversation. Everything that people said, or models wrote, is data to it. */
 export type InsightInput = {
   /** By the clock. */
   started_at_ms: number;
@@ -20,9 +20,9 @@ export type InsightInput = {
   people: InputPerson[];
   /** Of this conversation, whatever became of them. `ref` names one in an answer. */
   suggestions: (Pick<Suggestion, 'kind' | 'text' | 'status' | 'due_at_ms'> & { ref: number })[];
-  /** What is known of the account already; `own`: from this conversation. */
+  /** Known memories of the account; `own`: from this conversation. */
   memories: (Pick<Memory, 'kind' | 'text'> & { ref: number; own: boolean })[];
-  /** What the account says of itself. */
+  /** The account's profile text. */
   about: string | null;
   languages: string[];
   vocabulary: string[];
@@ -39,7 +39,7 @@ export type InputTurn = Span & {
   language: string | null;
   /** By the clock. */
   at_ms: number;
-  /** How far the clocks there were ahead of UTC, in minutes; 0 where nobody said so. */
+  /** The minutes by which the clocks there were ahead of UTC; 0 where nobody said so. */
   utc_offset_min: number;
   /** The label of a person of the input; null where nobody knows who spoke. */
   speaker: string | null;
@@ -55,7 +55,7 @@ export type InputPerson = {
   who: Omit<StoredParticipant, 'talk_ms'>;
 };
 
-/** What an engine may say. Nothing of it is believed: checked_insights.ts says what must hold. */
+/** The answer of an engine. Nothing of it is believed: checked_insights.ts says what must hold. */
 export type RawInsights = {
   conversation: { title: string | null; summary: string | null; topics: string[] };
   suggestions: RawSuggestion[];

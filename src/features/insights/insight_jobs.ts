@@ -57,7 +57,7 @@ export type InsightWork = ClaimedWork & {
   input: InsightInput;
 };
 
-/** What a worker says of a job. */
+/** The result of a job, as a worker sends it. */
 export type InsightResult = JobResult & { raw: unknown; made_by: MadeBy; engine: string | null };
 
 /** Conversations to look into, where something was said; libraries hold them. */
@@ -211,7 +211,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     return transcript.covered.every(([, end_ms]) => end_ms < to_ms + LIMITS.conversation_gap_ms);
   }
 
-  /** What must still hold when a result is written; null where nothing is wanted there any more. */
+  /** The conditions for writing a result; null where it is not wanted any more. */
   async #fences(library: Owner, { parts }: ClaimedJob): Promise<Fence[] | null> {
     const owner = await ownerStatus(this.#deps, library, LAYERS);
     if (owner.status !== 'open') return null;
@@ -219,7 +219,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     return [owner.fence, ...[...ids].map((id): Fence => ({ fence: 'open', id }))];
   }
 
-  /** What was recorded there is gone, or its layer is: its job goes as well, when the library is asked for one next. */
+  /** Drops a job whose recording or layer is gone; the library drops it when it is asked for a job next. */
   #gone(job: JobName): never {
     this.activity.dropped('gone_meanwhile');
     this.over(job);

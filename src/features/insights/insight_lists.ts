@@ -76,7 +76,7 @@ function firstOf<Kind extends ItemKind>(runs: LibraryWalk<Kind>[]): LibraryWalk<
   return first;
 }
 
-/** What of a library comes after a place, as much at once as a page may need. */
+/** Reads the items of a library behind a place, as many at once as a page may need. */
 class LibraryWalk<Kind extends ItemKind> {
   readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #kind: Kind;

@@ -14,8 +14,8 @@ import type { ConversationView, EvidenceView, MemoryView, ParticipantView, Sugge
 const iso = (ms: number) => new Date(ms).toISOString();
 
 /**
- * How one request reads what was made of turns. Who somebody is, and what was said, is looked up when it is shown; each
- * transcript's pages are read once, however many items rest on them.
+ * The views of insights for one request. Names and quotes are looked up when an item is shown; each transcript's pages
+ * are read once, however many items rest on them.
  */
 export class InsightReader {
   readonly #services: Pick<FeatureServices, 'actors'>;
@@ -138,7 +138,7 @@ export class InsightReader {
     return this.#who.permissions.includes('turns:read');
   }
 
-  /** What all kinds say of how they came about. */
+  /** The fields of all kinds about how an item came about. */
   #made(place: LibraryPlace, item: Conversation | Memory | Suggestion) {
     const { session_id, revision, protected_fields, created_at_ms, updated_at_ms } = item;
     return {

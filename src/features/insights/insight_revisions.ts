@@ -6,7 +6,7 @@ import type { FoundItem } from './insight_access.js';
 import type { InsightReader } from './insight_reader.js';
 import type { RevisionView } from './insight_shapes.js';
 
-/** What an item was before it changed, the newest first; of each only so many are kept that they are read at once. */
+/** Lists the revisions of an item, the newest first; so few are kept that all are read at once. */
 export async function itemRevisions<Kind extends ItemKind, View>(
   { actors }: Pick<FeatureServices, 'actors'>,
   query: PageQuery & { kind: Kind; found: FoundItem<Kind>; reading: InsightReader },

@@ -8,7 +8,7 @@ import {
 } from '../../../actors/insights/library_state.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 
-/** What conversations, memories and suggestions look like, and what their fields may be. */
+/** The shapes of conversations, memories and suggestions, and the limits of their fields. */
 
 export { MEMORY_KINDS, RATINGS, SUGGESTION_STATUSES, VERDICTS };
 
@@ -147,7 +147,7 @@ export const feedbackShape = z
   })
   .meta({ id: 'Feedback' });
 
-/** What one of these was before a change. */
+/** The shape of a revision of one of these. */
 export function revisionShape<Shape extends z.ZodType>(item: Shape) {
   return z.strictObject({
     revision: z.int().min(1).describe('Which one it is.'),

@@ -13,7 +13,7 @@ import { itemRevisions } from './insight_revisions.js';
 import type { MemoryView, RevisionView } from './insight_shapes.js';
 import { userTextStems } from './user_text_stems.js';
 
-/** What is known of people from what they said. Rule K-007; docs/choices.md, "Insights". */
+/** Memories: facts about people, from their own words. Rule K-007; docs/choices.md, "Insights". */
 
 const KIND = 'memory';
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
@@ -68,7 +68,7 @@ export async function readMemory(
   return new InsightReader(services, who).memory(found);
 }
 
-/** What a memory was before it changed, the newest first. */
+/** Lists the revisions of a memory, the newest first. */
 export async function listMemoryRevisions(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,

@@ -18,7 +18,10 @@ import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { InsightServices } from './insight_services.js';
 import { runPipeline } from './pipeline_runs.js';
 
-/** How an account's recordings are read. Rules K-012 and C-114; docs/choices.md, "Pipelines and profile". */
+/**
+ * Pipelines, which transcribe an account's recordings and make insights of them. Rules K-012 and C-114;
+ * docs/choices.md, "Pipelines and profile".
+ */
 
 export const PIPELINE_KINDS = [...SUGGESTION_KINDS, ...MEMORY_KINDS] as const;
 
@@ -64,7 +67,7 @@ export const pipelineShape = z
 
 export type PipelineView = z.infer<typeof pipelineShape>;
 
-/** What a request may say of a pipeline; what is absent stays as it is. `insights`: null for none. */
+/** The request to make or change a pipeline; absent fields stay as they are. `insights`: null for none. */
 type PipelineRequest = {
   name?: string | undefined;
   transcription?: SomeOf<PipelineView['transcription']> | undefined;

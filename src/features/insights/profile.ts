@@ -10,7 +10,10 @@ import { LIMITS } from '../../domain/limits.js';
 import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 
-/** What an account says of itself, which pipelines are told. Rule K-013; docs/choices.md, "Pipelines and profile". */
+/**
+ * The profile that an account writes of itself, which pipelines are told. Rule K-013; docs/choices.md, "Pipelines and
+ * profile".
+ */
 
 export const profileShape = z
   .strictObject({
@@ -89,7 +92,7 @@ export async function listProfileRevisions(
   return { items: page.rows.map(({ value }) => profileView(value)), cursor: page.cursor };
 }
 
-/** What pipelines are told beside the profile, the oldest first. */
+/** Lists the context items that pipelines are told beside the profile, the oldest first. */
 export async function listContextItems(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,

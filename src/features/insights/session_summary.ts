@@ -18,7 +18,7 @@ import type { InsightServices } from './insight_services.js';
 import { conversationShape, memoryShape, participantShape, suggestionShape } from './insight_shapes.js';
 import { isProcessingPending } from './pending_processing.js';
 
-/** What came of a meeting, for its host. Rule K-009; docs/choices.md, "Insights". */
+/** The summary of a recorder session, for its host. Rule K-009; docs/choices.md, "Insights". */
 
 const ONLY_HOST = refuse('FORBIDDEN', 'Only its host reads what came of a recorder session.');
 
@@ -41,7 +41,7 @@ export const sessionSummaryShape = z
 
 type SessionSummaryView = z.infer<typeof sessionSummaryShape>;
 
-/** What came of a recorder session that the caller hosted. */
+/** Reads the summary of a recorder session that the caller hosted. */
 export async function sessionSummary(
   services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & {
     insights: InsightServices;
@@ -121,7 +121,7 @@ async function standing<Kind extends ItemKind>(
   return found;
 }
 
-/** What its recorder recorded: streams of its source that were registered under it. */
+/** Lists the streams that the recorder recorded: those of its source that were registered under it. */
 async function streamsOf(
   { actors, store }: Pick<FeatureServices, 'actors' | 'store'>,
   session: DeviceSession,

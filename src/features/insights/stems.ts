@@ -3,8 +3,8 @@ import { stemmerOf } from '../../domain/search/stemmers.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
 
 /**
- * What a text says, as keyed hashes of its stems: two texts that say the same share most of them, and whoever reads them
- * without the key learns no word.
+ * Stems of a text as keyed hashes: two texts that say the same share most of them, and whoever reads them without the
+ * key learns no word.
  */
 
 const PURPOSE = 'stem';

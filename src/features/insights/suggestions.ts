@@ -14,7 +14,7 @@ import { itemRevisions } from './insight_revisions.js';
 import type { FeedbackView, RevisionView, SuggestionView } from './insight_shapes.js';
 import { userTextStems } from './user_text_stems.js';
 
-/** What recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
+/** Suggestions: what recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
 
 const KIND = 'suggestion';
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
@@ -55,7 +55,7 @@ export async function readSuggestion(
   return new InsightReader(services, who).suggestion(found);
 }
 
-/** What a suggestion was before it changed, the newest first. */
+/** Lists the revisions of a suggestion, the newest first. */
 export async function listSuggestionRevisions(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -147,7 +147,7 @@ export async function giveFeedback(
   return feedbackView(id, { ...given, rating, comment });
 }
 
-/** What people have said of a suggestion, the newest first. */
+/** Lists the feedback to a suggestion, the newest first. */
 export async function listFeedback(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,

@@ -17,8 +17,8 @@ import {
 import { countWords, type SpokenTurn, type TranscribedStream } from './conversation_boundaries.js';
 
 /**
- * What was said around a part of a recording, as far as one turn follows another within five minutes: in the recording
- * itself, and in those of its source and session before and after it.
+ * Finds the speech around a part of a recording, as far as one turn follows another within five minutes: in the
+ * recording itself, and in those of its source and session before and after it.
  */
 
 const GAP_MS = LIMITS.conversation_gap_ms;

@@ -3,7 +3,10 @@ import type { Principal } from '../../access/principal.js';
 import type { FeatureServices } from '../services.js';
 import { stemsOf } from './stems.js';
 
-/** What a person wrote, as runs compare it with what they find: in the language that the account is transcribed in. */
+/**
+ * The stems of a person's text, for comparison with the results of runs: in the language that the account is
+ * transcribed in.
+ */
 export async function userTextStems<Text extends string | undefined>(
   { actors, keys }: Pick<FeatureServices, 'actors' | 'keys'>,
   { account_id }: Principal,

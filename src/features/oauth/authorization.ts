@@ -22,7 +22,10 @@ import { isRedirectOf } from './clients/clients.js';
 
 const LOGIN_REQUIRED = oauthError('login_required', 'Nobody is signed in here in a way that this client can use.');
 
-/** What becomes of a request: an answer to the client, or a sign-in. `session_cookie`: what the browser gets, if anything. */
+/**
+ * The outcome of a request: an answer to the client, or a sign-in. `session_cookie`: the cookie that the browser gets,
+ * if any.
+ */
 type Authorization = { session_cookie: SessionCookie | null } & (
   | { back: ReturnAddress; answer: { code: string } | OauthError }
   | { goal: Goal; signed_in: { session_id: string; email: string } | null }
@@ -67,7 +70,7 @@ export async function authorize(
   return prompted(services, { client, asked, back }, { prompt: values.prompt?.split(' ') ?? [], session_cookie });
 }
 
-/** What the table of `prompt` values says; others are ignored. */
+/** Applies the table of `prompt` values; others are ignored. */
 async function prompted(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   wanted: KnownRequest,

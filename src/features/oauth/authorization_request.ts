@@ -4,7 +4,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { invalidScope, type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { isRequestable, isWithin, scopeList } from '../../domain/scopes.js';
 
-/** What browser and native sign-in ask for alike. `name` is the installation's, or the client's. */
+/** The request of a browser or native sign-in. `name` is the installation's, or the client's. */
 export type AuthorizationRequest = { scopes: string[]; audience: Audience; challenge: string; name: string };
 
 /** Parameters of such a request, as they came. */
@@ -18,7 +18,7 @@ export type AuthorizationParameters = Partial<
 /** S256 gives 32 bytes (RFC 7636, 4.2). */
 const CHALLENGE_FORM = /^[A-Za-z0-9_-]{43}$/;
 
-/** What a client asks for, or the first thing that is wrong with it. */
+/** The request of a client, or the first fault in it. */
 export function authorizationRequest(
   client: Client,
   given: AuthorizationParameters,

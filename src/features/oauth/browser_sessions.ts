@@ -100,7 +100,7 @@ export async function endBrowserSession(
   await services.actors.browserSession(live.id).end();
 }
 
-/** What forms of pages for account holders send, so that no other site's form is taken for one of them. */
+/** The token that forms of pages for account holders send, so that no other site's form is taken for one of them. */
 export function accountFormToken({ keys }: Pick<FeatureServices, 'keys'>, { id, session }: LiveBrowserSession): string {
   return deriveToken(keys, 'account_form', { ...session, id, counter: 0 });
 }

@@ -76,7 +76,7 @@ export async function readSignIn(
   return { id, sign_in };
 }
 
-/** What forms of the sign-in send, so that no other site's form is taken for one of them. */
+/** The token that forms of the sign-in send, so that no other site's form is taken for one of them. */
 export function signInFormToken({ keys }: Pick<FeatureServices, 'keys'>, { id, sign_in }: OpenSignIn): string {
   return deriveToken(keys, 'sign_in_form', { ...sign_in, id, counter: 0 });
 }

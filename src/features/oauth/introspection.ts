@@ -26,10 +26,10 @@ export const introspectionShape = z.union([
 type IntrospectionView = z.infer<typeof introspectionShape>;
 
 const INACTIVE: IntrospectionView = { active: false };
-/** What was said of each that stands behind a token, which is another object once anything of it changed. */
+/** The last view of each token's holder, which is another object once anything of it changed. */
 const said = new WeakMap<AccessTokenHolder, IntrospectionView>();
 
-/** What an access token is worth now (RFC 7662); the same object again for as long as it says the same. */
+/** Introspects an access token (RFC 7662); gives the same object again until the view changes. */
 export async function introspect(
   services: Pick<FeatureServices, 'access_tokens' | 'actors' | 'addresses' | 'keys'> & { clients: Clients },
   token: string,

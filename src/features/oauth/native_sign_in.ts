@@ -19,7 +19,7 @@ import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 const NOT_NATIVE = oauthError('unauthorized_client', 'This client may not sign people in natively.');
 const CAPTCHA_FAILED = oauthError('invalid_request', 'captcha_token must be the token of a CAPTCHA that was passed.');
 
-/** What an app sends: in the second step `auth_session` and `otp`, in the first one everything else. */
+/** The request of an app: in the second step `auth_session` and `otp`, in the first one everything else. */
 type NativeSignInQuery = AuthorizationParameters &
   Partial<Record<'client_id' | 'email' | 'captcha_token' | 'auth_session' | 'otp', string | undefined>> & {
     ip: string;

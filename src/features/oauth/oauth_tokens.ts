@@ -27,7 +27,7 @@ export const tokensShape = z
 
 type TokensResult = z.infer<typeof tokensShape> | OauthError;
 
-/** What a client sends, and the issuer that it sends it to. */
+/** The request of a client, and the issuer that it is sent to. */
 type TokenQuery = { issuer: Issuer } & Partial<
   Record<
     'code' | 'code_verifier' | 'redirect_uri' | 'refresh_token' | 'scope' | 'resource' | 'token',
@@ -141,7 +141,7 @@ async function livingGrant(
   return { id, counter, grant, fences };
 }
 
-/** What is asked for of what was granted. */
+/** The part of the granted scopes and audience that the request asks for. */
 function narrowingOf(
   services: Pick<FeatureServices, 'addresses'>,
   { issuer, scope, resource }: Pick<TokenQuery, 'issuer' | 'scope' | 'resource'>,

@@ -152,7 +152,7 @@ function readRegistration(
   };
 }
 
-/** All that was registered, as it was (RFC 7591, 3.2.1). */
+/** The view of a registration, as it was made (RFC 7591, 3.2.1). */
 function registrationView(
   { client, state, client_secret }: MadeClient,
   { application_type, names_scopes }: RegistrationRequest,
@@ -183,7 +183,7 @@ function readObject({ content_type, bytes }: RegistrationBody): object | OauthEr
   return document.value;
 }
 
-/** What the schema makes of the body, or its first fault under this code. */
+/** Parses the body by the schema, or refuses its first fault under this code. */
 function read<Schema extends z.ZodType>(
   code: OauthErrorCode,
   schema: Schema,

@@ -8,7 +8,9 @@ import { accountOf, newAccountId } from '../accounts/account_of_email.js';
 import { codeMail } from '../accounts/code_mail.js';
 import type { FeatureServices } from '../services.js';
 
-/** What native and browser sign-in share: a code that is mailed for one sign-in, and the account behind the email. */
+/**
+ * Parts that native and browser sign-in share: a code that is mailed for one sign-in, and the account behind the email.
+ */
 
 const MAIL_AWAY = refuse('UNAVAILABLE', 'Sign-in is not available at the moment.', { retry_after_s: 30 });
 
@@ -33,7 +35,7 @@ export async function newCode(
   };
 }
 
-/** What a person typed, ready to be judged. */
+/** The code that a person typed, hashed for the check. */
 export async function triedCode(
   { actors, keys }: Pick<FeatureServices, 'actors' | 'keys'>,
   ip: string,

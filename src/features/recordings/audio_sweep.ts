@@ -299,7 +299,7 @@ function absent(error: unknown): null {
 
 type ChunkPlace = { stream_id: string; chunk_id: string; number: number };
 
-/** What a key is of; null for one that is no chunk's. */
+/** The chunk that a key names; null for any other key. */
 function placeOf(key: string): ChunkPlace | null {
   const chunk_id = key.slice(key.lastIndexOf('/') + 1);
   const home = isId(chunk_id) ? streamOfChunk(chunk_id) : null;

@@ -18,7 +18,7 @@ import type { Store } from '../../engine/store/store.js';
 
 /** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */
 const GATHER_MS = 500;
-/** What other processes stored, or left behind, is found after this at the latest. */
+/** Chunks that other processes stored, or left behind, are found after this at the latest. */
 const SWEEP_EVERY_MS = 60_000;
 const BATCH = 32;
 const STREAMS_AT_ONCE = 4;
@@ -121,7 +121,10 @@ export class ChunkProcessing {
     return true;
   }
 
-  /** What became of claimed chunks; where somebody transcribes, their transcript knows of it before this answers. */
+  /**
+   * Takes the results of claimed chunks; where somebody transcribes, their transcript knows of them before this
+   * answers.
+   */
   async result(stream_id: string, said: { token: string; results: { number: number; result: ChunkResult }[] }) {
     const { actors, transcribes, onTold } = this.#deps;
     if (transcribes === undefined) return actors.stream(stream_id).chunk_results(said);

@@ -14,7 +14,7 @@ import type { ChunkProcessing } from './chunk_processing.js';
 
 /** Announcing a chunk and uploading its bytes, which devices and apps do alike. Rules H-015 to H-024. */
 
-/** What an intent says of the chunk; devices say more, to name the stream. */
+/** The fields of an intent; devices send more, to name the stream. */
 export const INTENT_FIELDS = {
   source_chunk_ref: uuid.describe("The uploader's own name for it, unique within the stream."),
   sequence: whole({ min: 0 }).describe('Its number in the stream.'),
@@ -35,7 +35,7 @@ export const INTENT_FIELDS = {
   sha256: sha256.describe('Of those bytes, in hexadecimal.'),
 };
 
-/** What an intent has said of its chunk, as answers repeat it. */
+/** The fields of an intent that answers repeat. */
 export const announcedShape = z.strictObject({
   sequence: count.describe('Its number in the stream.'),
   source_start_ms: count.describe("Where it begins on the stream's timeline, in ms."),
@@ -49,7 +49,7 @@ export const announcedShape = z.strictObject({
   sha256: z.string().describe('Of those bytes, in hexadecimal.'),
 });
 
-/** How a chunk stands, from its announcement on. */
+/** The status of a chunk, from its announcement on. */
 export const chunkStatus = z
   .enum(['awaiting_upload', 'stored', 'processing', 'processed', 'failed', 'expired'])
   .describe(
@@ -166,7 +166,10 @@ function uploadView({ chunk_id, source_chunk_ref, status, size_bytes, sha256: ha
   return { chunk_id, source_chunk_ref, status, size_bytes, sha256: hash };
 }
 
-/** What makes two intents the same: all that the uploader says of the chunk. Letter case does not distinguish codecs. */
+/**
+ * The digest by which two intents are the same: over all that the uploader says of the chunk. Letter case does not
+ * distinguish codecs.
+ */
 function digestOf(intent: ChunkIntent, samples?: Pick<ChunkIntent, 'sample_rate_hz' | 'channels'>): string {
   const { source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms } = intent;
   const { codec, container, size_bytes, sha256: hash } = intent;

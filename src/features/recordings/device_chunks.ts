@@ -63,7 +63,7 @@ export async function uploadDeviceChunk(
   return upload;
 }
 
-/** How a chunk of the device stands. */
+/** Reads a chunk of the device. */
 export async function viewDeviceChunk(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   who: DeviceIdentity,
@@ -73,7 +73,7 @@ export async function viewDeviceChunk(
   return chunkStatusView(services, found);
 }
 
-/** How chunks of a stream stand, by the device's own references. One that nobody has announced has no item. */
+/** Lists chunks of a stream by the device's own references. One that nobody has announced has no item. */
 export async function listDeviceChunks(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime'>,
   who: DeviceIdentity,

@@ -105,7 +105,7 @@ export async function endDeviceStream(
   return deviceStreamView(services, stream);
 }
 
-/** What of a device's stream is not stored. */
+/** Lists the gaps of a device's stream: what is not stored. */
 export async function gapsOfDeviceStream(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: DeviceIdentity,
@@ -196,8 +196,8 @@ async function deviceStreamView(services: Pick<FeatureServices, 'actors'>, chang
 }
 
 /**
- * What no stored chunk covers, from 0 to the end: the recorded one, or that of the last registered chunk. Chunks come
- * in the order of their start, so one pass finds the holes.
+ * Finds the time that no stored chunk covers, from 0 to the end: the recorded one, or that of the last registered
+ * chunk. Chunks come in the order of their start, so one pass finds the holes.
  */
 async function gapsOf(
   { actors }: Pick<FeatureServices, 'actors'>,

@@ -134,7 +134,7 @@ async function storedChunks({ actors }: Pick<FeatureServices, 'actors'>, stream_
   return found.sort((a, b) => a.source_start_ms - b.source_start_ms || a.sequence - b.sequence);
 }
 
-/** How chunks in their order cover the time from 0 to the last end. */
+/** The missing and the overlapping time of chunks in their order, from 0 to the last end. */
 function fitOf(chunks: readonly Chunk[]): { missing_ms: number; overlap_ms: number } {
   let [reached_ms, missing_ms, overlap_ms] = [0, 0, 0];
   for (const { source_start_ms, source_end_ms } of chunks) {

@@ -106,7 +106,7 @@ async function storeSignals(
   );
   return { signals: posted.signals, texts: new Map(texts) };
 
-  /** What was staged goes at once where that can be done; the sweep finds what is left. */
+  /** Removes staged payloads at once where that can be done; the sweep finds what is left. */
   async function abandon(error: unknown): Promise<never> {
     if (isRefused(error)) await actor.unstage({ request }, fences).catch(orRefused(null));
     throw error;

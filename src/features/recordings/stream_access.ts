@@ -79,7 +79,7 @@ async function requireReader(
   if (stream.account_id !== account_id || !(await workspaceExists(services, workspace_id))) throw new Refused(absent);
 }
 
-/** What is asked of a stream that account events report; `silent`: its source is deleted, and no event is recorded. */
+/** A change of a stream that account events report; `silent`: its source is deleted, and no event is recorded. */
 export type StreamChange<Reply = Stream> = (
   stream: EntityOf<'stream'>,
   silence: { silent: boolean },

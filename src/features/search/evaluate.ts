@@ -13,7 +13,7 @@ import type { IndexedPage, SearchIndex } from './search_index.js';
 
 export type SearchKind = 'turn' | ItemKind;
 
-/** What is searched, and counted for the weight of words. */
+/** The indexes that are searched, and counted for the weight of words. */
 export type SearchScope = {
   shelves: readonly SearchIndex[];
   kinds: ReadonlySet<SearchKind>;
@@ -53,7 +53,7 @@ export type Weights = { idf: readonly number[]; average: number };
 
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
-/** How a match is noted: its variant above its count. */
+/** The bits of a match's count; its variant lies above them. */
 const COUNT_BITS = 12;
 const COUNT_MAX = 2 ** COUNT_BITS - 1;
 const KIND_OF_ENTRY: Readonly<Record<string, ItemKind>> = { c: 'conversation', m: 'memory', s: 'suggestion' };
@@ -130,7 +130,7 @@ export class Hits {
     return sum;
   }
 
-  /** What a word adds to that. Most texts are short and have a word once: what that comes to is kept. */
+  /** The share of a word in the score. Most texts are short and have a word once: that share is cached. */
   share(hit: number, word: number, weights: Weights): number {
     const cell = this.#cells[hit * this.#words + word] as number;
     if (cell === 0) return 0;
@@ -198,7 +198,7 @@ class Evaluation {
   /** Of each word and text: how it stands there. */
   #cells = new Uint16Array(0);
   #is_used = false;
-  /** How many cells are between one word's and the next's. */
+  /** The number of cells between one word's and the next's. */
   #cells_apart = 0;
   /** Postings of one term. */
   #places = new Uint16Array(0);
@@ -435,7 +435,7 @@ class Evaluation {
     this.#cells[cell] = (variant << COUNT_BITS) | Math.min(COUNT_MAX, known + count);
   }
 
-  /** What somebody says who is named. */
+  /** Counts a contact's turns as matches of the word that names the contact. */
   #hear(transcript_id: string, block: Block, first: number, texts: number): void {
     for (const [word, { contact_ids, speakers }] of this.#wanted.said_by ?? []) {
       const own = speakers.get(transcript_id);

@@ -15,7 +15,7 @@ import { type HitPlace, type Hits, itemOfEntry } from './evaluate.js';
 export type TurnAt = { readable: ReadableTranscript; page: TranscriptPage; at: number; turn: PageTurn };
 type TurnHitPlace = Extract<HitPlace, { transcript_id: string }>;
 
-/** What must be so beside what the index knows. */
+/** The conditions on a hit beside those that the index checks. */
 export type HitFilters = {
   pipeline_id: string | null;
   /** Contacts as they are today; whom a hit shows must be one of them. */
@@ -24,8 +24,8 @@ export type HitFilters = {
 };
 
 /**
- * What stands behind hits of the index, for one request: each transcript and page is read once. What the caller may not
- * read, and what is not there any more, is null.
+ * Reads the content of hits of the index, for one request: each transcript and page once. A hit that the caller may not
+ * read, or that is not there any more, is null.
  */
 export class HitReader {
   readonly #services: Pick<FeatureServices, 'actors' | 'runtime'>;
@@ -55,7 +55,7 @@ export class HitReader {
     return found;
   }
 
-  /** What a pipeline has heard in a recording, or the default one for it. */
+  /** The transcript of a pipeline for a recording, or that of the default one where it has none. */
   async heard(stream_id: string, pipeline_id: string | null): Promise<ReadableTranscript | null> {
     return orNull(
       readableTranscript(this.#services, this.#who, stream_id, { pipeline_id, or_default: true }),

@@ -99,7 +99,7 @@ function daysOf({ start, end }: ParsedResult, { text, ...asked }: PeriodQuery & 
 
 type Unit = 'day' | 'weekend' | 'week' | 'month' | 'year';
 
-/** How long what is said is; null where it may be said of something else. */
+/** The length of the period that the text names; null where it may name something else. */
 function unitOf(
   { start }: ParsedResult,
   { text, before, lower }: { text: string; before: string; lower: string },
@@ -183,7 +183,7 @@ function midnight({ year, month, day }: Day, time_zone: string): number {
   return found.length === 0 ? before : Math.min(...found);
 }
 
-/** How far the clocks of a zone are ahead of UTC at a time. */
+/** The ms by which the clocks of a zone are ahead of UTC at a time. */
 function offsetMs(at_ms: number, time_zone: string): number {
   const parts = clockOf(time_zone).formatToParts(at_ms);
   const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);

@@ -15,7 +15,10 @@ import { RecallViews } from './recall_views.js';
 import type { SearchIndexes } from './search_index.js';
 import { openScope } from './search_scope.js';
 
-/** What bears an answer to a question: passages and suggestions, and no answer. Rule K-015; docs/choices.md, "Search and recall". */
+/**
+ * Finds what supports an answer to a question: passages and suggestions, but not the answer. Rule K-015;
+ * docs/choices.md, "Search and recall".
+ */
 
 export type RecallQuery = {
   query: string;

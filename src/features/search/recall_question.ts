@@ -5,7 +5,7 @@ import { kindTerm, wordsIn } from '../../domain/search/words.js';
 import type { SearchIndex } from './search_index.js';
 import { stopWordsOf } from './stop_words.js';
 
-/** What a question is about, beside its words: which suggestions, and whether one's own. */
+/** The subject of a question, beside its words: kinds of suggestions, and whether it asks for one's own. */
 export type RecallQuestion = {
   words: string[];
   /** By the place of a word: terms of the suggestions that it stands for. */

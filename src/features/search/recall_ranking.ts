@@ -9,7 +9,7 @@ import { type Passage, passagesOf, scoreOfPassage } from './passages.js';
 import { Ranking } from './ranking.js';
 import type { RecallQuestion } from './recall_question.js';
 
-/** What a question has found. */
+/** The results of a question. */
 export type Recalled = {
   question: RecallQuestion;
   words: readonly QueryWord[];

@@ -3,7 +3,7 @@ import { SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../../actors/insights/
 import { count, id, moment } from '../../access/response_schemas.js';
 import { turnShape } from '../transcripts/turn_shape.js';
 
-/** What recall answers. */
+/** The shape of recall's answer. */
 
 const recallItemShape = z
   .strictObject({

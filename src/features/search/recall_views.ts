@@ -19,7 +19,7 @@ import { type Passage, pagesOfPassage } from './passages.js';
 import type { Candidate, Recalled } from './recall_ranking.js';
 import type { RecallItem } from './recall_shapes.js';
 
-/** What a question has found, as it is shown; null for what is none by its text, or is not to be read. */
+/** The views of a question's results; null for one that is none by its text, or that the caller may not read. */
 export class RecallViews {
   readonly #services: Pick<FeatureServices, 'actors'>;
   readonly #who: Principal;

@@ -202,7 +202,7 @@ class ShownHits {
     };
   }
 
-  /** What of a text is found, and which words are not in it; null where it is no hit whatever stands beside it. */
+  /** Checks a text: its snippet, and the words that it lacks; null where it is no hit whatever stands beside it. */
   #check({ text, language }: Text): { snippet: Snippet; missing: QueryWord[] } | null {
     const { phrases, excluded } = this.#parsed;
     const said = wordsIn(text).map(({ word }) => word);

@@ -8,12 +8,12 @@ import type { Runtime } from '../../engine/runtime/runtime.js';
 import { decodeStored } from '../../engine/store/codec.js';
 import type { Store } from '../../engine/store/store.js';
 
-/** What of a transcript can be found: a page and its block. */
+/** A page of a transcript in the index, with its block. */
 export type IndexedPage = { page: number; block: Block };
 
 /**
- * What of a library can be found, as it is in storage when it is asked for. Pages of transcripts are by the transcript's
- * id, in their order; items by their entry. Of recordings that are deleted pages may still be there.
+ * The index of a library, as it is in storage when it is asked for. Pages of transcripts are by the transcript's id, in
+ * their order; items by their entry. Of recordings that are deleted pages may still be there.
  */
 export type SearchIndex = {
   library_id: string;

@@ -21,7 +21,7 @@ const DEVELOPERS_ONLY = refuse(
 const TOO_MANY = wrongWorkspace(
   `must name a workspace: more than ${LIMITS.libraries_searched_max} accounts record in those that are searched`,
 );
-/** What only developers list, they alone search. */
+/** Kinds that only developers list, and so that they alone search. */
 const OF_DEVELOPERS: ReadonlySet<SearchKind> = new Set<ItemKind>(['conversation', 'memory']);
 
 export type ScopeQuery = {
@@ -35,7 +35,7 @@ export type ScopeQuery = {
 
 export type OpenScope = { scope: SearchScope; filters: HitFilters };
 
-/** What a query looks through, as it is now, and what must be so of its hits. */
+/** Opens the search scope of a query as it is now, with the conditions on its hits. */
 export async function openScope(
   services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_shelves: SearchIndexes },
   who: Principal,

@@ -18,7 +18,7 @@ const OF_QUESTIONS: readonly string[] = [
 const require = createRequire(import.meta.url);
 const loaded = new Map<string, ReadonlySet<string>>([[DEFAULT, new Set([...english, ...OF_QUESTIONS])]]);
 
-/** Those of a query, in the language that most of its words are of among those of the texts. */
+/** The stop words of a query, in the language that most of its words are of among those of the texts. */
 export function stopWordsOf(words: readonly string[], shelves: readonly SearchIndex[]): ReadonlySet<string> {
   let best = listOf(DEFAULT);
   let most = words.filter((word) => best.has(word)).length;

@@ -15,7 +15,7 @@ import { isClosed } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Fence, Store } from '../../engine/store/store.js';
 
-/** What other processes have left behind is found after this at the latest. */
+/** Announcements that other processes have left behind are found after this at the latest. */
 const SWEEP_EVERY_MS = 60_000;
 const AT_ONCE = 4;
 const TRANSCRIPTS_READ = 20;

@@ -14,7 +14,7 @@ import type { Announcements } from './announcements.js';
 
 /** The people that recordings hear. Rule K-006; docs/choices.md, "Contacts". */
 
-/** How many contacts are read at once where few may have the name that is looked for. */
+/** The number of contacts that are read at once where few may have the name that is looked for. */
 const SCAN_STEP = 200;
 
 export const contactShape = z

@@ -16,7 +16,7 @@ type PlacedWord = {
   speaker: string | null;
   begins: boolean;
 };
-/** What becomes one turn. */
+/** A run of words that becomes one turn. */
 type WordRun = { text: string; start_ms: number; end_ms: number; speaker: string | null; words: PlacedWord[] };
 
 /** More time than the file shows between two words: what is said after it is no part of the same utterance. */

@@ -18,7 +18,7 @@ const SPEAKERS_KEPT_MAX = 2_000;
 const NAMES_STEP = 200;
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 
-/** What transcripts are read with, by whoever may. */
+/** The services by which transcripts are read, for callers that may read them. */
 export type TranscriptReader = {
   actors: Pick<Actors, 'transcript' | 'source' | 'contacts'>;
   runtime: Pick<Runtime, 'cacheEpoch'>;
@@ -42,7 +42,7 @@ export type ReadableTranscript = {
 export type OfPipeline = { pipeline_id: string | null; or_default: boolean };
 const DEFAULT: OfPipeline = { pipeline_id: null, or_default: true };
 
-/** What is there of a stream's transcript, for whoever may read it; NOT_FOUND where its source is deleted. */
+/** The stream's transcript, for a caller that may read it; NOT_FOUND where its source is deleted. */
 export async function readableTranscriptOf(
   reader: TranscriptReader,
   stream: Stream,

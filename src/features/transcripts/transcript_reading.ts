@@ -29,7 +29,7 @@ const NO_TRANSCRIPT = refuse('NOT_FOUND', 'There is no such transcript.');
 /** A turn with its page, and its words where they were asked for. */
 export type FoundTurn = { page: number; turn: PageTurn; words?: Word[] | null };
 
-/** What of a stream's transcript the caller may read; NOT_FOUND as for the stream itself. */
+/** The stream's transcript, as far as the caller may read it; NOT_FOUND as for the stream itself. */
 export async function readableTranscript(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,

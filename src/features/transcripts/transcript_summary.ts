@@ -15,7 +15,7 @@ import { readableTranscript, requestedTranscript, type TranscriptQuery } from '.
 const interval = z.tuple([count, count]);
 const intervals = (meaning: string) => z.array(interval).describe(`${meaning}: from and to, in ms.`);
 
-/** How far a stream's transcript has come, and who speaks in it. */
+/** The progress of a stream's transcript, and its speakers. */
 export const transcriptShape = z
   .strictObject({
     stream_id: id.describe('The stream.'),
@@ -69,7 +69,7 @@ export async function readTranscript(
   return summarize(services, who, readable);
 }
 
-/** What recording a transcript is of, and how many ms of its audio are still to be transcribed. */
+/** The recording of a transcript, and the ms of its audio that are still to be transcribed. */
 export async function transcriptProgress(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -119,7 +119,7 @@ async function summarize(
   };
 }
 
-/** What makes text of audio here; null where nothing does. */
+/** The name of the engine that transcribes here; null where there is none. */
 function engineName({ settings }: { settings: TranscriberSettings }): string | null {
   const { by } = transcriberOf(settings);
   return by === 'nobody' ? null : by;

@@ -91,7 +91,7 @@ function clock(ms: number, point: '.' | ','): string {
   return `${part(ms / 3_600_000)}:${rest}`;
 }
 
-/** What is said can not begin a line of its own, which would look like what somebody else said. */
+/** Puts a turn on one line: a line of its own would look like another person's turn. */
 function oneLine(text: string): string {
   return text.replaceAll(/\s*[\r\n\u2028\u2029]+\s*/g, ' ');
 }

@@ -36,7 +36,7 @@ export type WindowWork = ClaimedWork & {
   language: string | null;
   /** Words that the account wants spelt so. */
   vocabulary: string[];
-  /** What was said last before it. */
+  /** The text of the last turn before it. */
   previous_text: string | null;
   known_speakers: KnownSpeaker[];
   samples: SpeakerSample[];
@@ -50,7 +50,7 @@ export type HeardSpeaker = {
   matches?: string | undefined;
 };
 
-/** What was heard in a window. */
+/** The transcription of a window. */
 export type TranscriptionResult = {
   /** Up to where it is whole; the rest goes with the next window. Absent: all of it. */
   consumed_to_ms?: number | undefined;

@@ -11,7 +11,7 @@ type RecentTranscription = {
   failures: RecentFailure[];
 };
 
-/** What became of windows in the last hour. */
+/** Counts the outcomes of windows in the last hour. */
 export function recentTranscription({
   results,
   failures,

@@ -49,7 +49,7 @@ type TranscriptionJobsDeps = JobQueueDeps & {
 /** `engine`: as debug answers name it; absent for workers outside. */
 export type WindowResult = JobResult & { result: TranscriptionResult; engine?: string | undefined };
 
-/** What tells whether a recording may be transcribed. */
+/** The account, workspace and source on which it depends whether a recording may be transcribed. */
 type RecordingOwner = Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id'>;
 
 /** Windows of recordings that are to be transcribed; transcripts hold them, the id of one is its stream's or a pipeline output's. */
@@ -217,7 +217,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     return (await orNull(actors.stream(stream_id).view(), 'NOT_FOUND')) === null ? 'gone' : 'open';
   }
 
-  /** What must still hold when a result is written. */
+  /** The conditions for writing a result. */
   async #fences(transcript: Transcript, stream_id: string): Promise<Fence[]> {
     const owner = await ownerStatus(this.#deps, transcript, LAYERS);
     if (owner.status !== 'open') throw new Refused(GONE);
@@ -302,7 +302,7 @@ function pipelineOfTranscript({ lane }: Transcript, context: Context): Pipeline 
   return context.pipelines.find((one) => one.number === number && !one.archived) ?? null;
 }
 
-/** What an account says of its language and its words. */
+/** The languages and words of an account, for its transcription. */
 function heardAs(
   context: Context,
   pipeline: Pipeline,

@@ -18,8 +18,8 @@ import type { TurnView } from './turn_shape.js';
 import { Voices } from './voices.js';
 
 /**
- * What people correct in the transcripts of their recordings. The commit checks that the caller's credential, the stream and
- * its source are still there. The answer is made of what was committed: a later run may already have replaced it.
+ * Corrections of transcripts by people. The commit checks that the caller's credential, the stream and its source are
+ * still there. The answer is made of what was committed: a later run may already have replaced it.
  */
 
 const NO_TURN = refuse('NOT_FOUND', 'There is no such due_own.');

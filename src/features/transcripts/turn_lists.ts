@@ -166,7 +166,7 @@ async function turnsOfMany(
 
 type StepsQuery = Pick<TurnsQuery, 'contact_id' | 'from' | 'to'> & { inside: Inside | undefined };
 
-/** What passes of each page of a stream, the newest first, and how far that has come. */
+/** The turns of each page of a stream that match, the newest first, and how far that has come. */
 async function* newestSteps(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   readable: ReadableTranscript,

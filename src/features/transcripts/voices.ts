@@ -14,7 +14,7 @@ type Heard = {
   fences: Fence[];
 };
 
-/** What is known of voices when a window is handed out, and what its result says of them. */
+/** Reads the known voices for a window that is handed out, and takes those of its result. */
 export class Voices {
   readonly #actors: Actors;
   readonly #now: () => number;

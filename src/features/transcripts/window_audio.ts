@@ -27,7 +27,7 @@ export type WindowFile = {
   wav: Wav | null;
   /** Parts of the file in their order, and where they lie on the stream's timeline. */
   parts: AudioPart[];
-  /** What of the timeline it stands for: one that could not be cut holds more. */
+  /** The part of the timeline that it stands for: audio that could not be cut holds more. */
   counts: Span;
   /** Plain samples in which nothing can be heard. */
   silent: boolean;

@@ -13,7 +13,7 @@ import { Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices as Services } from '../services.js';
 import { checkEndpoint, type OlderQuery } from './endpoints.js';
 
-/** What was delivered to an endpoint, or will be. */
+/** Deliveries to an endpoint, past and to come. */
 
 const NO_DELIVERY = refuse('NOT_FOUND', 'There is no such delivery.');
 const CURSOR_RULE = 'must be a cursor that this list returned';

@@ -22,7 +22,7 @@ type DeliveryClientDeps = {
   now: () => number;
 };
 
-/** What became of an attempt, and of which event it was, where that could be read. */
+/** The result of an attempt, and its event, where that could be read. */
 type Attempted = { result: AttemptResult; event_id: string | null };
 
 /** Sends one delivery: reads its event, signs it and posts it once. */

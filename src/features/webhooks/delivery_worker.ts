@@ -58,7 +58,7 @@ export class DeliveryWorker {
   readonly #dispatchers = new Map<string, EndpointDispatcher>();
   readonly #shared: DispatcherParts;
   readonly #task: DueTask<void>;
-  /** What came of the last requests to each endpoint. */
+  /** The results of the last requests to each endpoint. */
   readonly activity = new EndpointActivity();
   #due: DueEndpoint[] = [];
   #is_stopped = false;

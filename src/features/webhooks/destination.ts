@@ -1,7 +1,7 @@
 import { LIMITS } from '../../domain/limits.js';
 
 /**
- * What is wrong with an endpoint's address, or null. Only its form is checked: no name is resolved, no destination is
+ * The fault of an endpoint's address, or null. Only its form is checked: no name is resolved, no destination is
  * refused. Rules F-006 and F-007.
  */
 export function destinationFault(text: string): string | null {

@@ -4,7 +4,7 @@ import type { QueryAnswers } from '../../engine/cluster/process_queries.js';
 
 const ENDPOINTS_MAX = 5_000;
 
-/** What this process has seen of an endpoint. Times are the clock's. */
+/** The activity of an endpoint in this process. Times are the clock's. */
 export type SeenEndpoint = {
   endpoint_id: string;
   /** Null while nothing was sent to it here. */
@@ -18,7 +18,9 @@ export type SeenEndpoint = {
   disabled_at_ms: number | null;
 };
 
-/** What each process is asked of endpoints: what came of its last requests, and how many requests are under way. */
+/**
+ * The queries to each process about endpoints: the results of its last requests, and the number of those in progress.
+ */
 export type EndpointQueries = {
   endpoints: { about: string[]; value: { since_ms: number; in_flight: number; items: SeenEndpoint[] } };
 };
@@ -36,7 +38,7 @@ export function endpointAnswers(
   };
 }
 
-/** What came of the last requests to each of the 5,000 endpoints that were posted to last, by this process. */
+/** The results of the last requests by this process to each of the 5,000 endpoints that were posted to last. */
 export class EndpointActivity {
   readonly #seen = new LRUCache<string, SeenEndpoint>({ max: ENDPOINTS_MAX });
 

@@ -9,13 +9,13 @@ import type { DeliveryClient } from './delivery_client.js';
 import type { EndpointQueue, Target } from './endpoint_queue.js';
 import type { Queued, ReadyQueue } from './ready_queue.js';
 
-/** What came back for an endpoint waits so long for what is still in progress, so that one commit takes all of it. */
+/** Results for an endpoint wait so long for requests in progress, so that one commit takes all of them. */
 const GATHER_MS = 25;
 /** An endpoint that has more to send may use the places that it was given again and again for so long. */
 const KEEPS_PLACES_MS = 100;
 const TRY_AGAIN = { first_ms: 200, max_ms: 2_000 };
 
-/** What all dispatchers of a process share. */
+/** The parts that all dispatchers of a process share. */
 export type DispatcherParts = {
   work: EndpointQueue;
   client: DeliveryClient;

@@ -81,7 +81,7 @@ export const endpointForStaffShape = z
   })
   .meta({ id: 'EndpointForStaff' });
 
-/** How an endpoint stands, in words, with its last deliveries. */
+/** Reads the status of an endpoint, in words, with its last deliveries. */
 export async function endpointForStaff(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'store'> & { processes: ProcessQueries<EndpointQueries> },
   endpoint_id: string,

@@ -22,7 +22,7 @@ const TARGETS_MAX = 20_000;
 const TRIES_MAX = 4;
 const TOKEN_BYTES = 9;
 
-/** What never changes of an endpoint, and the account's credential epoch as last seen. */
+/** The fixed fields of an endpoint, and the account's credential epoch as last seen. */
 export type Target = ConcurrencyGroups & {
   endpoint_id: string;
   url: URL;
@@ -40,7 +40,7 @@ type EndpointWorkDeps = {
   now: () => number;
 };
 
-/** What endpoints' actors hand out and take back. */
+/** Takes claims of deliveries from endpoints' actors, and gives results back to them. */
 export class EndpointQueue {
   readonly #deps: EndpointWorkDeps;
   readonly #targets = new LRUCache<string, Target>({ max: TARGETS_MAX });
@@ -54,7 +54,7 @@ export class EndpointQueue {
     return this.#targets.get(endpoint_id) ?? null;
   }
 
-  /** What it takes to deliver to an endpoint; null when there is none. */
+  /** Reads what a delivery to an endpoint needs; null when there is none. */
   async targetOf(endpoint_id: string): Promise<Target | null> {
     const { actors, keys } = this.#deps;
     const endpoint = await orNull(actors.endpoint(endpoint_id).view(), 'NOT_FOUND');

@@ -7,7 +7,7 @@ import { verdictOf } from '../../domain/webhooks.js';
 
 type LastRequest = { at_ms: number; status_code: number | null; error: string | null };
 
-/** What is looked at to say why an endpoint gets what it gets. */
+/** The facts that explain why an endpoint gets what it gets. */
 export type EndpointFacts = {
   endpoint: Endpoint;
   account: 'open' | 'deleted' | 'gone';
@@ -15,7 +15,7 @@ export type EndpointFacts = {
   recent_types: readonly EventType[];
   /** Its last deliveries, the newest first. */
   deliveries: readonly { status: DeliveryStatus; next_attempt_at_ms: number | null; attempts: readonly Attempt[] }[];
-  /** What this process knows of the last request to it, which may be for an older delivery. */
+  /** The last request to it that this process knows of, which may be for an older delivery. */
   last_seen: LastRequest | null;
   now_ms: number;
 };

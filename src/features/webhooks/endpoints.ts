@@ -58,7 +58,7 @@ export const createdEndpointShape = z.strictObject({
     .describe('What deliveries are signed with; shown this once.'),
 });
 
-/** What lists of endpoints and deliveries are asked for: at most `limit`, older than the one whose id is `cursor`. */
+/** The query of lists of endpoints and deliveries: at most `limit`, older than the one whose id is `cursor`. */
 export type OlderQuery = { limit: number; cursor?: string | undefined };
 
 /** The new endpoint and its signing secret, which nobody is shown again. */

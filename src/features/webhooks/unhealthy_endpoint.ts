@@ -20,7 +20,7 @@ export const unhealthyEndpointShape = z
   })
   .meta({ id: 'TroubledEndpoint' });
 
-/** Those of a list that are still in that trouble, as they are stored. */
+/** The views of listed endpoints whose stored state still has that problem. */
 export async function unhealthyEndpointViews(
   services: Pick<FeatureServices, 'runtime'>,
   { trouble, listed, seen }: { trouble: Trouble; listed: readonly UnhealthyEndpoint[]; seen: readonly SeenEndpoint[] },

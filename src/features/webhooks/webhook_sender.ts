@@ -4,7 +4,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { skippingInterim } from '../../engine/wire/interim_answers.js';
 import { checkLiteral, makeLookup } from './addresses.js';
 
-/** What came of one request. */
+/** The outcome of one request. */
 export type WebhookResponse = {
   /** Null when no status line came. */
   status_code: number | null;

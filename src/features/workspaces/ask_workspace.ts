@@ -6,7 +6,7 @@ import type { EntityOf } from '../../engine/runtime/actors.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
 import type { FeatureServices } from '../services.js';
 
-/** How shared workspaces are asked. */
+/** Sends messages to shared workspaces. */
 
 const NOT_DECIDED = refuse('UNAVAILABLE', 'The workspace does not answer; look again in a moment.', {
   retry_after_s: 2,

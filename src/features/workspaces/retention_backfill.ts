@@ -22,7 +22,7 @@ export class RetentionBackfill {
     this.#actors = actors;
   }
 
-  /** What can't be looked into is left to the next walk. */
+  /** Lists a stream for retention; one that can't be read is left to the next walk. */
   async look(stream: Stream): Promise<void> {
     const { id, account_id, workspace_id } = stream;
     const key = `${workspace_id} ${account_id}`;

@@ -19,7 +19,7 @@ import { type Fence, isRetryable, type Queued, type Store } from '../../engine/s
 const RUN_EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */
 const LEASE_MS = 120_000;
-/** What failed here and did not come again since, another process has done. */
+/** A failure that did not come again within this time was mended by another process. */
 const FAILING_FORGOTTEN_MS = 5 * LEASE_MS;
 /** Leased at once, of one partition. */
 const PER_PARTITION_MAX = 10;
@@ -43,7 +43,7 @@ type RetentionSweepDeps = {
   awaited: (stream_id: string) => Promise<Interval[] | null>;
 };
 
-/** What is removed of one account in one workspace, and what must hold whenever something is. */
+/** The part of a sweep for one account in one workspace, and the conditions of every removal. */
 type SweepPart = { library_id: string; place: Library; sweep: LibrarySweep; fences: Fence[] };
 
 /**
@@ -193,7 +193,7 @@ export class RetentionSweep {
     return 'asked';
   }
 
-  /** What of the entity is removed: a commit each step, with the number of its records. */
+  /** Removes what has expired of the entity: a commit each step, with the number of its records. */
   #steps(list: DueList, asked: Expiring): AsyncGenerator<number> {
     switch (list) {
       case 'audio':
@@ -239,7 +239,7 @@ export class RetentionSweep {
     }
   }
 
-  /** What a pipeline has heard for itself goes with its stream, whose fence must be open as well. */
+  /** Expires turns. A pipeline output goes with its stream, whose fence must be open as well. */
   async *#expireTurns({ member, expire, fences }: Expiring): AsyncGenerator<number> {
     const transcript = this.#deps.actors.transcript(member);
     const held: Fence[] = [...fences];

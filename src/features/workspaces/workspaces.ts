@@ -20,7 +20,7 @@ const PRIVATE_STAYS = refuse('CONFLICT', 'A private workspace goes with its acco
 
 const days = z.int().min(0).nullable().describe('How many days they are kept. Null: for ever. 0: not at all.');
 
-/** What each bucket of retention holds. */
+/** The content of each bucket of retention, in words. */
 export const BUCKET_WORDS: Record<Bucket, string> = {
   audio: 'Chunks of audio.',
   transcripts: 'Turns and signals.',

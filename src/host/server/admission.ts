@@ -12,7 +12,7 @@ import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Settings } from '../settings.js';
 import { CannotStart, type Start } from './start.js';
 
-/** What requests are held to, whoever makes them. */
+/** The limits that requests are held to, whoever makes them. */
 export type AdmissionServices = {
   overload: Overload;
   rates: RateLimits;
@@ -45,14 +45,14 @@ export function openAdmission(
   };
 }
 
-/** What each part of this process may have open. */
+/** Plans the descriptors of this process. */
 export function shareDescriptors({ settings, log, supervised }: Start): DescriptorPlan {
   if (supervised === null) return planForMachine(settings, log, { processes: 1 });
   const { processes } = supervised.order;
   return shareOfPlan(planForMachine(settings, null, { processes }), descriptorLimit());
 }
 
-/** What so many processes may have open together; a start that asks for more than they may have says so. */
+/** Plans the descriptors of so many processes together; a start that asks for more than they may have says so. */
 export function planForMachine(
   settings: Settings,
   log: Start['log'] | null,

@@ -47,7 +47,7 @@ import { openTranscription } from './transcription.js';
 
 const DUE_ROUNDS_MAX = 1_000;
 
-/** What runs without a request: mails, webhooks, reminders, sweeps. */
+/** The services that run without a request: mails, webhooks, reminders, sweeps. */
 export type DeliveryServices = {
   mail: MailSender;
   mails: MailWorker;

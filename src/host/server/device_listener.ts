@@ -11,7 +11,10 @@ const LOOK_EVERY_MS = 1_000;
 const RETRY_MS = 60_000;
 /** Connections that wait for their handshake, for each handshake that is done at once. */
 const WAITING_PER_HANDSHAKE = 16;
-/** What one network may have of all places: in handshakes, where somebody may stall, and among those that wait. */
+/**
+ * The share of all places that one network may have: in handshakes, where somebody may stall, and among those that
+ * wait.
+ */
 const HANDSHAKES_SHARE = 1 / 4;
 const WAITING_SHARE = 1 / 2;
 

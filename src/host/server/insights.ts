@@ -13,7 +13,7 @@ type OpenInsightsDeps = Pick<Entities, 'store' | 'actors' | 'runtime'> &
 
 const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', nobody: null } as const;
 
-/** What looks into conversations: the jobs for whoever does, and the built-in worker where there is one. */
+/** Opens the insights: the jobs for workers, and the built-in worker where there is one. */
 export function openInsights(
   { settings, log }: Start,
   { store, actors, runtime, clock, keys, poll, metrics, further }: OpenInsightsDeps,

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** What was started and how it is stopped: the last first, all of it once, whatever goes wrong. */
+/** Stops what was started: the last first, all of it once, whatever goes wrong. */
 export class Shutdown {
   readonly #log: Pick<Logger, 'warn'>;
   readonly #stops: (() => Promise<unknown> | unknown)[] = [];

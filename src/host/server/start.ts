@@ -10,7 +10,9 @@ import type { Shutdown } from './shutdown.js';
 /** The services of a whole server, with all settings. */
 export type ServerServices = Services & { settings: Settings };
 
-/** What every part of a server is started with. `supervised`: null for one that is alone on its ports. */
+/**
+ * The arguments with which every part of a server is started. `supervised`: null for one that is alone on its ports.
+ */
 export type Start = { settings: Settings; log: Logger; shutdown: Shutdown; supervised: SupervisorLink | null };
 
 /** Work in progress gets so long to end. */
@@ -26,7 +28,7 @@ export function isStartProblem(error: unknown): boolean {
   return [CannotStart, DataFolderHeld, NoRedisProgram, WrongSettings].some((kind) => error instanceof kind);
 }
 
-/** What a person can set right about Redis stops the start in words; anything else is a bug and shows its stack. */
+/** Reports a problem with Redis that a person can solve in words; anything else is a bug and shows its stack. */
 export async function ofStorage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

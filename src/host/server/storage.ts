@@ -19,7 +19,7 @@ import type { Tracing } from '../../engine/tracing/tracing.js';
 import { claimRedis, connectRedis, type OpenRedis } from './redis.js';
 import { CannotStart, DRAIN_MAX_MS, ofStorage, type Start } from './start.js';
 
-/** What is kept, and who keeps it. */
+/** The services that store state, audio and keys. */
 export type StorageServices = {
   keys: ServerKeys;
   clock: Clock;
@@ -49,7 +49,7 @@ export async function openFoundation(start: Start): Promise<Foundation> {
   return { ...opened, keys, clock };
 }
 
-/** What entities lie in, and what runs them. */
+/** The storage and the runtime of entities. */
 export type Entities = { store: RedisStore; runtime: Runtime; actors: Actors; records: ImmutableRecordsRedis };
 
 export async function startRuntime(

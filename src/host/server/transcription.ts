@@ -31,7 +31,7 @@ type OpenTranscriptionDeps = Pick<Entities, 'store' | 'actors'> &
     speech: SpeechProcess;
   };
 
-/** What makes text of recordings: the windows for whoever does, and the built-in worker where there is an engine. */
+/** Opens the transcription: the windows for workers, and the built-in worker where there is an engine. */
 export function openTranscription(
   { settings, log }: Start,
   {

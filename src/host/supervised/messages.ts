@@ -10,10 +10,13 @@ export type RefusalCount = {
   count: number;
 };
 
-/** What a server process is started with. `redis_socket`: of the supervisor's own Redis; null where REDIS_URL is set. */
+/**
+ * The order with which a server process is started. `redis_socket`: of the supervisor's own Redis; null where REDIS_URL
+ * is set.
+ */
 export type StartOrder = {
   number: number;
-  /** What it is called among all that work on the Redis: its supervisor knows what it owns. */
+  /** Its id among all processes on the Redis: its supervisor knows which partitions it owns. */
   member_id: string;
   processes: number;
   redis_socket: string | null;
@@ -43,7 +46,7 @@ export type Order =
   | { do: 'hear'; question: number; answers: ProcessAnswer[] }
   | { do: 'note'; troubles: ProcessTrouble[] };
 
-/** What one process answered; `value` is undefined where it did not in time. */
+/** The answer of one process; `value` is undefined where none came in time. */
 export type ProcessAnswer = { number: number; pid: number; value?: unknown };
 
 /** From a server process to the supervisor. */

@@ -15,13 +15,13 @@ import {
 /** A question that no supervisor has answered by then is answered by nobody. */
 const HEAR_MAX_MS = 2_000;
 
-/** What a server process does at its supervisor's word. */
+/** The commands that a server process takes from its supervisor. */
 export type SupervisorCommands = {
   serve(port: PortName, socket: Socket): void;
   count(refusals: RefusalCount[]): void;
   drain(): void;
   leave(): Promise<void>;
-  /** What other processes ask of this one. */
+  /** Answers a query of another process. */
   tell(name: string, about: unknown): Promise<unknown>;
 };
 
@@ -74,7 +74,7 @@ export class SupervisorLink {
     report({ says: 'back', connection }, socket, () => socket.destroy());
   }
 
-  /** What all processes answer, this one apart. */
+  /** Asks all other processes. */
   ask(name: string, about: unknown): Promise<ProcessAnswer[]> {
     const question = ++this.#asked;
     return new Promise((resolve) => {

@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL('./child_main.js', import.meta.url));
 const READY_MAX_MS = 60_000;
 /** One that missed a beat and then some is not offered anything. */
 const RESPONSIVE_WITHIN_MS = 2 * BEAT_EVERY_MS;
-/** What an ended process said last is read within so long. */
+/** The last output of an ended process is read within so long. */
 const LAST_WORDS_MS = 50;
 
 /** Why a process did not come to serve; what it said, where it said something. */
@@ -31,7 +31,7 @@ export class Child {
   state: 'starting' | 'ready' | 'leaving' | 'gone' = 'starting';
   /** Connections that it has, by port. */
   readonly connections: Record<PortName, number> = { public: 0, device: 0, operator: 0 };
-  /** Those of them that it was offered and has not taken. */
+  /** The connections that it was offered and has not taken. */
   offered = 0;
   #heard_ms = performance.now();
   readonly #process: ChildProcess;

@@ -51,7 +51,7 @@ export class Children {
   readonly #stopping = new AbortController();
   #owners: { among: readonly string[]; by_partition: readonly string[] } = { among: [], by_partition: [] };
   #rolling: Promise<void> | null = null;
-  /** Those that ended unasked. */
+  /** Processes that ended unasked. */
   #replaced: { number: number; pid: number; at_ms: number }[] = [];
   #troubles: ProcessTrouble[] = [];
   #looked_ms = performance.now();
@@ -71,7 +71,7 @@ export class Children {
     this.#stopLooking = every(BEAT_EVERY_MS, () => this.#look());
   }
 
-  /** Those that serve, by number. */
+  /** The processes that serve, by number. */
   get serving(): Child[] {
     return [...this.#places.values()].filter(({ state }) => state === 'ready');
   }

@@ -27,7 +27,7 @@ type Connection = {
   port: PortName;
   /** Null once a process has it. */
   socket: Socket | null;
-  /** What was read of it. */
+  /** The bytes that were read of it. */
   head: Buffer;
   partition: number | null;
   child: Child | null;
@@ -49,7 +49,7 @@ type DoorsDeps = {
   /** Connections that may be here at once, in the hands of no process. */
   held_max: number;
   log: ConstructorParameters<typeof Stalls>[0]['log'] & { error(fields: object, text: string): void };
-  /** What was refused since the last time. */
+  /** Takes the refusals since the last time. */
   counted: (refusals: RefusalCount[]) => void;
 };
 
@@ -60,9 +60,9 @@ type DoorsDeps = {
 export class ConnectionAcceptor {
   readonly #deps: DoorsDeps;
   readonly #open = new Map<number, Connection>();
-  /** Those that a process was offered and has not taken, and since when, in milliseconds of `performance.now`. */
+  /** Connections that a process was offered and has not taken, and since when, in milliseconds of `performance.now`. */
   readonly #offered = new Map<Connection, number>();
-  /** Those that wait for a process, each its own; by null those that nobody can serve now. */
+  /** Connections that wait for a process, each its own; by null those that nobody can serve now. */
   readonly #queues = new Map<Child | null, Set<Connection>>();
   readonly #limiters: Record<PortName, ConnectionLimiter>;
   readonly #servers: Server[] = [];

@@ -6,7 +6,7 @@ const ANSWER_MAX_MS = 1_000;
 
 type OpenQuery = { asked: Set<Child>; answers: ProcessAnswer[]; end: () => void };
 
-/** What one process asks all others: each is asked, and what came back in time is the answer. */
+/** Relays a query of one process to all others, and gives the answers that came in time. */
 export class QueryRelay {
   readonly #all: () => Iterable<Child>;
   readonly #open = new Map<number, OpenQuery>();

@@ -57,7 +57,7 @@ const add = async (id) => {
   if (typeof reply !== 'number') throw new Error(`refused: ${JSON.stringify(reply)}`);
 };
 
-/** What the runtime sends for one message, with no actor behind it. */
+/** Sends what the runtime sends for one message, with no actor behind it. */
 const commitBare = async (entity) => {
   const commit_id = `b0b0b0b0b0b0${(++commits).toString(16).padStart(12, '0')}`;
   const state = { ...fresh, count: entity.version.version + 1 };

@@ -1,4 +1,4 @@
-/** What a worker makes of a conversation: as much as one result may hold. */
+/** The result of a worker for a conversation: as much as one result may hold. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { randomId } from '../../../dist/src/engine/random/random.js';
 

@@ -27,7 +27,7 @@ const workspace_id = id();
 const place = { account_id, workspace_id, source_id: id(), library_id: libraryId(account_id, workspace_id) };
 
 answer(null, {
-  /** How long each of so many publications of 50 suggestions and 20 memories took, ms. */
+  /** Measures each of so many publications of 50 suggestions and 20 memories, in ms. */
   async publish({ count }) {
     const took_ms = [];
     for (let made = 0; made < count; made++) took_ms.push(await publishInsights(actors, { ...place, stream_id: id() }));

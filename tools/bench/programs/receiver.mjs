@@ -72,7 +72,7 @@ answer(
       for (const [path, secret] of Object.entries(of))
         keys.set(path, Buffer.from(secret.slice('whsec_'.length), 'base64'));
     },
-    /** What came since the last time this was asked. */
+    /** The requests since the last call. */
     async taken() {
       const told = { requests, different: seen.size, wrong_signatures, latencies_ms };
       [seen, requests, wrong_signatures, latencies_ms] = [new Set(), 0, 0, []];

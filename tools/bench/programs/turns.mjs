@@ -91,7 +91,7 @@ async function bare(lane) {
 
 const inTurns = ({ ops, seconds }) => ({ ops: ops * TURNS, seconds });
 
-/** What Redis keeps of a recording of so many windows, by turn. */
+/** The bytes that Redis keeps of a recording of so many windows, by turn. */
 async function bytes({ windows }) {
   const recording = await begin(windows);
   lanes.set(-2, recording);

@@ -1,4 +1,4 @@
-/** What makes and empties backlogs of deliveries, in the process that is measured. */
+/** Makes and empties backlogs of deliveries, in the process that is measured. */
 const AT_ONCE = 64;
 const DRAIN_MAX_MS = 120_000;
 

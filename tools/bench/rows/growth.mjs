@@ -7,7 +7,7 @@ import { registerStream, sendChunk, startSpool } from '../spool_setup.mjs';
 const FIXED_CODE = 123_456;
 const FEW_ACCOUNTS = 2_000;
 const CODES_AN_EMAIL = 5;
-/** What a dormant account takes while it is seeded, its log's rewrite included. */
+/** The bytes of a dormant account while it is seeded, its log's rewrite included. */
 const ACCOUNT_BYTES = 8_000;
 
 export const title = 'cost of a chunk in a long stream, and of a sign-in among many accounts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startServer } from '../own_server.mjs';
 
 const PROCESSES = 10;
-/** What a start leaves behind is done by then. */
+/** The work after a start is done by then. */
 const SETTLED_AFTER_MS = 15_000;
 const ROUND_MS = 20_000;
 

@@ -56,7 +56,7 @@ async function actorBytes(spool) {
   return (after.heap_bytes - before.heap_bytes) / ACTORS;
 }
 
-/** All that Redis keeps more than before: entities, sessions, logs, and the shares in what partitions keep. */
+/** The bytes that Redis keeps beside those before: entities, sessions, logs, and the shares in what partitions keep. */
 async function accountBytes(spool) {
   const redis = new Redis(spool.socket_path);
   const keptBytes = async () => {

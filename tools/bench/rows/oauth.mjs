@@ -192,7 +192,7 @@ async function side(stops, { program, port, client_id, agent_secret, introspect_
           },
         }),
     },
-    /** How many of so many exchanges of one code were accepted, time after time. */
+    /** Counts how many of so many exchanges of one code were accepted, time after time. */
     async codeRace() {
       const counts = [];
       for (const code of await mint(TIMES)) {
@@ -201,7 +201,7 @@ async function side(stops, { program, port, client_id, agent_secret, introspect_
       }
       return counts;
     },
-    /** How many different refresh tokens so many uses of one have led to. */
+    /** Counts the different refresh tokens to which so many uses of one have led. */
     async refreshRace() {
       const counts = [];
       for (const code of await mint(TIMES)) {

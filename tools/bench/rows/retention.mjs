@@ -85,7 +85,7 @@ async function fill({ spool, app }, source_id) {
   await spool.program.ask('seed_turns', { stream_id, windows: WINDOWS });
 }
 
-/** How long each request of these clients took, ms. */
+/** Measures each request of these clients, in ms. */
 async function askPaced(clients, isOver) {
   const took_ms = [];
   const run = async (app) => {

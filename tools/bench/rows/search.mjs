@@ -29,7 +29,7 @@ export async function run(options) {
   return [...rows, await recallRow()];
 }
 
-/** Whatever is measured with so many turns of one account. */
+/** Measures all rows with so many turns of one account. */
 async function rowsOf(turns, options, measure) {
   const { folder, remove } = temporaryFolder();
   const stops = [remove];

@@ -148,7 +148,7 @@ async function lagRow() {
   }
 }
 
-/** How long after its chunk was stored each recording's first turn was recorded, ms. */
+/** Measures for each recording the ms from when its chunk was stored to when its first turn was recorded. */
 async function turnsOf(app, after, stored) {
   const lags = new Map();
   const until = Date.now() + 60_000;

@@ -73,11 +73,11 @@ async function makeWorld(folder, stops) {
   return { spool, receiver, bullmq, bare, url, accounts, endpoints, sick, body: JSON.stringify(items[0]) };
 }
 
-/** How fast a backlog is delivered. */
+/** Measures the rate at which a backlog is delivered. */
 async function deliveryRates({ spool, receiver, bullmq, bare, url, accounts, endpoints, body }, options) {
   const { redis_pid } = spool.program.ready;
   const targets = endpoints.map(({ path, secret }) => ({ url: url(path), secret }));
-  /** What a run claims to have delivered has arrived, each at least once, and rightly signed. */
+  /** Fails unless each claimed delivery has arrived at least once, and rightly signed. */
   const arrived = async (name, ops) => {
     const { different, wrong_signatures } = await receiver.ask('taken');
     verify(`deliveries of ${name}`, different, ops);

@@ -56,7 +56,7 @@ const OF_NAMES: Record<string, unknown> = {
   score: 0.9,
 };
 
-/** What is null in an answer where all is well, and on the last page of a list. */
+/** Members that are null in an answer where all is well, and on the last page of a list. */
 const NULL_WHERE_FINE: ReadonlySet<string> = new Set([
   'cursor',
   'error',
@@ -76,7 +76,7 @@ const DEPTH_MAX = 12;
 
 type Named = Record<string, Schema>;
 
-/** What stands where neither the schema nor a name says more. */
+/** The example of a text for which neither the schema nor its name says more. */
 const PLAIN_TEXT = 'text';
 
 /** `named`: the shapes that references lead to. */

@@ -1,6 +1,6 @@
 import { countInWords, durationInWords, sizeInWords } from '../../../domain/limit_text.js';
 import { LIMITS } from '../../../domain/limits.js';
-/** What the reference is divided into. A path belongs to the first area that has it, or whole segments of its start. */
+/** The areas of the reference. A path belongs to the first area that has it, or whole segments of its start. */
 export type Area = { name: string; introduction: string; prefixes: readonly string[] };
 
 const AREAS: readonly Area[] = [
@@ -151,7 +151,7 @@ export function areaId(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }
 
-/** Those of the rows that the reference shows, in order. */
+/** The areas of the rows that the reference shows, in order. */
 export function areasOf(rows: readonly { path: string; summary?: string }[]): Area[] {
   const shown = new Set(rows.flatMap(({ path, summary }) => (summary === undefined ? [] : [areaOf(path)])));
   return AREAS.filter((area) => shown.has(area));

@@ -25,7 +25,7 @@ export function documentsOf(routes: Record<ListenerName, readonly Route[]>, scop
 
 export type ApiDocuments = Record<ListenerName, ApiDocument>;
 
-/** What a scope lets an app do, in words for people. */
+/** The abilities that a scope gives an app, in words for people. */
 export type ScopeWords = (scope: string) => string;
 
 const VERSION = '1';
@@ -218,7 +218,7 @@ function keep<Value>(table: Record<string, Value>, names: ReadonlySet<string>): 
   return Object.fromEntries(Object.entries(table).filter(([name]) => names.has(name)));
 }
 
-/** What endpoints get, by event type. */
+/** The webhooks of the document, by event type. */
 function webhooksOf(schemas: Schemas): NonNullable<ApiDocument['webhooks']> {
   const event = schemas.ofAnswer(eventShape);
   const delivered = EVENT_TYPES.filter((type) => isDelivered(type, {}));

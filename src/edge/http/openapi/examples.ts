@@ -35,7 +35,7 @@ export const OF_FORMATS: Record<string, unknown> = {
   uri: 'https://app.example/hooks',
 };
 
-/** What must be there; all there is where nothing must. */
+/** An example with the required members; with all members where none is required. */
 export function exampleOf(schema: Schema, name = ''): unknown {
   if (Object.hasOwn(OF_NAMES, name)) return OF_NAMES[name];
   if (schema.properties !== undefined) {

@@ -48,7 +48,7 @@ function fieldRows(
   return [row, ...fieldsOf(document, inner).map((field) => ({ ...field, name: prefix + field.name }))];
 }
 
-/** What something is that may be null instead. */
+/** The schema of a value that may be null instead. */
 function orNull({ anyOf = [] }: Schema): Schema | null {
   const others = anyOf.filter(({ type }) => type !== 'null');
   return anyOf.length === 2 && others.length === 1 ? (others[0] ?? null) : null;

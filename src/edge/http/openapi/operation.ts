@@ -14,7 +14,7 @@ import type { Schemas } from './schemas.js';
 const TEXT: Schema = { type: 'string' };
 const UUID: Schema = { type: 'string', format: 'uuid' };
 
-/** What path parameters are, beside `id`: that is the id of what the path names before it. */
+/** Path parameters beside `id`, which is the id of what the path names before it. */
 const PATH_PARAMETERS: Record<string, [description: string, schema: Schema]> = {
   account: ['Id or email address of an account.', TEXT],
   client: ['A client_id.', TEXT],

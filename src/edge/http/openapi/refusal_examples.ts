@@ -2,7 +2,7 @@ import type { OauthErrorCode } from '../../../domain/oauth_errors.js';
 import type { RefusalCode } from '../../../domain/refusals.js';
 import type { ApiDocument } from './openapi.js';
 
-/** How refusals look, one for each code: wherever an operation may be refused, its reference names them. */
+/** Examples of refusals, one for each code: the reference of an operation names those that it can give. */
 
 const REFUSED: Record<RefusalCode, string | { message: string; [more: string]: unknown }> = {
   BAD_REQUEST: {

@@ -5,12 +5,12 @@ import type { Schema } from './openapi.js';
 export class Schemas {
   readonly #named = new Map<string, Schema>();
 
-  /** What a request must be, before anything is made of it. */
+  /** The schema of a request, before it is parsed. */
   ofRequest(schema: z.ZodType): Schema {
     return this.#convert(schema, 'input');
   }
 
-  /** What an answer is. More members may come, so none is ruled out. */
+  /** The schema of an answer. More members may come, so none is ruled out. */
   ofAnswer(schema: z.ZodType): Schema {
     return this.#convert(schema, 'output');
   }

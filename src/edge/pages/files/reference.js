@@ -30,7 +30,7 @@ async function search() {
   return show(matching(rows, words), words);
 }
 
-/** Those that hold every word; first those that hold them in their path or summary. */
+/** The rows that hold every word; those that hold them in their path or summary come first. */
 function matching(rows, words) {
   const holdsAll = (text) => words.every((word) => text.includes(word));
   const ranked = rows.flatMap((row) => {

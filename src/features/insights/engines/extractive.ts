@@ -180,7 +180,7 @@ function dueIn(sentence: string, { at_ms, utc_offset_min }: InputTurn): string |
   return due.toISOString();
 }
 
-/** What is new, what is said otherwise now, and what is not said any more. The same turns again change nothing. */
+/** The suggestions that are new, changed or gone. The same turns again change nothing. */
 function changesOf({ suggestions }: InsightInput, promises: readonly NewSuggestion[]): RawSuggestion[] {
   const taken = new Set<number>();
   const known = new Map<NewSuggestion, InsightInput['suggestions'][number]>();

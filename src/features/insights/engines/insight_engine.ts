@@ -1,7 +1,7 @@
 import type { MadeBy } from '../../../../actors/insights/library_state.js';
 import type { InsightInput } from '../insight_input.js';
 
-/** What looks into a conversation: the built-in one, or a model that is asked over HTTP. */
+/** An engine that makes insights of a conversation: the built-in one, or a model that is asked over HTTP. */
 export interface InsightEngine {
   /** As debug answers and runs name it. */
   readonly name: string;

@@ -2,7 +2,7 @@ import { cleanText } from '../clean_text.js';
 import type { InputTurn } from '../insight_input.js';
 import { stems, wordsOf } from '../stems.js';
 
-/** What a conversation turns on: words that it says often and that few conversations are full of. */
+/** The keywords of a conversation: words that it says often and that are rare in most conversations. */
 
 const WORD_CHARS_MIN = 3;
 /** A phrase of two words weighs more than each of them. */

@@ -24,7 +24,7 @@ export function carriesBrand(name: string, brands: readonly string[]): boolean {
   });
 }
 
-/** What a text looks like: plain lower-case letters and digits, with one space for whatever separates them. */
+/** Reduces a text to its look: plain lower-case letters and digits, with one space for whatever separates them. */
 function skeletonOf(text: string): string {
   const letters = [...unmarked(text.normalize('NFKD'))].map(plainLetter).join('');
   // Before letter case goes: a capital i looks like an l only as long as it is one. And again after, for the rest.

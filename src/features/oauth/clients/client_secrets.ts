@@ -16,7 +16,7 @@ export function randomClientSecret(): string {
   return Buffer.from(randomBytes(SECRET_BYTES)).toString('base64url');
 }
 
-/** What is kept of a client's secret. */
+/** The stored hash of a client's secret. */
 export function clientSecretHash(
   keys: ServerKeys,
   { client_id, secret }: { client_id: string; secret: string },

@@ -13,7 +13,7 @@ import { APP_CALLBACK_PATH, APP_CLIENT_ID, type FirstPartyClient } from './first
 import { matchesRegistered } from './redirect_uris.js';
 import type { RegisteredClient, RegisteredClients } from './registered_clients.js';
 
-/** What a client is made of; its id and its secret are made here. */
+/** The fields of a new client; its id and its secret are made here. */
 export type NewClient = Omit<RegisteredClient, 'client_id'>;
 
 /** A client with all that staff see of it. `state` is null for one of the file of which nothing was changed. */
@@ -21,7 +21,7 @@ export type ClientRecord = { client: Client; state: ClientState | null };
 
 export type MadeClient = ClientRecord & { state: ClientState; client_secret: string | null };
 
-/** What a client shows with every request is held against the kept hashes once, not every time. */
+/** The number of proven secrets that are remembered: a client's secret is hashed once, not with every request. */
 const PROVEN_MAX = 1_000;
 const PROVEN_KEY_BYTES = 32;
 
@@ -83,7 +83,7 @@ export class Clients {
     return client.party === 'first' || state !== null ? { client, state } : null;
   }
 
-  /** What a header has proven before; null where it is not known. */
+  /** The secret that a header has proven before; null where it is not known. */
   provenBy(header: string): ProvenSecret | null {
     return this.#proven.get(this.#nameOf(header)) ?? null;
   }
@@ -162,7 +162,7 @@ export class Clients {
     return { client, ...turned };
   }
 
-  /** Those of the file, in its order. */
+  /** The client ids of the file, in its order. */
   firstPartyIds(): string[] {
     return [...this.#first_party.keys()];
   }

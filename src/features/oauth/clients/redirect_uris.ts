@@ -104,8 +104,8 @@ function lowerAppScheme(text: string): string {
 }
 
 /**
- * What a consent page shows of where the person goes back to: a host with its port if it is an unusual one (punycode as
- * it is, so that a look-alike shows), or an app's scheme.
+ * The host that a consent page shows for where the person goes back to: with its port if it is an unusual one (punycode
+ * as it is, so that a look-alike shows), or an app's scheme.
  */
 export function redirectHost(uri: string): { host: string; kind: 'web' | 'loopback' | 'app' } {
   const url = new URL(uri);

@@ -19,7 +19,7 @@ const record = z.object({
   token_endpoint_auth_method: z.enum(AUTH_METHODS),
 });
 
-/** What is written once of a third-party client, under its id. Its secrets, use and end are the client actor's. */
+/** The fixed fields of a third-party client, under its id. Its secrets, use and end are the client actor's. */
 export type RegisteredClient = z.infer<typeof record>;
 
 /** Beyond the time after which an unused client ends: a client must never outlive its record. */

@@ -114,7 +114,7 @@ export async function builtInProblem(settings: TranscriberSettings): Promise<str
   }
 }
 
-/** What the built-in engine hears, in words. */
+/** The languages that the built-in engine transcribes, in words. */
 export function builtInLanguages(settings: TranscriberSettings): string {
   const model = speechModelOf(modelFolder(settings));
   const names = new Intl.DisplayNames('en', { type: 'language' });

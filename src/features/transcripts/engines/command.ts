@@ -14,12 +14,12 @@ import { readTranscription } from './transcription_json.js';
 /** One of the words holds `{audio}`. */
 type CommandOptions = { name: string; words: readonly string[]; answer_ms_max?: number };
 
-/** All that it learns of our environment: the rest may be secret. `env NAME=value program …` sets more. */
+/** The environment variables that a program gets: the rest may be secret. `env NAME=value program …` sets more. */
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH'];
 const FOLDER = 'spool-audio-';
 /** A folder of a server that was killed: older than any that is in use. */
 const LEFT_BEHIND_MS = 3_600_000;
-/** What it left running has its output closed after this. */
+/** The output of processes that a program left running is closed after this. */
 const CLOSED_AFTER_MS = 1_000;
 
 export class Command implements Engine {
@@ -45,7 +45,7 @@ export class Command implements Engine {
 
   async close(): Promise<void> {}
 
-  /** What it wrote. It has a process group of its own, of which nothing is left afterwards. */
+  /** Runs the program and gives its output. It has a process group of its own, of which nothing is left afterwards. */
   async #run(path: string, { folder, signal }: { folder: string; signal: AbortSignal }): Promise<string> {
     const [program = '', ...args] = this.#options.words.map((word) => word.replaceAll(AUDIO_WORD, path));
     const deadline = AbortSignal.timeout(this.#options.answer_ms_max ?? LIMITS.engine_ms_max);

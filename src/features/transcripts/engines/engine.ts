@@ -1,6 +1,6 @@
 import type { WindowFile } from '../window_audio.js';
 
-/** What turns audio into text: a server that is asked over HTTP, or a program of this machine. */
+/** An engine that turns audio into text: a server that is asked over HTTP, or a program of this machine. */
 export interface Engine {
   /** As debug answers and runs name it. */
   readonly name: string;

@@ -6,7 +6,7 @@ import { EngineFailed } from './engine.js';
 
 /** A server that engines ask over HTTP: bounded answers, deadlines, and a code for every way in which it fails. */
 
-/** What servers say that do not know what they are asked for. */
+/** Statuses of servers that do not support the requested form. */
 const NOT_KNOWN: ReadonlySet<number> = new Set([400, 422]);
 /** Refusals of what was sent; any other one refuses whoever asks, whatever comes. */
 const OF_CONTENT: ReadonlySet<number> = new Set([...NOT_KNOWN, 413, 415]);
@@ -22,7 +22,7 @@ type EngineServerOptions<Form> = {
   url: string;
   path: string;
   key: string | null;
-  /** What may be asked for, the most telling form first. */
+  /** The forms that may be requested, the most telling one first. */
   forms: readonly Form[];
   answer_ms_max?: number;
   now?: () => number;
@@ -161,7 +161,7 @@ function retryAfter(said: string | string[] | undefined): number | undefined {
   return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, LIMITS.engine_retry_after_ms_max) : undefined;
 }
 
-/** What broke on the way. The words of errors are not passed on: they may hold what was sent. */
+/** The failure of a request. The words of errors are not passed on: they may hold what was sent. */
 function failureOf(error: unknown, { stopped, late }: { stopped: boolean; late: boolean }): EngineFailed {
   if (stopped) return new EngineFailed('ENGINE_STOPPED', 'The server stopped meanwhile.');
   const code = (error as NodeJS.ErrnoException).code;

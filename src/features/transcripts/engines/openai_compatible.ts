@@ -4,7 +4,7 @@ import type { Engine, Transcription, TranscriptionRequest } from './engine.js';
 import { EngineServer } from './engine_server.js';
 import { readTranscription } from './transcription_json.js';
 
-/** What the address must serve: `POST {url}/audio/transcriptions`, as OpenAI has it and many others. */
+/** The options of a server with `POST {url}/audio/transcriptions`, as OpenAI has it and many others. */
 
 type OpenAiOptions = {
   url: string;
@@ -16,7 +16,7 @@ type OpenAiOptions = {
   now?: () => number;
 };
 
-/** What is asked for, the most telling form first. Servers that do not know it say 400 or 422. */
+/** The forms that are requested, the most telling one first. Servers that do not support one answer 400 or 422. */
 const FORMS = {
   diarized: { response_format: 'diarized_json', chunking_strategy: 'auto' },
   timed: { response_format: 'verbose_json', 'timestamp_granularities[]': ['segment', 'word'] },

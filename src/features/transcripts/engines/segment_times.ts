@@ -12,10 +12,10 @@ export const CHARS_PER_SECOND_MAX = 40;
 /** Engines that hear 30 s at a time may say times up to so far behind the end. */
 const BEYOND_S = 30;
 const SMALLER_UNITS_S = [1e-3, 1e-6, 1e-9];
-/** How far behind the end times of smaller units may lie. */
+/** The seconds by which end times in smaller units may lie behind the file's end. */
 const BEYOND_OF_SMALLER_S = 2;
 
-/** How long the unit of the times is, in seconds; null where they fit none. The middle one tells: single ones may be odd. */
+/** The unit of the times, in seconds; null where they fit none. The median decides: single times may be odd. */
 export function unitOf(said: readonly Timed[], length_s: number): number | null {
   const times = said.flatMap(({ start, end }) => [start, end]).filter((time) => time !== undefined);
   const sorted = times.filter(Number.isFinite).sort((a, b) => a - b);
