@@ -43,7 +43,7 @@ export const STATUS_NAMES: Record<Status, string> = {
   withdrawn: 'Withdrawn',
 };
 
-/** A suggestion: to be taken up or put away. It stays where it is afterwards, so that it can be undone. */
+/** A suggestion, to be accepted or dismissed. It stays where it is afterwards, so that it can be undone. */
 export function SuggestionRow({
   suggestion,
   onChange,

@@ -38,20 +38,20 @@ function Found({ delivery }: { delivery: AttemptedDelivery }) {
             <dd class="cut">{event_type}</dd>
           </div>
           <div>
-            <dt>How it stands</dt>
+            <dt>Status</dt>
             <dd>
               <Badge tone={tone}>{words}</Badge>
             </dd>
           </div>
           <div>
-            <dt>Happened</dt>
+            <dt>Event time</dt>
             <dd>
               <Time at={created_at} />
             </dd>
           </div>
           {next_attempt_at !== null && (
             <div>
-              <dt>Next try</dt>
+              <dt>Next attempt</dt>
               <dd>
                 <Time at={next_attempt_at} />
               </dd>
@@ -63,11 +63,11 @@ function Found({ delivery }: { delivery: AttemptedDelivery }) {
           </div>
         </dl>
       </div>
-      <Section title="Tries">
+      <Section title="Attempts">
         {attempts.length === 0 ? <p class="lead">None yet.</p> : <Attempts attempts={attempts} />}
       </Section>
       <Section
-        title="What was sent"
+        title="Request body"
         actions={event !== null && <CopyButton text={JSON.stringify(event)} what="The event" />}
       >
         {event === null ? (

@@ -73,7 +73,7 @@ function Suggestions() {
   return (
     <>
       <Tabs
-        label="Suggestions by how they stand"
+        label="Suggestions by status"
         name="status"
         rows={STATUSES.map((one) => [one === 'open' ? null : one, STATUS_NAMES[one]])}
       />

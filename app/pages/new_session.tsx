@@ -43,7 +43,7 @@ export function NewSession() {
           onSubmit={() => void opening.run()}
         >
           <SelectField
-            label="It ends by itself after"
+            label="Ends automatically after"
             value={hours}
             onValue={setHours}
             options={LENGTHS}
@@ -52,7 +52,7 @@ export function NewSession() {
           />
           {shared.length > 0 && (
             <SelectField
-              label="Its recordings belong to"
+              label="Workspace of its recordings"
               value={workspace_id}
               onValue={setWorkspace}
               options={[['', 'You alone'], ...shared.map(({ id, name }) => [id, name] as const)]}
@@ -70,15 +70,11 @@ function Opened({ hosted: { session, claim } }: { hosted: Hosted }) {
   const [waits, setWaits] = useState(true);
   const until = new Date(Date.parse(session.created_at) + CLAIM_MS).toISOString();
   return (
-    <Page
-      title="New session"
-      back={BACK}
-      lead={<a href={`${BASE}/sessions/${session.id}`}>To the session’s own page</a>}
-    >
+    <Page title="New session" back={BACK} lead={<a href={`${BASE}/sessions/${session.id}`}>Open the session</a>}>
       {waits && (
         <Section title="For the recorder" lead="Scan this with the shared recorder, or type it there.">
           <div class="panel">
-            <QrCode text={claim} label="The code of the recorder, to scan" />
+            <QrCode text={claim} label="QR code of the recorder" />
             <Secret text={claim} what="The code" />
             <p class="hint">
               Good for <Countdown until={until} over={() => setWaits(false)} />, for one recorder. It is shown this

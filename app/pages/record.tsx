@@ -136,7 +136,7 @@ function Sending({ recording: { uploads, stream_id } }: { recording: Recording }
           <Button kind="danger" small onClick={() => void leave()}>
             Leave what could not be sent
           </Button>
-          <ButtonLink href={`${BASE}/recordings/${stream_id}`}>See what is there</ButtonLink>
+          <ButtonLink href={`${BASE}/recordings/${stream_id}`}>Open the recording</ButtonLink>
         </div>
       )}
     </div>

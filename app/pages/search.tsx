@@ -77,7 +77,7 @@ function Filters() {
       <summary>{chosen === 0 ? 'Filters' : `Filters (${chosen})`}</summary>
       <div class="filter-fields">
         <SelectField
-          label="Look in"
+          label="Search in"
           value={query.get('kind') ?? ''}
           onValue={(kind) => setQuery({ kind })}
           options={may('debug:read') ? [...KINDS, ...DEVELOPER_KINDS] : KINDS}
@@ -122,9 +122,9 @@ function Hits({ q, query }: { q: string; query: URLSearchParams }) {
   return (
     <List
       of={hits}
-      label="What was found"
+      label="Results"
       empty={
-        <EmptyState icon="search" title="Nothing was found">
+        <EmptyState icon="search" title="No results">
           <p>
             Try fewer words, or let it look for words that sound alike: speech is not always heard as it is spelled.
           </p>

@@ -18,7 +18,7 @@ export function SessionSummary({ params }: { params: Record<string, string> }) {
     summary.reload,
   );
   return (
-    <Page title="What came of the session" back={{ href: `${BASE}/sessions`, name: 'Sessions' }}>
+    <Page title="Session summary" back={{ href: `${BASE}/sessions`, name: 'Sessions' }}>
       <Show of={summary}>
         {(found) => {
           const change = (next: Suggestion) =>
@@ -34,7 +34,7 @@ export function SessionSummary({ params }: { params: Record<string, string> }) {
                   <dd>{found.started_at === null ? 'It has not begun' : <Time at={found.started_at} />}</dd>
                 </div>
                 <div>
-                  <dt>Spoken for</dt>
+                  <dt>Speaking time</dt>
                   <dd>{durationText(found.talk_ms)}</dd>
                 </div>
                 <div>
@@ -52,7 +52,7 @@ export function SessionSummary({ params }: { params: Record<string, string> }) {
                 </p>
               )}
               {found.state === 'none' && (
-                <EmptyState title="Nothing came of it">
+                <EmptyState title="No insights">
                   <p>Nothing was recorded in this session, or nobody said anything to keep.</p>
                 </EmptyState>
               )}

@@ -73,7 +73,7 @@ function About({ endpoint, newest, changed }: { endpoint: Endpoint; newest: Deli
             <dd class="cut">{url}</dd>
           </div>
           <div>
-            <dt>Made</dt>
+            <dt>Created</dt>
             <dd>
               <Time at={created_at} />
             </dd>
@@ -147,7 +147,7 @@ function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: 
           {STEPS[next].does}
         </Button>
       ))}
-      <Button onClick={replace}>Make one in its place</Button>
+      <Button onClick={replace}>Replace</Button>
       <Button kind="danger" busy={removal.busy} onClick={() => void remove()}>
         Delete
       </Button>

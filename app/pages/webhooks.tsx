@@ -26,7 +26,7 @@ export function Webhooks() {
       <List of={endpoints} empty={<Nothing />} label="Endpoints">
         {(endpoint) => <Row key={endpoint.id} endpoint={endpoint} />}
       </List>
-      <Section title="What a receiver does">
+      <Section title="How to receive webhooks">
         <ul class="points">
           <li>
             It takes a POST at an https:// address, checks the signature, and answers with 2xx within ten seconds.

@@ -63,7 +63,7 @@ function NewWorkspace({ open, onClose }: { open: boolean; onClose: () => void })
     <Dialog open={open} title="New workspace" onClose={onClose}>
       <Form
         of={{ ...making, error: wordsOf(making.error) }}
-        submit="Make it"
+        submit="Create"
         fields={['name']}
         onSubmit={() => void making.run()}
         onCancel={onClose}

@@ -46,7 +46,7 @@ export function PlayerBar({
           onClick={() => player.setRate(RATES[(RATES.indexOf(rate) + 1) % RATES.length] as number)}
         >
           <span aria-hidden="true">{rate}×</span>
-          <span class="visually-hidden">Speed: {rate} times</span>
+          <span class="visually-hidden">Speed: {rate}×</span>
         </Button>
       </div>
       {player.problem.value !== null && (

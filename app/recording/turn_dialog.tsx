@@ -63,7 +63,7 @@ function TurnForm({
   const askToRemove = async () => {
     onClose();
     const goes_on = await confirm({
-      title: 'Delete what was said here?',
+      title: 'Delete this turn?',
       text: <p>“{turn.text}” leaves the transcript for good. The audio stays.</p>,
       action: 'Delete',
       grave: true,

@@ -106,7 +106,7 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     path: '/pipelines/:id',
     summary: 'Changes a pipeline, makes it the default one, or puts it away.',
     notes:
-      'The default one can not be put away. To change that one, or which one it is, takes pipelines:write; any other takes pipelines:experimental and developer access.',
+      'The default one can not be archived. To change that one, or which one it is, takes pipelines:write; any other takes pipelines:experimental and developer access.',
     credential: 'account',
     permission: [...WRITES, ...EXPERIMENTS],
     body: z.object({
@@ -117,7 +117,7 @@ export const PIPELINE_ROUTES: readonly Route[] = [
         .literal(true, 'must be true; make another pipeline the default instead')
         .optional()
         .describe('It becomes the default one.'),
-      archived: z.boolean().optional().describe('Whether it is put away; nothing runs through it then.'),
+      archived: z.boolean().optional().describe('Whether it is archived; nothing runs through it then.'),
     }),
     answer: pipelineShape,
     refusals: ['CONFLICT'],

@@ -40,7 +40,7 @@ export const DIRECTORY_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts',
-    summary: 'Accounts, by a part of the id or of the email, and by how they stand.',
+    summary: 'Accounts, by a part of the id or of the email, and by status.',
     notes:
       'No index lists them: a page looks through a bounded number of keys, in the order of Redis, and may hold few rows, none, or somewhat more than asked for. There are more while `cursor` is not null.',
     credential: 'operator',

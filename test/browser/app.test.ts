@@ -257,7 +257,7 @@ await walk('a sentence is found again, and heard', async (t, visitor) => {
   await found.waitFor();
   await page.getByLabel('What was said').fill('elephants');
   await page.keyboard.press('Enter');
-  await page.getByText('Nothing was found').waitFor();
+  await page.getByText('No results').waitFor();
 });
 
 await walk('a suggestion is taken up, and put back', async (t, visitor) => {
@@ -296,7 +296,7 @@ await walk('what came of a recorder session, and what developers see of it', asy
   await account.entitle('developer.tools', true);
   await enter(visitor, email, `/sessions/${session.id}`);
   await page.getByRole('link', { name: 'To the summary' }).click();
-  await page.getByRole('heading', { name: 'What came of the session' }).waitFor();
+  await page.getByRole('heading', { name: 'Session summary' }).waitFor();
   for (const text of ['The meeting', 'Send the notes', 'Meets on Mondays']) await page.getByText(text).waitFor();
   await looksWell(t, page, 'the summary of a session');
   await page.getByRole('link', { name: 'Insights' }).click();

@@ -314,7 +314,7 @@ await walk('what becomes of recordings: who makes text and suggestions, and what
   t.match(await insights.textContent(), 'Suggestions made2');
   const dropped = insights.getByRole('row', { name: /^unsupported 3 / });
   t.match(await dropped.textContent(), 'No turn says so');
-  t.match(await insights.textContent(), 'No try failed.');
+  t.match(await insights.textContent(), 'No attempt failed.');
   activity.failed('ENGINE_BUSY');
   await shows('a failure', page, async () => /It fails here: 1 in a row/.test((await insights.textContent()) ?? ''));
   t.ok(await insights.getByRole('row', { name: /^ENGINE_BUSY 1 / }).isVisible());

@@ -13,7 +13,7 @@ const list: CommandRow = {
     const found = await operator.call('GET /ops/accounts/{account}/endpoints', { path });
     if (found.items.length === 0) return { json: found, lines: ['It has no endpoints.'] };
     const rows = found.items.map(({ endpoint_id, host, status, headline }) => [endpoint_id, host, status, headline]);
-    return { json: found, lines: table([['ENDPOINT ID', 'HOST', 'STATUS', 'HOW IT STANDS'], ...rows]) };
+    return { json: found, lines: table([['ENDPOINT ID', 'HOST', 'STATUS', 'SUMMARY'], ...rows]) };
   },
 };
 

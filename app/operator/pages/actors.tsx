@@ -91,7 +91,7 @@ function Kinds({ kinds }: { kinds: ActorsAnswer['kinds'] }) {
     <Section
       id="kinds"
       title="Kinds"
-      lead="Entities in memory. Turns are those of the last minute; reads that memory answers take none."
+      lead="Entities in memory. Batches are those of the last minute; reads that memory answers take none."
     >
       <Table
         caption="Kinds of actors"

@@ -126,9 +126,9 @@ function FailuresTable({ caption, rows }: { caption: string; rows: ContentAnswer
   return (
     <Table
       caption={caption}
-      columns={['Code', 'Tries', 'Last']}
+      columns={['Code', 'Attempts', 'Last']}
       rows={rows}
-      empty="No try failed."
+      empty="No attempt failed."
       cells={({ code, tries, last_at }) => [
         <span key="code" class="mono">
           {code}

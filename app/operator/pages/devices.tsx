@@ -45,7 +45,7 @@ export function Devices() {
               ['revoked', 'revoked'],
             ],
           },
-          { name: 'unseen_min', label: 'Has not called for, minutes', number: true },
+          { name: 'unseen_min', label: 'Minutes without a request', number: true },
         ]}
         load={(asked, cursor) => ask('GET /ops/devices/provisioned', { query: { ...asked, cursor } })}
         caption="Devices that were provisioned"

@@ -161,7 +161,7 @@ function DueEndpoints({ due, in_flight }: Lists) {
   return (
     <Section
       id="due"
-      title="Due and not taken up"
+      title="Overdue"
       lead={`Of each partition the one that waits for longest. ${digits(in_flight)} requests are under way here.`}
     >
       <Table

@@ -41,7 +41,7 @@ function Search({ text }: { text: string }) {
       {text.trim() === '' && <Nothing>Type an id, kind:id or an account’s email above.</Nothing>}
       {text.trim() !== '' && data !== null && (
         <Table
-          caption="What has this id"
+          caption="Entities with this id"
           columns={['Kind', 'Entity']}
           rows={data}
           cells={(one) => [one.kind, <EntityLink key="entity" {...one} />]}
@@ -122,7 +122,7 @@ function storedWords(stored: Stored): string {
 function EndpointPart({ headline, reasons, deliveries, host, topics, status }: EndpointView) {
   const is_blocked = reasons.some(({ blocks }) => blocks);
   return (
-    <Section id="endpoint" title="What it gets">
+    <Section id="endpoint" title="Delivery status">
       <p class={`headline ${is_blocked ? 'bad' : 'good'}`}>{headline}</p>
       <ul class="reasons">
         {reasons.map(({ name, text }) => (
@@ -232,7 +232,7 @@ function RecentMessages({ recent, at_rest }: { recent: EntityView['recent']; at_
 
 function Versions({ versions }: { versions: EntityView['versions'] }) {
   return (
-    <Section id="versions" title="Versions" lead="Each was saved by one commit; the message is the first of its turn.">
+    <Section id="versions" title="Versions" lead="Each was saved by one commit; the message is the first of its batch.">
       <Table
         caption="Versions since it came into memory, the newest first"
         columns={['Version', 'At', 'By']}

@@ -76,7 +76,7 @@ export function Leads({ kind, id, state }: { kind: string; id: string; state: St
   collect(state, '');
   if (found.size === 0) return null;
   return (
-    <Section id="leads" title="Leads to">
+    <Section id="leads" title="Related entities">
       <Facts rows={[...found]} />
     </Section>
   );

@@ -52,7 +52,7 @@ function Ask({ asked, onClose }: { asked: () => void; onClose: () => void }) {
     onClose();
   });
   return (
-    <Form of={asking} submit="Make it" onSubmit={() => void asking.run()} onCancel={onClose}>
+    <Form of={asking} submit="Create" onSubmit={() => void asking.run()} onCancel={onClose}>
       <p>
         It holds your transcripts, insights, contacts, and all settings but secrets. It is made in the background;
         signing out stops it.

@@ -93,7 +93,7 @@ function Own({ app, changed }: { app: ConnectedApp; changed: () => void }) {
   const { name, created_at, current } = app;
   const revocation = useRevocation(app, changed);
   const revoke = async () => {
-    const question = { title: `Sign ${name} out?`, action: 'Sign it out', text: 'It asks for a code the next time.' };
+    const question = { title: `Sign ${name} out?`, action: 'Sign out', text: 'It asks for a code the next time.' };
     if (await confirm(question)) await revocation.run();
   };
   return (
@@ -129,7 +129,7 @@ function SignOutOthers({ apps }: { apps: LoadedList<ConnectedApp> }) {
   });
   const end = async () => {
     const text = 'All of our own apps but this one. Connected apps and tokens stay.';
-    if (!(await confirm({ title: 'Sign out the others?', action: 'Sign them out', text }))) return;
+    if (!(await confirm({ title: 'Sign out the others?', action: 'Sign out', text }))) return;
     await ending.run();
     leaveRow();
     apps.reload();

@@ -39,8 +39,8 @@ function Making({ onClose, changed }: { onClose: () => void; changed: () => void
   const [permissions, setPermissions] = useState<Permission[]>([]);
   const making = useAction(async () => {
     if (permissions.length === 0) {
-      const fields = new Map([['permissions', 'choose what it may do']]);
-      throw new ApiError('BAD_REQUEST', 'Choose what it may do.', fields);
+      const fields = new Map([['permissions', 'choose permissions']]);
+      throw new ApiError('BAD_REQUEST', 'Choose its permissions.', fields);
     }
     const expires_at = lifetime === NEVER ? null : new Date(Date.now() + Number(lifetime) * DAY_MS).toISOString();
     setMade(await api('POST /me/tokens', { body: { name, permissions, expires_at } }));
@@ -70,7 +70,7 @@ function Making({ onClose, changed }: { onClose: () => void; changed: () => void
   return (
     <Form
       of={making}
-      submit="Make it"
+      submit="Create"
       fields={['name', 'permissions', 'expires_at']}
       onSubmit={() => void making.run()}
       onCancel={onClose}
@@ -85,7 +85,7 @@ function Making({ onClose, changed }: { onClose: () => void; changed: () => void
         error={faultOf(making.error, 'name')}
       />
       <SelectField
-        label="How long it lasts"
+        label="Expires after"
         value={lifetime}
         onValue={setLifetime}
         options={LIFETIMES}
@@ -109,7 +109,7 @@ function Permissions({
   const offered = (account.value?.permissions ?? []).filter((one): one is Permission => !one.startsWith('workspace:'));
   return (
     <fieldset>
-      <legend>What it may do</legend>
+      <legend>Permissions</legend>
       {error !== null && (
         <p class="field-error" role="alert">
           {error}

@@ -5,7 +5,7 @@ export function ScopeList({ scopes }: { scopes: readonly string[] }) {
   const { read, change } = abilitiesOf(scopes);
   return (
     <details class="abilities">
-      <summary>What it may do</summary>
+      <summary>Permissions</summary>
       {read.length > 0 && <Words title="See" words={read.map(({ words }) => words)} />}
       {change.length > 0 && <Words title="Do" words={change.map(({ words }) => words)} />}
     </details>

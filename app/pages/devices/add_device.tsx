@@ -70,7 +70,7 @@ function Adding({ onClose, added }: { onClose: () => void; added: () => void }) 
   return (
     <>
       <p>Scan this with the device, or type it there. It is for one device of yours: show it to nobody else.</p>
-      <QrCode text={claim.claim} label="The code of the new device, to scan" />
+      <QrCode text={claim.claim} label="QR code of the new device" />
       <Secret text={claim.claim} what="The code" />
       <p class="hint">
         Good for <Countdown until={claim.expires_at} over={() => setOver(true)} />, also when this is closed. It is

@@ -67,7 +67,7 @@ function Present({ session, set }: { session: RecorderSession; set: (session: Re
             </div>
           )}
           <div>
-            <dt>Taking part</dt>
+            <dt>Participants</dt>
             <dd>
               {participants.length === 0 ? 'The host alone' : `The host and ${countText(participants.length, 'other')}`}
             </dd>
@@ -157,9 +157,9 @@ function Joining({ id, code }: { id: string; code: string }) {
   const link = `${location.origin}${BASE}/sessions/${id}#${code}`;
   const halves = `${code.slice(0, code.length / 2)}-${code.slice(code.length / 2)}`;
   return (
-    <Section title="For people who take part" lead="They scan this, or open the link, and sign in.">
+    <Section title="Invite participants" lead="They scan this, or open the link, and sign in.">
       <div class="panel">
-        <QrCode text={link} label="The way into this session, to scan" />
+        <QrCode text={link} label="QR code to join this session" />
         <p class="center">
           Join code: <output class="join-code">{halves}</output>
         </p>

@@ -15,7 +15,7 @@ export function SessionSummary({ id }: { id: string }) {
     summary.reload(),
   );
   return (
-    <Section title="What came of it">
+    <Section title="Summary">
       <Show of={summary}>
         {({ state, talk_ms, conversations, suggestions }) =>
           state === 'none' ? (

@@ -38,12 +38,7 @@ export function Deliveries({ id, newest }: { id: string; newest: readonly Delive
   }, [seen]);
   return (
     <Section title="Deliveries" lead="The newest first; kept for 30 days.">
-      <SelectField
-        label="Which ones"
-        value={filter}
-        onValue={(value) => setFilter(value as Filter)}
-        options={FILTERS}
-      />
+      <SelectField label="Filter" value={filter} onValue={(value) => setFilter(value as Filter)} options={FILTERS} />
       <div class="field">
         <List of={deliveries} empty={<Nothing filter={filter} />} label="Deliveries">
           {(delivery) => <Row key={delivery.id} endpoint_id={id} delivery={delivery} />}
@@ -95,7 +90,7 @@ function Row({ endpoint_id, delivery }: { endpoint_id: string; delivery: Deliver
 
 function Nothing({ filter }: { filter: Filter }) {
   return filter === '' ? (
-    <EmptyState title="Nothing was sent yet">
+    <EmptyState title="No deliveries yet">
       <p>What happens in your account, of the types that it asked for, goes out at once and appears here.</p>
     </EmptyState>
   ) : (

@@ -41,7 +41,7 @@ function Making({ like, onClose, changed }: { like?: Endpoint; onClose: () => vo
   }, [making.error]);
   if (made !== null) return <Shown made={made} replaces={like !== undefined} onClose={onClose} />;
   return (
-    <Form of={making} submit="Make it" fields={['url', 'topics']} onSubmit={() => void making.run()} onCancel={onClose}>
+    <Form of={making} submit="Create" fields={['url', 'topics']} onSubmit={() => void making.run()} onCancel={onClose}>
       <TextField
         type="url"
         label="Address"
@@ -54,7 +54,7 @@ function Making({ like, onClose, changed }: { like?: Endpoint; onClose: () => vo
         error={faultOf(making.error, 'url')}
       />
       <SelectField
-        label="What it is told"
+        label="Event types"
         value={which}
         onValue={setWhich}
         options={[

@@ -66,7 +66,7 @@ function Row({ workspace, member, changed }: { workspace: Workspace; member: Mem
   };
   const handOver = async () => {
     const text = 'They decide everything from then on, and you are admin. Only they can give it back.';
-    const question = { title: `Make ${name ?? email} the owner?`, action: 'Hand it over', grave: true, text };
+    const question = { title: `Make ${name ?? email} the owner?`, action: 'Transfer ownership', grave: true, text };
     if (await confirm(question)) await transfer.run();
   };
   const may_change = workspace.role !== 'member' && role !== 'owner' && !is_self;

@@ -20,7 +20,7 @@ export function Retention({ workspace, set }: { workspace: Workspace; set: (work
   const [open, setOpen] = useState(false);
   const change = role === 'owner' && <Button onClick={() => setOpen(true)}>Change</Button>;
   return (
-    <Section title="How long it keeps what is in it" actions={change}>
+    <Section title="Retention" actions={change}>
       <div class="panel">
         <dl class="facts">
           {BUCKETS.map(([bucket, name]) => (
@@ -31,7 +31,7 @@ export function Retention({ workspace, set }: { workspace: Workspace; set: (work
           ))}
         </dl>
       </div>
-      <Dialog open={open} title="How long it keeps what is in it" onClose={() => setOpen(false)}>
+      <Dialog open={open} title="Retention" onClose={() => setOpen(false)}>
         {open && <Change workspace={workspace} set={set} onClose={() => setOpen(false)} />}
       </Dialog>
     </Section>
@@ -61,7 +61,7 @@ function Change({
   const save = async () => {
     if (shorter.length > 0 && shorter.every(([bucket]) => isDays(wanted[bucket].days))) {
       const text = <Consequences shorter={shorter} wanted={wanted} for_all={!is_private} />;
-      const question = { title: 'Keep less from now on?', action: 'Delete what is older', grave: true, text };
+      const question = { title: 'Shorten retention?', action: 'Delete older content', grave: true, text };
       if (!(await confirm(question))) return;
     }
     await saving.run(wanted);

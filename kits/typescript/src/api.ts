@@ -402,11 +402,11 @@ export type EndpointForStaff = {
   account_id: string;
   /** Of its address, which itself may hold a secret. */
   host: string;
-  /** How it stands. */
+  /** Its status. */
   status: 'active' | 'paused' | 'disabled' | 'deleted';
   /** The event types that it gets; all when empty. */
   topics: string[];
-  /** How it stands, in a line of words. */
+  /** Its status, in a line of words. */
   headline: string;
   /** Why it gets what it gets, in words. */
   reasons: {
@@ -925,7 +925,7 @@ export type Pipeline = {
   name: string;
   /** Whether it is the one that all recordings go through. */
   default: boolean;
-  /** Whether it is put away; nothing runs through it. */
+  /** Whether it is archived; nothing runs through it. */
   archived: boolean;
   /** How speech becomes text. */
   transcription: {
@@ -1027,7 +1027,7 @@ export type RecallItem = {
     kind: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
     /** What is to be done, or known. */
     text: string;
-    /** How it stands. */
+    /** Its status. */
     status: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
     /** When it is due; null for no time. */
     due_at: string | null;
@@ -2858,7 +2858,7 @@ export type PublicApi = {
       } | null;
       /** It becomes the default one. */
       default?: true;
-      /** Whether it is put away; nothing runs through it then. */
+      /** Whether it is archived; nothing runs through it then. */
       archived?: boolean;
     };
     answer: Pipeline;
@@ -3590,7 +3590,7 @@ export type OperatorApi = {
     answer: {
       /** The chunk. */
       chunk_id: string;
-      /** How it stands from now on. */
+      /** Its status from now on. */
       status: 'processed' | 'failed';
     };
   };
@@ -3608,7 +3608,7 @@ export type OperatorApi = {
     answer: {
       /** The chunk. */
       chunk_id: string;
-      /** How it stands from now on. */
+      /** Its status from now on. */
       status: 'processed' | 'failed';
     };
   };
@@ -4246,7 +4246,7 @@ export type OperatorApi = {
       } | null;
     };
   };
-  /** Accounts, by a part of the id or of the email, and by how they stand. */
+  /** Accounts, by a part of the id or of the email, and by status. */
   'GET /ops/accounts': {
     query?: { find?: string | undefined; limit?: number | undefined; cursor?: string | undefined; status?: 'active' | 'leaving' | 'deleted' | 'erasing' | 'erased' | undefined };
     answer: {

@@ -42,7 +42,7 @@ export const pipelineShape = z
     id,
     name: z.string().describe('What people call it.'),
     default: z.boolean().describe('Whether it is the one that all recordings go through.'),
-    archived: z.boolean().describe('Whether it is put away; nothing runs through it.'),
+    archived: z.boolean().describe('Whether it is archived; nothing runs through it.'),
     transcription: z
       .strictObject({
         engine: z.string().describe("The name of one of the operator's engines."),

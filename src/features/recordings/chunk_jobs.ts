@@ -34,7 +34,7 @@ export const chunkWorkShape = z
 
 export const finishedChunkShape = z.strictObject({
   chunk_id: id.describe('The chunk.'),
-  status: z.enum(['processed', 'failed']).describe('How it stands from now on.'),
+  status: z.enum(['processed', 'failed']).describe('Its status from now on.'),
 });
 
 /** Hands stored chunks to a worker, for a time. */

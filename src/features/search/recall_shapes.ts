@@ -18,7 +18,7 @@ const recallItemShape = z
         id,
         kind: z.enum(SUGGESTION_KINDS).describe('Of which sort it is.'),
         text: z.string().describe('What is to be done, or known.'),
-        status: z.enum(SUGGESTION_STATUSES).describe('How it stands.'),
+        status: z.enum(SUGGESTION_STATUSES).describe('Its status.'),
         due_at: moment.nullable().describe('When it is due; null for no time.'),
       })
       .nullable()

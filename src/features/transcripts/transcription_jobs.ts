@@ -295,7 +295,7 @@ function absent(error: unknown): null {
   throw error;
 }
 
-/** Whose settings count: the default pipeline's, or in a transcript of another that one's; null where it is put away. */
+/** Whose settings count: the default pipeline's, or in a transcript of another that one's; null where it is archived. */
 function pipelineOfTranscript({ lane }: Transcript, context: Context): Pipeline | null {
   if (lane === undefined) return defaultPipeline(context);
   const number = ownerOfPipeline(lane.pipeline_id)?.number;

@@ -40,9 +40,9 @@ export const endpointForStaffShape = z
     endpoint_id: id.describe('The endpoint.'),
     account_id: id.describe('Whose it is.'),
     host: z.string().describe('Of its address, which itself may hold a secret.'),
-    status: z.enum(['active', 'paused', 'disabled', 'deleted']).describe('How it stands.'),
+    status: z.enum(['active', 'paused', 'disabled', 'deleted']).describe('Its status.'),
     topics: z.array(z.string()).describe('The event types that it gets; all when empty.'),
-    headline: z.string().describe('How it stands, in a line of words.'),
+    headline: z.string().describe('Its status, in a line of words.'),
     reasons: z
       .array(
         z.strictObject({

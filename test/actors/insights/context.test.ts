@@ -98,7 +98,7 @@ t.test('K-013 each change of a context item that is seen raises the version', (t
   t.end();
 });
 
-t.test('K-112 pipelines are made, changed and put away; one is the default', (t) => {
+t.test('K-112 pipelines are made, changed and archived; one is the default', (t) => {
   const played = new PlayedContext();
   const edit = (number: number, change: object) => played.says({ type: 'edit_pipeline', number, ...change });
   const named = (number: number) => played.state?.pipelines.find((one) => one.number === number);
@@ -124,7 +124,7 @@ t.test('K-112 pipelines are made, changed and put away; one is the default', (t)
   t.equal(defaultPipeline(played.state as Context).number, 2);
   t.equal(edit(1, { archived: true, insights: null }), 'accepted');
   t.match(named(1), { archived: true, insights: null, revision: 3, updated_at_ms: START_MS + 1_000 });
-  t.equal(edit(1, { default: true }), 'CONFLICT', 'it is put away');
+  t.equal(edit(1, { default: true }), 'CONFLICT', 'it is archived');
   t.equal(edit(1, { archived: false, default: true, insights: { instructions: 'Short.' } }), 'accepted');
   t.match(named(1)?.insights, { engine: 'default', instructions: 'Short.', suggestion_kinds: /./ });
   t.same(played.events(), [

@@ -77,7 +77,7 @@ t.test('pipelines', async (t) => {
       archived: true,
       insights: { kinds: KINDS },
     });
-    t.equal(await ann.says('PATCH', path, { default: true }), '409 CONFLICT', 'it is put away');
+    t.equal(await ann.says('PATCH', path, { default: true }), '409 CONFLICT', 'it is archived');
     const pages = [await ann.ask<Page>('GET', '/pipelines?limit=1')];
     pages.push(await ann.ask<Page>('GET', `/pipelines?limit=1&cursor=${pages[0]?.cursor}`));
     t.same([pages.map(({ items }) => items[0]?.id), pages[1]?.cursor], [[first, made.id], null]);

@@ -305,7 +305,7 @@ await t.test('which device stopped uploading, and what it was last refused for',
   t.ok(health_problems.some(({ name }) => name === 'clock_moved'));
 });
 
-await t.test('accounts and devices are found by a part of the id or of the email, and by how they stand', async (t) => {
+await t.test('accounts and devices are found by a part of the id or of the email, and by status', async (t) => {
   const gina = await TestAccount.open(spool, 'gina@found.test');
   const hugo = await TestAccount.open(spool, 'hugo@found.test');
   await TestAccount.open(spool, 'gi*na@elsewhere.test');
