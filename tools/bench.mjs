@@ -1,11 +1,11 @@
-/* `npm run bench`: makes a checkout ready, fetches the peers on first use, then measures. */
+/* `npm run spool -- bench`: makes a checkout ready, fetches the peers on first use, then measures. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refuse, tableText } from './setup/command_line.mjs';
 import { makeReady, readCommandLine, root } from './setup.mjs';
 
-const FORM = 'npm run bench -- [ROW ...] [options]';
+const FORM = 'npm run spool -- bench [ROW ...] [options]';
 const folder = join(root, 'tools', 'bench');
 
 /** Rows by their files, which can't be imported before there is a build. */

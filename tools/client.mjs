@@ -1,5 +1,5 @@
 /*
- * `npm run client`: writes kits/typescript/src/api.ts, the types of all clients, from the tables of routes. What was
+ * `npm run spool -- client`: writes kits/typescript/src/api.ts, the types of all clients, from the tables of routes. What was
  * transpiled needs no types, so that an old api.ts is not in the way.
  */
 import { writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { makeReady, readCommandLine, root } from './setup.mjs';
 
 readCommandLine({
-  form: 'npm run client',
+  form: 'npm run spool -- client',
   says: 'Writes kits/typescript/src/api.ts, the types of all clients, from the tables of routes.',
 });
 makeReady();

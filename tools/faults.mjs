@@ -1,8 +1,8 @@
-/* `npm run faults`: faults at real servers on a real Redis. */
+/* `npm run spool -- faults`: faults at real servers on a real Redis. */
 import { makeReady, readCommandLine } from './setup.mjs';
 
 const { values, positionals } = readCommandLine({
-  form: 'npm run faults -- [NAME or NUMBER ...] [options]',
+  form: 'npm run spool -- faults [NAME or NUMBER ...] [options]',
   says: 'Tries faults at real servers on a real Redis; all of them when none is named. docs/faults.md lists them. Exit code 1 when one was not survived.',
   options: {
     seed: { value: 'S', whole: true, says: 'the seed of the load and of the faults; drawn when not given' },

@@ -1,5 +1,5 @@
 /*
- * `npm run prove -- NAME [--option value …]`: a scenario in its full size; `npm run test:all` runs it in its smoke size.
+ * `npm run spool -- prove NAME [--option value …]`: a scenario in its full size; `npm run test:all` runs it in its smoke size.
  * Without a name it lists them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { problemOf, refuse, tableText, versionText } from './setup/command_line.mjs';
 import { makeReady, root } from './setup.mjs';
 
-const FORM = 'npm run prove -- NAME [options]';
+const FORM = 'npm run spool -- prove NAME [options]';
 const COMMON_ROWS = [
   ['--help', 'print this text, or what it says of NAME'],
   ['--version', 'print the version of Spool'],

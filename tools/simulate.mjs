@@ -1,8 +1,8 @@
-/* `npm run simulate`: actors under a seeded scheduler with faults. */
+/* `npm run spool -- simulate`: actors under a seeded scheduler with faults. */
 import { makeReady, readCommandLine } from './setup.mjs';
 
 const { values } = readCommandLine({
-  form: 'npm run simulate -- [options]',
+  form: 'npm run spool -- simulate [options]',
   says: 'Runs the actors over a model of the store, in virtual time, with crashes and lost messages that follow from a seed, and checks what clients saw. Exit code 1 when a seed fails.',
   options: {
     seeds: { value: 'N', default: '100', whole: true, min: 1, says: 'how many seeds' },

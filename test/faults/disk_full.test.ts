@@ -4,7 +4,7 @@ import { diskFull } from './disk_faults.js';
 import { Trial } from './trial.js';
 import { canBoundFiles, uploadsWithoutRoom } from './upload_faults.js';
 
-/** Fault 4 in its smallest form. More: `npm run faults -- disk`. */
+/** Fault 4 in its smallest form. More: `npm run spool -- faults disk`. */
 
 const trialOf = () => new Trial(new SeededRandom(4), { seconds: 0, away_ms: 0 });
 

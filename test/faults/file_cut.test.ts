@@ -4,7 +4,7 @@ import { drawSeed } from '../fixtures/seed.js';
 import { filesCut } from './disk_faults.js';
 import { Trial } from './trial.js';
 
-/** Fault 3 in its smallest form. More: `npm run faults -- file_cut`. */
+/** Fault 3 in its smallest form. More: `npm run spool -- faults file_cut`. */
 const SECONDS = 1.5;
 
 t.test('J-017 the append-only file is cut at any byte: what is left is a prefix of whole commits', async (t) => {

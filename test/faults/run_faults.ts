@@ -5,7 +5,7 @@ import { type Size, Trial } from './trial.js';
 
 type Options = { seed?: number; seconds: number; minutes: number; 'no-tests'?: boolean };
 
-/** Tries the faults of these names or numbers, or all, and prints what came of it, as `npm run faults` does. */
+/** Tries the faults of these names or numbers, or all, and prints what came of it, as `npm run spool -- faults` does. */
 export async function runFaults(names: readonly string[], options: Options): Promise<void> {
   const { seed = Math.floor(Math.random() * 2 ** 31), seconds, minutes } = options;
   const size: Size = { seconds, away_ms: minutes * 60_000 };

@@ -3,7 +3,7 @@ import { drawSeed } from '../fixtures/seed.js';
 import { fuzz } from './fuzz.js';
 import { ROUTE_COUNT } from './requests.js';
 
-/** More: `npm run fuzz -- --requests 1000000`. */
+/** More: `npm run spool -- fuzz --requests 1000000`. */
 const REQUESTS = 800;
 
 t.test('H-006 J-012 malformed and half-right requests to every route break nothing', async (t) => {

@@ -1,7 +1,7 @@
 import { fuzz } from './fuzz.js';
 import { ROUTE_COUNT } from './requests.js';
 
-/** Fuzzes a server with so many requests and prints what came of it, as `npm run fuzz` does. */
+/** Fuzzes a server with so many requests and prints what came of it, as `npm run spool -- fuzz` does. */
 export async function runFuzz({ requests, seed = drawSeed() }: { requests: number; seed?: number }): Promise<void> {
   console.log(`seed ${seed}, ${requests} requests`);
   const { sent, seconds, statuses, memory, worlds, problems } = await fuzz({ requests, seed, tell: console.log });

@@ -9,7 +9,7 @@ const SEEDS_PER_ACKNOWLEDGED = 5;
 
 export type Wanted = { seeds: number; seed: number; operations: number; about?: (typeof ABOUTS)[number] | undefined };
 
-/** Simulates with so many seeds and prints what came of it, as `npm run simulate` does. */
+/** Simulates with so many seeds and prints what came of it, as `npm run spool -- simulate` does. */
 export async function runSeeds({ seeds, seed: first_seed, operations, about: wanted }: Wanted): Promise<void> {
   const acknowledged: Record<string, number> = {};
   const failed: Outcome[] = [];
@@ -60,7 +60,7 @@ export async function runSeeds({ seeds, seed: first_seed, operations, about: wan
     for (const text of violations.slice(0, 10)) console.log(`  ${text.slice(0, 1_500)}`);
     if (failed.length === 1) {
       console.log(
-        `the last of its history (all of it: SIMULATION_HISTORY=1 npm run simulate -- --seeds 1 --seed ${seed} --about ${about}):`,
+        `the last of its history (all of it: SIMULATION_HISTORY=1 npm run spool -- simulate --seeds 1 --seed ${seed} --about ${about}):`,
       );
       for (const line of last_lines.slice(-60)) console.log(`    ${line}`);
     }

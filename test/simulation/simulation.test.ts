@@ -5,7 +5,7 @@ import { SESSION_OPERATIONS } from './session_hosts.js';
 import { simulate, TRIES_EACH_MAX } from './simulation.js';
 import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
-/** Faults, layer A. More seeds: `npm run simulate -- --seeds 5000`. */
+/** Faults, layer A. More seeds: `npm run spool -- simulate --seeds 5000`. */
 const SEEDS = 5;
 const WORKSPACE_SEEDS = 9;
 const ENDPOINT_SEEDS = 2;

@@ -1,15 +1,12 @@
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const { version, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-  version: string;
-  scripts: Record<string, string>;
-};
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const COLUMNS = 80;
 
 function run(program: string, ...args: string[]) {
@@ -24,10 +21,9 @@ function runIn(folder: string, program: string, ...args: string[]) {
   });
 }
 
-/** Of all that package.json names, but for what is a program of others. */
-const programs = Object.values(scripts).flatMap(
-  (script) => /^node (?:--\S+ |\.\/\S+ )*(tools\/\w+\.mjs)$/.exec(script)?.[1] ?? [],
-);
+const programs = readdirSync(join(ROOT, 'tools'))
+  .filter((name) => name.endsWith('.mjs'))
+  .map((name) => `tools/${name}`);
 
 t.test('every program says how it is used and which version it is, and refuses what it does not know', async (t) => {
   t.ok(programs.length >= 16, `${programs}`);
@@ -61,6 +57,18 @@ t.test('a value that can not be is named with its rule', async (t) => {
   for (const [program, args, words] of rows) {
     t.match(await run(program, ...args), { code: 2, errors: words }, `${program} ${args.join(' ')}`);
   }
+});
+
+t.test('spool runs the other programs by their names', async (t) => {
+  for (const name of ['bench', 'client', 'faults', 'fleet', 'fuzz', 'prove', 'screenshots', 'simulate']) {
+    const [by_name, direct] = await Promise.all([
+      run('tools/spool.mjs', name, '--help'),
+      run(`tools/${name}.mjs`, '--help'),
+    ]);
+    t.same(by_name, direct, name);
+  }
+  const wrong = await run('tools/spool.mjs', 'simulate', '--seeds', '0');
+  t.match(wrong, { code: 2, errors: /; `npm run spool -- simulate --help` shows the usage\n$/ });
 });
 
 t.test('neither packages nor a build are needed to say so', async (t) => {

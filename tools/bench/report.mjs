@@ -41,7 +41,7 @@ export function reportText(groups, { redis_version, pinned }) {
   );
   return `# Benchmarks
 
-Made by \`npm run bench\`. Ratios count, more than figures: the variants of a row take turns on the same machine (A B A B …).
+Made by \`npm run spool -- bench\`. Ratios count, more than figures: the variants of a row take turns on the same machine (A B A B …).
 A figure is the median of its rounds, with least and most, after rounds until two in a row agree within 5 %; beside it
 the CPU time that the server's processes (its Redis among them) spent on one operation, and the kernel's time on the
 servers' core. Spool runs with its own settings: limits, overload protection and the check of chunks are on. The disk is

@@ -49,7 +49,8 @@ export const readCommandLine = ({ form, says, options = {}, notes = [], words_ma
 
 /** Ends the process with one line that says what was wrong. */
 export const refuse = (problem, form) => {
-  console.error(`${problem}; \`${form.replace(/ (--|\[).*$/, '')} -- --help\` shows the usage`);
+  const [called] = /^npm (?:run (?:spool -- )?)?\S+/.exec(form);
+  console.error(`${problem}; \`${called}${called.includes(' -- ') ? '' : ' --'} --help\` shows the usage`);
   process.exit(NOT_UNDERSTOOD);
 };
 

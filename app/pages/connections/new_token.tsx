@@ -39,7 +39,7 @@ function Making({ onClose, changed }: { onClose: () => void; changed: () => void
   const [permissions, setPermissions] = useState<Permission[]>([]);
   const making = useAction(async () => {
     if (permissions.length === 0) {
-      const fields = new Map([['permissions', 'choose permissions']]);
+      const fields = new Map([['permissions', 'choose its permissions']]);
       throw new ApiError('BAD_REQUEST', 'Choose its permissions.', fields);
     }
     const expires_at = lifetime === NEVER ? null : new Date(Date.now() + Number(lifetime) * DAY_MS).toISOString();

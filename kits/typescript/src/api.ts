@@ -1,4 +1,4 @@
-/* Made from the tables of routes by `npm run client`; a test says when it is stale. */
+/* Made from the tables of routes by `npm run spool -- client`; a test says when it is stale. */
 
 export type Account = {
   id: string;

@@ -172,5 +172,5 @@ t.test('C-118 the guide of assistants names the address that they connect to', a
 
 t.test('the types of our clients are made of the present tables', async (t) => {
   const kept = readFileSync(new URL('../../../../kits/typescript/src/api.ts', import.meta.url), 'utf8');
-  t.equal(kept, clientTypes(documentsOf(ROUTES, () => '')), 'npm run client writes them anew');
+  t.equal(kept, clientTypes(documentsOf(ROUTES, () => '')), 'npm run spool -- client writes them anew');
 });

@@ -15,7 +15,7 @@ import { ServerProcess } from '../../fixtures/server_process.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { until } from '../../fixtures/until.js';
 
-/** Redis Cluster, in its smallest form: three masters. More: `npm run faults -- cluster`. */
+/** Redis Cluster, in its smallest form: three masters. More: `npm run spool -- faults cluster`. */
 
 const PARTITION = 3;
 const WRITERS = 6;

@@ -10,7 +10,7 @@ import { TestRedis } from '../../fixtures/redis.js';
 import { ServerProcess } from '../../fixtures/server_process.js';
 import { until } from '../../fixtures/until.js';
 
-/** Fault 17 in its smallest form. More: `npm run faults -- functions`. */
+/** Fault 17 in its smallest form. More: `npm run spool -- faults functions`. */
 
 const LEDGERS = 8;
 const DONE_EACH = 8;

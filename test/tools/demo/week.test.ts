@@ -8,7 +8,7 @@ import { MCP_CLIENTS, type ToolResult } from '../../fixtures/mcp_clients.js';
 import { TestSpool } from '../../fixtures/spool.js';
 
 const DAY_MS = 86_400_000;
-/** What SQLite's FTS5 finds of the same questions among its first eight turns; `npm run bench -- search` measures both. */
+/** What SQLite's FTS5 finds of the same questions among its first eight turns; `npm run spool -- bench search` measures both. */
 const OF_FTS5 = 115;
 
 type Passage = { kind: string; at: string; stream_id: string; start_ms: number; text: string };

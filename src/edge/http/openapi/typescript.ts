@@ -9,7 +9,7 @@ const NAMES: Record<ListenerName, string> = { public: 'PublicApi', device: 'Devi
 
 const LINE_CHARS = 90;
 
-const HEAD = `/* Made from the tables of routes by \`npm run client\`; a test says when it is stale. */
+const HEAD = `/* Made from the tables of routes by \`npm run spool -- client\`; a test says when it is stale. */
 `;
 
 export function clientTypes(documents: ApiDocuments): string {
