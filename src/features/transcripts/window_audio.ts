@@ -62,7 +62,7 @@ type AudioPiece = { body: Buffer; part: Omit<AudioPart, 'file_ms'>; span: Span }
 );
 
 const SAMPLES_PER_MS = 48;
-/** The sample rate and channels that speech models take. */
+/** The samples per second that speech models take. */
 const DECODED_RATE = 16_000;
 /** So that no speaker seems to go on in another's sample. */
 const SAMPLE_PAUSE_MS = 1_000;
