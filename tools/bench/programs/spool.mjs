@@ -24,7 +24,7 @@ const budgets = Object.fromEntries(
     (name) => [`RATE_${name}`, '1000000'],
   ),
 );
-/** What is stored is not listened to, unless a row asks for it. */
+/** Nothing is transcribed, unless a row asks for it. */
 const env = {
   PORT: '0',
   DEVICE_PORT: '0',

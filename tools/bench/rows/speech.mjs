@@ -51,7 +51,7 @@ const SENTENCES = [
   'I would like to return these shoes.',
 ];
 
-/** What is done to the first voice, and at most so many wrong words: the figures measured with people and flite. */
+/** Sets of recordings, each with the most wrong words that are allowed: the figures measured with people and flite. */
 const SETS = [
   { name: 'flite slt', voice: 'slt', wrong_max: 0.039 },
   { name: 'flite rms', voice: 'rms', wrong_max: 0.046 },
