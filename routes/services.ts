@@ -50,7 +50,7 @@ export type Services = FeatureServices &
     processing: ChunkProcessing;
     retention: RetentionSweep;
     /** The search indexes in memory. */
-    search_shelves: SearchIndexes;
+    search_indexes: SearchIndexes;
     speech_withdrawal: SpeechWithdrawal;
     transcriber: TranscriberShown;
     transcription: TranscriptionJobs;

@@ -47,7 +47,7 @@ type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> 
   found: FoundConversation[];
   expired: SpanPart[];
   left: { from_ms: number; to_ms: number } | null;
-  look_again_ms: number | null;
+  recheck_ms: number | null;
 };
 
 export const conversationMessages = messagesOf<Library>()({
@@ -150,10 +150,10 @@ export const conversationMessages = messagesOf<Library>()({
       for (const number of gone) vanish(writing, number);
       const key = unsettledKey(input);
       const { left } = settling;
-      const look_again_ms = left === input.left ? input.look_again_ms : facts.now_ms;
+      const recheck_ms = left === input.left ? input.recheck_ms : facts.now_ms;
       if (left === null) writing.drop('unsettled', key);
       else {
-        const due_ms = look_again_ms ?? facts.now_ms + LIMITS.settle_ms;
+        const due_ms = recheck_ms ?? facts.now_ms + LIMITS.settle_ms;
         const changed = unsettled.changed.filter(([from, to]) => shared([from, to], [left.from_ms, left.to_ms]) > 0);
         writing.write('unsettled', key, { value: { ...unsettled, ...left, changed, due_ms }, order: due_ms });
         writing.due(due_ms);

@@ -35,17 +35,17 @@ import {
 } from './transcript_state.js';
 
 /**
- * What people correct in a transcript: who said a due_own and what, where one ends and the next begins, that it is not to be
- * there, and who a speaker is. Each outlives every later run (transcript_merge.ts).
+ * Corrections of a transcript by people: who said a turn and what, where turns are split, which are deleted, and who a
+ * speaker is. Each outlives every later run (transcript_merge.ts).
  */
 
-/** A due_own by its place in the stream. */
+/** A turn by its place in the stream. */
 export type PlacedTurn = { page: number; serial: number };
 
-const EXPIRED_TURN = refuse('CONTENT_EXPIRED', 'The workspace does not keep this due_own any longer.');
+const EXPIRED_TURN = refuse('CONTENT_EXPIRED', 'The workspace does not keep this turn any longer.');
 const NO_SPEAKER = refuse('NOT_FOUND', 'There is no such speaker in this stream.');
-const NO_WORDS = refuse('CONFLICT', 'When the words of this due_own were said is not known; it can not be split.');
-const NOT_INSIDE = refuse('CONFLICT', 'No words of the due_own lie on both sides of at_ms.');
+const NO_WORDS = refuse('CONFLICT', 'When the words of this turn were said is not known; it can not be split.');
+const NOT_INSIDE = refuse('CONFLICT', 'No words of the turn lie on both sides of at_ms.');
 const TOO_MANY = refuse(
   'CONFLICT',
   `Ten minutes of a transcript hold at most ${LIMITS.page_corrections_max} corrections.`,
@@ -56,7 +56,7 @@ const TOO_MUCH_TEXT = refuse(
 );
 const CORRECTED = refuse(
   'CONFLICT',
-  'The text of this due_own was corrected. It can be split once that is undone (text: null).',
+  'The text of this turn was corrected. It can be split once that is undone (text: null).',
 );
 const FULL = refuse('CONFLICT', `Ten minutes of a transcript hold at most ${LIMITS.page_turns_max} turns.`);
 const TOO_MANY_CONTACTS = refuse(
@@ -67,7 +67,7 @@ const ITSELF = refuse('CONFLICT', 'A speaker can not be merged into itself.');
 const TOO_MANY_MERGED = refuse('CONFLICT', `At most ${LIMITS.speaker_merges_max} speakers can be one.`);
 
 export const correctionMessages = messagesOf<Transcript>()({
-  /** Says whose words a due_own holds, or which speaker's, and what they are; all for this due_own alone. */
+  /** Says whose words a turn holds, or which speaker's, and what they are; all for this turn alone. */
   change_turn: {
     records: (change: TurnChange) => [...pageRecords(change), ...allSpeakers()],
     decide: ofTranscript((state, change: TurnChange, facts): Decision<Transcript, TurnReply> => {
@@ -81,9 +81,9 @@ export const correctionMessages = messagesOf<Transcript>()({
       if (speaker !== undefined && (speaker < 1 || speaker > state.speakers)) return { reply: NO_SPEAKER };
       const shown = contact_id == null ? { state, effects: [] } : showContact(state, contact_id, facts.self);
       if (shown === null) return { reply: TOO_MANY_CONTACTS };
-      const named = names ? withPerson(page.corrections, { said, change, now_ms: due_own.now_ms }) : page.corrections;
+      const named = names ? withPerson(page.corrections, { said, change, now_ms: facts.now_ms }) : page.corrections;
       const corrections = rewords
-        ? withText({ ...page, corrections: named }, { said, text, now_ms: due_own.now_ms })
+        ? withText({ ...page, corrections: named }, { said, text, now_ms: facts.now_ms })
         : named;
       if (corrections.length > LIMITS.page_corrections_max) return { reply: TOO_MANY };
       if (charsOfTexts(corrections) > LIMITS.page_corrected_chars_max) return { reply: TOO_MUCH_TEXT };
@@ -93,7 +93,7 @@ export const correctionMessages = messagesOf<Transcript>()({
         page.turns.map((other) => (other === said && names ? saidBy(said, change) : other)),
       );
       const changed = next_page.turns.find(({ serial }) => serial === said.serial) as PageTurn;
-      const changed_fields = changedFields(speakersIn(due_own), said, changed);
+      const changed_fields = changedFields(speakersIn(facts), said, changed);
       return {
         reply: replyOf({ page: next_page, said: changed }),
         next: { ...shown.state, ...(names && samplesOutside(state, said)), revision: state.revision + 1 },
@@ -148,7 +148,7 @@ export const correctionMessages = messagesOf<Transcript>()({
             ...writePage(state, next_page, facts.self),
             putWords(next_page, next_words),
             updated(state, { place, changed_fields: ['end_ms', 'text'] }, facts),
-            { effect: 'append_event', account_id, type: 'due_own.created', resource_id: created, data: { source_id } },
+            { effect: 'append_event', account_id, type: 'turn.created', resource_id: created, data: { source_id } },
             corrected(state, said, facts),
           ],
         };
@@ -163,7 +163,7 @@ export const correctionMessages = messagesOf<Transcript>()({
       if (isRefusal(found)) return { reply: found };
       const { page, words, said } = found;
       const { start_ms, end_ms } = said;
-      const deleted: Correction = { start_ms, end_ms, at_ms: due_own.now_ms, kind: 'deleted' };
+      const deleted: Correction = { start_ms, end_ms, at_ms: facts.now_ms, kind: 'deleted' };
       const corrections = withCorrection(withoutTexts(page, [said]), deleted);
       if (corrections.length > LIMITS.page_corrections_max) return { reply: TOO_MANY };
       // From here on it succeeds.
@@ -184,7 +184,7 @@ export const correctionMessages = messagesOf<Transcript>()({
           ...writePage(state, next_page, facts.self),
           ...(words.size > 0 ? [putWords(next_page, words)] : []),
           ...placed.effects,
-          { effect: 'append_event', account_id, type: 'due_own.deleted', resource_id, data: { source_id } },
+          { effect: 'append_event', account_id, type: 'turn.deleted', resource_id, data: { source_id } },
           corrected(state, said, facts, { is_deleted: true }),
         ],
       };
@@ -255,13 +255,13 @@ export const correctionMessages = messagesOf<Transcript>()({
 
 /** At most one of `contact_id` and `speaker`. `text`: null for what was heard. */
 type TurnChange = PlacedTurn & { contact_id?: string | null; speaker?: number; text?: string | null };
-type TurnReply = { page: TranscriptPage; due_own: PageTurn };
+type TurnReply = { page: TranscriptPage; turn: PageTurn };
 type Split = { page: TranscriptPage; turns: PageTurn[] };
 type Assigned = { speaker: number; contact_id: string | null };
 type FoundTurn = { page: TranscriptPage; words: PageWords; said: PageTurn };
 
 function replyOf({ page, said }: Pick<FoundTurn, 'page' | 'said'>): TurnReply {
-  return { page, due_own: said };
+  return { page, turn: said };
 }
 
 export function pageRecords({ page }: { page: number }): RecordQuery[] {
@@ -271,7 +271,7 @@ export function pageRecords({ page }: { page: number }): RecordQuery[] {
   ];
 }
 
-/** A due_own that can be read, or why there is none. */
+/** A turn that can be read, or why there is none. */
 export function turnAt({ page: number, serial }: PlacedTurn, facts: Facts): FoundTurn | Refusal {
   const page = readPage(number, facts.record('pages', pageKey(number)));
   const said = page.turns.find((one) => one.serial === serial);
@@ -303,7 +303,10 @@ function withPerson(
   );
 }
 
-/** What a person wrote stays a correction, also where a later run hears the same. */
+/**
+ * Whether a correction changes the text; null removes a correction. A person's text stays a correction, also where a
+ * later run hears the same.
+ */
 function isOtherText({ turns, corrections }: TranscriptPage, said: PageTurn, text: string | null | undefined): boolean {
   if (text === undefined) return false;
   return text === null ? textsHeld(turns, corrections).has(said) : text !== said.text;
@@ -320,7 +323,7 @@ function withText(
   return [...others, { start_ms, end_ms, at_ms: now_ms, kind: 'text', text, serial }];
 }
 
-/** What was said of a due_own holds for a half of it as well. */
+/** Copies the corrections of a turn to one of its halves. */
 function alsoFor(corrections: Correction[], { of, half }: { of: PageTurn; half: PageTurn }): Correction[] {
   const meant = corrections.filter(
     ({ kind, start_ms, end_ms }) =>
@@ -349,7 +352,7 @@ function updated(
   return {
     effect: 'append_event',
     account_id,
-    type: 'due_own.updated',
+    type: 'turn.updated',
     resource_id,
     data: { changed_fields, source_id },
   };

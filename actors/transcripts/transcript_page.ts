@@ -28,9 +28,9 @@ export type PageTurn = {
   serial: number;
   start_ms: number;
   end_ms: number;
-  /** What is read: what was heard, or what a person corrected it to. */
+  /** The text that is shown: as it was heard, or as a person corrected it. */
   text: string;
-  /** What was heard, where a person corrected it. */
+  /** The text as it was heard, where a person corrected it. */
   heard_text?: string;
   language: string | null;
   /** 0 to 1. */

@@ -15,7 +15,7 @@ export function isAt(one: TurnSpan, other: TurnSpan): boolean {
   return isNear(one.start_ms, other.start_ms) && isNear(one.end_ms, other.end_ms);
 }
 
-/** How much both share, as a part of the longer one. */
+/** The time that both share, as a part of the longer one. */
 export function overlap(one: TurnSpan, other: TurnSpan): number {
   return sharedMs(one, other) / Math.max(1, lengthOf(one), lengthOf(other));
 }

@@ -180,7 +180,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     mail,
     exports,
     ...workers,
-    search_shelves: new SearchIndexes({ store, runtime, metrics }),
+    search_indexes: new SearchIndexes({ store, runtime, metrics }),
     ...devices,
     ...identity,
     overload,

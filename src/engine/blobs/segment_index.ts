@@ -86,12 +86,12 @@ export class SegmentIndex {
       const bytes = await readRecord(record, range(record.size_bytes));
       if (bytes !== null) return { size_bytes: record.size_bytes, bytes };
       if (tries >= TRIES_MAX) return null;
-      await this.#lookAgain(directory, record, { afresh: tries === TRIES_MAX - 1 });
+      await this.#findAgain(directory, record, { afresh: tries === TRIES_MAX - 1 });
     }
   }
 
   /** After a record was not where it was known to be. */
-  async #lookAgain(directory: string, record: KnownRecord, { afresh }: { afresh: boolean }): Promise<void> {
+  async #findAgain(directory: string, record: KnownRecord, { afresh }: { afresh: boolean }): Promise<void> {
     const { path } = record.segment;
     const index = await this.refresh(directory, { afresh });
     // Its segment was not renamed, so it was erased. What was read afresh has not got it.

@@ -120,8 +120,8 @@ export class EvidenceReader {
   async #isQuotationDeleted({ text, evidence, pipeline_id }: Suggestion): Promise<boolean> {
     for (const span of evidence) {
       const found = await this.evidence(span, pipeline_id);
-      const { scene, turns, has_deleted } = found;
-      if (scene === null) return true;
+      const { readable, turns, has_deleted } = found;
+      if (readable === null) return true;
       const says = ({ turn }: SpokenEvidence['turns'][number]) =>
         [turn.text, heardText(turn)].some((said) => cleanText(said).includes(text));
       if (has_deleted && !turns.some(says)) return true;

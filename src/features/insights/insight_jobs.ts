@@ -182,23 +182,20 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     if (!is_over && (await this.#goesOn(unsettled))) {
       const nothing = { found: [], expired: [] };
       await orNull(
-        library.settled({ ...settled, ...nothing, left: { from_ms, to_ms }, look_again_ms: quiet_ms }),
+        library.settled({ ...settled, ...nothing, left: { from_ms, to_ms }, recheck_ms: quiet_ms }),
         'NOT_FOUND',
       );
       return;
     }
     const around = await surroundingSpeech(this.#deps, { stream_id, pipeline_id, from_ms, to_ms });
     if (around === null) {
-      await orNull(
-        library.settled({ ...settled, found: [], expired: [], left: null, look_again_ms: null }),
-        'NOT_FOUND',
-      );
+      await orNull(library.settled({ ...settled, found: [], expired: [], left: null, recheck_ms: null }), 'NOT_FOUND');
       return;
     }
     const { found, left } = findConversations({ ...around, stream_id, from_ms, to_ms, is_over });
     const { expired } = around;
-    const look_again_ms = left === null ? null : quiet_ms;
-    await orNull(library.settled({ ...settled, found, expired, left, look_again_ms }), 'NOT_FOUND');
+    const recheck_ms = left === null ? null : quiet_ms;
+    await orNull(library.settled({ ...settled, found, expired, left, recheck_ms }), 'NOT_FOUND');
   }
 
   /** Whether it can be told without its turns that nothing there is over: most looks at a recording in progress end here. */

@@ -15,7 +15,7 @@ export type SearchKind = 'turn' | ItemKind;
 
 /** The indexes that are searched, and counted for the weight of words. */
 export type SearchScope = {
-  shelves: readonly SearchIndex[];
+  indexes: readonly SearchIndex[];
   kinds: ReadonlySet<SearchKind>;
   /** The number of the pipeline whose own it must be; 0 for the default one. */
   pipeline: number;
@@ -45,8 +45,8 @@ export type Wanted = {
 
 /** A page or an item with hits. `page_at`: its place in `pages`, which are a transcript's. */
 export type HitPlace =
-  | { shelf: SearchIndex; block: Block; transcript_id: string; pages: readonly IndexedPage[]; page_at: number }
-  | { shelf: SearchIndex; block: Block; entry: string };
+  | { index: SearchIndex; block: Block; transcript_id: string; pages: readonly IndexedPage[]; page_at: number }
+  | { index: SearchIndex; block: Block; entry: string };
 
 /** The weight of each word, and how many words a text has: what scores follow from. */
 export type Weights = { idf: readonly number[]; average: number };
@@ -183,7 +183,7 @@ export function evaluate(
   wanted: Wanted,
 ): { hits: Hits; weights: Weights; found: readonly number[] } {
   const search = new Evaluation(scope, wanted);
-  for (const shelf of scope.shelves) search.look(shelf);
+  for (const index of scope.indexes) search.look(index);
   return { hits: search.hits, weights: search.weights, found: search.found };
 }
 
@@ -229,20 +229,20 @@ class Evaluation {
     };
   }
 
-  look(shelf: SearchIndex): void {
+  look(index: SearchIndex): void {
     const { kinds, pipeline } = this.#scope;
     if (kinds.has('turn')) {
       const deleted =
         pipeline === 0
-          ? shelf.deleted_streams
-          : new Set([...shelf.deleted_streams].map((stream_id) => pipelineOutputId(stream_id, pipeline)));
-      for (const [transcript_id, pages] of shelf.transcripts)
+          ? index.deleted_streams
+          : new Set([...index.deleted_streams].map((stream_id) => pipelineOutputId(stream_id, pipeline)));
+      for (const [transcript_id, pages] of index.transcripts)
         if (pipelineNumberOf(transcript_id) === pipeline && !deleted.has(transcript_id) && this.#hasSource(pages))
-          this.#lookThrough(shelf, transcript_id, pages);
+          this.#lookThrough(index, transcript_id, pages);
     }
-    for (const [entry, block] of shelf.items) {
+    for (const [entry, block] of index.items) {
       const kind = KIND_OF_ENTRY[entry.charAt(0)];
-      if (kind !== undefined && kinds.has(kind) && block.speaker(0) === pipeline) this.#lookAt(shelf, entry, block);
+      if (kind !== undefined && kinds.has(kind) && block.speaker(0) === pipeline) this.#lookAt(index, entry, block);
     }
   }
 
@@ -254,7 +254,7 @@ class Evaluation {
     return (source_id === null || of === source_id) && !deleted_sources.has(of ?? '');
   }
 
-  #lookThrough(shelf: SearchIndex, transcript_id: string, pages: readonly IndexedPage[]): void {
+  #lookThrough(index: SearchIndex, transcript_id: string, pages: readonly IndexedPage[]): void {
     let texts = 0;
     for (const { block } of pages) {
       texts += block.texts;
@@ -272,7 +272,7 @@ class Evaluation {
     first = 0;
     for (const [page_at, { block }] of pages.entries()) {
       if (looked === null || looked[page_at] === 1) {
-        const place: HitPlace = { shelf, block, transcript_id, pages, page_at };
+        const place: HitPlace = { index, block, transcript_id, pages, page_at };
         let is_known = false;
         for (let text = 0, at = first; text < block.texts; text++, at++) {
           if (!this.#isHit(at, texts) || !this.#isInTime(block, text)) continue;
@@ -336,7 +336,7 @@ class Evaluation {
     return looked;
   }
 
-  #lookAt(shelf: SearchIndex, entry: string, block: Block): void {
+  #lookAt(index: SearchIndex, entry: string, block: Block): void {
     this.#texts += 1;
     this.#words += block.words;
     this.#begin(1);
@@ -345,7 +345,7 @@ class Evaluation {
     for (const [word, terms] of this.#wanted.about ?? [])
       for (const term of terms) if (this.#cells[word] === 0) this.#put(block, term, BY_SOUND, word, word);
     if (!this.#isHit(0, 1) || !this.#isInTime(block, 0)) return;
-    this.hits.addPlace({ shelf, block, entry });
+    this.hits.addPlace({ index, block, entry });
     this.hits.add(0, this.#cells, 0, 1);
   }
 

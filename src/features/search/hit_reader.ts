@@ -126,10 +126,10 @@ export class HitReader {
 
   /** The item of a hit, where it passes the filters. */
   async item(hits: Hits, hit: number): Promise<(FoundItem<ItemKind> & { kind: ItemKind }) | null> {
-    const { shelf, entry } = hits.place(hit) as Extract<HitPlace, { entry: string }>;
+    const { index, entry } = hits.place(hit) as Extract<HitPlace, { entry: string }>;
     const { kind, number } = itemOfEntry(entry);
     this.looked += 1;
-    const id = insightId(shelf.library_id, kind, number);
+    const id = insightId(index.library_id, kind, number);
     const found = await orNull(readableItem(this.#services, this.#who, { kind, id }), 'NOT_FOUND', 'CONTENT_EXPIRED');
     if (found === null) return null;
     const { item, place } = found;

@@ -12,7 +12,7 @@ export function idOfHit(hits: Hits, hit: number): string {
   const place = hits.place(hit);
   if ('entry' in place) {
     const { kind, number } = itemOfEntry(place.entry);
-    return insightId(place.shelf.library_id, kind, number);
+    return insightId(place.index.library_id, kind, number);
   }
   const { transcript_id, pages, page_at, block } = place;
   return turnId(transcript_id, { page: pages[page_at]?.page ?? 0, serial: block.serial(hits.text(hit)) });

@@ -36,7 +36,7 @@ const KINDS: SearchKind[] = ['turn', 'suggestion'];
 
 /** Passages and suggestions that fit a question best. BAD_REQUEST where it has neither words nor a time. */
 export async function recall(
-  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'> & { search_shelves: SearchIndexes },
+  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'> & { search_indexes: SearchIndexes },
   who: Principal,
   query: RecallQuery,
 ): Promise<RecallAnswer> {
@@ -61,7 +61,7 @@ export async function recall(
   if (wordsIn(rest).length === 0 && !is_bound) throw new Refused(invalidQuery('query', 'must have a word to look for'));
   const opened = await openScope(services, who, { ...query, kinds: KINDS });
   const { scope, filters } = opened;
-  const question = questionOf(rest, { shelves: scope.shelves, may_be_empty: is_bound });
+  const question = questionOf(rest, { indexes: scope.indexes, may_be_empty: is_bound });
   const reading = new HitReader(services, who, filters);
   const named = await contactsNamed(services, who, { words: question.words, reading });
   const words = question.words.map((word) => new QueryWord(word, { fuzzy: true }));

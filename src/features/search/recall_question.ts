@@ -50,10 +50,10 @@ const FIRST_PERSON: ReadonlySet<string> = new Set([
 /** `may_be_empty`: there is something else to go by. */
 export function questionOf(
   text: string,
-  { shelves, may_be_empty }: { shelves: readonly SearchIndex[]; may_be_empty: boolean },
+  { indexes, may_be_empty }: { indexes: readonly SearchIndex[]; may_be_empty: boolean },
 ): RecallQuestion {
   const said = joined(wordsIn(text).map(({ word }) => word));
-  const stop = stopWordsOf(said, shelves);
+  const stop = stopWordsOf(said, indexes);
   const words: string[] = [];
   const about = new Map<number, number[]>();
   for (const [at, word] of said.entries()) {

@@ -66,7 +66,7 @@ export type SearchHit = z.infer<typeof searchHitShape>;
 
 /** A page of hits, as the query sorts them. BAD_REQUEST for a query without words, or a cursor of another one. */
 export async function search(
-  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_shelves: SearchIndexes },
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_indexes: SearchIndexes },
   who: Principal,
   query: SearchQuery,
 ): Promise<Page<SearchHit>> {

@@ -37,7 +37,7 @@ export type OpenScope = { scope: SearchScope; filters: HitFilters };
 
 /** Opens the search scope of a query as it is now, with the conditions on its hits. */
 export async function openScope(
-  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_shelves: SearchIndexes },
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'> & { search_indexes: SearchIndexes },
   who: Principal,
   query: ScopeQuery,
 ): Promise<OpenScope> {
@@ -51,13 +51,13 @@ export async function openScope(
   // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
   const is_own = pipeline_id !== null || contacts !== null;
   const libraries = is_own ? found.filter(({ account_id }) => account_id === who.account_id) : found;
-  const [shelves, deleted_sources] = await Promise.all([
-    Promise.all(libraries.map(({ library_id }) => services.search_shelves.of(library_id))),
+  const [indexes, deleted_sources] = await Promise.all([
+    Promise.all(libraries.map(({ library_id }) => services.search_indexes.of(library_id))),
     deletedSources(services, new Set(libraries.map(({ account_id }) => account_id))),
   ]);
   return {
     scope: {
-      shelves,
+      indexes,
       kinds: new Set(kinds),
       source_id,
       deleted_sources,

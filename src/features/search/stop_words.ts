@@ -19,10 +19,10 @@ const require = createRequire(import.meta.url);
 const loaded = new Map<string, ReadonlySet<string>>([[DEFAULT, new Set([...english, ...OF_QUESTIONS])]]);
 
 /** The stop words of a query, in the language that most of its words are of among those of the texts. */
-export function stopWordsOf(words: readonly string[], shelves: readonly SearchIndex[]): ReadonlySet<string> {
+export function stopWordsOf(words: readonly string[], indexes: readonly SearchIndex[]): ReadonlySet<string> {
   let best = listOf(DEFAULT);
   let most = words.filter((word) => best.has(word)).length;
-  for (const name of languagesOf(shelves)) {
+  for (const name of languagesOf(indexes)) {
     const list = listOf(name);
     const found = words.filter((word) => list.has(word)).length;
     if (found > most) [best, most] = [list, found];
@@ -31,9 +31,9 @@ export function stopWordsOf(words: readonly string[], shelves: readonly SearchIn
 }
 
 /** By the first pages of recordings. */
-function languagesOf(shelves: readonly SearchIndex[]): Set<string> {
+function languagesOf(indexes: readonly SearchIndex[]): Set<string> {
   const found = new Set<string>();
-  for (const { transcripts } of shelves)
+  for (const { transcripts } of indexes)
     for (const [first] of transcripts.values()) for (const { name } of first?.block.stemmers ?? []) found.add(name);
   return found;
 }

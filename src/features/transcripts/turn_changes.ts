@@ -22,19 +22,22 @@ import { Voices } from './voices.js';
  * still there. The answer is made of what was committed: a later run may already have replaced it.
  */
 
-const NO_TURN = refuse('NOT_FOUND', 'There is no such due_own.');
+const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const NO_SPEAKER = refuse('NOT_FOUND', 'There is no such speaker in this stream.');
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may correct its transcript.');
 
-/** What a person says of a due_own: who said it (a contact, null for nobody, or another speaker), and what (null for what was heard). */
+/**
+ * A person's correction of a turn: who said it (a contact, null for nobody, or another speaker), and its text (null for
+ * the text as it was heard).
+ */
 type TurnCorrection = {
   contact_id?: string | null | undefined;
   speaker?: number | undefined;
   text?: string | null | undefined;
 };
 
-/** Says who said a due_own, what was said in it, or both. */
+/** Says who said a turn, what was said in it, or both. */
 export async function correctTurn(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   who: Principal,
@@ -46,10 +49,10 @@ export async function correctTurn(
     ...(speaker === undefined ? {} : { speaker }),
     ...(text === undefined ? {} : { text }),
   };
-  const { scene, reply } = await changeTurn(services, who, turn_id, (transcript, place, fences) =>
+  const { readable, reply } = await changeTurn(services, who, turn_id, (transcript, place, fences) =>
     transcript.change_turn({ ...place, ...change }, fences),
   );
-  const views = await viewChanged(services, who, { scene, page: reply.page, turns: [reply.due_own] });
+  const views = await viewChanged(services, who, { readable, page: reply.page, turns: [reply.turn] });
   return views[0] ?? throwRefusal(NO_TURN);
 }
 
@@ -66,7 +69,7 @@ export async function splitTurn(
   return viewChanged(services, who, { readable, ...reply });
 }
 
-/** Deletes a due_own, and withdraws what insights had of it. */
+/** Deletes a turn, and withdraws what insights had of it. */
 export async function deleteTurn(
   services: Pick<FeatureServices, 'actors' | 'runtime'> & {
     speech_withdrawal: { ofStream(stream: Stream): Promise<void> };
@@ -124,7 +127,7 @@ export async function mergeSpeakers(
   return announced(services, who, stream_id);
 }
 
-/** A contact as it is today, so that a due_own never shows one that became a part of another. */
+/** A contact as it is today, so that a turn never shows one that became a part of another. */
 async function contactToday(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
@@ -162,7 +165,7 @@ function viewChanged(
   who: Principal,
   { readable, page, turns }: { readable: ReadableTranscript; page: TranscriptPage; turns: PageTurn[] },
 ): Promise<TurnView[]> {
-  const found = turns.map((due_own) => ({ page: page.number, due_own, words: null }));
+  const found = turns.map((turn) => ({ page: page.number, turn, words: null }));
   return viewTurns(services, who, { readable, turns: found });
 }
 

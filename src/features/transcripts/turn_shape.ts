@@ -67,7 +67,7 @@ export const speakerName = z
 
 export const correctedText = trimmedLines(LIMITS.corrected_text_chars_max).nullable();
 
-/** What of a turn is corrected together: who said it, in one way of two, and its text. */
+/** Checks that a correction names who said the turn in one way of two, its text, or both. */
 export function checkCorrection(
   { contact_id, speaker, text }: { contact_id?: unknown; speaker?: unknown; text?: unknown },
   context: z.RefinementCtx,

@@ -68,7 +68,7 @@ t.test('K-064 what may go on is looked at again; what is said meanwhile is not l
     found: [found(0, 40_000)],
     expired: [],
     left: null,
-    look_again_ms: null,
+    recheck_ms: null,
   });
   t.equal(played.records('jobs').size, 0, 'it was looked at too early');
   played.pass(10_000);

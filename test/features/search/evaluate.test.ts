@@ -11,7 +11,7 @@ import { idOfHit, Ranking } from '../../../src/features/search/ranking.js';
 import { digestOfQuery, readSearchCursor, writeSearchCursor } from '../../../src/features/search/search_cursor.js';
 import {
   libraryOf,
-  shelfOf,
+  searchIndexOf,
   sourceOf,
   type Told,
   type ToldText,
@@ -65,7 +65,7 @@ function often<T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> {
 function scopeOf(told: Told[], asked: Asked): SearchScope {
   const { kinds, pipeline, source_id, deleted_sources } = asked;
   return {
-    shelves: told.map(shelfOf),
+    indexes: told.map(searchIndexOf),
     ...{ kinds: new Set(kinds), pipeline, source_id, deleted_sources: new Set(deleted_sources) },
   };
 }
@@ -333,12 +333,12 @@ t.test('K-097 a part of a Korean word is found where all its pairs of syllables 
     return { serial, start_ms: serial * 1_000, speaker: 0, stemmer, said: termsIn(text, stemmer) };
   };
   const page = new Block(encodeBlock({ begins_at_ms: 0, source_id: null }, texts.map(block)));
-  const shelf = {
+  const index = {
     ...{ library_id: libraryOf(1), items: new Map(), deleted_streams: new Set<string>() },
     transcripts: new Map([['01999999-0001-7222-8222-2222220000aa', [{ page: 0, block: page }]]]),
   };
   const scope = {
-    ...{ shelves: [shelf], kinds: new Set<SearchKind>(['turn']), pipeline: 0, source_id: null },
+    ...{ indexes: [index], kinds: new Set<SearchKind>(['turn']), pipeline: 0, source_id: null },
     deleted_sources: new Set<string>(),
   };
   const found = (word: string) => {

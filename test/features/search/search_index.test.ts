@@ -66,14 +66,14 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
   t.teardown(() => server.stop());
   const opened = async (kinds = KINDS) => {
     const process = await ServerProcess.open(t, { socket_path: server.socket_path, kinds, trust_memory: false });
-    const shelves = new SearchIndexes({ store: process.store, runtime: process.runtime, metrics });
-    return { process, shelves, actors: actorsOf(process.runtime) };
+    const indexes = new SearchIndexes({ store: process.store, runtime: process.runtime, metrics });
+    return { process, indexes, actors: actorsOf(process.runtime) };
   };
   const [one, other] = [await opened(), await opened()];
   /** What both processes find of a word, as page and number in it, by transcript; and so many items. */
   const found = async (library_id: string, word: string) => {
     const seen = await Promise.all(
-      [one, other].map(async ({ shelves }) => placesOf(await shelves.of(library_id), word)),
+      [one, other].map(async ({ indexes }) => placesOf(await indexes.of(library_id), word)),
     );
     t.same(seen[0], seen[1], 'in either process');
     return seen[0] as { turns: Record<string, string[]>; items: string[] };
@@ -122,7 +122,7 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
     t.same((await found(library_id, 'boat')).turns, { [id]: ['0:0', '0:3'] });
     for (const serial of [0, 1, 3]) await one.actors.transcript(id).delete_turn({ page: 0, serial });
     t.same((await found(library_id, 'boat')).turns, {});
-    t.equal((await one.shelves.of(library_id)).transcripts.size, 0);
+    t.equal((await one.indexes.of(library_id)).transcripts.size, 0);
   });
 
   await t.test('K-105 items as they are created, changed and deleted', async (t) => {
@@ -217,13 +217,13 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
   );
 });
 
-function placesOf(shelf: SearchIndex, word: string): { turns: Record<string, string[]>; items: string[] } {
+function placesOf(index: SearchIndex, word: string): { turns: Record<string, string[]>; items: string[] } {
   const turns: Record<string, string[]> = {};
-  for (const [id, pages] of shelf.transcripts)
+  for (const [id, pages] of index.transcripts)
     for (const { page, block } of pages)
       for (const [text] of postingsOf(block, wordTerm(word)))
         turns[id] = [...(turns[id] ?? []), `${page}:${block.serial(text)}`];
-  const items = [...shelf.items]
+  const items = [...index.items]
     .filter(([, block]) => postingsOf(block, wordTerm(word)).length > 0)
     .map(([entry]) => entry);
   return { turns, items };

@@ -173,7 +173,7 @@ async function latencyRow(folder, { rounds, seconds }) {
   }
 }
 
-/** How long each GET took, ms, from when it was to be sent. */
+/** Measures each GET, in ms, from when it was to be sent. */
 async function paced(get, seconds) {
   const took = [];
   const began = performance.now();
