@@ -7,7 +7,7 @@ import { SpeechProcess } from '../../../dist/src/engine/speech/speech_process.js
 import { wordErrors } from '../../../dist/tools/demo/word_errors.js';
 import { quantile } from '../measure.mjs';
 import { cpuMs, rssBytes, temporaryFolder } from '../processes.mjs';
-import { startSpool } from '../spool_setup.js';
+import { startSpool } from '../spool_setup.mjs';
 
 /** Programs that make the audio; each of a Debian package of its name. */
 const PROGRAMS = ['flite', 'sox', 'ffmpeg'];
