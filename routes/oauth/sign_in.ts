@@ -66,10 +66,10 @@ export const SIGN_IN_ROUTES: readonly Route[] = LEADS_TO.flatMap((leads_to) => [
     async handler({ services, request, reply, params, query }) {
       const browser_cookie = browserCookie(services, request);
       const open = await readSignIn(services, params.id as string, { browser_cookie, leads_to });
-      const visit = { services, request, reply, ...open };
+      const context = { services, request, reply, ...open };
       const { goal, step } = open.sign_in;
-      if (goal.to === 'page' && step.at === 'done') return nextPage(visit, open);
-      return sendPage(reply, pageOf(visit, codeProblem(open.sign_in, query.problem)));
+      if (goal.to === 'page' && step.at === 'done') return nextPage(context, open);
+      return sendPage(reply, pageOf(context, codeProblem(open.sign_in, query.problem)));
     },
   }),
   openRoute({
@@ -90,55 +90,58 @@ export const SIGN_IN_ROUTES: readonly Route[] = LEADS_TO.flatMap((leads_to) => [
 ]);
 
 /** A request of the browser that began the sign-in. */
-type Visit = OpenSignIn & { services: Services; request: FastifyRequest; reply: FastifyReply };
+type SignInContext = OpenSignIn & { services: Services; request: FastifyRequest; reply: FastifyReply };
 
 /** The handlers of the pages' buttons. */
-const ACTIONS = new Map<string, (visit: Visit, body: SignInForm) => Promise<Answer>>([
+const ACTIONS = new Map<string, (context: SignInContext, body: SignInForm) => Promise<Answer>>([
   ['email', pressEmail],
-  ['resend', async (visit) => nextPage(visit, await resendCode(visit.services, visit, { ip: visit.request.ip }))],
-  ['other_email', async (visit) => nextPage(visit, await otherEmail(visit.services, visit))],
+  [
+    'resend',
+    async (context) => nextPage(context, await resendCode(context.services, context, { ip: context.request.ip })),
+  ],
+  ['other_email', async (context) => nextPage(context, await otherEmail(context.services, context))],
   ['code', pressCode],
   ['continue', pressContinue],
-  ['approve', async (visit) => nextPage(visit, await approve(visit.services, visit))],
+  ['approve', async (context) => nextPage(context, await approve(context.services, context))],
   ['deny', pressDeny],
   ['leave', pressDeny],
 ]);
 
-async function pressEmail(visit: Visit, body: SignInForm): Promise<Answer> {
-  const { services, request } = visit;
+async function pressEmail(context: SignInContext, body: SignInForm): Promise<Answer> {
+  const { services, request } = context;
   const typed = emailAddress.safeParse(body.email ?? '');
-  if (!typed.success) return emailProblem(visit, body, 'Enter an email address, such as name@example.com.');
+  if (!typed.success) return emailProblem(context, body, 'Enter an email address, such as name@example.com.');
   const captcha_token =
     body.captcha_token ?? body['cf-turnstile-response'] ?? body['h-captcha-response'] ?? body['g-recaptcha-response'];
-  const sent = await sendCode(services, visit, { email: typed.data, captcha_token, ip: request.ip });
-  if (sent === null) return emailProblem(visit, body, 'Please show first that you are a person.');
-  return nextPage(visit, sent);
+  const sent = await sendCode(services, context, { email: typed.data, captcha_token, ip: request.ip });
+  if (sent === null) return emailProblem(context, body, 'Please show first that you are a person.');
+  return nextPage(context, sent);
 }
 
 /** The page of the present step with a problem; what was typed stays, though not in an address, where it would be logged. */
-function emailProblem(visit: Visit, { email = '' }: SignInForm, problem: string): FastifyReply {
-  const page = pageOf(visit, problem);
-  visit.reply.code(400);
-  return sendPage(visit.reply, page.page === 'email' ? { ...page, email } : page);
+function emailProblem(context: SignInContext, { email = '' }: SignInForm, problem: string): FastifyReply {
+  const page = pageOf(context, problem);
+  context.reply.code(400);
+  return sendPage(context.reply, page.page === 'email' ? { ...page, email } : page);
 }
 
-async function pressCode(visit: Visit, body: SignInForm): Promise<Answer> {
-  const { services, request, reply } = visit;
+async function pressCode(context: SignInContext, body: SignInForm): Promise<Answer> {
+  const { services, request, reply } = context;
   const code = (body.code ?? '').replace(/\s/g, '');
   const session_cookie = sessionCookie(services, request);
-  const tried = await tryCode(services, visit, { code, ip: request.ip, session_cookie });
-  if (tried.problem !== null) return leave(reply, codeProblemPath(visit, tried.problem));
+  const tried = await tryCode(services, context, { code, ip: request.ip, session_cookie });
+  if (tried.problem !== null) return leave(reply, codeProblemPath(context, tried.problem));
   setSessionCookie(services, reply, tried.session_cookie);
-  return nextPage(visit, tried);
+  return nextPage(context, tried);
 }
 
-async function pressContinue(visit: Visit): Promise<Answer> {
-  const { services, request } = visit;
-  return nextPage(visit, await continueAs(services, visit, sessionCookie(services, request)));
+async function pressContinue(context: SignInContext): Promise<Answer> {
+  const { services, request } = context;
+  return nextPage(context, await continueAs(services, context, sessionCookie(services, request)));
 }
 
-async function pressDeny(visit: Visit): Promise<Answer> {
-  return nextPage(visit, await deny(visit.services, visit));
+async function pressDeny(context: SignInContext): Promise<Answer> {
+  return nextPage(context, await deny(context.services, context));
 }
 
 /**
@@ -159,7 +162,7 @@ function codeProblem({ step, wrong }: OpenSignIn['sign_in'], problem: string | u
 }
 
 /** After a form: back to the client, or on to the page, where all is said, else to the page of the present step. */
-function nextPage({ services, reply }: Visit, open: OpenSignIn): FastifyReply {
+function nextPage({ services, reply }: SignInContext, open: OpenSignIn): FastifyReply {
   const next = nextOf(services, open);
   switch (next.to) {
     case 'client':
@@ -172,13 +175,13 @@ function nextPage({ services, reply }: Visit, open: OpenSignIn): FastifyReply {
 }
 
 /** The page of the present step. */
-function pageOf(visit: Visit, problem: string | null): HtmlPage {
-  const { services, id, sign_in } = visit;
+function pageOf(context: SignInContext, problem: string | null): HtmlPage {
+  const { services, id, sign_in } = context;
   const { step, goal } = sign_in;
   const leads_to = goal.to === 'client' ? goal.client_name : ACCOUNT_PAGES[goal.page].leads_to;
   const flow: Flow = {
     action: signInPath(goal, id),
-    form_token: signInFormToken(services, visit),
+    form_token: signInFormToken(services, context),
     leads_to,
   };
   switch (step.at) {

@@ -29,13 +29,13 @@ type AccountPage = keyof typeof ACCOUNT_PAGES;
 type Ends = { services: Services; request: FastifyRequest; reply: FastifyReply };
 
 /** Somebody who is signed in, at one of the pages. */
-export type AccountPageView = Ends & LiveBrowserSession & { holder: Holder };
+export type AccountPageContext = Ends & LiveBrowserSession & { holder: Holder };
 
 /** Opens the page. Signing in changes nothing of the account by itself. */
 export async function openAccountPage(
   ends: Ends,
   page: AccountPage,
-  show: (visit: AccountPageView) => Promise<Answer>,
+  show: (context: AccountPageContext) => Promise<Answer>,
 ): Promise<Answer> {
   const { services, request, reply } = ends;
   if (issuerOf(services, request) === 'legacy') return leave(reply, atBase(services, request));
@@ -46,7 +46,7 @@ export async function openAccountPage(
     const begun = await beginSignIn(services, { goal, signed_in: null, ip: request.ip, browser_cookie });
     return leadToSignIn(services, reply, goal, begun);
   }
-  return show(visitOf(ends, page, live));
+  return show(contextOf(ends, page, live));
 }
 
 /** Presses a button of the page: what it does, by its `action`; `sign_out` is on all of them. */
@@ -54,7 +54,7 @@ export async function submitForm<Form extends HolderForm>(
   ends: Ends,
   page: AccountPage,
   form: Form,
-  actions: Record<string, (visit: AccountPageView, form: Form) => Promise<Answer>>,
+  actions: Record<string, (context: AccountPageContext, form: Form) => Promise<Answer>>,
 ): Promise<Answer> {
   const { services, request, reply } = ends;
   const { path } = ACCOUNT_PAGES[page];
@@ -72,7 +72,7 @@ export async function submitForm<Form extends HolderForm>(
   const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (act === undefined) throw new Refused(NO_ACTION);
   // The session ended, or the account's epoch was raised, during the request: the page says how things stand.
-  return act(visitOf(ends, page, live), form).catch((error: unknown) => {
+  return act(contextOf(ends, page, live), form).catch((error: unknown) => {
     if (isRefused(error, 'UNAUTHORIZED')) return leave(reply, path);
     throw error;
   });
@@ -82,7 +82,7 @@ function signedOut(reply: FastifyReply, again: string): FastifyReply {
   return sendPage(reply, { page: 'signed_out', again });
 }
 
-function visitOf(ends: Ends, page: AccountPage, live: LiveBrowserSession): AccountPageView {
+function contextOf(ends: Ends, page: AccountPage, live: LiveBrowserSession): AccountPageContext {
   const form_token = accountFormToken(ends.services, live);
   return { ...ends, ...live, holder: { action: ACCOUNT_PAGES[page].path, form_token, email: live.account.email } };
 }

@@ -17,7 +17,7 @@ import {
   sendersOf,
 } from '../../src/features/workspaces/invitations.js';
 import { openRoute, type Route } from '../rows.js';
-import { type AccountPageView, holderForm, openAccountPage, submitForm } from './account_page.js';
+import { type AccountPageContext, holderForm, openAccountPage, submitForm } from './account_page.js';
 
 /** The page that mails with invitations lead to. */
 
@@ -37,7 +37,7 @@ export const INVITATIONS_PAGE_ROUTES: readonly Route[] = [
     dialect: 'page',
     query,
     handler: async ({ services, request, reply, query }) =>
-      openAccountPage({ services, request, reply }, 'invitations', (visit) => show(visit, query)),
+      openAccountPage({ services, request, reply }, 'invitations', (context) => show(context, query)),
   }),
   openRoute({
     method: 'POST',
@@ -51,8 +51,8 @@ export const INVITATIONS_PAGE_ROUTES: readonly Route[] = [
   }),
 ];
 
-async function show(visit: AccountPageView, { cursor, joined, done }: z.output<typeof query>): Promise<Answer> {
-  const { services, reply, account, is_open, holder } = visit;
+async function show(context: AccountPageContext, { cursor, joined, done }: z.output<typeof query>): Promise<Answer> {
+  const { services, reply, account, is_open, holder } = context;
   if (!is_open) {
     return sendPage(reply, { page: 'invitations_wait', holder, restore_url: services.addresses().restore_url });
   }
@@ -78,7 +78,7 @@ async function show(visit: AccountPageView, { cursor, joined, done }: z.output<t
 
 /** A workspace is named only to who belongs to it, whatever the address says. */
 function outcomeOf(
-  account: AccountPageView['account'],
+  account: AccountPageContext['account'],
   { joined, done }: { joined: string | undefined; done: 'declined' | 'gone' | undefined },
 ): InvitationOutcome | null {
   const membership = account.memberships.find(({ workspace_id }) => workspace_id === joined);
@@ -86,30 +86,30 @@ function outcomeOf(
   return done === undefined ? null : { is: done };
 }
 
-async function accept(visit: AccountPageView, form: InvitationForm): Promise<Answer> {
-  const { services, reply, account, is_open } = visit;
+async function accept(context: AccountPageContext, form: InvitationForm): Promise<Answer> {
+  const { services, reply, account, is_open } = context;
   // The page says that the account is deleted, or that it can't share.
   if (!is_open || !isEnabled(account.entitlements, 'workspace.sharing')) return leave(reply, path);
   const { invitation_id = '' } = form;
-  if (!isId(invitation_id)) return answered(visit, form, 'gone');
-  const accepted = await orNull(acceptInvitation(services, visit, invitation_id), 'NOT_FOUND');
-  if (accepted === null) return answered(visit, form, 'gone');
+  if (!isId(invitation_id)) return answered(context, form, 'gone');
+  const accepted = await orNull(acceptInvitation(services, context, invitation_id), 'NOT_FOUND');
+  if (accepted === null) return answered(context, form, 'gone');
   return leave(reply, `${path}?joined=${accepted.workspace_id}`);
 }
 
-async function decline(visit: AccountPageView, form: InvitationForm): Promise<Answer> {
-  const { services, reply, account, is_open } = visit;
+async function decline(context: AccountPageContext, form: InvitationForm): Promise<Answer> {
+  const { services, reply, account, is_open } = context;
   if (!is_open) return leave(reply, path);
   const { invitation_id = '' } = form;
-  if (!isId(invitation_id)) return answered(visit, form, 'declined');
+  if (!isId(invitation_id)) return answered(context, form, 'declined');
   const declined = await orNull(declineInvitation(services, { email: account.email, invitation_id }), 'NOT_FOUND');
-  if (declined === null) return answered(visit, form, 'declined');
+  if (declined === null) return answered(context, form, 'declined');
   return leave(reply, `${path}?done=declined`);
 }
 
 /** The page after a button that came too late: a press before it may have joined, else it is as `otherwise` says. */
 async function answered(
-  { services, reply, account }: AccountPageView,
+  { services, reply, account }: AccountPageContext,
   form: InvitationForm,
   otherwise: 'declined' | 'gone',
 ): Promise<Answer> {

@@ -7,14 +7,14 @@ import { leave } from '../../src/edge/pages/redirect.js';
 import { restoreAccount } from '../../src/features/accounts/account.js';
 import { utcText } from '../../src/features/accounts/deletion_mail.js';
 import { openRoute, type Route } from '../rows.js';
-import { type AccountPageView, holderForm, openAccountPage, submitForm } from './account_page.js';
+import { type AccountPageContext, holderForm, openAccountPage, submitForm } from './account_page.js';
 
 /** The page that mails about a deletion lead to. Rules D-014 to D-037. */
 
 const { path } = ACCOUNT_PAGES.restore;
 const HOUR_MS = 60 * 60_000;
 
-type Phase = AccountPageView['account']['phase'];
+type Phase = AccountPageContext['account']['phase'];
 
 /** The outcome of a button, as the page's address carries it. */
 type RestoreOutcome = 'restored' | 'begun';
@@ -45,8 +45,8 @@ export const RESTORE_PAGE_ROUTES: readonly Route[] = [
     body: holderForm,
     handler: async ({ services, request, reply, body }) =>
       submitForm({ services, request, reply }, 'restore', body, {
-        restore: (visit) => restore(visit, 'restored'),
-        begin: (visit) => restore(visit, 'begun'),
+        restore: (context) => restore(context, 'restored'),
+        begin: (context) => restore(context, 'begun'),
       }),
   }),
 ];
@@ -57,8 +57,8 @@ const MEANT_FOR: Record<RestoreOutcome, readonly Phase['status'][]> = {
   begun: ['erased', 'active'],
 };
 
-async function restore(visit: AccountPageView, done: RestoreOutcome): Promise<Answer> {
-  const { services, reply, account, fences } = visit;
+async function restore(context: AccountPageContext, done: RestoreOutcome): Promise<Answer> {
+  const { services, reply, account, fences } = context;
   if (!MEANT_FOR[done].includes(account.phase.status)) return leave(reply, path);
   const restored = restoreAccount(services, { account_id: account.id, fences });
   const is_open = (await orNull(restored, 'ACCOUNT_DELETION_IN_PROGRESS')) !== null;
