@@ -173,7 +173,7 @@ export const correctionMessages = messagesOf<Transcript>()({
       );
       const placed = placePage(
         { ...state, ...samplesOutside(state, said), revision: state.revision + 1, turns: state.turns - 1 },
-        { page: next_page, was: page, self: turn.self },
+        { page: next_page, was: page, self: facts.self },
       );
       const { account_id, source_id } = state;
       const resource_id = turnId(facts.self, place);

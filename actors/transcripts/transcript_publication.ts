@@ -170,7 +170,7 @@ function replace(
   const is_changed = created.length + attributed.length + tally.replaced > 0;
   const known = withLabels(state, publication, numbers);
   const after = passed({ ...known, speakers: merged.speakers }, { window, publication }, now_ms);
-  const recognized = recognize(after, { numbers, before: state, publication }, turn);
+  const recognized = recognize(after, { numbers, before: state, publication }, facts);
   const samples = withSamples(state.samples ?? {}, created);
   const kept: Transcript = {
     ...recognized.state,

@@ -102,7 +102,7 @@ export type Window = {
 export type PublicationTally = { turns: number; replaced: number; protected: number; suppressed: number };
 
 /**
- * What a result's labels mean. `window`: nothing outside of it. `stream`: those of `known_speakers` and of earlier results.
+ * The scope of a result's labels. `window`: nothing outside of it. `stream`: those of `known_speakers` and of earlier results.
  * `numbered`: S1 and so on are the stream's speakers, all others mean nothing outside.
  */
 export type SpeakerScope = 'window' | 'stream' | 'numbered';

@@ -2,7 +2,7 @@ import type { HeardSegment } from './engines/engine.js';
 import type { FileSample, WindowFile } from './window_audio.js';
 
 /**
- * What was heard in a window's own audio, with the names of speakers who are known. An engine labels speakers anew in each
+ * Names the speakers of a window who are known, in its own audio alone. An engine labels speakers anew in each
  * answer; the samples of known speakers before the audio show which label is whose.
  */
 export function withKnownSpeakers(

@@ -9,8 +9,10 @@ import {
   type Transcription,
 } from './engines/engine.js';
 import { plainText } from './engines/plain_text.js';
-import { hasWords, dropHallucinations } from './hallucination_filter.js';
+import { CHARS_PER_SECOND_MAX } from './engines/segment_times.js';
+import { dropHallucinations, hasWords } from './hallucination_filter.js';
 import { withKnownSpeakers } from './known_speakers.js';
+import { clampedTurn, turnsOfSegment } from './segment_turns.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
 import {
   type AudioStores,

@@ -49,7 +49,7 @@ export type AudioPart = { file_ms: number; length_ms: number; start_ms: number; 
 export type AudioStores = { blobs: BlobStore; decoded: DecodedAudio };
 
 type Window = Pick<WindowWork, 'stream_id' | 'from_ms' | 'to_ms' | 'audio'> & Partial<Pick<WindowWork, 'samples'>>;
-/** What of a chunk is heard in the window. */
+/** The part of a chunk that lies in the window. */
 type Span = { start_ms: number; end_ms: number };
 /** A chunk whose bytes are gone, and what of it would have been heard. */
 export type Lost = Span & { chunk_id: string };
