@@ -1,7 +1,7 @@
 import { turnId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { type Decision, DONE, type Effect, messagesOf, type RecordQuery, type Facts } from '../actor.js';
+import { type Decision, DONE, type Effect, type Facts, messagesOf, type RecordQuery } from '../actor.js';
 import { samplesOutside } from './speaker_samples.js';
 import { allSpeakers, announce, showContact } from './transcript_announcements.js';
 import { attributionOf, contactOf, type Speakers, speakerShown } from './transcript_attribution.js';

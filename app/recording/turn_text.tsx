@@ -3,11 +3,11 @@ import type { Turn } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
-import { useToastAction } from '../parts/toast_action.js';
 import { FormProblem } from '../parts/field.js';
 import { faultOf } from '../parts/form.js';
 import { Badge } from '../parts/placeholders.js';
 import { clockText } from '../parts/time.js';
+import { useToastAction } from '../parts/toast_action.js';
 
 /** The text of a turn as it is read; a click on it edits it. */
 export function TurnText({
