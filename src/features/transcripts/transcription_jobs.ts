@@ -42,6 +42,8 @@ type TranscriptionJobsDeps = JobQueueDeps & {
   metrics: Metrics;
   window_ms: number;
   final_pass: boolean;
+  /** Whether this server transcribes, and not workers outside. */
+  has_engine: boolean;
   /** Whether somebody looks into what is said. */
   insights: boolean;
 };
@@ -158,7 +160,8 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     if (pipeline === null) throw new Refused(GONE);
     // With more around them, speakers are told apart better.
     const { final_pass: wants_pass, diarize } = pipeline.transcription;
-    const final_pass = wants_pass || diarize || (lane === undefined && this.#deps.final_pass);
+    const final_pass =
+      wants_pass || (lane === undefined && (this.#deps.final_pass || (diarize && this.#deps.has_engine)));
     const insights = this.#deps.insights && (lane === undefined || pipeline.insights !== null);
     const { speakers = [], ...heard } = result;
     const said = { number, token, digest, ...heard, engine, final_pass, insights };

@@ -58,7 +58,19 @@ export function openTranscription(
   } = settings;
   const window_ms = settings.transcribe_window_s * 1_000;
   const final_pass = transcribe_final_pass || transcribe_diarize;
-  const jobs = new TranscriptionJobs({ store, actors, poll, metrics, log, now, window_ms, final_pass, insights });
+  const has_engine = settings.content_worker;
+  const jobs = new TranscriptionJobs({
+    store,
+    actors,
+    poll,
+    metrics,
+    log,
+    now,
+    window_ms,
+    final_pass,
+    has_engine,
+    insights,
+  });
   const engines = transcriptionEngines(settings, further, speech);
   const worker =
     engines.size === 0

@@ -14,7 +14,7 @@ const heard = (speaker: string, start_s: number, end_s: number, words: HeardSegm
 const speakersIn = (segments: readonly HeardSegment[]) =>
   segments.map(({ speaker, is_known = false }) => (is_known ? speaker : `new ${speaker}`));
 
-t.test('labels get the names of the speakers in whose samples they talk', async (t) => {
+t.test('K-165 labels get the names of the speakers in whose samples they talk', async (t) => {
   const found = withKnownSpeakers(FILE, [
     heard('B', 0.1, 4.9),
     heard('A', 6.2, 10.8),

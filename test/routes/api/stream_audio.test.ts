@@ -156,7 +156,7 @@ t.test('audio of streams, from apps and as one file', async (t) => {
     t.equal(part.headers.get('content-length'), '10');
   });
 
-  await t.test('K-021 K-022 a stream of Opus in Ogg is one; what can not be joined says why', async (t) => {
+  await t.test('K-021 K-022 K-164 a stream of Opus in Ogg is one; what can not be joined says why', async (t) => {
     const stream = await newStream();
     const chunks = [0, 1, 2].map((n) => opusFile({ serial: n, pages: [[30, 40], [50 + n]] }));
     for (const [n, bytes] of chunks.entries())
