@@ -19,6 +19,7 @@ import { client } from './oauth/client.js';
 import { grant } from './oauth/grant.js';
 import { importedToken } from './oauth/imported_token.js';
 import { signingKeys } from './oauth/signing_keys.js';
+import { imports } from './recordings/imports.js';
 import { signals } from './recordings/signals.js';
 import { source } from './recordings/source.js';
 import { stream } from './recordings/stream.js';
@@ -50,6 +51,7 @@ export const KINDS = {
   files,
   grant,
   importedToken,
+  imports,
   library,
   personalAccessToken,
   signals,

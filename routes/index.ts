@@ -9,6 +9,7 @@ import { ENDPOINT_ROUTES } from './api/endpoints.js';
 import { EVENT_ROUTES } from './api/events.js';
 import { EXPORT_ROUTES } from './api/exports.js';
 import { FILE_ROUTES } from './api/files.js';
+import { IMPORT_ROUTES } from './api/imports.js';
 import { INVITATION_ROUTES } from './api/invitations.js';
 import { ME_ROUTES } from './api/me.js';
 import { MEMORY_ROUTES } from './api/memories.js';
@@ -84,6 +85,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...DEVICE_SESSION_ROUTES,
     ...SOURCE_ROUTES,
     ...STREAM_ROUTES,
+    ...IMPORT_ROUTES,
     ...SIGNAL_ROUTES,
     ...TURN_ROUTES,
     ...TRANSCRIPT_ROUTES,

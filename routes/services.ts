@@ -14,6 +14,7 @@ import type { InsightServices } from '../src/features/insights/insight_services.
 import type { SpeechWithdrawal } from '../src/features/insights/speech_withdrawal.js';
 import type { Clients } from '../src/features/oauth/clients/clients.js';
 import type { ChunkProcessing } from '../src/features/recordings/chunk_processing.js';
+import type { ImportWorker } from '../src/features/recordings/import_worker.js';
 import type { MissingAudio } from '../src/features/recordings/missing_audio.js';
 import type { SearchIndexes } from '../src/features/search/search_index.js';
 import type { FeatureServices } from '../src/features/services.js';
@@ -45,6 +46,7 @@ export type Services = FeatureServices &
     engine_names: EngineNames;
     erasures: ErasureWorker;
     exports: Exporter;
+    imports: ImportWorker;
     insights: InsightServices;
     lost_audio: MissingAudio;
     processing: ChunkProcessing;

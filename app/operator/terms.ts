@@ -21,6 +21,7 @@ export const KINDS: Record<string, string> = {
   files: 'What an account keeps beside recordings; their names lie apart.',
   grant: 'What an account has allowed one installation of a client, with its tokens.',
   imported_token: 'A refresh token of an earlier system, and the grant that it leads to.',
+  imports: 'Audio files of an account that become recordings, until they have.',
   library: 'What an account has in one workspace: what was made of its turns, and as far as a sweep goes through it.',
   personal_access_token: 'A token that somebody made for a program of their own.',
   signals: 'What happened on the timeline of the stream of the same id.',

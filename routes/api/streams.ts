@@ -176,7 +176,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     path: '/audio/streams/:id/content',
     summary: 'All audio of a stream as one file.',
     notes:
-      'Chunks that are all WAV or raw PCM of one format, or Opus in Ogg, follow each other as they are. Others are decoded to a WAV of 32 kHz mono, in which each takes the time that it was announced with; 409 where that is not possible. `X-Joined-Chunks`, `X-Joined-Missing-Ms` and `X-Joined-Overlap-Ms` say what it is made of, `X-Joined-Lost-Chunks` how many stored chunks are not in it since the server has lost their bytes.',
+      'Chunks that are all WAV or raw PCM of one format, or Opus in Ogg, follow each other as they are. A single chunk that browsers play, such as MP3, M4A, AAC, FLAC or WebM, is the file. Others are decoded to a WAV of 32 kHz mono, in which each takes the time that it was announced with; 409 where that is not possible. `X-Joined-Chunks`, `X-Joined-Missing-Ms` and `X-Joined-Overlap-Ms` say what it is made of, `X-Joined-Lost-Chunks` how many stored chunks are not in it since the server has lost their bytes.',
     credential: 'account',
     permission: ['audio:read'],
     answer: 'audio',

@@ -154,6 +154,20 @@ export const LIMITS = {
   sources_per_account_max: 1_000, // ours: as many as devices
   stream_title_chars_max: 200, // ours
 
+  import_bytes_max: 1024 * 1024 * 1024, // docs/choices.md, "Imports"
+  import_piece_bytes: 8 * 1024 * 1024, // docs/choices.md, "Imports": all pieces of a file but the last
+  imports_open_max: 20, // docs/choices.md, "Imports": of one account
+  import_bytes_open_max: 4 * 1024 * 1024 * 1024, // docs/choices.md, "Imports": of those of one account together
+  import_length_ms_max: 6 * HOUR_MS, // docs/choices.md, "Imports"
+  import_upload_life_ms: DAY_MS, // docs/choices.md, "Imports": after the last piece
+  import_known_ms: 30 * DAY_MS, // docs/choices.md, "Imports": from its announcement on
+  import_ref_chars_max: 128, // ours: as a signal's
+  import_tries_max: 5, // ours: so many workers may be lost before it counts as failed
+  import_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // ours: as those of windows
+  import_lease_ms: MINUTE_MS, // docs/areas.md, "Workers"
+  imports_at_once: 8, // ours: of one process and as many accounts; it decodes one file at a time
+  imports_forgotten_max: 100, // ours: with one commit
+
   signals_per_request_max: 500, // rule G-003
   signal_payload_bytes_max: 8_192, // rule G-004
   signal_ref_chars_max: 128, // ours

@@ -96,6 +96,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     poll,
     members,
     blobs,
+    decoder,
     decoded,
     speech,
     metrics,

@@ -4,10 +4,14 @@ import t from 'tap';
 import { type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { call } from '../../kits/typescript/src/http_call.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
 import { blobKey } from '../../src/engine/blobs/blob_keys.js';
+import { announceFile, importFile, putPiece } from '../fixtures/importing.js';
 import { record } from '../fixtures/recording.js';
 import { type S3Server, startS3Server } from '../fixtures/s3_server.js';
 import { TestSpool } from '../fixtures/spool.js';
+import { until } from '../fixtures/until.js';
 
 const DAY_MS = 86_400_000;
 
@@ -54,6 +58,16 @@ t.test('H-023 a server keeps its audio in a bucket', { skip: store === null }, a
   t.match(await device.upload(second.upload_path, large), { status: 'stored' });
   t.equal((await namesIn(store)).length, 2);
 
+  const sound = writeWav(
+    { fmt: pcm16Format({ channels: 1, frames_per_second: 16_000 }) },
+    Buffer.alloc(LIMITS.import_piece_bytes + 4_000, 3),
+  );
+  const done = await importFile({ app, base_url: spool.base_url }, sound);
+  t.match(done, { status: 'done' });
+  const content = await app.send('GET', `/audio/streams/${done.stream_id}/content`);
+  t.ok(content.body.equals(sound), 'an imported file is one object');
+  await until('its pieces are gone', async () => (await namesIn(store)).length === 3);
+
   await app.ask('DELETE', '/me');
   await spool.operator.advanceClock(7 * DAY_MS + 60_000);
   t.strictSame(await namesIn(store), [], 'an erased account leaves no object');
@@ -66,8 +80,12 @@ t.test('H-023 a server keeps its audio in a bucket', { skip: store === null }, a
     ...{ sequence: 1, source_start_ms: 0, publication_start_ms: 0, source_end_ms: 1000 },
     ...{ codec: 'opus', container: 'ogg', size_bytes: large.length, sha256: sha256Of(large) },
   });
+  const importer = { app: other, base_url: spool.base_url };
+  const announced = await announceFile(importer, large);
   is_running = false;
   await store.end();
+  t.equal(await putPiece(importer, announced.upload_path, 0, large), '503 UNAVAILABLE');
+  t.match(await other.ask('GET', `/audio/imports/${announced.id}`), { status: 'uploading', received_bytes: 0 });
   const refused = { status: 503, code: 'UNAVAILABLE' };
   await t.rejects(next.device.upload(waiting.upload_path, large), refused, 'a bucket that is away');
   t.match(await next.device.ask('GET', `/device/chunks/${waiting.chunk_id}`), { status: 'awaiting_upload' });

@@ -635,6 +635,40 @@ export type Grant = {
   created_at: string;
 };
 
+export type Import = {
+  id: string;
+  /** The caller's own name for it. */
+  import_ref: string;
+  /** uploading: pieces are still to come. processing: all have come. done: it is the recording stream_id. */
+  status: 'uploading' | 'processing' | 'done' | 'failed';
+  /** The name of the file. */
+  name: string;
+  /** How many bytes it has. */
+  size_bytes: number;
+  /** Of those bytes, in hexadecimal. */
+  sha256: string;
+  /** When its recording began, as it was announced; null where it was not. */
+  captured_at: string | null;
+  /** Where the recording comes from. */
+  source_id: string;
+  /** How many bytes have come: the next piece begins there. */
+  received_bytes: number;
+  /** How many bytes each piece but the last has. */
+  piece_bytes: number;
+  /** Where to PUT the pieces. */
+  upload_path: string;
+  /** The recording; null until it is done. */
+  stream_id: string | null;
+  /** Why there is no recording; null unless it failed. */
+  error: {
+    /** Why, for programs: CHECKSUM_MISMATCH, UNSUPPORTED_AUDIO, TOO_LONG, UPLOAD_EXPIRED, RECORDING_DELETED, DECODING_FAILED, GIVEN_UP. */
+    code: string;
+    /** The same for people. */
+    message: string;
+  } | null;
+  created_at: string;
+};
+
 export type InsightWork = {
   /** What is to be done. */
   job: string;
@@ -2267,6 +2301,43 @@ export type PublicApi = {
       /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
+  };
+  /** Announces an audio file that becomes a recording. */
+  'POST /audio/imports': {
+    body: {
+      /** The caller's own name for it, such as the file's SHA-256. */
+      import_ref: string;
+      /** The name of the file; the recording is called by it. */
+      name: string;
+      /** How many bytes it has. */
+      size_bytes: number;
+      /** Of those bytes, in hexadecimal. */
+      sha256: string;
+      /** When the recording began; where absent, it counts as one that has ended just now. */
+      captured_at?: string;
+      /** Where it comes from: a source of the account; where absent, one that is called “Imported files”. */
+      source_id?: string;
+    };
+    answer: Import;
+  };
+  /** The account's imports, newest first. */
+  'GET /audio/imports': {
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: Import[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** An import. */
+  'GET /audio/imports/{id}': {
+    path: { id: string };
+    answer: Import;
+  };
+  /** Gives up an import that is no recording yet, or forgets one that has ended. */
+  'DELETE /audio/imports/{id}': {
+    path: { id: string };
+    answer: undefined;
   };
   /** Attaches signals to a stream's timeline. */
   'POST /audio/streams/{id}/signals': {

@@ -1,5 +1,6 @@
 import type { FastifyError } from 'fastify';
 import { type Refusal, Refused, refuse } from '../../domain/refusals.js';
+import { isStoreAway } from '../../engine/blobs/file_errors.js';
 import { StoreUnavailable } from '../../engine/store/store.js';
 import { NOT_FOUND } from './protocol_answers.js';
 
@@ -8,7 +9,8 @@ export const AWAY = refuse('UNAVAILABLE', 'The service is not available at the m
 /** Fastify's own errors, in our words; whatever is not known here is a bug and shows nothing of itself. */
 export function refusalOf(error: FastifyError | Refused): Refusal {
   if (error instanceof Refused) return error.refusal;
-  if (error instanceof StoreUnavailable) return AWAY;
+  // The disk is full or broken, or the bucket away: the device keeps its copy and comes again.
+  if (error instanceof StoreUnavailable || isStoreAway(error)) return AWAY;
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return refuse('PAYLOAD_TOO_LARGE', 'The body is larger than this route takes.');
@@ -18,16 +20,6 @@ export function refusalOf(error: FastifyError | Refused): Refusal {
       return refuse('BAD_REQUEST', 'The body is shorter or longer than Content-Length says.');
     case 'FST_ERR_BAD_URL':
       return NOT_FOUND;
-    // The disk is full or broken, or the bucket away: the device keeps its copy and comes again.
-    case 'BLOB_STORE_UNAVAILABLE':
-    case 'ENOSPC':
-    case 'EDQUOT':
-    case 'EFBIG': // a bound on the size of files, of this process or its file system
-    case 'EIO':
-    case 'EROFS':
-    case 'EMFILE': // too many files are open, here or in the whole system
-    case 'ENFILE':
-      return AWAY;
     default:
       return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
         ? refuse('BAD_REQUEST', 'The request is malformed.')

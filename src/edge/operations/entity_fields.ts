@@ -19,6 +19,7 @@ import type { ClientState } from '../../../actors/oauth/client.js';
 import type { Grant } from '../../../actors/oauth/grant.js';
 import type { ImportedToken } from '../../../actors/oauth/imported_token.js';
 import type { SigningKeysState } from '../../../actors/oauth/signing_keys.js';
+import type { Imports } from '../../../actors/recordings/imports_state.js';
 import type { Signals } from '../../../actors/recordings/signals.js';
 import type { Source } from '../../../actors/recordings/source.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
@@ -68,6 +69,7 @@ type States = {
   files: Files;
   grant: Grant;
   imported_token: ImportedToken;
+  imports: Imports;
   library: Library;
   personal_access_token: PersonalAccessToken;
   signals: Signals;
@@ -272,6 +274,30 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     stage: { status: S, exchanged_at_ms: S, generation: S, turned_at_ms: S, successor_used: S },
   },
   imported_token: { grant_id: S },
+  imports: {
+    source_id: S,
+    forget_at_ms: S,
+    removing: [ALL],
+    open: [
+      {
+        id: S,
+        size_bytes: S,
+        captured_at: S,
+        source_id: S,
+        created_at_ms: S,
+        stage: {
+          status: S,
+          received_bytes: S,
+          expires_at_ms: S,
+          stream_id: S,
+          tries: S,
+          measured: ALL,
+          not_before_ms: S,
+          lease_until_ms: S,
+        },
+      },
+    ],
+  },
   library: {
     account_id: S,
     workspace_id: S,

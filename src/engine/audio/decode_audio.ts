@@ -59,6 +59,19 @@ async function* decodedPieces(file: AsyncIterable<Uint8Array>): AsyncGenerator<D
   if (is_empty) throw new NotDecoded('has no samples');
 }
 
+/** How many seconds a file lasts; of one that is longer than so many, how many were decoded. Throws NotDecoded. */
+export async function audioLength(
+  file: AsyncIterable<Uint8Array>,
+  { length_s_max }: { length_s_max: number },
+): Promise<number> {
+  let length_s = 0;
+  for await (const { channels, rate } of decodedPieces(file)) {
+    length_s += (channels[0] as Float32Array).length / rate;
+    if (length_s >= length_s_max) break;
+  }
+  return length_s;
+}
+
 /** One channel, the mean of all, at a rate; of a file that is longer than so many seconds, its beginning. */
 export async function* monoPieces(
   file: AsyncIterable<Uint8Array>,

@@ -16,9 +16,10 @@ export function blobKey(stream_id: string, chunk_id: string): string {
 }
 
 /** The folders of an account beside the audio of its streams. */
-export type AccountFolder = 'files' | 'exports';
+export const ACCOUNT_FOLDERS = ['files', 'exports', 'imports'] as const;
+export type AccountFolder = (typeof ACCOUNT_FOLDERS)[number];
 
-/** Where all files, or all parts of archives, of an account lie there. */
+/** Where all files, all parts of archives, or all pieces of imports, of an account lie there. */
 export function accountFolder(of: AccountFolder, account_id: string): string {
   return `${partitionFolder(partitionOfId(account_id))}/${of}-${account_id}`;
 }
@@ -36,18 +37,33 @@ export function archiveKey(account_id: string, { export_id, attempt, part }: Arc
   return `${accountFolder('exports', account_id)}/${export_id}-${attempt}-${part}`;
 }
 
-const ACCOUNT_KEY = /^[0-9a-f]{2}\/(files|exports)-([^/]+)\/(.+)$/;
+/** A piece of a file that is imported. Pieces count from 0. */
+export type ImportPiece = { import_id: string; piece: number };
+
+/** Where a piece of an import lies there. */
+export function importPieceKey(account_id: string, { import_id, piece }: ImportPiece): string {
+  return `${accountFolder('imports', account_id)}/${import_id}-${piece}`;
+}
+
+const ACCOUNT_KEY = /^[0-9a-f]{2}\/(files|exports|imports)-([^/]+)\/(.+)$/;
 const ARCHIVE_NAME = /^([0-9a-f-]{36})-(\d{1,9})-(\d{1,9})$/;
+const PIECE_NAME = /^([0-9a-f-]{36})-(\d{1,9})$/;
 
 /**
- * The file or the part of an archive that a key names; null for a key that neither `fileKey` nor `archiveKey` has made.
+ * The file, the part of an archive or the piece of an import that a key names; null for a key that none of `fileKey`,
+ * `archiveKey` and `importPieceKey` has made.
  */
 export function placeOfAccountKey(
   key: string,
-): ({ account_id: string } & ({ file_id: string } | { archive: ArchivePart })) | null {
+): ({ account_id: string } & ({ file_id: string } | { archive: ArchivePart } | { import: ImportPiece })) | null {
   const [, of, account_id = '', name = ''] = ACCOUNT_KEY.exec(key) ?? [];
   if (!isId(account_id)) return null;
   if (of === 'files') return isId(name) && fileKey(account_id, name) === key ? { account_id, file_id: name } : null;
+  if (of === 'imports') {
+    const [, import_id = '', number] = PIECE_NAME.exec(name) ?? [];
+    const piece = { import_id, piece: Number(number) };
+    return isId(import_id) && importPieceKey(account_id, piece) === key ? { account_id, import: piece } : null;
+  }
   const [, export_id = '', attempt, part] = ARCHIVE_NAME.exec(name) ?? [];
   const archive = { export_id, attempt: Number(attempt), part: Number(part) };
   return isId(export_id) && archiveKey(account_id, archive) === key ? { account_id, archive } : null;

@@ -1,5 +1,20 @@
-/** The error code of a file system, such as ENOENT or EEXIST. */
+/** Codes of a store that is full, broken or away: nothing is wrong with the request. */
+const STORE_AWAY: readonly unknown[] = [
+  'BLOB_STORE_UNAVAILABLE',
+  'ENOSPC',
+  'EDQUOT',
+  'EFBIG', // a bound on the size of files, of this process or its file system
+  'EIO',
+  'EROFS',
+  'EMFILE', // too many files are open, here or in the whole system
+  'ENFILE',
+];
 
+export function isStoreAway(error: unknown): boolean {
+  return STORE_AWAY.includes(codeOf(error));
+}
+
+/** The error code of a file system, such as ENOENT or EEXIST. */
 export function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }

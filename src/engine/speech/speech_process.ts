@@ -11,13 +11,16 @@ import type { RecognitionOptions, Recognized } from './speech_recognizer.js';
 export type RecognizeRequest = { kind: 'recognize'; length_s_max: number } & RecognitionOptions;
 /** Samples of 16 bits of one channel at `rate` come back in pieces. */
 export type DecodeRequest = { kind: 'decode'; rate: number; length_s_max: number };
-export type ProcessRequest = { kind: 'check' } | RecognizeRequest | DecodeRequest;
+/** Audio longer than `length_s_max` is decoded to there. */
+export type MeasureRequest = { kind: 'measure'; length_s_max: number };
+export type ProcessRequest = { kind: 'check' } | RecognizeRequest | DecodeRequest | MeasureRequest;
 export type RequestFrame = ProcessRequest | { kind: 'piece' } | { kind: 'end' };
 export type ProcessAnswer =
   | { kind: 'checked' }
   | ({ kind: 'recognized' } & Recognized)
   | { kind: 'piece' }
   | { kind: 'decoded'; samples: number }
+  | { kind: 'measured'; length_s: number }
   | { kind: 'failed'; code: 'NOT_DECODED' | 'FAILED'; message: string };
 
 /** `NOT_DECODED`: no decoder takes the audio. The message is a sentence. */
@@ -105,6 +108,17 @@ export class SpeechProcess {
     const answer = await this.#ask({ request: { kind: 'decode', ...options }, audio, signal, onPiece });
     if (answer.kind !== 'decoded') throw new Error(`${answer.kind} is no answer to decode`);
     return answer;
+  }
+
+  /** How many seconds audio lasts. Throws SpeechProcessFailed. */
+  async measure(
+    audio: AsyncIterable<Uint8Array>,
+    options: Omit<MeasureRequest, 'kind'>,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const answer = await this.#ask({ request: { kind: 'measure', ...options }, audio, signal });
+    if (answer.kind !== 'measured') throw new Error(`${answer.kind} is no answer to measure`);
+    return answer.length_s;
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { constants, setPriority } from 'node:os';
-import { monoPieces, NotDecoded } from '../audio/decode_audio.js';
+import { audioLength, monoPieces, NotDecoded } from '../audio/decode_audio.js';
 import { type AudioFrame, readFrames, writeFrame } from './frames.js';
 import { speechModelOf, VOICE_MODEL } from './speech_model.js';
 import type { ProcessAnswer, ProcessRequest, RequestFrame } from './speech_process.js';
@@ -56,6 +56,8 @@ async function answer(request: ProcessRequest, audio: AsyncIterable<Uint8Array>)
       recognizer ??= await openRecognizer();
       return { kind: 'recognized', ...recognizer.recognize(joined(pieces), options) };
     }
+    case 'measure':
+      return { kind: 'measured', length_s: await audioLength(audio, request) };
     case 'decode': {
       let samples = 0;
       for await (const piece of monoPieces(audio, request)) {

@@ -13,7 +13,7 @@ import { ENDPOINTS } from '../../../actors/webhooks/endpoint_state.js';
 import { SWEEPS } from '../../../actors/workspaces/sweep.js';
 import { partitionOfId, pipelineOutputId } from '../../domain/ids.js';
 import { orNull, unreachable } from '../../domain/refusals.js';
-import { accountFolder, streamFolder } from '../../engine/blobs/blob_keys.js';
+import { ACCOUNT_FOLDERS, accountFolder, streamFolder } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
 import { ALL_PARTITIONS, type DuePoll } from '../../engine/jobs/due_poll.js';
@@ -179,12 +179,13 @@ export class ErasureWorker {
     return true;
   }
 
-  /** Files and archives: first what says that they are there, so that nobody goes on with them. */
+  /** Files, archives and imports: first what says that they are there, so that nobody goes on with them. */
   async #eraseBeside(account_id: string): Promise<void> {
     const { actors, blobs } = this.#deps;
     await this.#repeat(() => actors.files(account_id).erase());
     await this.#repeat(() => actors.exports(account_id).erase());
-    for (const of of ['files', 'exports'] as const) await blobs.removeFolder(accountFolder(of, account_id));
+    await this.#repeat(() => actors.imports(account_id).erase());
+    for (const of of ACCOUNT_FOLDERS) await blobs.removeFolder(accountFolder(of, account_id));
   }
 
   /** Asks until nothing is left; false when it was cut off by our own end. */

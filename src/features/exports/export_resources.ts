@@ -129,6 +129,7 @@ export const LEFT_OUT: readonly { path: string; why: string }[] = [
   },
   { path: '/audio/streams/:id/transcript/text', why: 'It is made of turns, which are here.' },
   { path: '/audio/streams/:id/content', why: 'It is made of chunks, which are here where audio was asked for.' },
+  { path: '/audio/imports', why: 'What was imported are recordings, which are here.' },
   { path: '/debug/streams/:id/runs', why: 'How the server works is no data of the account.' },
   { path: '/search', why: 'It finds what is here.' },
   { path: '/me/exports', why: 'An export does not hold exports.' },

@@ -1,12 +1,12 @@
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
-import { type ArchivePart, placeOfAccountKey } from '../../engine/blobs/blob_keys.js';
+import { type ArchivePart, type ImportPiece, placeOfAccountKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 
 type AccountBytesDeps = { actors: Actors; blobs: BlobStore };
 
-/** Bytes that lie beside audio: files, and parts of archives. Goes through the keys of one partition. */
+/** Bytes that lie beside audio: files, parts of archives, and pieces of imports. Goes through the keys of one partition. */
 export class AccountBytes {
   readonly #deps: AccountBytesDeps;
   /** Of the account that was asked last: its archives' parts are many. */
@@ -16,14 +16,23 @@ export class AccountBytes {
     this.#deps = deps;
   }
 
-  /** Removes what no file and no export claims, unless it is young; how many blobs that were, or null for another key. */
+  /** Removes what no file, no export and no import claims, unless it is young; how many blobs that were, or null for another key. */
   async removeUnclaimed(key: string): Promise<0 | 1 | null> {
     const place = placeOfAccountKey(key);
     if (place === null) return null;
-    const is_claimed =
-      'file_id' in place ? await this.#isFile(place) : await this.#isOfArchive(place.account_id, place.archive);
-    if (is_claimed) return 0;
+    if (await this.#isClaimed(place)) return 0;
     return (await this.#deps.blobs.removeOlder(key, LIMITS.audio_orphan_age_ms)) === 'removed' ? 1 : 0;
+  }
+
+  #isClaimed(place: NonNullable<ReturnType<typeof placeOfAccountKey>>): Promise<boolean> {
+    if ('file_id' in place) return this.#isFile(place);
+    if ('import' in place) return this.#isOfImport(place.account_id, place.import);
+    return this.#isOfArchive(place.account_id, place.archive);
+  }
+
+  async #isOfImport(account_id: string, { import_id }: ImportPiece): Promise<boolean> {
+    const found = await this.#deps.actors.imports(account_id).keeping().catch(unreadable);
+    return found === 'unusable' || (found?.kept ?? []).includes(import_id);
   }
 
   /** One that awaits its bytes may get them at any moment. */

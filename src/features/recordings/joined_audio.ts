@@ -4,9 +4,16 @@ import type { Chunk, Stream } from '../../../actors/recordings/stream_state.js';
 import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { CONTENT_MISSING, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../../engine/audio/joined_file.js';
+import { playedType } from '../../engine/audio/audio_file.js';
+import {
+  type JoinedFile,
+  joinChunks,
+  type NotJoined,
+  readJoined,
+  type StoredChunk,
+} from '../../engine/audio/joined_file.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
-import type { ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
+import type { BlobStore, ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
 import { joinDecoded, type TimedChunk } from '../../engine/speech/joined_decoded.js';
 import type { FeatureServices } from '../services.js';
 import type { MissingAudio } from './missing_audio.js';
@@ -111,8 +118,7 @@ async function join(services: JoinedAudioServices, stream: Stream): Promise<Join
   const stored = chunks.map((chunk): TimedChunk => {
     return { ...chunk, key: keyOf(chunk), length_ms: chunk.source_end_ms - chunk.source_start_ms };
   });
-  const plain = await joinChunks(services.blobs, stored);
-  const file = 'why' in plain && plain.lost !== true ? await joinDecoded(services.decoded, stored, plain) : plain;
+  const file = await joinedFile(services, stored);
   if ('why' in file && file.lost !== true) throw new Refused(refuse('CONFLICT', file.why));
   const keys = new Set('why' in file ? [] : file.chunks.map(({ key }) => key));
   const joined = chunks.filter((chunk) => keys.has(keyOf(chunk)));
@@ -120,6 +126,29 @@ async function join(services: JoinedAudioServices, stream: Stream): Promise<Join
   if (lost !== undefined) await services.lost_audio.confirms(lost.chunk_id);
   if ('why' in file) throw new Refused(CONTENT_MISSING);
   return { file, chunks: joined.length, lost: chunks.length - joined.length, ...fitOf(joined) };
+}
+
+/** Chunks as they are where they can follow each other, or where there is one that players take; decoded otherwise. */
+async function joinedFile(
+  { blobs, decoded }: Pick<FeatureServices, 'blobs' | 'decoded'>,
+  stored: readonly TimedChunk[],
+): Promise<JoinedFile | NotJoined> {
+  const plain = await joinChunks(blobs, stored);
+  if (!('why' in plain) || plain.lost === true) return plain;
+  return (await singleFile(blobs, stored)) ?? joinDecoded(decoded, stored, plain);
+}
+
+/** The only chunk as a file of its own kind; null where there are more, and for a kind that not all players take. */
+async function singleFile(blobs: BlobStore, [only, ...more]: readonly StoredChunk[]): Promise<JoinedFile | null> {
+  const type = only === undefined || more.length > 0 ? null : playedType(only.container);
+  if (only === undefined || type === null || !(await blobs.has(only.key))) return null;
+  const { key, size_bytes, sha256: etag } = only;
+  const read = async function* (start: number) {
+    const blob = await blobs.open(key, { start });
+    if (blob === null) throw new Error('a stored chunk has no bytes');
+    yield* blob.stream as AsyncIterable<Buffer>;
+  };
+  return { ...type, size_bytes, etag, segments: [{ size_bytes, read }], chunks: [only] };
 }
 
 async function storedChunks({ actors }: Pick<FeatureServices, 'actors'>, stream_id: string): Promise<Chunk[]> {

@@ -23,6 +23,7 @@ import type { InsightServices } from '../../features/insights/insight_services.j
 import { SpeechWithdrawal } from '../../features/insights/speech_withdrawal.js';
 import { AudioSweep } from '../../features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
+import { ImportWorker } from '../../features/recordings/import_worker.js';
 import { MissingAudio } from '../../features/recordings/missing_audio.js';
 import { SearchBackfill } from '../../features/search/search_backfill.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
@@ -54,6 +55,7 @@ export type DeliveryServices = {
   erasures: ErasureWorker;
   deliveries: DeliveryWorker;
   processing: ChunkProcessing;
+  imports: ImportWorker;
   retention: RetentionSweep;
   lost_audio: MissingAudio;
   transcription: TranscriptionJobs;
@@ -73,6 +75,7 @@ type StartDeliveryDeps = Entities &
     poll: DuePoll;
     members: ClusterProcesses;
     blobs: BlobStore;
+    decoder: SpeechProcess;
     decoded: DecodedAudio;
     speech: SpeechProcess;
     metrics: Metrics;
@@ -82,7 +85,7 @@ type StartDeliveryDeps = Entities &
 /** Opens the ways out and starts the workers. */
 export async function startDelivery(start: Start, deps: StartDeliveryDeps): Promise<Delivery> {
   const { settings, log, shutdown } = start;
-  const { actors, blobs, clock, keys, members, metrics, poll, redis, runtime, store, tracing } = deps;
+  const { actors, blobs, clock, decoder, keys, members, metrics, poll, redis, runtime, store, tracing } = deps;
   const { now } = clock;
   const mail = openMail(start, now);
   const relay = new OutboxRelay({ store, runtime, poll, metrics, log });
@@ -122,6 +125,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     transcribes,
     onTold,
   });
+  const imports = new ImportWorker({ store, actors, blobs, clock, poll, processing, decoder, metrics, log });
   const announcements = new Announcements({ store, actors, poll, log, now });
   const speech_withdrawal = new SpeechWithdrawal({ store, actors, runtime, poll, log, now });
   const takeover = new Takeover({ store, poll, members, deliveries, log, now });
@@ -133,6 +137,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     erasures,
     ...sweeps,
     processing,
+    imports,
     deliveries,
     announcements,
     takeover,
@@ -154,6 +159,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
       if (fired === 0 && posted === 0 && swept === 0) break;
     }
     await audio_sweep.look();
+    await imports.look();
     await processing.look();
     await transcription.look();
     await relay.drain();
@@ -173,7 +179,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     engine_names,
     insights: insights.insights,
   };
-  const out = { mail, mails, erasures, deliveries, processing, retention, lost_audio, ...content };
+  const out = { mail, mails, erasures, deliveries, processing, imports, retention, lost_audio, ...content };
   return { ...out, handleMessages, handleWork };
 }
 

@@ -94,6 +94,9 @@ await t.test('K-141 no page of any kind shows a secret, a hash or content that w
   await app.ask('PUT', '/profile', { revision: 0, about, vocabulary: [vocabulary] });
   await app.ask('POST', '/profile/context', { text: item });
   await app.ask('POST', '/files', { name: secrets.file, media_type: 'a/b', size_bytes: 0, sha256: 'ab'.repeat(32) });
+  await app.ask('POST', '/audio/imports', {
+    ...{ import_ref: secrets.file, name: secrets.file, size_bytes: 1, sha256: 'ab'.repeat(32) },
+  });
   await app.ask('POST', '/me/exports');
   await spool.operator.advanceClock(0); // it is made
   const { items: pipelines } = await app.ask<{ items: { id: string }[] }>('GET', '/pipelines');

@@ -1,0 +1,51 @@
+/** Audio files that become recordings: an account's imports; the id is the account's. */
+export type Imports = {
+  /** Where recordings go whose import names no source; absent until one of these is announced. */
+  source_id?: string;
+  /** Those that are neither done nor failed, oldest first. */
+  open: OpenImport[];
+  /** Imports whose pieces are to be removed from the blob store. */
+  removing: { id: string; pieces: number }[];
+  /** When the oldest one that has ended is forgotten; null where there is none. */
+  forget_at_ms: number | null;
+};
+
+/** The part of an import that stays the same from its announcement on. */
+type Announced = {
+  id: string;
+  import_ref: string;
+  name: string;
+  size_bytes: number;
+  sha256: string;
+  /** Null: it counts as recorded just before it was announced. */
+  captured_at: string | null;
+  utc_offset_min?: number;
+  source_id: string;
+  created_at_ms: number;
+};
+
+export type OpenImport = Announced & { stage: OpenStage };
+export type EndedImport = Announced & { stage: EndedStage };
+export type Import = Announced & { stage: OpenStage | EndedStage };
+
+/** `stream_id`: of the recording that it becomes. `measured`: absent until somebody has decoded it. */
+type Begun = { stream_id: string; tries: number; measured?: MeasuredAudio };
+
+type OpenStage =
+  /** The next piece begins at `received_bytes`. */
+  | { status: 'uploading'; received_bytes: number; expires_at_ms: number }
+  | (Begun & { status: 'waiting'; not_before_ms: number })
+  | (Begun & { status: 'processing'; claim: string; lease_until_ms: number });
+
+/** In collection `imports`, in the order of their announcement. */
+type EndedStage =
+  | { status: 'done'; stream_id: string }
+  | { status: 'failed'; received_bytes: number; code: string; message: string };
+
+export type MeasuredAudio = { length_ms: number; codec: string; container: string };
+
+/** An import that a worker has claimed. */
+export type ClaimedImport = Announced & { stage: Extract<OpenStage, { status: 'processing' }> };
+
+/** The index of a partition's accounts with something to do for a worker, by when it is due. */
+export const IMPORTS_INDEX = { owner: 'imports', index: 'due' } as const;

@@ -1,0 +1,270 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import { isOpen } from '../../../actors/accounts/account_state.js';
+import { type ClaimedImport, IMPORTS_INDEX, type MeasuredAudio } from '../../../actors/recordings/imports_state.js';
+import { chunkId } from '../../domain/ids.js';
+import { durationInWords } from '../../domain/limit_text.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefused, orNull, orRefused, unreachable } from '../../domain/refusals.js';
+import { audioFileKind, KIND_BYTES } from '../../engine/audio/audio_file.js';
+import { mp4InOrder } from '../../engine/audio/mp4_order.js';
+import { importPieceKey } from '../../engine/blobs/blob_keys.js';
+import type { BlobStore, TakeBody } from '../../engine/blobs/blob_store.js';
+import { isStoreAway } from '../../engine/blobs/file_errors.js';
+import { DueEntities, NotNow } from '../../engine/jobs/due_entities.js';
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import { JobPool, prolonging } from '../../engine/jobs/job_pool.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
+import { randomBytes } from '../../engine/random/random.js';
+import { isFenceBroken } from '../../engine/runtime/activation.js';
+import type { Actors } from '../../engine/runtime/actors.js';
+import { type SpeechProcess, SpeechProcessFailed } from '../../engine/speech/speech_process.js';
+import { type Fence, isRetryable, type Store } from '../../engine/store/store.js';
+import type { Clock } from '../../engine/time/clock.js';
+import type { ChunkProcessing } from './chunk_processing.js';
+import { intend, uploadChunk } from './chunk_upload.js';
+import { askRecordingEvents } from './stream_access.js';
+
+/** How often a process looks for the work that other processes have left. */
+const SWEEP_EVERY_MS = 15_000;
+const CLAIM_BYTES = 12;
+/** The only chunk of an imported recording. */
+const CHUNK_NUMBER = 1;
+
+type ImportWorkerDeps = {
+  store: Store;
+  actors: Actors;
+  blobs: BlobStore;
+  clock: Clock;
+  poll: DuePoll;
+  processing: ChunkProcessing;
+  decoder: Pick<SpeechProcess, 'measure'>;
+  metrics: Metrics;
+  log: Pick<Logger, 'error' | 'warn'>;
+};
+
+/** Why a file becomes no recording. `retry`: another try may succeed. */
+class ImportFailed extends Error {
+  override name = 'ImportFailed';
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly retry = false,
+  ) {
+    super(message);
+  }
+}
+
+type HeldFile = { account_id: string; item: ClaimedImport; signal: AbortSignal };
+
+/**
+ * Makes recordings of files whose bytes have all come: decodes each once for its length, then stores it as the only chunk
+ * of a stream. Each step may be done again, so a worker that is lost leaves nothing half-made.
+ */
+export class ImportWorker {
+  readonly #deps: ImportWorkerDeps;
+  readonly #pool: JobPool;
+
+  constructor(deps: ImportWorkerDeps) {
+    this.#deps = deps;
+    const { store, clock, log, poll } = deps;
+    const complaint = 'an import was interrupted; it goes on later';
+    const index = IMPORTS_INDEX;
+    const due = new DueEntities({ store, now: clock.now, poll, index, log, complaint, fresh_ms: SWEEP_EVERY_MS });
+    const workOn = (account_id: string, signal: AbortSignal) => this.#workOn(account_id, signal);
+    this.#pool = new JobPool({ due, poll, at_once: LIMITS.imports_at_once, sweep_every_ms: SWEEP_EVERY_MS, workOn });
+  }
+
+  start(): void {
+    this.#pool.start();
+  }
+
+  /** Gives back what is in hand. */
+  stop(): Promise<void> {
+    return this.#pool.stop();
+  }
+
+  /** There may be something to do for this account. */
+  offer(account_id: string): void {
+    this.#pool.offer(account_id);
+  }
+
+  /** Does all that is due, to the end; for the test clock. Never rejects. */
+  look(): Promise<void> {
+    return this.#pool.look();
+  }
+
+  /** False where nothing was due. */
+  async #workOn(account_id: string, signal: AbortSignal): Promise<boolean> {
+    const { actors, blobs } = this.#deps;
+    const imports = actors.imports(account_id);
+    const claim = Buffer.from(randomBytes(CLAIM_BYTES)).toString('base64url');
+    const found = await imports.claim({ claim });
+    switch (found.work) {
+      case 'none':
+        return false;
+      case 'remove': {
+        const { import_id, pieces } = found;
+        await blobs.remove(
+          Array.from({ length: pieces }, (_, piece) => importPieceKey(account_id, { import_id, piece })),
+        );
+        await imports.removed({ import_id });
+        return true;
+      }
+      case 'process':
+        await this.#process({ account_id, item: found.item, signal });
+        return true;
+      default:
+        return unreachable(found);
+    }
+  }
+
+  async #process(file: HeldFile): Promise<void> {
+    const { actors, log } = this.#deps;
+    const { account_id, item, signal } = file;
+    const imports = actors.imports(account_id);
+    const held = heldBy(item);
+    const prolong = () => imports.prolong({ ...held, lease_ms: LIMITS.import_lease_ms });
+    try {
+      await prolonging(prolong, async () => {
+        await this.#record(file, item.stage.measured ?? (await this.#measured(file)));
+        await imports.finish(held);
+      });
+    } catch (error) {
+      if (error instanceof ImportFailed) {
+        const { code, message, retry } = error;
+        if (retry) log.warn({ import_id: item.id, tries: item.stage.tries, code }, 'an import could not be made yet');
+        await imports.fail({ ...held, code, message, retry }).catch(orRefused(null));
+        return;
+      }
+      // Another worker has it, or it was given up.
+      if (isRefused(error, 'NOT_FOUND', 'CONFLICT') && !isFenceBroken(error)) return;
+      const is_expected = signal.aborted || isRetryable(error) || isStoreAway(error) || isFenceBroken(error);
+      if (is_expected || error instanceof NotNow) await imports.release(held).catch(orRefused(null));
+      // Of anything else the lease ends: it was a try.
+      if (!signal.aborted) throw is_expected ? new NotNow((error as Error).message) : error;
+    }
+  }
+
+  /** Decodes a file for its length, and notes it: from then on the file becomes a recording. */
+  async #measured(file: HeldFile): Promise<MeasuredAudio> {
+    const measured = await this.#measure(file);
+    await this.#deps.actors.imports(file.account_id).measured({ ...heldBy(file.item), measured });
+    return measured;
+  }
+
+  async #measure({ account_id, item, signal }: HeldFile): Promise<MeasuredAudio> {
+    const { size_bytes } = item;
+    const read = async (start: number, length: number) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of this.#bytesOf(account_id, item, { start, end: start + length })) pieces.push(piece);
+      return Buffer.concat(pieces);
+    };
+    const hash = createHash('sha256');
+    for await (const piece of this.#bytesOf(account_id, item)) {
+      signal.throwIfAborted();
+      hash.update(piece);
+    }
+    if (hash.digest('hex') !== item.sha256)
+      throw new ImportFailed('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
+    const kind = audioFileKind(await read(0, KIND_BYTES));
+    const length_s_max = LIMITS.import_length_ms_max / 1_000 + 1;
+    const length_s = await this.#deps.decoder
+      .measure(mp4InOrder({ size_bytes, read }), { length_s_max }, signal)
+      .catch((error: unknown) => {
+        if (error instanceof SpeechProcessFailed && error.code === 'NOT_DECODED') return null;
+        throw error instanceof SpeechProcessFailed ? failureOf(error) : error;
+      });
+    if (length_s === null || kind === null)
+      throw new ImportFailed('UNSUPPORTED_AUDIO', 'The file is no audio that can be decoded.');
+    const length_ms = Math.round(length_s * 1_000);
+    if (length_ms > LIMITS.import_length_ms_max) {
+      const message = `The audio is longer than ${durationInWords(LIMITS.import_length_ms_max)}.`;
+      throw new ImportFailed('TOO_LONG', message);
+    }
+    return { length_ms: Math.max(1, length_ms), ...kind };
+  }
+
+  /** Stores the file as a recording; each step that was done before changes nothing. */
+  async #record({ account_id, item }: HeldFile, { length_ms, codec, container }: MeasuredAudio): Promise<void> {
+    const { actors } = this.#deps;
+    const { source_id, size_bytes, sha256, stage, created_at_ms, captured_at, utc_offset_min } = item;
+    const { stream_id } = stage;
+    const { workspace_id, fences } = await this.#owner(account_id);
+    const registered = {
+      ...{ account_id, workspace_id, source_id, recorder: null, title: titleOf(item.name), end_ms: null },
+      captured_at: captured_at ?? new Date(created_at_ms - length_ms).toISOString(),
+      ...(utc_offset_min !== undefined && { utc_offset_min }),
+    };
+    const intent = {
+      ...{ source_chunk_ref: item.id, sequence: 0, codec, container, size_bytes, sha256 },
+      ...{ source_start_ms: 0, publication_start_ms: 0, source_end_ms: length_ms },
+    };
+    const place = { stream_id, source_id, fences };
+    try {
+      await askRecordingEvents({ actors }, place, (stream, silence, holds) =>
+        stream.register({ ...registered, ...silence }, holds),
+      );
+      const { chunk } = await intend({ actors }, { stream_id, intent, fences });
+      if (chunk.chunk_id !== chunkId(stream_id, CHUNK_NUMBER)) throw new Error('an import has more than one chunk');
+      const uploadable = { chunk, stream: { id: stream_id }, number: CHUNK_NUMBER, fences };
+      await uploadChunk(this.#deps, uploadable, this.#takeFile(account_id, item));
+      await askRecordingEvents({ actors }, place, (stream, silence, holds) =>
+        stream.end({ end_ms: length_ms, ...silence }, holds),
+      );
+    } catch (error) {
+      if (!isRefused(error, 'NOT_FOUND')) throw error;
+      throw new ImportFailed('RECORDING_DELETED', 'The recording was deleted before it was whole.');
+    }
+  }
+
+  /** Puts the pieces together into one blob. */
+  #takeFile(account_id: string, item: ClaimedImport): TakeBody {
+    return async ({ key, size_bytes, sha256: sha256_hex, is_known }) => {
+      if (is_known) return { parts: null };
+      const put = await this.#deps.blobs.put(key, this.#bytesOf(account_id, item), { size_bytes, sha256_hex });
+      if (!put.ok) throw new Error(`the pieces of an import are not what they were: ${put.reason}`);
+      return { parts: put.parts ?? null };
+    };
+  }
+
+  /** From `start` up to `end`; the whole file where they are absent. */
+  async *#bytesOf(
+    account_id: string,
+    { id: import_id, size_bytes }: ClaimedImport,
+    { start, end }: { start: number; end: number } = { start: 0, end: size_bytes },
+  ): AsyncGenerator<Buffer> {
+    const piece_bytes = LIMITS.import_piece_bytes;
+    const last = Math.min(end, size_bytes);
+    for (let piece = Math.floor(start / piece_bytes); piece * piece_bytes < last; piece++) {
+      const begins = piece * piece_bytes;
+      const range = { start: Math.max(0, start - begins), end: Math.min(piece_bytes, last - begins) - 1 };
+      const blob = await this.#deps.blobs.open(importPieceKey(account_id, { import_id, piece }), range);
+      if (blob === null) throw new ImportFailed('CONTENT_MISSING', 'The server has lost bytes of the file.');
+      yield* blob.stream as AsyncIterable<Buffer>;
+    }
+  }
+
+  /** Where an account's recordings go, as long as it is open. A deleted one that is restored goes on. */
+  async #owner(account_id: string): Promise<{ workspace_id: string; fences: Fence[] }> {
+    const account = await orNull(this.#deps.actors.account(account_id).view(), 'UNAUTHORIZED');
+    if (account === null || !isOpen(account)) throw new NotNow('the account is deleted');
+    const fence = { fence: 'epoch' as const, account_id, epoch: 'account', value: account.lives.account };
+    return { workspace_id: account.private_workspace.id, fences: [fence] };
+  }
+}
+
+function heldBy({ id: import_id, stage: { claim } }: ClaimedImport): { import_id: string; claim: string } {
+  return { import_id, claim };
+}
+
+function failureOf(error: SpeechProcessFailed): Error {
+  // Neither says anything of the file.
+  if (error.code === 'BUSY' || error.code === 'STOPPED') return new NotNow(error.message);
+  return new ImportFailed('DECODING_FAILED', error.message, true);
+}
+
+/** A recording is called as its file, without what says of which kind that is. */
+function titleOf(name: string): string {
+  return name.replace(/(?<=.)\s*\.[A-Za-z0-9]{1,5}$/, '');
+}

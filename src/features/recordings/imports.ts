@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { pieceBytes, receivedBytes, wrongOffset } from '../../../actors/recordings/imports.js';
+import type { Import } from '../../../actors/recordings/imports_state.js';
+import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
+import type { Principal } from '../../access/principal.js';
+import type { capturedAt } from '../../access/request_schemas.js';
+import { count, id, moment } from '../../access/response_schemas.js';
+import { partitionOfId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefused, orNull, Refused, refuse } from '../../domain/refusals.js';
+import { importPieceKey } from '../../engine/blobs/blob_keys.js';
+import type { TakeBody } from '../../engine/blobs/blob_store.js';
+import { randomId } from '../../engine/random/random.js';
+import type { FeatureServices } from '../services.js';
+import type { ImportWorker } from './import_worker.js';
+import { ownSource } from './sources.js';
+
+/** Audio files that become recordings: announced, uploaded piece by piece, listed and given up. Rules K-150 to K-157. */
+
+const DEFAULT_SOURCE_NAME = 'Imported files';
+const HAS_FAILED = refuse('CONFLICT', 'The import has failed; delete it and begin anew.');
+
+export const importShape = z
+  .strictObject({
+    id,
+    import_ref: z.string().describe("The caller's own name for it."),
+    status: z
+      .enum(['uploading', 'processing', 'done', 'failed'])
+      .describe('uploading: pieces are still to come. processing: all have come. done: it is the recording stream_id.'),
+    name: z.string().describe('The name of the file.'),
+    size_bytes: count.describe('How many bytes it has.'),
+    sha256: z.string().describe('Of those bytes, in hexadecimal.'),
+    captured_at: moment.nullable().describe('When its recording began, as it was announced; null where it was not.'),
+    source_id: id.describe('Where the recording comes from.'),
+    received_bytes: count.describe('How many bytes have come: the next piece begins there.'),
+    piece_bytes: count.describe('How many bytes each piece but the last has.'),
+    upload_path: z.string().describe('Where to PUT the pieces.'),
+    stream_id: id.nullable().describe('The recording; null until it is done.'),
+    error: z
+      .strictObject({
+        code: z
+          .string()
+          .describe(
+            'Why, for programs: CHECKSUM_MISMATCH, UNSUPPORTED_AUDIO, TOO_LONG, UPLOAD_EXPIRED, RECORDING_DELETED, DECODING_FAILED, GIVEN_UP.',
+          ),
+        message: z.string().describe('The same for people.'),
+      })
+      .nullable()
+      .describe('Why there is no recording; null unless it failed.'),
+    created_at: moment,
+  })
+  .meta({ id: 'Import' });
+
+export type ImportView = z.infer<typeof importShape>;
+
+type NewImport = Pick<Import, 'import_ref' | 'name' | 'size_bytes' | 'sha256'> & {
+  captured_at?: z.infer<typeof capturedAt> | undefined;
+  source_id?: string | undefined;
+};
+
+/** Announces a file. The same reference again gives the same import; one whose recording was deleted begins anew. */
+export async function announceImport(
+  services: Pick<FeatureServices, 'actors' | 'clock'>,
+  who: Principal,
+  { captured_at, source_id: named_source, ...announced }: NewImport,
+): Promise<ImportView> {
+  const { actors, clock } = services;
+  const { account_id, fences } = who;
+  if (named_source !== undefined) await ownSource(services, { account_id, id: named_source });
+  const source_id = named_source ?? (await defaultSource(services, who));
+  const import_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+  const time = captured_at ?? { captured_at: null };
+  const registered = { ...announced, ...time, id: import_id, source_id };
+  const found = await actors.imports(account_id).register(registered, fences);
+  if (found.stage.status !== 'done') return importView(found);
+  const stream = await orNull(actors.stream(found.stage.stream_id).view(), 'NOT_FOUND');
+  if (stream !== null) return importView(found);
+  return importView(await actors.imports(account_id).register({ ...registered, instead_of: found.id }, fences));
+}
+
+/** Stores a piece of a file. One that has come before is compared with its own hash alone. */
+export async function uploadImportPiece(
+  {
+    actors,
+    blobs,
+    clock,
+    imports,
+  }: Pick<FeatureServices, 'actors' | 'blobs' | 'clock'> & { imports: Pick<ImportWorker, 'offer'> },
+  { account_id, fences }: Principal,
+  { import_id, offset, sha256, takeBody }: { import_id: string; offset: number; sha256: string; takeBody: TakeBody },
+): Promise<ImportView> {
+  const known = await actors.imports(account_id).view({ import_id });
+  if (known.stage.status === 'failed') throw new Refused(HAS_FAILED);
+  const refused = wrongOffset(known, offset);
+  if (refused !== null) throw new Refused(refused);
+  const key = importPieceKey(account_id, { import_id, piece: offset / LIMITS.import_piece_bytes });
+  const is_known = offset < receivedBytes(known);
+  await takeBody({ key, size_bytes: pieceBytes(known, offset), sha256, is_known });
+  if (is_known) return importView(await actors.imports(account_id).view({ import_id }));
+  const stream_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+  try {
+    const received = await actors.imports(account_id).received({ import_id, offset, stream_id }, fences);
+    if (received.stage.status === 'waiting') imports.offer(account_id);
+    return importView(received);
+  } catch (error) {
+    // It was given up while the piece came: nobody would know of these bytes.
+    if (isRefused(error, 'NOT_FOUND')) await blobs.remove([key]);
+    throw error;
+  }
+}
+
+/** A page of the account's imports, newest first. */
+export async function listImports(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+  { limit, cursor }: PageQuery,
+): Promise<Page<ImportView>> {
+  const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
+  const found = await actors.imports(account_id).list({ range: { after, descending: true, limit: limit + 1 } });
+  const page = pageOf(
+    found.imports.map(({ id: member, order, value }) => ({ member, order, value })),
+    limit,
+  );
+  return { items: page.rows.map(({ value }) => importView(value)), cursor: page.cursor };
+}
+
+/** An import of the account. */
+export async function viewImport(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+  import_id: string,
+): Promise<ImportView> {
+  return importView(await actors.imports(account_id).view({ import_id }));
+}
+
+/** Gives up an import that is no recording yet, and forgets one that has ended; its recording stays. */
+export async function deleteImport(
+  { actors, imports }: Pick<FeatureServices, 'actors'> & { imports: Pick<ImportWorker, 'offer'> },
+  { account_id, fences }: Principal,
+  import_id: string,
+): Promise<void> {
+  await actors.imports(account_id).delete({ import_id }, fences);
+  imports.offer(account_id);
+}
+
+/** The account's source of imports that name none; another one where people have deleted it. */
+async function defaultSource(
+  { actors, clock }: Pick<FeatureServices, 'actors' | 'clock'>,
+  { account_id, fences }: Principal,
+): Promise<string> {
+  const new_source_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+  const create = async (more: { instead_of?: string }) => {
+    const { source_id } = await actors.imports(account_id).default_source({ new_source_id, ...more }, fences);
+    const source = { account_id, device_id: null, name: DEFAULT_SOURCE_NAME };
+    return { source_id, source: await actors.source(source_id).create(source, fences) };
+  };
+  const known = await create({});
+  if (known.source.status === 'kept') return known.source_id;
+  const { source_id } = await create({ instead_of: known.source_id });
+  return source_id;
+}
+
+function importView(item: Import): ImportView {
+  const { id, import_ref, stage, name, size_bytes, sha256, captured_at, source_id, created_at_ms } = item;
+  return {
+    id,
+    import_ref,
+    status: stage.status === 'waiting' ? 'processing' : stage.status,
+    name,
+    size_bytes,
+    sha256,
+    captured_at,
+    source_id,
+    received_bytes: receivedBytes(item),
+    piece_bytes: LIMITS.import_piece_bytes,
+    upload_path: `/audio/imports/${id}/content`,
+    stream_id: stage.status === 'done' ? stage.stream_id : null,
+    error: stage.status === 'failed' ? { code: stage.code, message: stage.message } : null,
+    created_at: new Date(created_at_ms).toISOString(),
+  };
+}
