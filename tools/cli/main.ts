@@ -2,6 +2,7 @@
 import type { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { runProgram } from '../command_line.js';
 import { demoCommand } from '../demo/command.js';
+import { importCommand } from '../import/command.js';
 import { listenCommand } from '../listen/command.js';
 import { ACCOUNT_COMMANDS } from './accounts.js';
 import { ACTOR_COMMANDS } from './actors.js';
@@ -34,7 +35,7 @@ const SERVER_GROUPS: readonly CommandGroup[] = [
   DATA_COMMANDS,
 ];
 /** Commands that have options of their own kind. */
-const PROGRAMS = [listenCommand('listen'), demoCommand('demo')];
+const PROGRAMS = [importCommand('import'), listenCommand('listen'), demoCommand('demo')];
 
 const program = spoolProgram(
   [...SERVER_GROUPS, completionCommands(SERVER_GROUPS, PROGRAMS)],

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 
-/** The progress of some devices; `bytes` of `bytes_total`, with the time of its latest chunk. */
+/** The progress of some uploads; `bytes` of `bytes_total`. `chunks_total`: 0 for one that has no chunks. */
 export type UploadProgress = { name: string; bytes: number; chunks: number; bytes_total: number; chunks_total: number };
 
 type Terminal = Writable & { isTTY?: boolean; columns?: number; rows?: number };
@@ -20,6 +20,8 @@ export class Progress {
   readonly #title: string;
   readonly #uploads: readonly UploadProgress[];
   readonly #began = performance.now();
+  /** Bytes that had been sent before. */
+  readonly #began_bytes: number;
   readonly #timer: NodeJS.Timeout;
   #drawn_lines = 0;
 
@@ -27,6 +29,7 @@ export class Progress {
     this.#out = out;
     this.#title = title;
     this.#uploads = lanes;
+    this.#began_bytes = this.#together().bytes;
     if (out.isTTY === true) {
       this.#draw();
       this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
@@ -67,7 +70,8 @@ export class Progress {
     const lines = lanes.map((lane) => {
       const left = `${this.#title} ${lane.name.padEnd(name_cells)} `;
       const counts = `${String(lane.chunks).padStart(count_cells)}/${String(lane.chunks_total).padStart(count_cells)}`;
-      const right = ` ${percentOf(lane).padStart(4)} ${counts} chunks ${this.#rateOf(lane).padStart(10)}`;
+      const chunks = lane.chunks_total === 0 ? '' : ` ${counts} chunks`;
+      const right = ` ${percentOf(lane).padStart(4)}${chunks} ${this.#rateOf(lane).padStart(10)}`;
       const cells = Math.min(BAR_CELLS_MAX, columns - left.length - right.length - 1);
       const bar = cells >= 4 ? barOf(lane, cells) : '';
       return (left + bar + right).slice(0, columns - 1);
@@ -79,13 +83,13 @@ export class Progress {
 
   #line(): void {
     const all = this.#together();
-    this.#out.write(
-      `${this.#title} ${all.name}: ${percentOf(all)}, ${all.chunks} of ${all.chunks_total} chunks, ${this.#rateOf(all)}\n`,
-    );
+    const chunks = all.chunks_total === 0 ? '' : `, ${all.chunks} of ${all.chunks_total} chunks`;
+    this.#out.write(`${this.#title} ${all.name}: ${percentOf(all)}${chunks}, ${this.#rateOf(all)}\n`);
   }
 
   #rateOf({ bytes }: UploadProgress): string {
-    return `${(bytes / 1e6 / ((performance.now() - this.#began) / 1000)).toFixed(1)} MB/s`;
+    const sent = bytes - this.#began_bytes;
+    return `${(sent / 1e6 / ((performance.now() - this.#began) / 1000)).toFixed(1)} MB/s`;
   }
 }
 

@@ -1,9 +1,10 @@
 import type { PublicApi } from '../../kits/typescript/src/api.js';
-import { AppClient, type SignedIn } from '../../kits/typescript/src/app_client.js';
+import { AppClient, type AppOptions, type SignedIn } from '../../kits/typescript/src/app_client.js';
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { memoryStore, RenewedCredential, SignedOut } from '../../kits/typescript/src/credential.js';
 import { UserError } from '../user_error.js';
 
+/** Whoever listens asks again by itself. */
 const OPTIONS = { timeout_ms: 15_000, patience: null };
 const LEAVE_MAX_MS = 2_000;
 
@@ -11,20 +12,22 @@ type EventsQuery = NonNullable<PublicApi['GET /events']['query']>;
 type EventsPage = PublicApi['GET /events']['answer'];
 
 /** The account's side of the API, with a credential that is renewed where it can be. */
-export class ListenAccess {
+export class AccountAccess {
   readonly #server: URL;
+  readonly #options: AppOptions;
   /** For sign-in, before there is a credential. */
   readonly app: AppClient;
   #signed_in: AppClient | null = null;
   #is_session = false;
 
-  constructor(server: URL) {
+  constructor(server: URL, options: AppOptions = OPTIONS) {
     this.#server = server;
-    this.app = new AppClient(server.origin, OPTIONS);
+    this.#options = options;
+    this.app = new AppClient(server.origin, options);
   }
 
   useToken(token: string): void {
-    this.#signed_in = new AppClient(this.#server.origin, { ...OPTIONS, credential: token });
+    this.#signed_in = new AppClient(this.#server.origin, { ...this.#options, credential: token });
   }
 
   async useSession(session: SignedIn): Promise<void> {
@@ -34,15 +37,20 @@ export class ListenAccess {
       hasEnded: isUnauthorized,
     });
     await credential.begin(session);
-    this.#signed_in = new AppClient(this.#server.origin, { ...OPTIONS, credential });
+    this.#signed_in = new AppClient(this.#server.origin, { ...this.#options, credential });
     this.#is_session = true;
   }
 
-  /** A page of events; throws CallRefused otherwise, and UserError when the credential has ended. */
-  async events(query: EventsQuery): Promise<EventsPage> {
+  /** A page of events; throws as `ask` does. */
+  events(query: EventsQuery): Promise<EventsPage> {
+    return this.ask((app) => app.call('GET /events', { query }));
+  }
+
+  /** Asks with the credential; throws CallRefused for a refusal, and UserError when the credential has ended. */
+  async ask<T>(question: (app: AppClient) => Promise<T>): Promise<T> {
     if (this.#signed_in === null) throw new Error('nobody is signed in');
     try {
-      return await this.#signed_in.call('GET /events', { query });
+      return await question(this.#signed_in);
     } catch (error) {
       if (!isUnauthorized(error) && !(error instanceof SignedOut)) throw error;
       throw new UserError(

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { backoffAfter } from '../../src/domain/backoff.js';
-import type { ListenAccess } from './access.js';
+import type { AccountAccess } from './access.js';
 
 const POLL_EVERY_MS = 1_000;
 const PAGE = 100;
@@ -35,7 +35,7 @@ type Following = {
  * could not be polled to begin with, and for refusals that no waiting mends.
  */
 export async function follow(
-  access: ListenAccess,
+  access: AccountAccess,
   { type, signal, listener, pause = delayMs }: Following,
 ): Promise<void> {
   let after = 'latest';

@@ -1,7 +1,7 @@
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { NoCode } from '../../kits/typescript/src/operator_client.js';
 import { UserError } from '../user_error.js';
-import { ListenAccess } from './access.js';
+import { AccountAccess } from './access.js';
 import type { Display } from './display.js';
 import { isOfTheWay, wordsFor } from './feed.js';
 import { LiveTable } from './live_table.js';
@@ -22,7 +22,7 @@ function listenWords(error: unknown): string | undefined {
 
 /** Signs in, and forwards until somebody ends it. */
 export async function listen(options: ListenOptions): Promise<void> {
-  const access = new ListenAccess(options.server);
+  const access = new AccountAccess(options.server);
   try {
     await listenWith(access, options);
   } catch (error) {
@@ -33,7 +33,7 @@ export async function listen(options: ListenOptions): Promise<void> {
   }
 }
 
-async function listenWith(access: ListenAccess, options: ListenOptions): Promise<void> {
+async function listenWith(access: AccountAccess, options: ListenOptions): Promise<void> {
   const who = await signIn(access, options.who);
   console.log(`server: ${options.server.origin}, signed in ${who}`);
   console.log(`signing secret: ${options.secret.is_drawn ? options.secret.text : 'from SPOOL_WEBHOOK_SECRET'}`);

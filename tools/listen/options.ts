@@ -46,26 +46,42 @@ export type TypedOptions = {
   printJson?: true;
 };
 
+/** Whose account a program works with. */
+export type AccountChoice = { by: 'token'; token: string } | { by: 'code'; email: string | null; from_inbox: boolean };
+
 /** The options of a person at the terminal. */
 export type ListenOptions = {
   forward: URL;
   server: URL;
   type: string | null;
   print_json: boolean;
-  who: { by: 'token'; token: string } | { by: 'code'; email: string | null; from_inbox: boolean };
+  who: AccountChoice;
   secret: { text: string; key: Uint8Array; is_drawn: boolean };
 };
 
-type Env = Readonly<Record<string, string | undefined>>;
+export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Throws UserError for a value that can't be. */
 export function readOptions(typed: TypedOptions, env: Env): ListenOptions {
-  const { forward, type = null, email = null, codeFromInbox: from_inbox = false } = typed;
+  const { forward, type = null } = typed;
   // Not by commander, which would say this of an unknown option, too.
   if (forward === undefined) throw new UserError('--forward is missing.', WRONG_USAGE);
   if (type !== null && !EVENT_TYPE_FORM.test(type)) {
     throw new UserError('--type must be the name of an event type, such as account.updated.', WRONG_USAGE);
   }
+  return {
+    forward: readForward(forward),
+    server: readServer(typed.server, env),
+    type,
+    print_json: typed.printJson === true,
+    who: readAccount(typed, env),
+    secret: readSecret(env.SPOOL_WEBHOOK_SECRET?.trim() || null),
+  };
+}
+
+/** With the token in the environment, or by an emailed code. */
+export function readAccount(typed: Pick<TypedOptions, 'email' | 'codeFromInbox'>, env: Env): AccountChoice {
+  const { email = null, codeFromInbox: from_inbox = false } = typed;
   if (email !== null && !/^[^\s@]+@[^\s@]+$/.test(email)) {
     throw new UserError('--email must be an email address.', WRONG_USAGE);
   }
@@ -77,14 +93,7 @@ export function readOptions(typed: TypedOptions, env: Env): ListenOptions {
     );
   if (token !== null && !/^[\x21-\x7e]+$/.test(token))
     throw new UserError('SPOOL_TOKEN must be a personal access token.', WRONG_USAGE);
-  return {
-    forward: readForward(forward),
-    server: readServer(typed.server, env),
-    type,
-    print_json: typed.printJson === true,
-    who: token === null ? { by: 'code', email, from_inbox } : { by: 'token', token },
-    secret: readSecret(env.SPOOL_WEBHOOK_SECRET?.trim() || null),
-  };
+  return token === null ? { by: 'code', email, from_inbox } : { by: 'token', token };
 }
 
 function readForward(text: string): URL {
@@ -96,7 +105,7 @@ function readForward(text: string): URL {
   return new URL(text);
 }
 
-function readServer(text: string | undefined, env: Env): URL {
+export function readServer(text: string | undefined, env: Env): URL {
   const from = text === undefined ? 'PORT' : '--server';
   const written = text ?? `http://localhost:${env.PORT?.trim() || '8080'}`;
   const url = URL.canParse(written) ? new URL(written) : null;

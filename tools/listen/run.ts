@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '../../src/domain/event_types.js';
-import type { ListenAccess } from './access.js';
+import type { AccountAccess } from './access.js';
 import type { Display, EventRow } from './display.js';
 import { type FeedListener, follow, type ListenedEvent } from './feed.js';
 import { Forwarder, type Forwarding } from './forwarder.js';
@@ -32,7 +32,7 @@ export class Run implements FeedListener {
   }
 
   /** Listens until `quit`; throws when it can't begin or go on. */
-  async listen(access: ListenAccess): Promise<Summary> {
+  async listen(access: AccountAccess): Promise<Summary> {
     const { type } = this.#options;
     const { signal } = this.#ending;
     const quitting = new Promise<void>((resolve) => {

@@ -1,14 +1,14 @@
 import { CallRefused } from '../../kits/typescript/src/call.js';
 import { operatorAccess } from '../cli/operator_access.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
-import type { ListenAccess } from './access.js';
-import type { ListenOptions } from './options.js';
+import type { AccountAccess } from './access.js';
+import type { AccountChoice } from './options.js';
 import { askOnTerminal, hasTerminal } from './terminal.js';
 
 const TRIES_MAX = 3;
 
 /** Gets the credential that was chosen; gives whose it is, in words. Throws UserError or CallRefused. */
-export async function signIn(access: ListenAccess, who: ListenOptions['who']): Promise<string> {
+export async function signIn(access: AccountAccess, who: AccountChoice): Promise<string> {
   if (who.by === 'token') {
     access.useToken(who.token);
     return 'with the token in SPOOL_TOKEN';

@@ -1,6 +1,7 @@
-import type { Event, PublicApi, Session, Upload } from './api.js';
+import type { Event, Import, PublicApi, Session, Upload } from './api.js';
 import { type CallAnswer, CallRefused, fetchTransport, parsedBody, payloadOf, type Transport } from './call.js';
 import type { Credential } from './credential.js';
+import { type ImportedFile, importFile } from './file_import.js';
 import { Patience, pause } from './retries.js';
 import { type AnswerOf, type Given, requestOf } from './typed_call.js';
 
@@ -172,11 +173,13 @@ export class AppClient<Answer extends CallAnswer = CallAnswer> {
 
   /** Sends a chunk's bytes to the path that its intent gave. */
   upload(upload_path: string, bytes: Uint8Array): Promise<Upload> {
-    const headers = { 'Content-Type': 'application/octet-stream' };
-    return this.#patiently('PUT', async () => {
-      const answer = await this.send('PUT', upload_path, { bytes, headers });
-      return payloadOf<Upload>(answer, parsedBody(answer));
-    });
+    return this.#put<Upload>(upload_path, bytes);
+  }
+
+  /** Makes a recording of an audio file; resolves once it is done or has failed. */
+  importFile(file: ImportedFile, options?: Parameters<typeof importFile>[2]): Promise<Import> {
+    const put = (path: string, bytes: Uint8Array) => this.#put<Import>(path, bytes);
+    return importFile({ call: (name, ...given) => this.call(name, ...given), put }, file, options);
   }
 
   /** Signs in with an emailed code that `readCode` fetches; the session's token goes with all that follows. */
@@ -195,6 +198,14 @@ export class AppClient<Answer extends CallAnswer = CallAnswer> {
     const answer = await this.send('GET', path, options);
     if (answer.status === 200 || answer.status === 206 || answer.status === 416) return answer;
     return payloadOf(answer, parsedBody(answer));
+  }
+
+  #put<T>(path: string, bytes: Uint8Array): Promise<T> {
+    const headers = { 'Content-Type': 'application/octet-stream' };
+    return this.#patiently('PUT', async () => {
+      const answer = await this.send('PUT', path, { bytes, headers });
+      return payloadOf<T>(answer, parsedBody(answer));
+    });
   }
 
   #patiently<T>(method: string, call: () => Promise<T>): Promise<T> {

@@ -12,5 +12,6 @@ export {
   type TokenStore,
   type Tokens,
 } from './credential.js';
+export type { ImportedFile, ImportProgress } from './file_import.js';
 export { type BegunSignIn, type OauthApp, OauthClient, OauthRefused } from './oauth.js';
 export { Patience, type PatienceOptions } from './retries.js';

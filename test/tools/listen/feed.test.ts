@@ -1,6 +1,6 @@
 import t from 'tap';
 import { CallRefused } from '../../../kits/typescript/src/call.js';
-import type { ListenAccess } from '../../../tools/listen/access.js';
+import type { AccountAccess } from '../../../tools/listen/access.js';
 import { type FeedListener, follow } from '../../../tools/listen/feed.js';
 
 type Answer = { items: { id: string; sequence: string; type: string }[]; cursor: string } | Error;
@@ -19,7 +19,7 @@ async function heard(answers: Answer[]) {
       if (answer instanceof Error) throw answer;
       return answer;
     },
-  } as unknown as ListenAccess;
+  } as unknown as AccountAccess;
   const listener: FeedListener = {
     event: async ({ id }) => void told.push(id),
     present: () => told.push('present'),

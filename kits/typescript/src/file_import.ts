@@ -1,0 +1,80 @@
+import type { Import, PublicApi } from './api.js';
+import { pause } from './retries.js';
+import { Sha256 } from './sha256.js';
+import type { Given } from './typed_call.js';
+
+/** Audio files that become recordings. It runs in browsers too; no more than a piece of a file is in memory. */
+
+export type ImportedFile = {
+  name: string;
+  size_bytes: number;
+  /** Bytes from `start` up to `end`. */
+  read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>;
+  /** ISO 8601 with an offset. */
+  captured_at?: string;
+  source_id?: string;
+};
+
+/** `reading`: for its hash. `decoding`: all bytes are there. `import_id`: null until it is announced. */
+export type ImportProgress = { step: 'reading' | 'uploading' | 'decoding'; bytes: number; import_id: string | null };
+
+type ImportName = 'POST /audio/imports' | 'GET /audio/imports/{id}' | 'DELETE /audio/imports/{id}';
+
+/** How requests are made; all of them may be repeated. */
+export type ImportCalls = {
+  call<Name extends ImportName>(name: Name, ...given: Given<PublicApi[Name]>): Promise<PublicApi[Name]['answer']>;
+  /** PUTs bytes. */
+  put(path: string, bytes: Uint8Array): Promise<Import>;
+};
+
+type ImportOptions = { onProgress?: (progress: ImportProgress) => void; signal?: AbortSignal | undefined };
+
+const READ_BYTES = 1024 * 1024;
+const LOOK_MS = 500;
+
+/**
+ * Imports a file, and resolves once it is a recording or has failed; `signal` ends it earlier. The same file again goes on
+ * where it broke off, or gives the recording that it has become.
+ */
+export async function importFile(
+  calls: ImportCalls,
+  { name, size_bytes, read, captured_at, source_id }: ImportedFile,
+  { onProgress = () => {}, signal }: ImportOptions = {},
+): Promise<Import> {
+  const hash = new Sha256();
+  for (let at = 0; at < size_bytes; at += READ_BYTES) {
+    signal?.throwIfAborted();
+    hash.update(await read(at, Math.min(size_bytes, at + READ_BYTES)));
+    onProgress({ step: 'reading', bytes: Math.min(size_bytes, at + READ_BYTES), import_id: null });
+  }
+  const sha256 = hash.hex();
+  const body = {
+    ...{ import_ref: sha256, name, size_bytes, sha256 },
+    ...(captured_at !== undefined && { captured_at }),
+    ...(source_id !== undefined && { source_id }),
+  };
+  let item = await calls.call('POST /audio/imports', { body });
+  if (item.status === 'failed') {
+    await calls.call('DELETE /audio/imports/{id}', { path: { id: item.id } });
+    item = await calls.call('POST /audio/imports', { body });
+  }
+  while (item.status === 'uploading') {
+    signal?.throwIfAborted();
+    const { received_bytes, piece_bytes, upload_path } = item;
+    onProgress({ step: 'uploading', bytes: received_bytes, import_id: item.id });
+    const piece = await read(received_bytes, Math.min(size_bytes, received_bytes + piece_bytes));
+    item = await calls.put(`${upload_path}?offset=${received_bytes}&sha256=${await sha256Of(piece)}`, piece);
+  }
+  while (item.status === 'processing') {
+    signal?.throwIfAborted();
+    onProgress({ step: 'decoding', bytes: size_bytes, import_id: item.id });
+    await pause(LOOK_MS, signal);
+    item = await calls.call('GET /audio/imports/{id}', { path: { id: item.id } });
+  }
+  return item;
+}
+
+async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', bytes);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,124 @@
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Import } from '../../kits/typescript/src/api.js';
+import { CallRefused } from '../../kits/typescript/src/call.js';
+import type { ImportProgress } from '../../kits/typescript/src/file_import.js';
+import { Patience } from '../../kits/typescript/src/retries.js';
+import { sizeInWords } from '../../src/domain/limit_text.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { Progress, type UploadProgress } from '../demo/progress.js';
+import { AccountAccess } from '../listen/access.js';
+import { type AccountChoice, readAccount, readServer } from '../listen/options.js';
+import { signIn } from '../listen/sign_in.js';
+import { UserError } from '../user_error.js';
+
+/** The options as commander gives them. */
+export type ImportOptions = {
+  source?: string;
+  capturedAt?: string;
+  server?: string;
+  email?: string;
+  codeFromInbox?: true;
+  json?: true;
+};
+
+/** The recording of a file, or why there is none. */
+type ImportedFile = { file: string; stream_id: string | null; error: { code: string; message: string } | null };
+
+/** A piece on a slow line takes its time. */
+const PIECE_MAX_MS = 10 * 60_000;
+
+/** Imports files one after the other; one that fails stops no other. The exit code is 1 where some have failed. */
+export async function importFiles(files: readonly string[], options: ImportOptions): Promise<void> {
+  const server = readServer(options.server, process.env);
+  const who: AccountChoice = readAccount(options, process.env);
+  const access = new AccountAccess(server, { timeout_ms: PIECE_MAX_MS, patience: new Patience({ tries_max: 10 }) });
+  const imported: ImportedFile[] = [];
+  try {
+    await signIn(access, who);
+    for (const file of files) {
+      const found = await importOne(access, file, options);
+      imported.push(found);
+      if (options.json !== true) console.log(wordsFor(found, server));
+    }
+  } finally {
+    await access.leave();
+  }
+  if (options.json === true) console.log(JSON.stringify(imported, null, 2));
+  if (imported.some(({ stream_id }) => stream_id === null)) process.exitCode = 1;
+}
+
+async function importOne(access: AccountAccess, file: string, options: ImportOptions): Promise<ImportedFile> {
+  try {
+    const { stream_id, error } = await sent(access, file, options);
+    return { file, stream_id, error };
+  } catch (error) {
+    if (error instanceof CallRefused && error.status !== 401)
+      return { file, stream_id: null, error: { code: error.code, message: error.message } };
+    if ((error as NodeJS.ErrnoException).syscall === undefined || error instanceof UserError) throw error;
+    const { code = 'UNREADABLE', message } = error as NodeJS.ErrnoException;
+    return { file, stream_id: null, error: { code, message } };
+  }
+}
+
+async function sent(access: AccountAccess, file: string, options: ImportOptions): Promise<Import> {
+  const handle = await open(file);
+  const shown = new ImportBar(basename(file));
+  try {
+    const { size: size_bytes, mtime } = await handle.stat();
+    if (size_bytes === 0 || size_bytes > LIMITS.import_bytes_max) {
+      const message = `A file must have 1 byte to ${sizeInWords(LIMITS.import_bytes_max)}.`;
+      throw new CallRefused(400, 'BAD_REQUEST', message, null);
+    }
+    const read = async (start: number, end: number) => {
+      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafeSlow(end - start), 0, end - start, start);
+      if (bytesRead < end - start) throw new UserError(`${file} became shorter while it was read.`);
+      return buffer;
+    };
+    const source = options.source === undefined ? {} : { source_id: options.source };
+    const captured_at = options.capturedAt ?? mtime.toISOString();
+    const about = { name: basename(file), size_bytes, read, captured_at, ...source };
+    const onProgress = (progress: ImportProgress) => shown.show(progress, size_bytes);
+    return await access.ask((app) => app.importFile(about, { onProgress }));
+  } finally {
+    shown.end();
+    await handle.close();
+  }
+}
+
+/** How far one file is, on stderr: what came of it is what a program reads. */
+class ImportBar {
+  readonly #name: string;
+  #step: ImportProgress['step'] | null = null;
+  #bar: Progress | null = null;
+  #lane: UploadProgress | null = null;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  show({ step, bytes }: ImportProgress, bytes_total: number): void {
+    if (step !== this.#step) {
+      if (this.#lane !== null) this.#lane.bytes = bytes_total;
+      this.end();
+      this.#step = step;
+      if (step === 'decoding') process.stderr.write(`decoding ${this.#name}\n`);
+      else if (step === 'uploading' || process.stderr.isTTY) {
+        this.#lane = { name: this.#name, bytes, bytes_total, chunks: 0, chunks_total: 0 };
+        this.#bar = new Progress(process.stderr, step, [this.#lane]);
+      }
+    }
+    if (this.#lane !== null) this.#lane.bytes = bytes;
+  }
+
+  end(): void {
+    this.#bar?.end();
+    this.#bar = null;
+    this.#lane = null;
+  }
+}
+
+function wordsFor({ file, stream_id, error }: ImportedFile, server: URL): string {
+  if (stream_id !== null) return `${file}: ${server.origin}/app/recordings/${stream_id}`;
+  return `${file}: ${error?.message ?? 'it was not imported.'} (${error?.code ?? 'UNKNOWN'})`;
+}
