@@ -2,6 +2,8 @@ import type { Conversation, Source, Stream } from '../../kits/typescript/src/api
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useList, useLoaded } from '../api/loading.js';
+import { DropZone, ImportButton } from '../imports/import_button.js';
+import { ImportList } from '../imports/import_list.js';
 import { ButtonLink } from '../parts/button.js';
 import { Page } from '../parts/page.js';
 import { Badge, EmptyState, List } from '../parts/placeholders.js';
@@ -27,16 +29,21 @@ export function Recordings() {
   );
   const known = useLoaded(loadKnown, []);
   useEvents(['stream.created', 'stream.updated', 'stream.deleted'], () => streams.reload());
-  useEvents(['source.updated', 'conversation.created', 'conversation.updated'], () => known.reload());
+  useEvents(['source.created', 'source.updated', 'conversation.created', 'conversation.updated'], () => known.reload());
   return (
     <Page
       title="Recordings"
       actions={
-        <ButtonLink kind="primary" icon="microphone" href={`${BASE}/record`}>
-          Record
-        </ButtonLink>
+        <>
+          <ImportButton />
+          <ButtonLink kind="primary" icon="microphone" href={`${BASE}/record`}>
+            Record
+          </ButtonLink>
+        </>
       }
     >
+      <DropZone />
+      <ImportList />
       <Workspaces chosen={workspace_id ?? null} />
       <List
         of={streams}
@@ -146,7 +153,10 @@ function Nothing() {
         </ButtonLink>
       }
     >
-      <p>Say something into this computer’s microphone: it becomes a recording here, and text beside it.</p>
+      <p>
+        Say something into this computer’s microphone, or drop audio files here: they become recordings, and text beside
+        them.
+      </p>
     </EmptyState>
   );
 }

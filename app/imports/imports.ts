@@ -1,0 +1,169 @@
+import { effect, signal } from '@preact/signals';
+import type { Import } from '../../kits/typescript/src/api.js';
+import { importFile } from '../../kits/typescript/src/file_import.js';
+import { backoffAfter } from '../../src/domain/backoff.js';
+import { api, payloadOf, send } from '../api/api.js';
+import { ApiError } from '../api/api_error.js';
+
+/** Audio files that become recordings. They go on while other pages are looked at, two at a time. */
+
+export type ImportRow = {
+  key: number;
+  file: File;
+  step: 'waiting' | 'reading' | 'uploading' | 'decoding' | 'done' | 'failed';
+  /** Of this step. */
+  bytes: number;
+  /** Why the last request came to nothing, while it is made again. */
+  problem: string | null;
+  error: string | null;
+  stream_id: string | null;
+};
+
+const AT_ONCE = 2;
+const RETRY = { first_ms: 1_000, max_ms: 15_000 };
+/** Refusals that may pass: the request is made again. */
+const PASSING = ['NETWORK', 'UNAVAILABLE', 'TOO_MANY_REQUESTS', 'REQUEST_TIMEOUT', 'INTERNAL', 'UNKNOWN'];
+/** The server takes no larger ones; a larger one need not be read. */
+const FILE_BYTES_MAX = 1024 ** 3;
+
+export const imports = signal<readonly ImportRow[]>([]);
+const running = new Map<number, AbortController>();
+const import_ids = new Map<number, string>();
+let count = 0;
+
+export function isOver({ step }: ImportRow): boolean {
+  return step === 'done' || step === 'failed';
+}
+
+export function beginImports(files: Iterable<File>): void {
+  const rows = Array.from(files, (file) => ({ key: ++count, file, ...FRESH }));
+  imports.value = [...imports.value, ...rows];
+  next();
+}
+
+/** Once more from the start; what the server has of it is not sent again. */
+export function againImport(key: number): void {
+  change(key, FRESH);
+  next();
+}
+
+/** Takes a row from the list; what is under way is given up. */
+export function dropImport(key: number): void {
+  running.get(key)?.abort();
+  const id = import_ids.get(key);
+  const row = imports.value.find((one) => one.key === key);
+  imports.value = imports.value.filter((one) => one.key !== key);
+  // One that can't be given up any more becomes a recording; one that is not reached ends after a day.
+  if (id !== undefined && row !== undefined && !isOver(row))
+    void api('DELETE /audio/imports/{id}', { path: { id } }).catch(() => {});
+}
+
+const FRESH = { step: 'waiting', bytes: 0, problem: null, error: null, stream_id: null } as const;
+
+function change(key: number, changed: Partial<ImportRow>): void {
+  imports.value = imports.value.map((row) => (row.key === key ? { ...row, ...changed } : row));
+}
+
+function next(): void {
+  for (const row of imports.value) {
+    if (running.size >= AT_ONCE) return;
+    if (row.step === 'waiting' && !running.has(row.key)) void run(row);
+  }
+}
+
+async function run({ key, file }: ImportRow): Promise<void> {
+  const stop = new AbortController();
+  running.set(key, stop);
+  try {
+    change(key, await imported(key, file, stop.signal));
+  } catch (error) {
+    change(key, {
+      step: 'failed',
+      problem: null,
+      error: error instanceof Error ? error.message : 'It was not imported.',
+    });
+  }
+  running.delete(key);
+  import_ids.delete(key);
+  next();
+}
+
+async function imported(key: number, file: File, signal: AbortSignal): Promise<Partial<ImportRow>> {
+  if (file.size === 0) throw new Error('The file is empty.');
+  if (file.size > FILE_BYTES_MAX) throw new Error('The file is larger than 1 GiB.');
+  const patiently = <T>(ask: () => Promise<T>) =>
+    repeated(ask, { signal, onProblem: (problem) => change(key, { problem }) });
+  const about = {
+    name: file.name,
+    size_bytes: file.size,
+    captured_at: localTime(file.lastModified),
+    read: async (start: number, end: number) => new Uint8Array(await bytesOf(file, start, end)),
+  };
+  const headers = { 'Content-Type': 'application/octet-stream' };
+  const found = await importFile(
+    {
+      call: (name, ...given) => patiently(() => api(name, ...given)),
+      put: (path, bytes) =>
+        patiently(async () =>
+          payloadOf<Import>(await send('PUT', path, { body: bytes as Uint8Array<ArrayBuffer>, headers, signal })),
+        ),
+    },
+    about,
+    {
+      signal,
+      onProgress({ step, bytes, import_id }) {
+        if (import_id !== null) import_ids.set(key, import_id);
+        change(key, { step, bytes });
+      },
+    },
+  );
+  if (found.error !== null) throw new Error(found.error.message);
+  return { step: 'done', stream_id: found.stream_id, problem: null };
+}
+
+async function bytesOf(file: File, start: number, end: number): Promise<ArrayBuffer> {
+  try {
+    return await file.slice(start, end).arrayBuffer();
+  } catch {
+    throw new Error('The file can’t be read any more. It may have been moved or changed.');
+  }
+}
+
+/** Asks until there is an answer that would not be another one later. */
+async function repeated<T>(
+  ask: () => Promise<T>,
+  { signal, onProblem }: { signal: AbortSignal; onProblem: (problem: string | null) => void },
+): Promise<T> {
+  for (let failures = 0; ; ) {
+    try {
+      const answer = await ask();
+      onProblem(null);
+      return answer;
+    } catch (error) {
+      if (signal.aborted || !(error instanceof ApiError) || !PASSING.includes(error.code)) throw error;
+      onProblem(error.message);
+      failures += 1;
+      const wait_ms = Math.max(backoffAfter(failures, RETRY), (error.retry_after_s ?? 0) * 1_000);
+      await new Promise((resolve) => setTimeout(resolve, wait_ms));
+    }
+  }
+}
+
+/** A time with the offset of the clocks here. */
+function localTime(ms: number): string {
+  const offset_min = -new Date(ms).getTimezoneOffset();
+  const two = (part: number) => String(part).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(Math.abs(offset_min) / 60), Math.abs(offset_min) % 60];
+  const local = new Date(ms + offset_min * 60_000).toISOString().slice(0, -1);
+  return `${local}${offset_min < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`;
+}
+
+/** Asks before the page closes while files are sent. An upload goes on when the same file is chosen again. */
+function warn(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}
+
+effect(() => {
+  if (imports.value.some((row) => !isOver(row))) addEventListener('beforeunload', warn);
+  else removeEventListener('beforeunload', warn);
+});
