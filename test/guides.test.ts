@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { describeSettings, readSettings } from '../src/host/settings.js';
+import { endedImport } from './fixtures/importing.js';
 import { Browser } from './fixtures/oauth.js';
+import { audioFixture } from './fixtures/speech.js';
 import { TestSpool } from './fixtures/spool.js';
 import { tempFolder } from './fixtures/temp_folder.js';
 
@@ -101,12 +103,16 @@ t.test('C-020 C-046 C-060 C-065 C-069 the commands of the OAuth guide sign an ap
   t.same((await app.call('GET /me/connections')).items, [], 'and it is disconnected');
 });
 
-t.test('the commands of the guide to recordings continue a download', async (t) => {
+t.test('the commands of the guide to recordings import a file and continue a download', async (t) => {
   const [stream] = (await app.call('GET /audio/streams')).items;
   const whole = (await app.send('GET', `/audio/streams/${stream?.id}/content`)).body as Buffer;
   const given = { API: spool.base_url, ACCESS: String(app.access_token), STREAM: stream?.id ?? '' };
+  writeFileSync(join(spool.folder, 'talk.mp3'), audioFixture('said.mp3'));
   await typed(t, 'docs/recordings.md', { given });
   t.ok(readFileSync(join(spool.folder, 'part.bin')).equals(whole));
+  const [imported] = (await app.call('GET /audio/imports')).items;
+  t.match(imported, { name: 'talk.mp3', size_bytes: audioFixture('said.mp3').length });
+  t.match(await endedImport({ app, base_url: spool.base_url }, imported?.id ?? ''), { status: 'done' });
 });
 
 t.test('the settings, the unit and the backup of the guide to running it are right', async (t) => {
