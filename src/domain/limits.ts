@@ -348,6 +348,7 @@ export const LIMITS = {
   sample_rate_hz_max: 1_000_000, // ours: of raw samples
   channels_max: 64, // ours: of raw samples
 
+  opus_cut_bytes_max: 8 * 1024 * 1024, // ours: each window reads all of a smaller file; a larger one is decoded once
   window_file_bytes_max: 64 * 1024 * 1024, // ours: samples of one file for an engine; more become the next file
   engine_ms_max: 5 * MINUTE_MS, // docs/transcription.md, "What an engine may do"
   speech_idle_ms: 10 * MINUTE_MS, // docs/transcription.md: then the speech process ends

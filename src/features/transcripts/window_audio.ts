@@ -188,7 +188,7 @@ async function pieceOf({ blobs, decoded, is_decoded }: PieceStores, source: Wind
     const found = await readWav(await withHead({ size_bytes: chunk.size_bytes, read }));
     if (found.ok) return samplesOf(blobs, source, found.wav);
   }
-  if (kind.kind === 'ogg' && is_decoded !== true) {
+  if (kind.kind === 'ogg' && is_decoded !== true && chunk.size_bytes <= LIMITS.opus_cut_bytes_max) {
     const piece = await opusOf(blobs, source);
     if (piece !== 'not opus') return piece;
   }
