@@ -11,6 +11,7 @@ import { EXPORT_ROUTES } from './api/exports.js';
 import { FILE_ROUTES } from './api/files.js';
 import { IMPORT_ROUTES } from './api/imports.js';
 import { INVITATION_ROUTES } from './api/invitations.js';
+import { LIVE_ROUTES } from './api/live.js';
 import { ME_ROUTES } from './api/me.js';
 import { MEMORY_ROUTES } from './api/memories.js';
 import { PERSONAL_ACCESS_TOKEN_ROUTES } from './api/personal_access_tokens.js';
@@ -89,6 +90,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...SIGNAL_ROUTES,
     ...TURN_ROUTES,
     ...TRANSCRIPT_ROUTES,
+    ...LIVE_ROUTES,
     ...CONTACT_ROUTES,
     ...CONVERSATION_ROUTES,
     ...MEMORY_ROUTES,

@@ -21,6 +21,7 @@ import type { FeatureServices } from '../src/features/services.js';
 import type { Announcements } from '../src/features/transcripts/announcements.js';
 import type { TranscriberSettings, TranscriberShown } from '../src/features/transcripts/engines/choose_engine.js';
 import type { EngineNames } from '../src/features/transcripts/engines/engines_file.js';
+import type { LiveText } from '../src/features/transcripts/live_text.js';
 import type { TranscriptionJobs } from '../src/features/transcripts/transcription_jobs.js';
 import type { DeliveryWorker } from '../src/features/webhooks/delivery_worker.js';
 import type { EndpointQueries } from '../src/features/webhooks/endpoint_activity.js';
@@ -48,6 +49,7 @@ export type Services = FeatureServices &
     exports: Exporter;
     imports: ImportWorker;
     insights: InsightServices;
+    live_text: LiveText;
     lost_audio: MissingAudio;
     processing: ChunkProcessing;
     retention: RetentionSweep;

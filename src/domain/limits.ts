@@ -353,6 +353,15 @@ export const LIMITS = {
   engine_ms_max: 5 * MINUTE_MS, // docs/transcription.md, "What an engine may do"
   speech_idle_ms: 10 * MINUTE_MS, // docs/transcription.md: then the speech process ends
   speech_bytes_max: 1_200 * 1024 * 1024, // ours: memory of the speech process; with more than half of it, it is replaced
+  live_watchers_per_account_max: 10, // docs/transcription.md, "Live text": in one process
+  live_watchers_max: 500, // ours: of one process
+  live_previews_max: 8, // docs/transcription.md, "Live text": recordings of one process that have preliminary lines
+  live_preview_ms_max: 30_000, // docs/transcription.md, "Live text": audio that preliminary lines are of
+  live_preview_every_ms: 2_000, // docs/transcription.md, "Live text"
+  live_preview_chunks_max: 100, // ours: chunks that preliminary lines are made of
+  live_recheck_ms: 10_000, // docs/transcription.md, "Live text": how often a watcher's credential is checked again
+  event_stream_heartbeat_ms: 15_000, // docs/transcription.md, "Live text"
+  event_stream_unread_ms_max: 10_000, // ours: a reader that takes nothing for so long is dropped
   decoded_s_max: 6 * 3_600, // docs/choices.md, "Recordings": of one file; what follows is not decoded
   decoded_bytes_max: 2 * 1024 ** 3, // ours: decoded audio that a process keeps
   decoded_idle_ms: 15 * MINUTE_MS, // docs/choices.md, "Recordings": then decoded audio goes

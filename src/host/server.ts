@@ -18,7 +18,8 @@ import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
 import { ExportWorker } from '../features/exports/export_worker.js';
 import { SearchIndexes } from '../features/search/search_index.js';
-import { openDecoder, openSpeechProcess } from '../features/transcripts/engines/choose_engine.js';
+import { openDecoder, openSpeechProcess, previewEngine } from '../features/transcripts/engines/choose_engine.js';
+import { LiveText } from '../features/transcripts/live_text.js';
 import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
 import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
 import { startDelivery } from './server/delivery.js';
@@ -112,7 +113,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   );
   const overload = startOverload(start, metrics);
   const storage_health = watchStorage(start, foundation, metrics);
-  const { deliveries, mail, handleMessages, handleWork, ...workers } = delivery;
+  const { awaited, deliveries, mail, handleMessages, handleWork, ...workers } = delivery;
   const { retention } = workers;
   const { device_activity } = devices;
   const watch = new HealthWatch({
@@ -153,6 +154,16 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     ...deviceAnswers(device_activity),
     ...endpointAnswers(deliveries, device_activity.since_ms),
   });
+  const draining = new Draining();
+  const live_text = new LiveText({
+    actors,
+    runtime,
+    stores: { blobs, decoded },
+    jobs: delivery.transcription,
+    awaited,
+    engine: previewEngine(settings, speech),
+    isLeaving: () => draining.isLeaving,
+  });
   const services: ServerServices = {
     speech,
     decoder,
@@ -166,7 +177,8 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     watch,
     handleMessages,
     handleDue,
-    draining: new Draining(),
+    draining,
+    live_text,
     processes,
     keys,
     clock,
@@ -192,6 +204,8 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const ports = await new Listeners(services, { shutdown, supervised }).start(ROUTES, descriptors, (name, port) => {
     listening[name] = port;
   });
+  // Answers that last would hold up the end of the listeners.
+  shutdown.add(() => live_text.close());
   // First of all, so that others take over while it answers what is in progress.
   shutdown.add(() => members.leave());
   return { services, base_url: base_url(), ports, redis: child };

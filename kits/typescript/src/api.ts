@@ -817,6 +817,43 @@ export type ListedStream = {
   awaited_chunks: number;
 };
 
+export type LiveEvent = {
+  event: 'turns';
+  /** The revision of the transcript. */
+  id: string;
+  data: LiveTurns;
+} | {
+  event: 'preview';
+  data: LivePreview;
+} | {
+  event: 'end';
+  /** The recording has ended, and nothing of it waits. */
+  data: { [name: string]: unknown };
+};
+
+export type LivePreview = {
+  /** What audio from here on says so far, in ms of the timeline. */
+  from_ms: number;
+  /** Preliminary lines. They take the place of all earlier ones. */
+  lines: {
+    /** When it begins, in ms on the stream's timeline. */
+    start_ms: number;
+    /** When it is over, in ms. */
+    end_ms: number;
+    /** What was heard; it may be something else a moment later. */
+    text: string;
+  }[];
+};
+
+export type LiveTurns = {
+  /** Turns that begin here or later are replaced, in ms of the timeline. */
+  from_ms: number;
+  /** Those that begin here or later are not. */
+  to_ms: number;
+  /** All turns that begin between the two. */
+  turns: Turn[];
+};
+
 export type Member = {
   /** Whose membership it is. */
   account_id: string;

@@ -28,8 +28,11 @@ export type Answer = unknown;
  */
 export type Dialect = 'rest' | 'oauth' | 'page' | 'mcp';
 
-/** Successes that are no document: bytes (of audio or not; a range of them with 206), plain text, or the way to another address. */
-export type OtherAnswer = 'audio' | 'bytes' | 'text' | 'redirect';
+/**
+ * Successes that are no document: bytes (of audio or not; a range of them with 206), plain text, the way to another
+ * address, or server-sent events.
+ */
+export type OtherAnswer = 'audio' | 'bytes' | 'text' | 'redirect' | 'events';
 
 /** Whether it answers with bytes, of which a range may be asked for. */
 export function givesBytes({ answer }: Pick<Route, 'answer'>): boolean {
@@ -98,6 +101,8 @@ export type Route = AccessRule & {
   example?: Readonly<Record<string, unknown>>;
   /** The body of a success: what lies in the envelope, where there is one. Absent where there is none. */
   answer?: z.ZodType | OtherAnswer;
+  /** Of an answer of events: what each may be. */
+  events?: z.ZodType;
   /** Refusals beside those that follow from the rest of the row; see src/edge/http/openapi/refusals.ts. */
   refusals?: readonly (RefusalCode | OauthErrorCode)[];
   handler: (call: Call<never, never, never, never>) => Promise<Answer>;

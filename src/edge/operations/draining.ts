@@ -19,6 +19,11 @@ export class Draining {
     return this.#has_begun;
   }
 
+  /** What lasts on a connection should end, so that its caller goes elsewhere. */
+  get isLeaving(): boolean {
+    return this.#has_begun || this.#is_replaced;
+  }
+
   install(server: Server, listener: 'public' | 'device' | 'operator'): void {
     server.prependListener('request', (_request, answer: ServerResponse) => {
       if (this.#has_begun || (this.#is_replaced && listener === 'device')) answer.setHeader('Connection', 'close');

@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
 import type { JobFailure } from '../../../actors/job.js';
-import type { Chunk } from '../../../actors/recordings/stream_state.js';
+import type { Chunk, Stream } from '../../../actors/recordings/stream_state.js';
 import { statusOf } from '../../../actors/recordings/stream_state.js';
 import { windowFor } from '../../../actors/transcripts/transcript_publication.js';
 import {
@@ -195,6 +195,13 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     return [...waiting, ...(window === null ? [] : [window])].map(({ from_ms, to_ms }): Interval => [from_ms, to_ms]);
   }
 
+  /** By which engine and how the default pipeline hears a recording; null where it may not be transcribed now. */
+  async heardBy(stream: Stream): Promise<Pick<WindowWork, 'engine' | 'language'> | null> {
+    if ((await this.#standing(stream, stream.id)) !== 'open') return null;
+    const context = await this.#deps.actors.context(stream.account_id).view();
+    return heardAs(context, defaultPipeline(context));
+  }
+
   /** Whether a worker holds a window that reaches into this part of a recording, for the default pipeline or another. */
   async isClaimed(stream_id: string, [from_ms, to_ms]: Interval): Promise<boolean> {
     const { actors, now } = this.#deps;
@@ -276,7 +283,7 @@ function isGivenUp({ start_ms, end_ms }: WindowChunk, { failed, waiting }: Trans
   return !waits && failed.some(({ from_ms, to_ms }) => from_ms <= start_ms && to_ms >= end_ms);
 }
 
-function windowChunk(chunk: Chunk): WindowChunk {
+export function windowChunk(chunk: Chunk): WindowChunk {
   const { chunk_id, codec, container, sample_rate_hz, channels, size_bytes, sha256, sequence } = chunk;
   return {
     chunk_id,

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Redis } from 'ioredis';
+import type { Interval } from '../../domain/intervals.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { ClusterProcesses } from '../../engine/cluster/cluster_processes.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
@@ -68,7 +69,12 @@ export type DeliveryServices = {
 };
 
 /** `handleMessages` applies outbox messages that are under way, `handleWork` does all that is due by now. */
-export type Delivery = DeliveryServices & { handleMessages(): Promise<void>; handleWork(): Promise<void> };
+export type Delivery = DeliveryServices & {
+  /** Where a recording's audio still waits for its text; null where none is to come. */
+  awaited(stream_id: string): Promise<Interval[] | null>;
+  handleMessages(): Promise<void>;
+  handleWork(): Promise<void>;
+};
 
 type StartDeliveryDeps = Entities &
   Foundation & {
@@ -180,7 +186,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     insights: insights.insights,
   };
   const out = { mail, mails, erasures, deliveries, processing, imports, retention, lost_audio, ...content };
-  return { ...out, handleMessages, handleWork };
+  return { ...out, awaited, handleMessages, handleWork };
 }
 
 function furtherEngines(path: string | null): EnginesFile {

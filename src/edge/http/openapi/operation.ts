@@ -47,6 +47,14 @@ const RANGE_HEADERS: Parameter[] = [
   },
 ];
 
+const LAST_EVENT_ID: Parameter = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The id of the last event that arrived: only what is different since then follows.',
+  schema: { type: 'string' },
+};
+
 export function openApiPath(path: string): string {
   return path.replace(/:([a-z_]+)/g, '{$1}');
 }
@@ -128,6 +136,7 @@ function parametersOf(route: Route, listener: ListenerName, schemas: Schemas): N
     ...of_path,
     ...of_query,
     ...(givesBytes(route) ? RANGE_HEADERS : []),
+    ...(route.answer === 'events' ? [LAST_EVENT_ID] : []),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ];
 }
@@ -176,6 +185,7 @@ function successOf(route: Route, listener: ListenerName, schemas: Schemas): Reco
   if (answer === 'redirect')
     return { '303': { description: 'To the next address.', headers: { Location: address() } } };
   if (answer === 'text') return { [status]: { description: 'Text.', content: { 'text/plain': { schema: TEXT } } } };
+  if (answer === 'events') return eventsOf(route, schemas);
   const data = schemas.ofAnswer(answer);
   const schema = dialect !== 'rest' || listener === 'operator' ? data : inEnvelope(data);
   const description = status === 201 ? 'It is made.' : status === 202 ? 'It will be done.' : 'Success.';
@@ -187,6 +197,15 @@ function successOf(route: Route, listener: ListenerName, schemas: Schemas): Reco
   const found: Record<string, Response> = { [status]: { description, content } };
   if (dialect === 'mcp') found['202'] = { description: 'A notification was taken.' };
   return found;
+}
+
+/** OpenAPI 3.1 knows no shape of a sequence: the schema is that of one event. */
+function eventsOf({ events }: Route, schemas: Schemas): Record<string, Response> {
+  if (events === undefined) throw new Error('an answer of events needs their shape');
+  const schema = schemas.ofAnswer(events);
+  const example = answerExample(schemas.named, schema);
+  const description = 'Server-sent events, each of this shape; `data` is JSON. A comment comes every 15 s.';
+  return { '200': { description, content: { 'text/event-stream': { schema, example } } } };
 }
 
 function inEnvelope(data: Schema): Schema {

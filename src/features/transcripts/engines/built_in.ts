@@ -26,11 +26,18 @@ export class BuiltInEngine implements Engine {
   readonly name: string;
   readonly #process: SpeechProcess;
   readonly #languages: SpeechModel['languages'];
+  readonly #preview: boolean;
 
-  constructor(speech_process: SpeechProcess, { name, languages }: Pick<SpeechModel, 'name' | 'languages'>) {
+  /** `preview`: for text that is replaced soon, which is decoded once and before all other. */
+  constructor(
+    speech_process: SpeechProcess,
+    { name, languages }: Pick<SpeechModel, 'name' | 'languages'>,
+    { preview = false }: { preview?: boolean } = {},
+  ) {
     this.name = name;
     this.#process = speech_process;
     this.#languages = languages;
+    this.#preview = preview;
   }
 
   async hear({ file, language, diarize, goes_on }: TranscriptionRequest, signal: AbortSignal): Promise<Transcription> {
@@ -38,7 +45,7 @@ export class BuiltInEngine implements Engine {
     if (spoken !== null && this.#languages !== null && !this.#languages.includes(spoken))
       throw new EngineFailed('LANGUAGE_UNKNOWN', `The model ${this.name} does not know the language ${spoken}.`);
     const length_s_max = lengthOf(file) / 1_000 + LONGER_S;
-    const options = { length_s_max, language, diarize, goes_on, preview: false };
+    const options = { length_s_max, language, diarize, goes_on, preview: this.#preview };
     const heard = await this.#process.recognize(file.bytes, options, signal).catch((error: unknown) => {
       if (!(error instanceof SpeechProcessFailed)) throw error;
       throw new EngineFailed(CODES[error.code], error.message);

@@ -34,13 +34,25 @@ function chooseEngine(settings: TranscriberSettings, speech: SpeechProcess): Eng
     case 'program':
       void removeLeftBehind(Date.now());
       return commandEngine(settings.transcribe_command as string[]);
-    case 'built_in': {
-      const model = speechModelOf(modelFolder(settings));
-      return model === null ? null : new BuiltInEngine(speech, model);
-    }
+    case 'built_in':
+      return builtInEngine(settings, speech, { preview: false });
     default:
       return null;
   }
+}
+
+/** What makes preliminary text of a recording under way; null where the built-in engine is not the one that transcribes. */
+export function previewEngine(settings: TranscriberSettings, speech: SpeechProcess): Engine | null {
+  return transcriberOf(settings).by === 'built_in' ? builtInEngine(settings, speech, { preview: true }) : null;
+}
+
+function builtInEngine(
+  settings: TranscriberSettings,
+  speech: SpeechProcess,
+  options: { preview: boolean },
+): Engine | null {
+  const model = speechModelOf(modelFolder(settings));
+  return model === null ? null : new BuiltInEngine(speech, model, options);
 }
 
 /** Engines by the names that pipelines have for them; none where nobody or others are to do it. */

@@ -1,0 +1,387 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { OPERATORS_ENGINE } from '../../../actors/insights/context_state.js';
+import type { Stream } from '../../../actors/recordings/stream_state.js';
+import type { Transcript } from '../../../actors/transcripts/transcript_state.js';
+import type { Principal } from '../../access/principal.js';
+import { count } from '../../access/response_schemas.js';
+import type { Interval } from '../../domain/intervals.js';
+import { LIMITS } from '../../domain/limits.js';
+import { isRefused, orNull, Refused, refuse } from '../../domain/refusals.js';
+import type { FeatureServices } from '../services.js';
+import type { Engine } from './engines/engine.js';
+import { ShownTurns } from './live_turns.js';
+import { transcribeWindow } from './transcribe_window.js';
+import { readableScene } from './transcript_reading.js';
+import { type TranscriptionJobs, windowChunk } from './transcription_jobs.js';
+import { turnShape } from './turn_shape.js';
+import type { AudioStores } from './window_audio.js';
+
+/**
+ * The text of a recording while it is recorded: turns as they are published, and before them preliminary lines of the audio
+ * behind the last one. Those are kept by nobody.
+ */
+
+const lineShape = z.strictObject({
+  start_ms: count.describe("When it begins, in ms on the stream's timeline."),
+  end_ms: count.describe('When it is over, in ms.'),
+  text: z.string().describe('What was heard; it may be something else a moment later.'),
+});
+
+export const liveEventShape = z
+  .union([
+    z.strictObject({
+      event: z.literal('turns'),
+      id: z.string().describe('The revision of the transcript.'),
+      data: z
+        .strictObject({
+          from_ms: count.describe('Turns that begin here or later are replaced, in ms of the timeline.'),
+          to_ms: count.describe('Those that begin here or later are not.'),
+          turns: z.array(turnShape).describe('All turns that begin between the two.'),
+        })
+        .meta({ id: 'LiveTurns' }),
+    }),
+    z.strictObject({
+      event: z.literal('preview'),
+      data: z
+        .strictObject({
+          from_ms: count.describe('What audio from here on says so far, in ms of the timeline.'),
+          lines: z.array(lineShape).describe('Preliminary lines. They take the place of all earlier ones.'),
+        })
+        .meta({ id: 'LivePreview' }),
+    }),
+    z.strictObject({
+      event: z.literal('end'),
+      data: z.strictObject({}).describe('The recording has ended, and nothing of it waits.'),
+    }),
+  ])
+  .meta({ id: 'LiveEvent' });
+
+export type LiveEvent = z.infer<typeof liveEventShape>;
+export type LivePreview = Extract<LiveEvent, { event: 'preview' }>['data'];
+type Line = LivePreview['lines'][number];
+
+const NO_LINES: LivePreview = { from_ms: 0, lines: [] };
+const LOOK_EVERY_MS = 1_000;
+/** Of a recording that has preliminary lines: new audio is to be seen soon. */
+const PREVIEW_LOOK_EVERY_MS = 200;
+/** To abort it would end the speech process, which others use. */
+const NEVER = new AbortController().signal;
+/** What moves from a recording to its transcript is in neither for a moment. */
+const SETTLED_LOOKS = 2;
+
+const TOO_MANY = refuse('TOO_MANY_REQUESTS', 'Too many live texts of this account are open already.', {
+  retry_after_s: 10,
+});
+const FULL = refuse('UNAVAILABLE', 'Too many live texts are open at the moment.', { retry_after_s: 10 });
+
+type LiveTextDeps = Pick<FeatureServices, 'actors' | 'runtime'> & {
+  stores: AudioStores;
+  jobs: Pick<TranscriptionJobs, 'heardBy'>;
+  /** Where a recording's audio still waits for its text; null where none is to come. */
+  awaited(stream_id: string): Promise<Interval[] | null>;
+  /** Makes preliminary lines; null where there are none. */
+  engine: Engine | null;
+  /** Whether what lasts should end, as this process does. */
+  isLeaving(): boolean;
+};
+
+/** `who`: the caller as of now; throws Refused once the credential does not hold. `revision`: what the caller has; null for nothing. */
+type LiveReader = {
+  stream_id: string;
+  account_id: string;
+  who: () => Promise<Principal>;
+  revision: number | null;
+  signal: AbortSignal;
+};
+
+export class LiveText {
+  readonly #deps: LiveTextDeps;
+  readonly #recordings = new Map<string, LiveRecording>();
+  readonly #of_accounts = new Map<string, number>();
+  readonly #previews = new Previews();
+  readonly #stopping = new AbortController();
+  #readers = 0;
+
+  constructor(deps: LiveTextDeps) {
+    this.#deps = deps;
+  }
+
+  /** Ends all of them. */
+  close(): void {
+    this.#stopping.abort();
+  }
+
+  /**
+   * Events of a recording until it has ended and all of it is transcribed, the signal, or the end of the credential, which
+   * throws Refused as a first request would. Null comes first, when nothing is refused.
+   */
+  async *read({ stream_id, account_id, who, revision, signal }: LiveReader): AsyncGenerator<LiveEvent | null> {
+    const deps = this.#deps;
+    let caller = await who();
+    let scene = await readableScene(deps, caller, stream_id);
+    const leave = this.#enter(account_id, stream_id);
+    try {
+      yield null;
+      const { recording } = leave;
+      const shown = new ShownTurns();
+      let shown_revision: number | null = null;
+      let preview = NO_LINES;
+      if (revision !== null && revision === revisionOf(scene.transcript)) {
+        // All of it is there already.
+        for await (const _ of shown.changes(deps, caller, scene));
+        shown_revision = revision;
+      }
+      let checked_at = performance.now();
+      while (!signal.aborted && !this.#stopping.signal.aborted && !deps.isLeaving()) {
+        const { version } = recording;
+        if (recording.is_gone || performance.now() - checked_at > LIMITS.live_recheck_ms) {
+          caller = await who();
+          scene = await readableScene(deps, caller, stream_id);
+          checked_at = performance.now();
+        }
+        if (shown_revision === null || shown_revision < recording.revision) {
+          scene = await readableScene(deps, caller, stream_id);
+          shown_revision = revisionOf(scene.transcript);
+          const id = String(shown_revision);
+          for await (const data of shown.changes(deps, caller, scene)) yield { event: 'turns', id, data };
+        }
+        const before = preview;
+        preview = recording.preview;
+        if (before !== preview && before.lines.length + preview.lines.length > 0)
+          yield { event: 'preview', data: preview };
+        if (recording.is_over) {
+          yield { event: 'end', data: {} };
+          return;
+        }
+        await recording.changedSince(version, AbortSignal.any([signal, this.#stopping.signal]));
+      }
+    } finally {
+      leave.now();
+    }
+  }
+
+  /** Counts a reader. Throws TOO_MANY_REQUESTS, UNAVAILABLE. */
+  #enter(account_id: string, stream_id: string): { recording: LiveRecording; now(): void } {
+    const of_account = this.#of_accounts.get(account_id) ?? 0;
+    if (of_account >= LIMITS.live_watchers_per_account_max) throw new Refused(TOO_MANY);
+    if (this.#readers >= LIMITS.live_watchers_max) throw new Refused(FULL);
+    this.#readers += 1;
+    this.#of_accounts.set(account_id, of_account + 1);
+    const recording = this.#recordings.get(stream_id) ?? new LiveRecording(this.#deps, stream_id, this.#previews);
+    this.#recordings.set(stream_id, recording);
+    recording.enter();
+    const now = () => {
+      this.#readers -= 1;
+      const left = (this.#of_accounts.get(account_id) ?? 1) - 1;
+      if (left > 0) this.#of_accounts.set(account_id, left);
+      else this.#of_accounts.delete(account_id);
+      if (recording.leave() === 0) this.#recordings.delete(stream_id);
+    };
+    return { recording, now };
+  }
+}
+
+function revisionOf(transcript: Transcript | null): number {
+  return transcript?.revision ?? 0;
+}
+
+/** One recording, looked at for all of its readers in this process. */
+class LiveRecording {
+  readonly #deps: LiveTextDeps;
+  readonly #stream_id: string;
+  readonly #previews: Previews;
+  readonly #stop = new AbortController();
+  readonly #waiting = new Set<() => void>();
+  #readers = 0;
+  #settled_looks = 0;
+  #audio: PreviewedAudio | null = null;
+  /** Rises when any of the following is different. */
+  version = 0;
+  /** Of the transcript. */
+  revision = 0;
+  preview = NO_LINES;
+  /** It has ended, and nothing of it waits. */
+  is_over = false;
+  is_gone = false;
+
+  constructor(deps: LiveTextDeps, stream_id: string, previews: Previews) {
+    this.#deps = deps;
+    this.#stream_id = stream_id;
+    this.#previews = previews;
+  }
+
+  enter(): void {
+    this.#readers += 1;
+    if (this.#readers > 1) return;
+    void this.#follow();
+  }
+
+  /** Gives how many are left. */
+  leave(): number {
+    this.#readers -= 1;
+    if (this.#readers === 0) {
+      this.#stop.abort();
+      this.#previews.leave(this);
+    }
+    return this.#readers;
+  }
+
+  /** Resolves when something is different, at the latest a second later. */
+  async changedSince(version: number, signal: AbortSignal): Promise<void> {
+    if (version !== this.version) return;
+    const woken = new AbortController();
+    const wake = () => woken.abort();
+    this.#waiting.add(wake);
+    await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {});
+    this.#waiting.delete(wake);
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted && !this.is_gone && !this.is_over) {
+      await this.#look().catch((error: unknown) => {
+        if (isRefused(error, 'NOT_FOUND')) this.is_gone = true;
+        // Whatever else it is, it may be over soon; readers see that their own requests fail.
+      });
+      const every_ms = this.#previews.has(this) ? PREVIEW_LOOK_EVERY_MS : LOOK_EVERY_MS;
+      await delay(every_ms, undefined, { signal }).catch(() => {});
+    }
+    this.#previews.leave(this);
+    this.#wake();
+  }
+
+  async #look(): Promise<void> {
+    const { actors } = this.#deps;
+    const stream = await actors.stream(this.#stream_id).view();
+    const transcript =
+      stream.transcribed === true ? await orNull(actors.transcript(this.#stream_id).view(), 'NOT_FOUND') : null;
+    const heard_ms = heardUntil(transcript);
+    const revision = revisionOf(transcript);
+    if (this.revision !== revision) {
+      this.revision = revision;
+      this.#wake();
+    }
+    this.#show({ from_ms: heard_ms, lines: this.preview.lines });
+    await this.#settle(stream, transcript);
+    if (!this.is_over && this.#previews.enter(this)) this.#decode(stream, heard_ms);
+  }
+
+  async #settle(stream: Stream, transcript: Transcript | null): Promise<void> {
+    if (stream.end_ms === null) return;
+    const awaited = await this.#deps.awaited(this.#stream_id);
+    const is_told = stream.transcribed !== true || transcript === null || transcript.end_ms !== null;
+    const is_in = stream.unprocessed === 0 && stream.open.length === 0 && is_told;
+    const is_settled = awaited === null || (awaited.length === 0 && is_in);
+    this.#settled_looks = is_settled ? this.#settled_looks + 1 : 0;
+    this.is_over = this.#settled_looks >= SETTLED_LOOKS;
+  }
+
+  /** Decodes what is new, unless that is under way. */
+  #decode(stream: Stream, heard_ms: number): void {
+    if (this.#deps.engine === null || this.#audio?.is_under_way) return;
+    const from_ms = Math.max(heard_ms, stream.stored_until_ms - LIMITS.live_preview_ms_max);
+    const is_new = this.#audio?.stored_chunks !== stream.stored_chunks && from_ms < stream.stored_until_ms;
+    const is_due = performance.now() - (this.#audio?.began_at ?? Number.NEGATIVE_INFINITY) >= PREVIEW_EVERY_MS;
+    if (!is_new || !is_due) return;
+    const audio = { stored_chunks: stream.stored_chunks, began_at: performance.now(), is_under_way: true };
+    this.#audio = audio;
+    void this.#previews
+      .inTurn(async () => {
+        // What was published meanwhile is not decoded again.
+        const begins_ms = Math.max(from_ms, this.preview.from_ms);
+        const lines = await linesOf(this.#deps, { stream, from_ms: begins_ms });
+        if (lines !== null) this.#show({ from_ms: this.preview.from_ms, lines });
+      })
+      .catch(() => {}) // with the next audio it is tried again
+      .finally(() => {
+        audio.is_under_way = false;
+      });
+  }
+
+  /** Without lines of what is transcribed by now. */
+  #show({ from_ms, lines }: LivePreview): void {
+    const left = lines.filter(({ start_ms, end_ms }) => (start_ms + end_ms) / 2 >= from_ms);
+    const before = this.preview;
+    const is_same = before.lines.length === left.length && left.every((line, at) => isSame(line, before.lines[at]));
+    if (is_same && before.from_ms === from_ms) return;
+    this.preview = { from_ms, lines: left };
+    if (!is_same) this.#wake();
+  }
+
+  #wake(): void {
+    this.version += 1;
+    for (const wake of [...this.#waiting]) wake();
+  }
+}
+
+/** What was decoded last: how many chunks there were, and when it began, by the monotonic clock. */
+type PreviewedAudio = { stored_chunks: number; began_at: number; is_under_way: boolean };
+
+/** Chunks of two seconds come a little apart: each is decoded when it comes. */
+const PREVIEW_EVERY_MS = LIMITS.live_preview_every_ms - PREVIEW_LOOK_EVERY_MS;
+
+/** Decodes preliminary lines of a few recordings, one at a time, and leaves the engine as much time for windows. */
+class Previews {
+  readonly #recordings = new Set<LiveRecording>();
+  #last: Promise<void> = Promise.resolve();
+
+  /** Whether the recording has preliminary lines. */
+  enter(recording: LiveRecording): boolean {
+    if (this.#recordings.size < LIMITS.live_previews_max) this.#recordings.add(recording);
+    return this.has(recording);
+  }
+
+  has(recording: LiveRecording): boolean {
+    return this.#recordings.has(recording);
+  }
+
+  leave(recording: LiveRecording): void {
+    this.#recordings.delete(recording);
+  }
+
+  inTurn(work: () => Promise<void>): Promise<void> {
+    let took_ms = 0;
+    const done = this.#last.then(async () => {
+      const began_at = performance.now();
+      await work().finally(() => {
+        took_ms = performance.now() - began_at;
+      });
+    });
+    this.#last = done.catch(() => {}).then(() => delay(took_ms));
+    return done;
+  }
+}
+
+function isSame(line: Line, other: Line | undefined): boolean {
+  return line.start_ms === other?.start_ms && line.end_ms === other.end_ms && line.text === other.text;
+}
+
+/** Where the last audio ends of which the transcript says something, ms. */
+function heardUntil(transcript: Transcript | null): number {
+  if (transcript === null) return 0;
+  const ends = [...transcript.covered.map(([, to_ms]) => to_ms), ...transcript.failed.map(({ to_ms }) => to_ms)];
+  return Math.max(0, ...ends);
+}
+
+/** What is said in the newest audio; null where that cannot be said now. */
+async function linesOf(
+  { actors, stores, jobs, engine }: LiveTextDeps,
+  { stream, from_ms }: { stream: Stream; from_ms: number },
+): Promise<Line[] | null> {
+  const heard_by = await jobs.heardBy(stream);
+  if (engine === null || heard_by === null || heard_by.engine !== OPERATORS_ENGINE) return null;
+  const range = { descending: true, limit: LIMITS.live_preview_chunks_max };
+  const { chunks } = await actors.stream(stream.id).list_chunks({ range });
+  const audio = chunks
+    .filter(({ status, result }) => status === 'stored' && result?.status !== 'failed')
+    .filter(({ source_start_ms, source_end_ms }) => source_end_ms > from_ms && source_start_ms < stream.stored_until_ms)
+    .map(windowChunk);
+  const work = {
+    ...{ stream_id: stream.id, tries: 1, from_ms, to_ms: stream.stored_until_ms, final: true, audio },
+    ...{ diarize: false, language: heard_by.language, vocabulary: [], previous_text: null },
+  };
+  const transcribed = await transcribeWindow({ engine, stores, work, signal: NEVER });
+  if (!transcribed.ok) return null;
+  return transcribed.result.turns.map(({ start_ms, end_ms, text }) => ({ start_ms, end_ms, text }));
+}
