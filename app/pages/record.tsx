@@ -20,6 +20,7 @@ import {
   resumeRecording,
   startRecording,
 } from '../recorder/recorder.js';
+import { LiveText } from '../recording/live_lines.js';
 import { BASE, go } from '../router.js';
 import { account } from '../shell/account.js';
 
@@ -95,6 +96,7 @@ export function Record() {
             </div>
           </>
         )}
+        {'recording' in now && <LiveText stream_id={now.recording.stream_id} />}
         {now.is === 'ending' && <Loading what="Sending the rest" />}
         {'recording' in now && <Sending recording={now.recording} />}
         {end.error !== null && (

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Stream, Transcript, Turn } from '../../kits/typescript/src/api.js';
+import type { Stream, Turn } from '../../kits/typescript/src/api.js';
 import { api, payloadOf, send } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useAction, useLoaded } from '../api/loading.js';
@@ -13,11 +13,12 @@ import { Page } from '../parts/page.js';
 import { Badge, EmptyState, Loading, Problem, Show } from '../parts/placeholders.js';
 import { durationText, Time, timeText } from '../parts/time.js';
 import { showToast } from '../parts/toast_queue.js';
+import { LiveLines, useLiveText } from '../recording/live_lines.js';
 import { loadTimeline, useTurns } from '../recording/loading.js';
 import { PlayerBar } from '../recording/player_bar.js';
 import { SingleSpeaker } from '../recording/single_speaker.js';
 import { Speakers } from '../recording/speakers.js';
-import { noTurnsWords, retentionWords, TranscriptNotes } from '../recording/transcript_state.js';
+import { hasFailed, NoTurns, retentionWords, TranscriptNotes } from '../recording/transcript_state.js';
 import { TurnDialog } from '../recording/turn_dialog.js';
 import { TurnList } from '../recording/turn_list.js';
 import { BASE, go, place } from '../router.js';
@@ -84,6 +85,14 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
   const last_stored_at = audio.data?.last_stored_at ?? null;
   const is_open = stream.end_ms === undefined || stream.stored_chunks < stream.chunks;
   const is_waiting = transcript.data !== null && transcript.data.engine !== null && transcript.data.waiting.length > 0;
+  const lines = useLiveText(
+    id,
+    turns.state !== 'loading' && (is_waiting || (is_open && isLive(stream, last_stored_at))),
+    (changed) => {
+      turns.replace(changed);
+      transcript.reload();
+    },
+  );
   const is_slow = stream.chunks > LONG_CHUNKS || !isLive(stream, last_stored_at);
   usePolling(is_open, is_slow ? SLOW_POLL_MS : LIVE_POLL_MS, reload);
   usePolling(is_waiting, LIVE_POLL_MS, transcript.reload);
@@ -109,14 +118,17 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
       {has_audio && <PlayerBar player={player} peaks={peaks} turns={turns.turns} />}
       <div class="beside">
         <section aria-label="Transcript" class="transcript">
-          {transcript.data !== null && <TranscriptNotes transcript={transcript.data} />}
+          {transcript.data !== null && !hasFailed(transcript.data, turns.turns) && (
+            <TranscriptNotes transcript={transcript.data} turns={turns.turns} />
+          )}
           {turns.error !== null && <Problem error={turns.error} retry={turns.reload} />}
           {turns.state === 'loading' && <Loading />}
           {turns.turns.length > 0 && (
             <TurnList turns={turns.turns} player={player} onAttribute={setCorrected} onChanged={turns.change} />
           )}
+          <LiveLines lines={lines} />
           {turns.cut && <p class="notice">The rest is in the text file.</p>}
-          {turns.state === 'ready' && turns.turns.length === 0 && transcript.data !== null && (
+          {turns.state === 'ready' && turns.turns.length + lines.length === 0 && transcript.data !== null && (
             <NoTurns transcript={transcript.data} stream={stream} />
           )}
         </section>
@@ -163,15 +175,6 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
         }}
       />
     </Page>
-  );
-}
-
-function NoTurns({ transcript, stream }: { transcript: Transcript; stream: Stream }) {
-  const { title, text } = noTurnsWords(transcript, stream);
-  return (
-    <EmptyState icon="microphone" title={title}>
-      <p>{text}</p>
-    </EmptyState>
   );
 }
 

@@ -1,10 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { Event, EventType, Turn } from '../../kits/typescript/src/api.js';
+import type { Event, EventType, LiveTurns, Turn } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
 import { useEvents } from '../api/event_feed.js';
 import { apiErrorOf } from '../api/loading.js';
 import { type Stretch, Timeline } from '../audio/timeline.js';
+import { withChanged } from './live_lines.js';
 
 /** Loads the data of a recording's page, and keeps it as it is on the server. */
 
@@ -46,6 +47,8 @@ export type LoadedTurns = {
   reload: () => void;
   change: (turn: Turn) => void;
   remove: (turn_id: string) => void;
+  /** What begins in a stretch of the recording is now this. */
+  replace: (changed: LiveTurns) => void;
 };
 
 /** All turns of a recording in their order; new ones come by themselves. */
@@ -78,6 +81,7 @@ export function useTurns(stream: { id: string; source_id: string }, changed: () 
     setState((was) => ({ ...was, turns: inOrder([...was.turns.filter(({ id }) => id !== turn.id), turn]) }));
   const remove = (turn_id: string) =>
     setState((was) => ({ ...was, turns: was.turns.filter(({ id }) => id !== turn_id) }));
+  const replace = (changed: LiveTurns) => setState((was) => ({ ...was, turns: withChanged(was.turns, changed) }));
 
   useEvents(TURN_EVENTS, (events) => {
     const mine = events?.filter(({ data }) => data.source_id === undefined || data.source_id === stream.source_id);
@@ -90,7 +94,7 @@ export function useTurns(stream: { id: string; source_id: string }, changed: () 
     if (turn === null) remove(id);
     else if (turn.stream_id === stream.id) change(turn);
   };
-  return { ...state, reload: () => void load(), change, remove };
+  return { ...state, reload: () => void load(), change, remove, replace };
 }
 
 const NOTHING = { turns: [], state: 'loading', error: null, cut: false } as const;

@@ -1,16 +1,36 @@
-import type { Stream, Transcript, Workspace } from '../../kits/typescript/src/api.js';
+import type { ComponentChildren } from 'preact';
+import type { Stream, Transcript, Turn, Workspace } from '../../kits/typescript/src/api.js';
+import { EmptyState } from '../parts/placeholders.js';
 import { durationText } from '../parts/time.js';
 
 /** The progress of the transcript, and the parts of the recording that are not kept, in words. */
 
 const FAILURES: Record<string, string> = {
+  ENGINE_UNREACHABLE: 'what transcribes here could not be reached',
+  ENGINE_TIMEOUT: 'what transcribes here took too long',
+  ENGINE_BUSY: 'what transcribes here has too much to do',
+  ENGINE_ERROR: 'what transcribes here failed',
   ENGINE_REFUSED: 'what transcribes here would not take it',
-  ENGINE_UNAVAILABLE: 'what transcribes here could not be reached',
-  BAD_AUDIO: 'the audio can’t be read',
+  ENGINE_NOT_JSON: 'what transcribes here gave no usable answer',
+  ENGINE_BAD_ANSWER: 'what transcribes here gave no usable answer',
+  ENGINE_ANSWER_TOO_LARGE: 'what transcribes here gave no usable answer',
+  BAD_RESULT: 'what transcribes here gave no usable answer',
+  ENGINE_EXITED: 'what transcribes here ended unexpectedly',
+  ENGINE_MISSING: 'the program that transcribes here is not there',
+  ENGINE_STOPPED: 'the server stopped meanwhile',
+  ENGINE_UNKNOWN: 'the engine that the pipeline names is not there',
+  GIVEN_UP: 'it was tried too often',
+  AUDIO_UNAVAILABLE: 'the audio could not be read',
+  AUDIO_GONE: 'the audio is gone',
+  UNSUPPORTED_AUDIO: 'the audio is of a kind that can’t be decoded here',
+  LANGUAGE_UNKNOWN: 'what transcribes here does not know the language',
+  NOT_UNDERSTOOD: 'it was not understood',
 };
 
-export function TranscriptNotes({ transcript }: { transcript: Transcript }) {
+export function TranscriptNotes({ transcript, turns }: { transcript: Transcript; turns: readonly Turn[] }) {
   const { waiting, failed, expired } = transcript;
+  const is_misunderstood = isMostlyNotUnderstood(transcript, turns);
+  const others = failed.filter(({ code }) => !is_misunderstood || code !== 'NOT_UNDERSTOOD');
   return (
     <>
       {waiting.length > 0 && transcript.engine !== null && (
@@ -18,10 +38,14 @@ export function TranscriptNotes({ transcript }: { transcript: Transcript }) {
           Transcribing: {durationText(sum(waiting))} to go.
         </p>
       )}
-      {failed.length > 0 && (
+      {is_misunderstood && (
+        <p class="notice caution">
+          <NotUnderstood />
+        </p>
+      )}
+      {others.length > 0 && (
         <p class="notice problem">
-          {durationText(sum(failed.map(({ from_ms, to_ms }) => [from_ms, to_ms])))} could not be transcribed:{' '}
-          {[...new Set(failed.map(({ code }) => FAILURES[code] ?? code))].join('; ')}.
+          {durationText(sum(others.map(spanOf)))} could not be transcribed: {reasonsOf(others)}.
         </p>
       )}
       {expired.length > 0 && <p class="notice caution">Of {durationText(sum(expired))} nothing is kept any longer.</p>}
@@ -30,7 +54,29 @@ export function TranscriptNotes({ transcript }: { transcript: Transcript }) {
 }
 
 /** The text in place of turns, where there are none. */
-export function noTurnsWords(transcript: Transcript, stream: Stream): { title: string; text: string } {
+export function NoTurns({ transcript, stream }: { transcript: Transcript; stream: Stream }) {
+  const { title, text } = noTurnsWords(transcript, stream);
+  return (
+    <EmptyState icon="microphone" title={title}>
+      <p>{text}</p>
+    </EmptyState>
+  );
+}
+
+/** Nothing waits, and there is nothing but what failed: `NoTurns` says why. */
+export function hasFailed({ waiting, failed }: Transcript, turns: readonly Turn[]): boolean {
+  return turns.length === 0 && waiting.length === 0 && failed.length > 0;
+}
+
+function noTurnsWords(transcript: Transcript, stream: Stream): { title: string; text: ComponentChildren } {
+  if (hasFailed(transcript, [])) {
+    if (isMostlyNotUnderstood(transcript, [])) return { title: 'No text of this recording', text: <NotUnderstood /> };
+    const reasons = reasonsOf(transcript.failed);
+    return {
+      title: 'It could not be transcribed',
+      text: `${reasons.charAt(0).toUpperCase()}${reasons.slice(1)}.`,
+    };
+  }
   if (transcript.engine === null) {
     return {
       title: 'Nothing is transcribed here',
@@ -43,6 +89,28 @@ export function noTurnsWords(transcript: Transcript, stream: Stream): { title: s
     return { title: 'The transcript is being made', text: 'What was said appears here by itself, as it is heard.' };
   }
   return { title: 'No speech was heard', text: 'The recording was listened to, and nobody speaks in it.' };
+}
+
+function NotUnderstood() {
+  return (
+    <>
+      Mostly not understood: the built-in engine knows English only. <a href="/guides/transcription">Other engines</a>
+    </>
+  );
+}
+
+/** More speech was not understood than there is text of. */
+function isMostlyNotUnderstood({ failed }: Transcript, turns: readonly Turn[]): boolean {
+  const missed = failed.filter(({ code }) => code === 'NOT_UNDERSTOOD');
+  return sum(missed.map(spanOf)) > sum(turns.map(({ start_ms, end_ms }) => [start_ms, end_ms]));
+}
+
+function reasonsOf(failed: Transcript['failed']): string {
+  return [...new Set(failed.map(({ code }) => FAILURES[code] ?? code))].join('; ');
+}
+
+function spanOf({ from_ms, to_ms }: { from_ms: number; to_ms: number }): [number, number] {
+  return [from_ms, to_ms];
 }
 
 export function retentionWords({ retention, ...workspace }: Workspace): string {

@@ -1,7 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { serverEventsOf } from '../../../dist/app/api/server_events.js';
+import { pcm16Format, writeWav } from '../../../dist/src/engine/audio/wav.js';
 import { BUILT_IN_MODEL } from '../../../dist/src/engine/speech/speech_model.js';
 import { SpeechProcess } from '../../../dist/src/engine/speech/speech_process.js';
 import { wordErrors } from '../../../dist/tools/demo/word_errors.js';
@@ -16,6 +19,11 @@ const SIGNAL = new AbortController().signal;
 const OPTIONS = { length_s_max: 600, language: null, preview: false, diarize: false, goes_on: false };
 const MINUTES = 10;
 const GETS_PER_SECOND = 200;
+/** As the browser recorder sends. */
+const LIVE_CHUNK_MS = 2_000;
+const LIVE_RATE = 16_000;
+/** A line that ends so near to the end of a sentence has its last word. */
+const LINE_END_MS = 400;
 
 /** Everyday sentences, without names. */
 const SENTENCES = [
@@ -78,6 +86,7 @@ export async function run(options) {
       ...(await errorRows(speech, folder)),
       ...(await costRows(speech, folder)),
       await latencyRow(folder, options),
+      await liveRow(folder),
     ];
   } finally {
     await speech.close();
@@ -171,6 +180,99 @@ async function latencyRow(folder, { rounds, seconds }) {
   } finally {
     await spool.stop();
   }
+}
+
+/** Somebody speaks into an app that sends chunks as the browser recorder does, and reads the live text. */
+async function liveRow(folder) {
+  const { samples, ends_ms } = talkOf(folder);
+  const own_folder = join(folder, 'live');
+  mkdirSync(own_folder);
+  const spool = await startSpool(own_folder, { env: { TRANSCRIBE_BUILT_IN: '1', CHUNK_WORKER: '1' } });
+  try {
+    const { app } = await spool.signIn('bench@spool.example');
+    const source = await app.ask('POST', '/sources', { name: 'Bench' });
+    const captured_at = new Date().toISOString();
+    const { id } = await app.ask('POST', '/audio/streams', { source_id: source.id, captured_at });
+    const stop = new AbortController();
+    const shown = new Map();
+    const began = performance.now();
+    const reading = readLive(spool, { app, id, signal: stop.signal }, (from_ms, to_ms) => {
+      const at_ms = performance.now() - began;
+      for (const end_ms of ends_ms)
+        if (!shown.has(end_ms) && from_ms < end_ms && to_ms > end_ms - LINE_END_MS) shown.set(end_ms, at_ms - end_ms);
+    });
+    const chunk_bytes = (LIVE_CHUNK_MS / 1_000) * LIVE_RATE * 2;
+    for (let sequence = 0; sequence * chunk_bytes < samples.length; sequence++) {
+      const wait_ms = began + (sequence + 1) * LIVE_CHUNK_MS - performance.now();
+      if (wait_ms > 0) await delay(wait_ms);
+      await sendSamples(
+        spool,
+        { app, id, sequence },
+        samples.subarray(sequence * chunk_bytes, (sequence + 1) * chunk_bytes),
+      );
+    }
+    await delay(5_000);
+    stop.abort();
+    await reading;
+    const missing = ends_ms.filter((end_ms) => !shown.has(end_ms)).length;
+    const took = [...shown.values()];
+    const [p50, p99] = [quantile(took, 0.5) / 1_000, quantile(took, 0.99) / 1_000];
+    return {
+      work: `end of a sentence to its preliminary line, ${ends_ms.length} sentences of one speaker`,
+      ...{ beside: `chunks of ${LIVE_CHUNK_MS / 1_000} s`, peer: '', ratio: '' },
+      figure: `p50 ${p50.toFixed(1)} s, p99 ${p99.toFixed(1)} s${missing === 0 ? '' : `, ${missing} without one`}`,
+      ...{ goal: 'p50 ≤ 2 s, p99 ≤ 4 s', met: p50 <= 2 && p99 <= 4 && missing === 0 },
+    };
+  } finally {
+    await spool.stop();
+  }
+}
+
+/** Calls back with the time of each line and turn that comes. */
+async function readLive({ base_url }, { app, id, signal }, onText) {
+  const headers = { authorization: `Bearer ${app.access_token}` };
+  const answer = await fetch(`${base_url}/audio/streams/${id}/live`, { headers, signal });
+  try {
+    for await (const { data } of serverEventsOf(answer.body)) {
+      const { lines = [], turns = [] } = JSON.parse(data);
+      for (const { start_ms, end_ms } of [...lines, ...turns]) onText(start_ms, end_ms);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function sendSamples({ base_url }, { app, id, sequence }, samples) {
+  const bytes = writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: LIVE_RATE }) }, samples);
+  const start_ms = sequence * LIVE_CHUNK_MS;
+  const { upload_path } = await app.ask('POST', `/audio/streams/${id}/chunks/intents`, {
+    ...{ source_chunk_ref: randomUUID(), sequence, codec: 'pcm_s16le', container: 'wav' },
+    ...{ source_start_ms: start_ms, publication_start_ms: start_ms },
+    source_end_ms: start_ms + Math.round(samples.length / 2 / (LIVE_RATE / 1_000)),
+    ...{ size_bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') },
+  });
+  const headers = { authorization: `Bearer ${app.access_token}`, 'content-type': 'application/octet-stream' };
+  const put = await fetch(base_url + upload_path, { method: 'PUT', headers, body: bytes });
+  if (!put.ok) throw new Error(`the upload got ${put.status}`);
+}
+
+/** All sentences one after the other, as samples, and where each ends. */
+function talkOf(folder) {
+  const pieces = [];
+  const ends_ms = [];
+  let reached = 0;
+  for (const [at, sentence] of SENTENCES.entries()) {
+    const [said, raw] = [join(folder, `talk-${at}.wav`), join(folder, `talk-${at}.raw`)];
+    execFileSync('flite', ['-voice', 'slt', '-t', sentence, '-o', said]);
+    // Without the silence that the voice itself leaves.
+    const form = ['-r', String(LIVE_RATE), '-c', '1', '-b', '16', '-e', 'signed'];
+    execFileSync('sox', [said, ...form, raw, 'reverse', 'silence', '1', '0.05', '1%', 'reverse']);
+    const spoken = readFileSync(raw);
+    pieces.push(spoken, Buffer.alloc(PAUSE_S * LIVE_RATE * 2));
+    ends_ms.push((reached + spoken.length) / 2 / (LIVE_RATE / 1_000));
+    reached += spoken.length + PAUSE_S * LIVE_RATE * 2;
+  }
+  return { samples: Buffer.concat(pieces), ends_ms };
 }
 
 /** Measures each GET, in ms, from when it was to be sent. */
