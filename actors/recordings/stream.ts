@@ -339,6 +339,7 @@ function store(
     stored_chunks: stream.stored_chunks + 1,
     stored_bytes: stream.stored_bytes + chunk.size_bytes,
     stored_until_ms: Math.max(stream.stored_until_ms, chunk.source_end_ms),
+    last_stored_at_ms: now_ms,
     open: stream.open.filter((open) => open.number !== number),
     unprocessed: stream.unprocessed + 1,
   });

@@ -28,6 +28,8 @@ export type Stream = {
   stored_bytes: number;
   /** The latest end among stored chunks: with the open intents, all that a new end must respect. */
   stored_until_ms: number;
+  /** When the bytes of a chunk came last; absent before the first, and where an earlier release stored all of them. */
+  last_stored_at_ms?: number;
   /** Intents whose bytes have not come. */
   open: OpenIntent[];
   /** Stored chunks that no worker has processed, and those of them that one has in hand. */

@@ -133,6 +133,15 @@ export function useAction<Given extends unknown[]>(act: (...given: Given) => Pro
   return { ...state, run, clear: () => setState({ busy: false, error: null }) };
 }
 
+/** Loads again and again, while somebody looks. */
+export function usePolling(on: boolean, every_ms: number, poll: () => void): void {
+  useEffect(() => {
+    if (!on) return;
+    const timer = setInterval(() => !document.hidden && poll(), every_ms);
+    return () => clearInterval(timer);
+  }, [on, every_ms, poll]);
+}
+
 export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   console.error(error);

@@ -20,6 +20,7 @@ import {
   resumeRecording,
   startRecording,
 } from '../recorder/recorder.js';
+import { UnfinishedRecordings } from '../recorder/unfinished.js';
 import { LiveText } from '../recording/live_lines.js';
 import { BASE, go } from '../router.js';
 import { account } from '../shell/account.js';
@@ -57,6 +58,7 @@ export function Record() {
         {now.is === 'off' && (
           <>
             {interruption.value !== null && <p class="notice caution">{interruption.value}</p>}
+            <UnfinishedRecordings account_id={account.value?.id ?? ''} />
             <Button kind="primary" icon="microphone" onClick={() => void start.run()}>
               Start recording
             </Button>
@@ -79,6 +81,11 @@ export function Record() {
               <span class={now.is === 'recording' ? 'dot live' : 'dot'} aria-hidden="true" />
               {now.is === 'recording' ? 'Recording' : 'Paused'}
             </p>
+            {now.is === 'paused' && interruption.value !== null && (
+              <p class="notice caution" role="alert">
+                {interruption.value}
+              </p>
+            )}
             <LevelMeter />
             <div class="actions">
               {now.is === 'recording' ? (
@@ -109,7 +116,7 @@ export function Record() {
   );
 }
 
-/** The amount that is not on the server yet. Closing the page would lose it. */
+/** The amount that is not on the server yet. */
 function Sending({ recording: { uploads, stream_id } }: { recording: Recording }) {
   const waiting = uploads.waiting.value;
   const leave = async () => {
@@ -125,12 +132,12 @@ function Sending({ recording: { uploads, stream_id } }: { recording: Recording }
     <div class="sending">
       <p class="hint">
         {waiting === 0
-          ? 'It is sent as it is recorded, every 5 seconds.'
-          : `${waiting} ${waiting === 1 ? 'piece' : 'pieces'} of 5 seconds waiting to be sent.`}
+          ? 'It is sent as it is recorded, every 2 seconds.'
+          : `${waiting} ${waiting === 1 ? 'piece' : 'pieces'} of 2 seconds waiting to be sent.`}
       </p>
       {uploads.problem.value !== null && (
         <p class="notice caution" role="alert">
-          {uploads.problem.value} {uploads.failed.value ? '' : 'It is tried again; keep this page open.'}
+          {uploads.problem.value} {uploads.failed.value ? '' : 'It is tried again, and kept here until then.'}
         </p>
       )}
       {uploads.problem.value !== null && (recorder.value.is === 'ending' || uploads.failed.value) && (

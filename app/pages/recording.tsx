@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Stream, Turn } from '../../kits/typescript/src/api.js';
 import { api, payloadOf, send } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
-import { useAction, useLoaded } from '../api/loading.js';
+import { useAction, useLoaded, usePolling } from '../api/loading.js';
 import { loadPeaks } from '../audio/peaks.js';
 import { Player } from '../audio/player.js';
 import type { Timeline } from '../audio/timeline.js';
@@ -13,6 +13,7 @@ import { Page } from '../parts/page.js';
 import { Badge, EmptyState, Loading, Problem, Show } from '../parts/placeholders.js';
 import { durationText, Time, timeText } from '../parts/time.js';
 import { showToast } from '../parts/toast_queue.js';
+import { isLive } from '../recording/is_live.js';
 import { LiveLines, useLiveText } from '../recording/live_lines.js';
 import { loadTimeline, useTurns } from '../recording/loading.js';
 import { PlayerBar } from '../recording/player_bar.js';
@@ -28,8 +29,6 @@ const LIVE_POLL_MS = 5_000;
 /** The list of chunks of a long recording, or of one whose recorder has gone silent, is read less often. */
 const SLOW_POLL_MS = 30_000;
 const LONG_CHUNKS = 500;
-/** A recording that has no end yet, and nothing new for so long, is not under way. */
-const LIVE_MS_MAX = 120_000;
 
 /** One recording: its audio, and beside it what was said. */
 export function Recording({ params }: { params: Record<string, string> }) {
@@ -71,10 +70,10 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
   const source = useLoaded(() => api('GET /sources/{id}', { path: { id: stream.source_id } }).catch(() => null), [id]);
   const workspace = useLoaded(() => api('GET /workspaces/{id}', { path: { id: stream.workspace_id } }), [id]);
   const [corrected, setCorrected] = useState<Turn | null>(null);
-  const peaks = usePeaks(stream, audio.data?.timeline ?? null);
+  const peaks = usePeaks(stream, audio.data);
 
   useEffect(() => {
-    if (audio.data !== null) player.setTimeline(audio.data.timeline);
+    if (audio.data !== null) player.setTimeline(audio.data);
   }, [audio.data]);
   useEffect(() => {
     audio.reload();
@@ -82,22 +81,17 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
   }, [stream.stored_chunks]);
   useJump(player, audio.data !== null);
 
-  const last_stored_at = audio.data?.last_stored_at ?? null;
   const is_open = stream.end_ms === undefined || stream.stored_chunks < stream.chunks;
   const is_waiting = transcript.data !== null && transcript.data.engine !== null && transcript.data.waiting.length > 0;
-  const lines = useLiveText(
-    id,
-    turns.state !== 'loading' && (is_waiting || (is_open && isLive(stream, last_stored_at))),
-    (changed) => {
-      turns.replace(changed);
-      transcript.reload();
-    },
-  );
-  const is_slow = stream.chunks > LONG_CHUNKS || !isLive(stream, last_stored_at);
+  const lines = useLiveText(id, turns.state !== 'loading' && (is_waiting || (is_open && isLive(stream))), (changed) => {
+    turns.replace(changed);
+    transcript.reload();
+  });
+  const is_slow = stream.chunks > LONG_CHUNKS || !isLive(stream);
   usePolling(is_open, is_slow ? SLOW_POLL_MS : LIVE_POLL_MS, reload);
   usePolling(is_waiting, LIVE_POLL_MS, transcript.reload);
 
-  const has_audio = (audio.data?.timeline.file_ms ?? 0) > 0;
+  const has_audio = (audio.data?.file_ms ?? 0) > 0;
   const name = recordingName(stream);
   return (
     <Page
@@ -109,7 +103,7 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
           <Time at={stream.captured_at} />
           {stream.end_ms !== undefined && <span>{durationText(stream.end_ms)}</span>}
           {source.data?.name != null && <bdi>{source.data.name}</bdi>}
-          <LiveBadge stream={stream} last_stored_at={last_stored_at} />
+          <LiveBadge stream={stream} />
         </div>
       }
       actions={<Changes stream={stream} set={set} />}
@@ -178,15 +172,11 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
   );
 }
 
-function LiveBadge({ stream, last_stored_at }: { stream: Stream; last_stored_at: string | null }) {
+function LiveBadge({ stream }: { stream: Stream }) {
   if (stream.end_ms !== undefined) {
     return stream.stored_chunks < stream.chunks ? <Badge tone="caution">still arriving</Badge> : null;
   }
-  return isLive(stream, last_stored_at) ? <Badge tone="live">recording now</Badge> : <Badge>without an end</Badge>;
-}
-
-function isLive(stream: Stream, last_stored_at: string | null): boolean {
-  return Date.now() - Date.parse(last_stored_at ?? stream.created_at) < LIVE_MS_MAX;
+  return isLive(stream) ? <Badge tone="live">recording now</Badge> : <Badge>without an end</Badge>;
 }
 
 /** Rename and delete. */
@@ -301,12 +291,4 @@ function usePeaks(stream: Stream, timeline: Timeline | null): Float32Array | nul
     return () => stop.abort();
   }, [stream.id, timeline?.file_ms, stream.end_ms === undefined]);
   return peaks;
-}
-
-function usePolling(on: boolean, every_ms: number, poll: () => void): void {
-  useEffect(() => {
-    if (!on) return;
-    const timer = setInterval(() => !document.hidden && poll(), every_ms);
-    return () => clearInterval(timer);
-  }, [on, every_ms, poll]);
 }

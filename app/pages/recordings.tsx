@@ -1,7 +1,7 @@
 import type { Conversation, Source, Stream } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
-import { useList, useLoaded } from '../api/loading.js';
+import { useList, useLoaded, usePolling } from '../api/loading.js';
 import { DropZone, ImportButton } from '../imports/import_button.js';
 import { ImportList } from '../imports/import_list.js';
 import { ButtonLink } from '../parts/button.js';
@@ -9,14 +9,15 @@ import { Page } from '../parts/page.js';
 import { Badge, EmptyState, List } from '../parts/placeholders.js';
 import { dayOf, dayText, durationText, Time } from '../parts/time.js';
 import { FirstWords } from '../recording/first_words.js';
+import { isLive } from '../recording/is_live.js';
 import { BASE, place } from '../router.js';
 import { account, may } from '../shell/account.js';
 
 const PAGE_ITEMS = 50;
 const CONVERSATIONS = 100;
 const SOURCES = 100;
-/** A recording without an end is under way when it is this new; otherwise its recorder went silent. */
-const LIVE_MS_MAX = 12 * 3_600_000;
+/** No event tells that a recording under way goes on. */
+const LIVE_POLL_MS = 60_000;
 
 type KnownNames = { sources: ReadonlyMap<string, Source>; conversations: ReadonlyMap<string, Conversation> };
 
@@ -28,6 +29,7 @@ export function Recordings() {
     [workspace_id],
   );
   const known = useLoaded(loadKnown, []);
+  usePolling(streams.items.some(isLive), LIVE_POLL_MS, streams.reload);
   useEvents(['stream.created', 'stream.updated', 'stream.deleted'], () => streams.reload());
   useEvents(['source.created', 'source.updated', 'conversation.created', 'conversation.updated'], () => known.reload());
   return (
@@ -121,7 +123,6 @@ function Row({ stream, known }: { stream: Stream; known: KnownNames }) {
   const conversation = known.conversations.get(stream.id);
   const source = known.sources.get(stream.source_id);
   const people = conversation?.participants.flatMap(({ speaker_name }) => speaker_name ?? []) ?? [];
-  const is_live = stream.end_ms === undefined && Date.now() - new Date(stream.captured_at).getTime() < LIVE_MS_MAX;
   return (
     <li>
       <div class="row-when">
@@ -137,7 +138,7 @@ function Row({ stream, known }: { stream: Stream; known: KnownNames }) {
           {people.length > 0 && <bdi>{people.join(', ')}</bdi>}
         </p>
       </div>
-      <div class="row-end">{is_live && <Badge tone="live">recording now</Badge>}</div>
+      <div class="row-end">{isLive(stream) && <Badge tone="live">recording now</Badge>}</div>
     </li>
   );
 }

@@ -1,6 +1,8 @@
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { api } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
+import { presentToken, session } from '../session/session.js';
+import { type ChunkHead, forgetRecording, hold, type KeptRecording, keepRecording } from './kept.js';
 import { browserSource } from './browser_source.js';
 import { Microphone } from './microphone.js';
 import { Uploads } from './uploads.js';
@@ -8,10 +10,11 @@ import { wavOf } from './wav.js';
 
 /**
  * Records with this browser, as one more source of the account. It goes on while other pages are shown. Chunks are sent as
- * they fill; pauses are gaps of the timeline, so that what was said keeps its time.
+ * they fill, and kept here until then; pauses are gaps of the timeline, so that what was said keeps its time. When the page
+ * goes, the recording ends; after a crash it can be continued.
  */
 
-const CHUNK_MS = 5_000;
+const CHUNK_MS = 2_000;
 const LEVEL_FALL = 0.8;
 const RETRY_MS = 2_000;
 const PASSING = ['NETWORK', 'UNAVAILABLE', 'TOO_MANY_REQUESTS', 'INTERNAL'];
@@ -38,29 +41,69 @@ export const interruption = signal<string | null>(null);
 
 export const is_recording = computed(() => recorder.value.is !== 'off' && recorder.value.is !== 'starting');
 
+/** A recording that was not finished in this browser, and what of it is not sent. */
+export type Unfinished = { recording: KeptRecording; chunks: ChunkHead[] };
+
 let microphone: Microphone | null = null;
 let pieces: Float32Array[] = [];
 let samples = 0;
-let sequence = 0;
-/** Where the present chunk begins on the timeline. */
-let chunk_start_ms = 0;
+/** The present recording, as far as whole chunks go: the next one begins at its end, or later. */
+let kept: KeptRecording | null = null;
 let began_at = 0;
 let awake: WakeLockSentinel | null = null;
+let release = () => {};
 
 /** Opens the microphone and registers the recording. Throws NoMicrophone, ApiError. */
-export async function startRecording(account_id: string): Promise<void> {
+export function startRecording(account_id: string): Promise<void> {
+  return begin(async () => {
+    const source_id = await browserSource(account_id);
+    const captured_at_ms = Date.now();
+    const captured_at = new Date(captured_at_ms).toISOString();
+    const { id: stream_id } = await api('POST /audio/streams', { body: { source_id, captured_at } });
+    return { recording: { stream_id, account_id, captured_at_ms, sequence: 0, end_ms: 0 }, chunks: [] };
+  });
+}
+
+/** Goes on with a recording that has no end yet, at the present moment of its timeline. Throws NoMicrophone. */
+export function continueRecording(unfinished: Unfinished): Promise<void> {
+  return begin(async () => unfinished);
+}
+
+/** Sends what is left of a recording and ends it, as `endRecording` does. */
+export async function finishRecording(unfinished: Unfinished): Promise<string | null> {
+  if (recorder.peek().is !== 'off') return null;
+  const recording = open(unfinished);
+  recorder.value = { is: 'ending', recording };
+  return sendRest(recording);
+}
+
+/** Throws away what is left of a recording, and ends what is on the server. */
+export async function discardRecording({ recording: { stream_id, end_ms } }: Unfinished): Promise<void> {
+  await forgetRecording(stream_id);
+  const path = { id: stream_id };
+  const { stored_chunks } = await api('GET /audio/streams/{id}', { path });
+  if (stored_chunks === 0) await api('DELETE /audio/streams/{id}', { path });
+  else await api('POST /audio/streams/{id}/end', { path, body: { end_ms } }).catch(orEnded);
+}
+
+async function begin(find: () => Promise<Unfinished>): Promise<void> {
   if (recorder.peek().is !== 'off') return;
   recorder.value = { is: 'starting' };
   interruption.value = null;
   try {
     microphone = await Microphone.open(take, () => void interrupted());
-    const source_id = await browserSource(account_id);
-    const captured_at = new Date().toISOString();
-    const { id } = await api('POST /audio/streams', { body: { source_id, captured_at } });
-    [pieces, samples, sequence, chunk_start_ms, began_at] = [[], 0, 0, 0, performance.now()];
-    [recorded_ms.value, level.value] = [0, 0];
-    recorder.value = { is: 'recording', recording: { stream_id: id, uploads: new Uploads(id) } };
+    const unfinished = await find();
+    const { captured_at_ms, end_ms } = unfinished.recording;
+    const recording = open(unfinished);
+    const passed_ms = Math.max(end_ms, Date.now() - captured_at_ms);
+    began_at = performance.now() - passed_ms;
+    [pieces, samples] = [[], 0];
+    [recorded_ms.value, level.value] = [end_ms, 0];
+    kept = { ...unfinished.recording, end_ms: end_ms === 0 ? 0 : Math.round(passed_ms) };
+    void keepRecording(unfinished.recording).catch(() => {});
+    recorder.value = { is: 'recording', recording };
     addEventListener('beforeunload', warn);
+    addEventListener('pagehide', leave);
     document.addEventListener('visibilitychange', stayAwake);
     stayAwake();
   } catch (error) {
@@ -69,6 +112,13 @@ export async function startRecording(account_id: string): Promise<void> {
     recorder.value = { is: 'off' };
     throw error;
   }
+}
+
+function open({ recording, chunks }: Unfinished): Recording {
+  const { stream_id } = recording;
+  kept = recording;
+  release = hold(stream_id);
+  return { stream_id, uploads: new Uploads(stream_id, chunks) };
 }
 
 export function pauseRecording(): void {
@@ -81,8 +131,9 @@ export function pauseRecording(): void {
 
 export function resumeRecording(): void {
   const now = recorder.peek();
-  if (now.is !== 'paused') return;
-  chunk_start_ms = Math.max(chunk_start_ms, Math.round(performance.now() - began_at));
+  if (now.is !== 'paused' || kept === null) return;
+  interruption.value = null;
+  kept = { ...kept, end_ms: Math.max(kept.end_ms, Math.round(performance.now() - began_at)) };
   recorder.value = { is: 'recording', recording: now.recording };
 }
 
@@ -96,12 +147,16 @@ export async function endRecording(): Promise<string | null> {
   level.value = 0;
   await microphone?.close();
   microphone = null;
-  const { uploads, stream_id } = recording;
+  return sendRest(recording);
+}
+
+async function sendRest({ uploads, stream_id }: Recording): Promise<string | null> {
   await uploads.done();
-  if (uploads.failed.peek()) return null;
+  if (uploads.failed.peek() || recorder.peek().is !== 'ending') return null;
+  const is_empty = kept?.sequence === 0;
   await endStream(stream_id);
   forget();
-  return sequence === 0 ? null : stream_id;
+  return is_empty ? null : stream_id;
 }
 
 /** Leaves what could not be sent. */
@@ -109,26 +164,35 @@ export function dropRecording(): void {
   const now = recorder.peek();
   if (now.is === 'off' || now.is === 'starting') return;
   now.recording.uploads.giveUp();
-  void microphone?.close();
-  microphone = null;
   forget();
 }
 
 function forget(): void {
+  if (kept !== null) void forgetRecording(kept.stream_id).catch(() => {});
+  stop();
+}
+
+function stop(): void {
   removeEventListener('beforeunload', warn);
+  removeEventListener('pagehide', leave);
   document.removeEventListener('visibilitychange', stayAwake);
   void awake?.release();
   awake = null;
+  void microphone?.close();
+  microphone = null;
+  kept = null;
+  release();
   recorder.value = { is: 'off' };
 }
 
 /** A recording of nothing is removed. Where the end can't be told, the audio is there all the same. */
 async function endStream(id: string): Promise<void> {
   const path = { id };
+  const { sequence, end_ms } = kept as KeptRecording;
   for (;;) {
     try {
       if (sequence === 0) await api('DELETE /audio/streams/{id}', { path });
-      else await api('POST /audio/streams/{id}/end', { path, body: { end_ms: chunk_start_ms } });
+      else await api('POST /audio/streams/{id}/end', { path, body: { end_ms } });
       return;
     } catch (error) {
       if (!(error instanceof ApiError) || !PASSING.includes(error.code) || recorder.peek().is !== 'ending') return;
@@ -136,6 +200,34 @@ async function endStream(id: string): Promise<void> {
     }
   }
 }
+
+/** For `catch`: whatever its end is, it has one. */
+function orEnded(error: unknown): void {
+  if (!(error instanceof ApiError && error.code === 'CONFLICT')) throw error;
+}
+
+/** The page goes: what is not sent stays here, and the recording has an end. No answer can be waited for. */
+function leave(): void {
+  const now = recorder.peek();
+  const token = presentToken();
+  if (!('recording' in now) || kept === null || token === null) return;
+  if (now.is === 'recording') cut();
+  const { stream_id, end_ms, sequence } = kept;
+  stop();
+  const path = `/audio/streams/${stream_id}`;
+  const headers = { Authorization: `Bearer ${token}`, 'X-API-Version': '1', 'Content-Type': 'application/json' };
+  const sending = { headers, credentials: 'omit', keepalive: true } as const;
+  if (sequence === 0) void fetch(path, { ...sending, method: 'DELETE' }).catch(() => {});
+  else void fetch(`${path}/end`, { ...sending, method: 'POST', body: JSON.stringify({ end_ms }) }).catch(() => {});
+}
+
+/** Nobody else records here. What is not sent waits for whoever recorded it, unless they signed out themselves. */
+effect(() => {
+  if (session.value.is !== 'out') return;
+  const now = recorder.peek();
+  if ('recording' in now) now.recording.uploads.giveUp();
+  if (now.is !== 'off') stop();
+});
 
 async function interrupted(): Promise<void> {
   interruption.value = 'The microphone is gone. What was recorded until then is kept.';
@@ -155,12 +247,18 @@ function take(piece: Float32Array): void {
 /** Makes a chunk of the audio since the last one. */
 function cut(): void {
   const now = recorder.peek();
-  if (!('recording' in now) || microphone === null || samples === 0) return;
+  if (!('recording' in now) || microphone === null || kept === null || samples === 0) return;
+  const { uploads } = now.recording;
   const { samples_per_s } = microphone;
-  const start_ms = chunk_start_ms;
+  const { sequence, end_ms: start_ms } = kept;
   const end_ms = start_ms + Math.round((samples / samples_per_s) * 1_000);
-  now.recording.uploads.add({ sequence: sequence++, start_ms, end_ms, bytes: wavOf(pieces, samples_per_s) });
-  [pieces, samples, chunk_start_ms] = [[], 0, end_ms];
+  kept = { ...kept, sequence: sequence + 1, end_ms };
+  uploads.add(kept, { sequence, start_ms, end_ms, bytes: wavOf(pieces, samples_per_s) });
+  [pieces, samples] = [[], 0];
+  if (now.is !== 'recording' || !uploads.is_full.peek()) return;
+  pauseRecording();
+  interruption.value =
+    'It pauses: 500 MB wait to be sent, as much as this browser keeps. Go on when some of it is sent.';
 }
 
 /** A phone whose screen goes dark ends what pages record. The lock is lost whenever the page is not in sight. */

@@ -2,9 +2,10 @@ import { signal } from '@preact/signals';
 import { backoffAfter } from '../../src/domain/backoff.js';
 import { api, payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
+import { type ChunkHead, forgetChunk, KEPT_BYTES_MAX, type KeptRecording, keepChunk, readKept } from './kept.js';
 
 /**
- * The chunks that are recorded and not yet on the server, in order. They stay in memory until the server has them;
+ * The chunks that are recorded and not yet on the server, in order. The browser keeps them until the server has them;
  * sending is retried. The same chunk may be announced and sent any number of times.
  */
 
@@ -14,6 +15,9 @@ export type RecordedChunk = {
   end_ms: number;
   bytes: Uint8Array<ArrayBuffer>;
 };
+
+/** `bytes`: null where the browser keeps them. */
+type WaitingChunk = { head: ChunkHead; bytes: Uint8Array<ArrayBuffer> | null };
 
 const RETRY = { first_ms: 1_000, max_ms: 15_000 };
 /** The server would say the same again. */
@@ -25,29 +29,47 @@ export class Uploads {
   readonly problem = signal<string | null>(null);
   /** Nothing more can be sent of this recording. */
   readonly failed = signal(false);
+  /** As much waits as is kept: nothing more is taken until some of it is sent. */
+  readonly is_full = signal(false);
 
   readonly #stream_id: string;
-  readonly #queue: { ref: string; chunk: RecordedChunk }[] = [];
+  readonly #queue: WaitingChunk[];
   readonly #idle: (() => void)[] = [];
+  /** What the browser does not store for us, in bytes. */
+  #held_bytes = 0;
+  #keeping: Promise<void> = Promise.resolve();
   #running = false;
   #is_given_up = false;
 
-  constructor(stream_id: string) {
+  /** `kept`: what of the recording waited before. */
+  constructor(stream_id: string, kept: readonly ChunkHead[] = []) {
     this.#stream_id = stream_id;
+    this.#queue = kept.map((head) => ({ head, bytes: null }));
+    this.waiting.value = this.#queue.length;
+    if (kept.length > 0) void this.#run();
   }
 
-  add(chunk: RecordedChunk): void {
-    this.#queue.push({ ref: crypto.randomUUID(), chunk });
-    this.waiting.value = this.#queue.length;
-    if (!this.#running) void this.#run();
+  /** `recording`: how far it has come with this chunk. */
+  add(recording: KeptRecording, { bytes, ...span }: RecordedChunk): void {
+    const head = { ...span, ref: crypto.randomUUID(), size_bytes: bytes.length };
+    this.waiting.value += 1;
+    this.#keeping = this.#keeping.then(async () => {
+      if (this.#is_given_up) return;
+      const kept = await keepChunk(recording, head, bytes).catch(() => 'not kept' as const);
+      if (kept !== 'kept') this.#held_bytes += bytes.length;
+      if (kept === 'full' || this.#held_bytes > KEPT_BYTES_MAX) this.is_full.value = true;
+      this.#queue.push({ head, bytes: kept === 'kept' ? null : bytes });
+      if (!this.#running) void this.#run();
+    });
   }
 
   /** Resolves when all of it is on the server, or never will be. */
   async done(): Promise<void> {
+    await this.#keeping;
     if (this.#queue.length > 0 && !this.failed.peek()) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Discards the chunks that are not sent yet. */
+  /** Sends nothing more. */
   giveUp(): void {
     this.#is_given_up = true;
     this.#queue.length = 0;
@@ -59,12 +81,17 @@ export class Uploads {
     this.#running = true;
     let failures = 0;
     while (this.#queue[0] !== undefined && !this.#is_given_up) {
+      const [next] = this.#queue;
       try {
-        await this.#send(this.#queue[0]);
+        await this.#send(next);
+        if (this.#is_given_up) break;
         this.#queue.shift();
-        this.waiting.value = this.#queue.length;
+        this.#held_bytes -= next.bytes?.length ?? 0;
+        this.waiting.value -= 1;
         this.problem.value = null;
+        this.is_full.value = false;
         failures = 0;
+        if (next.bytes === null) await forgetChunk(this.#stream_id, next.head).catch(() => {});
       } catch (error) {
         this.problem.value = error instanceof Error ? error.message : 'It could not be sent.';
         if (error instanceof ApiError && LASTING.includes(error.code)) {
@@ -79,8 +106,10 @@ export class Uploads {
     for (const then of this.#idle.splice(0)) then();
   }
 
-  async #send({ ref, chunk }: { ref: string; chunk: RecordedChunk }): Promise<void> {
-    const { sequence, start_ms, end_ms, bytes } = chunk;
+  async #send({ head, bytes: held }: WaitingChunk): Promise<void> {
+    const { ref, sequence, start_ms, end_ms } = head;
+    const bytes = held ?? (await readKept(this.#stream_id, sequence));
+    if (bytes === null) return; // it was sent, or thrown away, in another tab
     const { upload_path } = await api('POST /audio/streams/{id}/chunks/intents', {
       path: { id: this.#stream_id },
       body: {

@@ -19,9 +19,8 @@ const CHUNKS_MAX = 20_000;
 const TURN_EVENTS: readonly EventType[] = ['turn.created', 'turn.updated', 'turn.deleted'];
 
 /** Where a recording has audio. */
-export async function loadTimeline(stream_id: string): Promise<{ timeline: Timeline; last_stored_at: string | null }> {
+export async function loadTimeline(stream_id: string): Promise<Timeline> {
   const chunks: Stretch[] = [];
-  let last_stored_at: string | null = null;
   let cursor: string | undefined;
   do {
     const page = await api('GET /audio/streams/{id}/chunks', {
@@ -31,11 +30,10 @@ export async function loadTimeline(stream_id: string): Promise<{ timeline: Timel
     for (const chunk of page.items) {
       if (chunk.status === 'awaiting_upload' || chunk.status === 'expired') continue;
       chunks.push({ start_ms: chunk.source_start_ms, end_ms: chunk.source_end_ms });
-      if (chunk.stored_at !== null && chunk.stored_at > (last_stored_at ?? '')) last_stored_at = chunk.stored_at;
     }
     cursor = page.cursor ?? undefined;
   } while (cursor !== undefined && chunks.length < CHUNKS_MAX);
-  return { timeline: new Timeline(chunks), last_stored_at };
+  return new Timeline(chunks);
 }
 
 export type LoadedTurns = {

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { forgetKept } from '../recorder/kept.js';
 import { BASE, go } from '../router.js';
 import {
   accountOf,
@@ -67,11 +68,16 @@ export async function signIn({ again = false }: { again?: boolean } = {}): Promi
   location.assign(await authorizeUrl({ ...begun, again }));
 }
 
-/** Ends the grant and the browser session. Without a connection at least this browser forgets both tokens. */
+/**
+ * Ends the grant and the browser session. Without a connection at least this browser forgets both tokens, and what it
+ * recorded and has not sent.
+ */
 export async function signOut(): Promise<void> {
   const stored = readStored();
   access = null;
   writeStored(null);
+  session.value = { is: 'out', problem: null };
+  await forgetKept();
   if (stored !== null) await revoke(stored.refresh_token).catch(() => {});
   location.assign(endSessionUrl());
 }
@@ -85,6 +91,11 @@ export function endedBy(problem: string): void {
 export async function accessToken(): Promise<string> {
   if (access !== null && access.until_ms - Date.now() > REMAINING_MIN_MS) return access.token;
   return renewed();
+}
+
+/** The token as it is, for a request that nothing can be waited for before; null where there is none. */
+export function presentToken(): string | null {
+  return access?.token ?? null;
 }
 
 /** Another one than that which was refused. */

@@ -1398,6 +1398,8 @@ export type Stream = {
   stored_chunks: number;
   /** Bytes of those. */
   stored_bytes: number;
+  /** When the last of them came; null where that is not known. */
+  last_stored_at: string | null;
 };
 
 export type Suggestion = {

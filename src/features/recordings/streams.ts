@@ -37,6 +37,7 @@ export const streamShape = z
     chunks: count.describe('Announced so far.'),
     stored_chunks: count.describe('Of these, those whose bytes are here.'),
     stored_bytes: count.describe('Bytes of those.'),
+    last_stored_at: moment.nullable().describe('When the last of them came; null where that is not known.'),
   })
   .meta({ id: 'Stream' });
 
@@ -174,5 +175,6 @@ async function streamView(services: Pick<FeatureServices, 'actors'>, changed: St
     chunks: stream.chunks,
     stored_chunks: stream.stored_chunks,
     stored_bytes: stream.stored_bytes,
+    last_stored_at: stream.last_stored_at_ms === undefined ? null : new Date(stream.last_stored_at_ms).toISOString(),
   };
 }
