@@ -27,21 +27,29 @@ const [RECORDINGS, CHUNKS] = ['recordings', 'chunks'] as const;
 
 /** Whoever was here has signed out: nothing is kept any more until the page is loaded anew. */
 let is_forgotten = false;
-let opened: Promise<IDBDatabase> | null = null;
+let opening: Promise<IDBDatabase> | null = null;
+let database: IDBDatabase | null = null;
+/** Bytes that are kept of each recording. */
+const sizes = new Map<string, number>();
 
-/** Keeps a chunk together with how far its recording has come. Rejects where the browser stores nothing. */
+/**
+ * Keeps a chunk together with how far its recording has come. It is begun at once, so that a page that goes still does it.
+ * Rejects where the browser stores nothing.
+ */
 export function keepChunk(
   recording: KeptRecording,
   head: ChunkHead,
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<'kept' | 'full'> {
+  const { stream_id } = recording;
   return change(async (recordings, chunks) => {
     if (is_forgotten) throw new Error('Nobody is signed in.');
-    const all = await answerOf<StoredRecording[]>(recordings.getAll());
-    if (all.reduce((sum, one) => sum + one.bytes, 0) + bytes.length > KEPT_BYTES_MAX) return 'full';
-    const before = all.find(({ stream_id }) => stream_id === recording.stream_id)?.bytes ?? 0;
-    chunks.put({ ...head, stream_id: recording.stream_id, bytes } satisfies StoredChunk);
-    recordings.put({ ...recording, bytes: before + bytes.length } satisfies StoredRecording);
+    const kept_bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    if (kept_bytes + bytes.length > KEPT_BYTES_MAX) return 'full';
+    sizes.set(stream_id, (sizes.get(stream_id) ?? 0) + bytes.length);
+    chunks.put({ ...head, stream_id, bytes } satisfies StoredChunk);
+    recordings.put({ ...recording, bytes: sizes.get(stream_id) ?? 0 } satisfies StoredRecording);
+    chunks.transaction.commit();
     return 'kept';
   });
 }
@@ -49,8 +57,7 @@ export function keepChunk(
 /** Keeps how far a recording has come. */
 export function keepRecording(recording: KeptRecording): Promise<void> {
   return change(async (recordings) => {
-    const before = await answerOf<StoredRecording | undefined>(recordings.get(recording.stream_id));
-    recordings.put({ ...recording, bytes: before?.bytes ?? 0 } satisfies StoredRecording);
+    recordings.put({ ...recording, bytes: sizes.get(recording.stream_id) ?? 0 } satisfies StoredRecording);
   });
 }
 
@@ -66,13 +73,16 @@ export function forgetChunk(stream_id: string, { sequence, size_bytes }: ChunkHe
   return change(async (recordings, chunks) => {
     const recording = await answerOf<StoredRecording | undefined>(recordings.get(stream_id));
     chunks.delete([stream_id, sequence]);
-    if (recording !== undefined) recordings.put({ ...recording, bytes: Math.max(0, recording.bytes - size_bytes) });
+    if (recording === undefined) return;
+    sizes.set(stream_id, Math.max(0, (sizes.get(stream_id) ?? 0) - size_bytes));
+    recordings.put({ ...recording, bytes: sizes.get(stream_id) ?? 0 } satisfies StoredRecording);
   });
 }
 
 /** A recording with all of its chunks. */
 export function forgetRecording(stream_id: string): Promise<void> {
   return change(async (recordings, chunks) => {
+    sizes.delete(stream_id);
     recordings.delete(stream_id);
     chunks.delete(IDBKeyRange.bound([stream_id], [stream_id, Number.POSITIVE_INFINITY]));
   });
@@ -82,6 +92,7 @@ export function forgetRecording(stream_id: string): Promise<void> {
 export async function forgetKept(): Promise<void> {
   is_forgotten = true;
   await change(async (recordings, chunks) => {
+    sizes.clear();
     recordings.clear();
     chunks.clear();
   }).catch(() => {});
@@ -124,28 +135,37 @@ function lockOf(stream_id: string): string {
   return `${NAME}.${stream_id}`;
 }
 
+type Work<T> = (recordings: IDBObjectStore, chunks: IDBObjectStore) => Promise<T>;
+
 /** One transaction: all of it or nothing. Within it only its own requests may be waited for. */
-async function change<T>(work: (recordings: IDBObjectStore, chunks: IDBObjectStore) => Promise<T>): Promise<T> {
-  opened ??= open();
-  const transaction = (await opened).transaction([RECORDINGS, CHUNKS], 'readwrite');
+function change<T>(work: Work<T>): Promise<T> {
+  if (database !== null) return changeIn(database, work);
+  opening ??= open();
+  return opening.then((opened) => changeIn(opened, work));
+}
+
+async function changeIn<T>(opened: IDBDatabase, work: Work<T>): Promise<T> {
+  const transaction = opened.transaction([RECORDINGS, CHUNKS], 'readwrite');
   const done = new Promise<void>((resolve, reject) => {
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? new Error('The browser stored nothing.'));
   });
-  const [result] = await Promise.all([
-    work(transaction.objectStore(RECORDINGS), transaction.objectStore(CHUNKS)),
-    done,
-  ]);
+  const worked = work(transaction.objectStore(RECORDINGS), transaction.objectStore(CHUNKS));
+  const [result] = await Promise.all([worked, done]);
   return result;
 }
 
-function open(): Promise<IDBDatabase> {
+async function open(): Promise<IDBDatabase> {
   const request = indexedDB.open(NAME, 1);
   request.onupgradeneeded = () => {
     request.result.createObjectStore(RECORDINGS, { keyPath: 'stream_id' });
     request.result.createObjectStore(CHUNKS, { keyPath: ['stream_id', 'sequence'] });
   };
-  return answerOf<IDBDatabase>(request);
+  const opened = await answerOf<IDBDatabase>(request);
+  const all = await answerOf<StoredRecording[]>(opened.transaction(RECORDINGS).objectStore(RECORDINGS).getAll());
+  for (const { stream_id, bytes } of all) sizes.set(stream_id, bytes);
+  database = opened;
+  return opened;
 }
 
 function answerOf<T>(request: IDBRequest): Promise<T> {

@@ -333,11 +333,12 @@ await walk('the browser records, and what was said becomes text', async (t, visi
     .waitFor();
   await page.getByRole('button', { name: 'Finish' }).click();
   await turn(page, INTO_THE_MICROPHONE).first().waitFor();
-  const { items } = await account.ask<{ items: { id: string; end_ms: number; chunks: number }[] }>(
+  const { items } = await account.ask<{ items: { end_ms: number; chunks: number; stored_chunks: number }[] }>(
     'GET',
     '/audio/streams',
   );
-  t.match(items, [{ chunks: 2, stored_chunks: 2 }]);
+  t.ok((items[0]?.chunks ?? 0) >= 2);
+  t.equal(items[0]?.stored_chunks, items[0]?.chunks);
   t.ok((items[0]?.end_ms ?? 0) >= 2_000);
   const { items: sources } = await account.ask<{ items: { name: string }[] }>('GET', '/sources');
   t.match(sources, [{ name: 'Chrome on Linux' }]);

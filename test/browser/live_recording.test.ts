@@ -1,0 +1,142 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import type { Stream } from '../../kits/typescript/src/api.js';
+import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
+import { openDecoder } from '../../src/features/transcripts/engines/choose_engine.js';
+import { TestAccount } from '../fixtures/account.js';
+import { appUrl, enterApp, looksWell } from '../fixtures/app_browsing.js';
+import { Browsing, type Visitor } from '../fixtures/browsing.js';
+import { audioFixture, NO_MODEL } from '../fixtures/speech.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
+
+/** The browser's recorder with speech in its microphone, and the built-in engine behind it. */
+
+if (NO_MODEL) t.plan(0, { skip: NO_MODEL });
+else await record();
+
+async function record(): Promise<void> {
+  const browsing = await Browsing.start(
+    t,
+    { CHUNK_WORKER: '1', TRANSCRIBE_BUILT_IN: '1' },
+    {
+      flags: [
+        '--use-fake-device-for-media-stream',
+        '--use-fake-ui-for-media-stream',
+        `--use-file-for-fake-audio-capture=${await speechFile(t)}`,
+      ],
+    },
+  );
+  const { spool } = browsing;
+  const begin = async ({ page, context }: Visitor): Promise<TestAccount> => {
+    const account = await TestAccount.open(spool, browsing.somebody(), { sharing: false });
+    await context.grantPermissions(['microphone'], { origin: new URL(appUrl(browsing, '')).origin });
+    // Whoever leaves while recording is asked.
+    page.on('dialog', (dialog) => void dialog.accept());
+    return account;
+  };
+  const start = (page: Page) => page.getByRole('button', { name: 'Start recording' }).click();
+  const heard = (page: Page) => page.locator('.live-text .turn', { hasText: 'supplier' }).first().waitFor();
+  const streamsOf = async (account: TestAccount) =>
+    (await account.ask<{ items: Stream[] }>('GET', '/audio/streams')).items;
+
+  await browsing.walk(
+    t,
+    'K-173 what is said is seen while it is recorded, corrected, and found',
+    async (t, visitor) => {
+      const { page } = visitor;
+      const { email } = await begin(visitor);
+      await enterApp(browsing, visitor, '/record', email);
+      await start(page);
+      await page.locator('.live-lines .turn').first().waitFor();
+      t.pass('preliminary lines come first');
+      await looksWell(t, page, 'a recording under way');
+      await page.locator('.live-text .turns .turn').first().waitFor();
+      t.pass('turns take their place');
+      await heard(page);
+      await page.getByRole('button', { name: 'Finish' }).click();
+      const turn = page.locator('.transcript .turn', { hasText: 'supplier' }).first();
+      await turn.waitFor();
+      await turn.getByRole('button', { name: /^Edit the text/ }).click();
+      const text = page.getByRole('textbox', { name: /^What was said/ });
+      await text.fill((await text.inputValue()).replace('supplier', 'beekeeper'));
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.locator('.transcript .turn', { hasText: 'beekeeper' }).waitFor();
+      await page.goto(appUrl(browsing, '/search?q=beekeeper'));
+      await page.locator('.list', { hasText: 'beekeeper' }).waitFor();
+      t.pass('search finds the corrected word');
+    },
+  );
+
+  await browsing.walk(t, 'K-174 a reload in the middle loses nothing that was sent or kept', async (t, visitor) => {
+    const { page } = visitor;
+    const account = await begin(visitor);
+    await enterApp(browsing, visitor, '/record', account.email);
+    await start(page);
+    await heard(page);
+    await page.route('**/audio/streams/*/chunks/intents', (route) =>
+      route.fulfill({ status: 429, json: { success: false, error: { code: 'TOO_MANY_REQUESTS', message: 'Later.' } } }),
+    );
+    await page.getByText(/[1-9] pieces? of 2 seconds/).waitFor();
+    await page.reload();
+    const cut_off = page.getByRole('region', { name: 'A recording that was cut off' });
+    await cut_off.getByText(/are not sent yet/).waitFor();
+    const [ended] = await streamsOf(account);
+    t.ok((ended?.end_ms ?? 0) > 0, 'it has an end');
+    await looksWell(t, page, 'a recording that was cut off');
+    await page.unroute('**/audio/streams/*/chunks/intents');
+    await cut_off.getByRole('button', { name: 'Finish' }).click();
+    await page.locator('.transcript .turn', { hasText: 'supplier' }).first().waitFor();
+    const [stream] = await streamsOf(account);
+    const { items } = await account.ask<{ items: { source_end_ms: number; status: string }[] }>(
+      'GET',
+      `/audio/streams/${stream?.id}/chunks?limit=100`,
+    );
+    t.equal(items.at(-1)?.source_end_ms, stream?.end_ms, 'to the last moment before the reload');
+    t.equal(stream?.stored_chunks, stream?.chunks);
+    await page.goto(appUrl(browsing, '/record'));
+    await page.getByRole('button', { name: 'Start recording' }).waitFor();
+    t.equal(await cut_off.count(), 0, 'nothing is left');
+  });
+
+  await browsing.walk(t, 'K-174 after a crash the same recording goes on, or is discarded', async (t, visitor) => {
+    const { page } = visitor;
+    const account = await begin(visitor);
+    // As in a crash, the page hears nothing of its end.
+    await page.addInitScript(`
+      const add = addEventListener;
+      addEventListener = (kind, ...rest) => kind === 'pagehide' || add(kind, ...rest);
+    `);
+    await enterApp(browsing, visitor, '/record', account.email);
+    await start(page);
+    await page
+      .getByRole('timer')
+      .getByText(/0:0[3-9]/)
+      .waitFor();
+    await page.reload();
+    const cut_off = page.getByRole('region', { name: 'A recording that was cut off' });
+    await cut_off.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: 'Finish' }).click();
+    await page.getByRole('heading', { name: /^Recording of/ }).waitFor();
+    const [stream, ...others] = await streamsOf(account);
+    t.same(others, []);
+    t.ok((stream?.end_ms ?? 0) > 3_000);
+    t.equal(stream?.stored_chunks, stream?.chunks);
+  });
+}
+
+/** Half a minute of speech. */
+async function speechFile(t: Test): Promise<string> {
+  const rate = 16_000;
+  const decoder = openDecoder();
+  const pieces: Buffer[] = [];
+  const onPiece = async (piece: Buffer) => void pieces.push(piece);
+  const { signal } = new AbortController();
+  await decoder.decode([audioFixture('said.opus')], { rate, length_s_max: 60 }, { signal, onPiece });
+  await decoder.close();
+  const file = join(tempFolder(t), 'speech.wav');
+  const samples = Buffer.concat([...pieces, ...pieces, ...pieces]);
+  writeFileSync(file, writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: rate }) }, samples));
+  return file;
+}
