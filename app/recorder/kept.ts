@@ -1,6 +1,6 @@
 /**
- * What was recorded and is not on the server yet, in this browser's own storage: it outlives a reload and a crash. All of it
- * belongs to the account that recorded it, and goes when that signs out.
+ * The audio that is recorded and not yet on the server, in this browser's own storage, where it outlives a reload and a
+ * crash. It belongs to the account that recorded it, and is erased when that signs out.
  */
 
 export type KeptRecording = {
@@ -14,7 +14,7 @@ export type KeptRecording = {
   end_ms: number;
 };
 
-/** What of a chunk is known without its bytes. `ref`: by which the server knows it again. */
+/** A chunk without its bytes. `ref`: the reference by which the server knows it again. */
 export type ChunkHead = { ref: string; sequence: number; start_ms: number; end_ms: number; size_bytes: number };
 
 type StoredRecording = KeptRecording & { bytes: number };

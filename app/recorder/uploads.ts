@@ -35,7 +35,7 @@ export class Uploads {
   readonly #stream_id: string;
   readonly #queue: WaitingChunk[];
   readonly #idle: (() => void)[] = [];
-  /** What the browser does not store for us, in bytes. */
+  /** Bytes of waiting chunks that the browser did not store. */
   #held_bytes = 0;
   #keeping: Promise<void> = Promise.resolve();
   #running = false;

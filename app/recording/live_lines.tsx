@@ -3,7 +3,7 @@ import type { LiveEvent, LivePreview, LiveTurns, Turn } from '../../kits/typescr
 import { followLiveText } from '../api/live_text.js';
 import { clockText } from '../parts/time.js';
 
-/** What is said while it is recorded. */
+/** The live text of a recording under way. */
 
 type Lines = LivePreview['lines'];
 

@@ -45,7 +45,7 @@ export type LoadedTurns = {
   reload: () => void;
   change: (turn: Turn) => void;
   remove: (turn_id: string) => void;
-  /** What begins in a stretch of the recording is now this. */
+  /** Replaces the turns that begin in a stretch of the recording. */
   replace: (changed: LiveTurns) => void;
 };
 

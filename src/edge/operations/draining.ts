@@ -19,7 +19,7 @@ export class Draining {
     return this.#has_begun;
   }
 
-  /** What lasts on a connection should end, so that its caller goes elsewhere. */
+  /** Whether answers that last should end, so that their callers go elsewhere. */
   get isLeaving(): boolean {
     return this.#has_begun || this.#is_replaced;
   }

@@ -12,7 +12,7 @@ import type { FeatureServices } from '../services.js';
 import type { Engine } from './engines/engine.js';
 import { ShownTurns } from './live_turns.js';
 import { transcribeWindow } from './transcribe_window.js';
-import { readableScene } from './transcript_reading.js';
+import { readableTranscript } from './transcript_reading.js';
 import { type TranscriptionJobs, windowChunk } from './transcription_jobs.js';
 import { turnShape } from './turn_shape.js';
 import type { AudioStores } from './window_audio.js';
@@ -67,7 +67,7 @@ const LOOK_EVERY_MS = 1_000;
 const PREVIEW_LOOK_EVERY_MS = 200;
 /** To abort it would end the speech process, which others use. */
 const NEVER = new AbortController().signal;
-/** What moves from a recording to its transcript is in neither for a moment. */
+/** Audio that moves from a recording to its transcript is in neither for a moment. */
 const SETTLED_LOOKS = 2;
 
 const TOO_MANY = refuse('TOO_MANY_REQUESTS', 'Too many live texts of this account are open already.', {
@@ -119,7 +119,7 @@ export class LiveText {
   async *read({ stream_id, account_id, who, revision, signal }: LiveReader): AsyncGenerator<LiveEvent | null> {
     const deps = this.#deps;
     let caller = await who();
-    let scene = await readableScene(deps, caller, stream_id);
+    let readable = await readableTranscript(deps, caller, stream_id);
     const leave = this.#enter(account_id, stream_id);
     try {
       yield null;
@@ -127,9 +127,9 @@ export class LiveText {
       const shown = new ShownTurns();
       let shown_revision: number | null = null;
       let preview = NO_LINES;
-      if (revision !== null && revision === revisionOf(scene.transcript)) {
+      if (revision !== null && revision === revisionOf(readable.transcript)) {
         // All of it is there already.
-        for await (const _ of shown.changes(deps, caller, scene));
+        for await (const _ of shown.changes(deps, caller, readable));
         shown_revision = revision;
       }
       let checked_at = performance.now();
@@ -137,14 +137,14 @@ export class LiveText {
         const { version } = recording;
         if (recording.is_gone || performance.now() - checked_at > LIMITS.live_recheck_ms) {
           caller = await who();
-          scene = await readableScene(deps, caller, stream_id);
+          readable = await readableTranscript(deps, caller, stream_id);
           checked_at = performance.now();
         }
         if (shown_revision === null || shown_revision < recording.revision) {
-          scene = await readableScene(deps, caller, stream_id);
-          shown_revision = revisionOf(scene.transcript);
+          readable = await readableTranscript(deps, caller, stream_id);
+          shown_revision = revisionOf(readable.transcript);
           const id = String(shown_revision);
-          for await (const data of shown.changes(deps, caller, scene)) yield { event: 'turns', id, data };
+          for await (const data of shown.changes(deps, caller, readable)) yield { event: 'turns', id, data };
         }
         const before = preview;
         preview = recording.preview;
@@ -315,7 +315,7 @@ class LiveRecording {
   }
 }
 
-/** What was decoded last: how many chunks there were, and when it began, by the monotonic clock. */
+/** The last decoding: how many chunks there were, and when it began, by the monotonic clock. */
 type PreviewedAudio = { stored_chunks: number; began_at: number; is_under_way: boolean };
 
 /** Chunks of two seconds come a little apart: each is decoded when it comes. */
@@ -364,7 +364,7 @@ function heardUntil(transcript: Transcript | null): number {
   return Math.max(0, ...ends);
 }
 
-/** What is said in the newest audio; null where that cannot be said now. */
+/** Decodes the newest audio to lines; null where that is not possible now. */
 async function linesOf(
   { actors, stores, jobs, engine }: LiveTextDeps,
   { stream, from_ms }: { stream: Stream; from_ms: number },

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices } from '../services.js';
-import { pagesFrom, type Scene } from './transcript_pages.js';
+import { pagesFrom, type ReadableTranscript } from './transcript_pages.js';
 import { viewTurns } from './transcript_reading.js';
 import type { TurnView } from './turn_shape.js';
 
@@ -17,17 +17,17 @@ export class ShownTurns {
   /** By the number of their page. */
   #pages = new Map<number, ShownTurn[]>();
 
-  /** What is different now, in the order of the timeline, at most once for each page of the transcript. */
+  /** Gives the changes since the last call, in the order of the timeline, at most one for each page of the transcript. */
   async *changes(
     services: Pick<FeatureServices, 'actors' | 'runtime'>,
     who: Principal,
-    scene: Scene,
+    readable: ReadableTranscript,
   ): AsyncGenerator<ChangedTurns> {
     const before = this.#pages;
     const now = new Map<number, ShownTurn[]>();
-    for await (const { number, turns: of_page } of pagesFrom(services, scene, { page: 0 })) {
+    for await (const { number, turns: of_page } of pagesFrom(services, readable, { page: 0 })) {
       const turns = of_page.map((turn) => ({ page: number, turn }));
-      const views = await viewTurns(services, who, { scene, turns });
+      const views = await viewTurns(services, who, { readable, turns });
       const shown = views.map((view) => ({ start_ms: view.start_ms, digest: digestOf(view) }));
       const from_ms = firstDifference(before.get(number) ?? [], shown);
       now.set(number, shown);

@@ -41,7 +41,7 @@ function chooseEngine(settings: TranscriberSettings, speech: SpeechProcess): Eng
   }
 }
 
-/** What makes preliminary text of a recording under way; null where the built-in engine is not the one that transcribes. */
+/** The engine for preliminary text of recordings under way; null where the built-in engine is not the one that transcribes. */
 export function previewEngine(settings: TranscriberSettings, speech: SpeechProcess): Engine | null {
   return transcriberOf(settings).by === 'built_in' ? builtInEngine(settings, speech, { preview: true }) : null;
 }
