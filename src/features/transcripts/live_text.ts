@@ -31,7 +31,7 @@ const lineShape = z.strictObject({
 export const liveEventShape = z
   .union([
     z.strictObject({
-      event: z.literal('turns'),
+      event: z.literal('turns').describe('Turns that were published or changed.'),
       id: z.string().describe('The revision of the transcript.'),
       data: z
         .strictObject({
@@ -42,7 +42,7 @@ export const liveEventShape = z
         .meta({ id: 'LiveTurns' }),
     }),
     z.strictObject({
-      event: z.literal('preview'),
+      event: z.literal('preview').describe('Preliminary lines.'),
       data: z
         .strictObject({
           from_ms: count.describe('What audio from here on says so far, in ms of the timeline.'),
@@ -51,7 +51,7 @@ export const liveEventShape = z
         .meta({ id: 'LivePreview' }),
     }),
     z.strictObject({
-      event: z.literal('end'),
+      event: z.literal('end').describe('Nothing follows.'),
       data: z.strictObject({}).describe('The recording has ended, and nothing of it waits.'),
     }),
   ])

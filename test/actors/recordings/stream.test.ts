@@ -108,6 +108,7 @@ const one_stored: Stream = {
   ...{ ...one_open, stored_chunks: 1, stored_bytes: 100, stored_until_ms: 1_000, open: [] },
   unprocessed: 1,
   kept: { chunks: 1, oldest_ms: START_MS - 9 },
+  last_stored_at_ms: START_MS,
 };
 const due = { owner: 'processing', index: 'due', member: ID };
 /** What is stored waits for a worker and is kept for retention to find, and the stream is where both look. */
