@@ -818,14 +818,17 @@ export type ListedStream = {
 };
 
 export type LiveEvent = {
+  /** Turns that were published or changed. */
   event: 'turns';
   /** The revision of the transcript. */
   id: string;
   data: LiveTurns;
 } | {
+  /** Preliminary lines. */
   event: 'preview';
   data: LivePreview;
 } | {
+  /** Nothing follows. */
   event: 'end';
   /** The recording has ended, and nothing of it waits. */
   data: { [name: string]: unknown };

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
+import { SeededRandom } from '../../../src/engine/random/seeded_random.js';
 import { BUILT_IN_MODEL } from '../../../src/engine/speech/speech_model.js';
 import { SpeechProcess, SpeechProcessFailed } from '../../../src/engine/speech/speech_process.js';
+import { drawSeed } from '../../fixtures/seed.js';
 import { audioFixture, NO_MODEL, SAID } from '../../fixtures/speech.js';
 import { until } from '../../fixtures/until.js';
 
@@ -63,6 +66,31 @@ t.test('K-162 other languages are no text, but speech that was not understood', 
     const { segments, not_understood } = await speech.recognize(audioFixture(`${name}.opus`), OPTIONS, SIGNAL);
     t.same(segments, [], name);
     t.equal(not_understood.length, 1, name);
+  }
+});
+
+t.test('K-162 silence, noise and music are no text', { skip: NO_MODEL }, async (t) => {
+  const speech = open(t);
+  const random = new SeededRandom(drawSeed(t));
+  const noise = () => (random.below(2_001) - 1_000) / 1_000;
+  const chord = (at: number) => {
+    const beat = Math.floor(at / 8_000) % 4;
+    const tones = [220, 277, 330].map((hertz) => Math.sin((2 * Math.PI * hertz * (1 + beat / 8) * at) / 16_000));
+    return (tones.reduce((sum, one) => sum + one, 0) / 6) * Math.exp(-(at % 8_000) / 6_000);
+  };
+  const sounds: Record<string, (at: number) => number> = {
+    silence: () => 0,
+    noise: () => noise() * 0.2,
+    hiss: () => noise() * 0.005,
+    hum: (at) => 0.3 * Math.sin((2 * Math.PI * 50 * at) / 16_000),
+    music: chord,
+    clicks: (at) => (at % 9_000 < 20 ? 0.9 : 0),
+  };
+  for (const [name, sound] of Object.entries(sounds)) {
+    const samples = Buffer.alloc(20 * 16_000 * 2);
+    for (let at = 0; at < samples.length / 2; at++) samples.writeInt16LE(Math.round(sound(at) * 32_000), at * 2);
+    const wav = writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: 16_000 }) }, samples);
+    t.same((await speech.recognize(wav, OPTIONS, SIGNAL)).segments, [], name);
   }
 });
 
