@@ -42,6 +42,11 @@ export async function runProgram(
   program: Command,
   wordsFor: (error: unknown) => string | undefined = () => undefined,
 ): Promise<void> {
+  // Whoever reads the output may have seen enough: `spool --help | head`.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
   try {
     await program.parseAsync();
   } catch (error) {

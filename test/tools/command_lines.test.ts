@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -85,4 +85,19 @@ t.test('neither packages nor a build are needed to say so', async (t) => {
   const answers = await Promise.all(runs.map(([program, option]) => runIn(folder, program, option)));
   for (const [index, answer] of answers.entries())
     t.match(answer, { code: 0, errors: '' }, runs[index]?.join(' ') ?? '');
+});
+
+t.test('a reader that has seen enough ends a program quietly', async (t) => {
+  const said = await new Promise<{ code: number | null; errors: string }>((resolve) => {
+    const child = spawn(process.execPath, [join(ROOT, 'tools/spool.mjs'), '--help'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    let errors = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
+    });
+    child.once('close', (code) => resolve({ code, errors }));
+  });
+  t.same(said, { code: 0, errors: '' });
 });
