@@ -69,7 +69,7 @@ async function record(): Promise<void> {
     },
   );
 
-  await browsing.walk(t, 'K-174 a reload in the middle loses nothing that was sent or kept', async (t, visitor) => {
+  await browsing.walk(t, 'a reload in the middle loses nothing that was sent or kept', async (t, visitor) => {
     const { page } = visitor;
     const account = await begin(visitor);
     await enterApp(browsing, visitor, '/record', account.email);
@@ -100,7 +100,7 @@ async function record(): Promise<void> {
     t.equal(await cut_off.count(), 0, 'nothing is left');
   });
 
-  await browsing.walk(t, 'K-174 after a crash the same recording goes on, or is discarded', async (t, visitor) => {
+  await browsing.walk(t, 'after a crash the same recording goes on, or is discarded', async (t, visitor) => {
     const { page } = visitor;
     const account = await begin(visitor);
     // As in a crash, the page hears nothing of its end.

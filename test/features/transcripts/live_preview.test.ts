@@ -1,12 +1,12 @@
 import pino from 'pino';
 import t from 'tap';
-import type { LivePreview } from '../../kits/typescript/src/api.js';
-import { TestAccount } from '../fixtures/account.js';
-import { LiveReader } from '../fixtures/live_text.js';
-import { LENGTHS_MS, NO_MODEL, SAID, SAID_MS, spokenFile } from '../fixtures/speech.js';
-import { TestSpool } from '../fixtures/spool.js';
-import { TestRecording } from '../fixtures/transcribing.js';
-import { until } from '../fixtures/until.js';
+import type { LivePreview } from '../../../kits/typescript/src/api.js';
+import { TestAccount } from '../../fixtures/account.js';
+import { LiveReader } from '../../fixtures/live_text.js';
+import { LENGTHS_MS, NO_MODEL, SAID, SAID_MS, spokenFile } from '../../fixtures/speech.js';
+import { TestSpool } from '../../fixtures/spool.js';
+import { TestRecording } from '../../fixtures/transcribing.js';
+import { until } from '../../fixtures/until.js';
 
 const SPEAKS = { RATE_LIMITS: 'off', CHUNK_WORKER: '1', TRANSCRIBE_BUILT_IN: '1' };
 
