@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -45,7 +45,11 @@ export class OtherBuild {
       writeFileSync(files, execFileSync('git', ['archive', revision], { cwd: ROOT, maxBuffer: 2 ** 30 }));
       execFileSync('tar', ['-xf', files, '-C', this.folder]);
       symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
-      const build = "import('./tools/setup.mjs').then(({ ensureBuilt }) => ensureBuilt())";
+      // Earlier revisions have their programs in bin/.
+      const setup = ['tools', 'bin']
+        .map((name) => `./${name}/setup.mjs`)
+        .find((path) => existsSync(join(this.folder, path)));
+      const build = `import('${setup}').then(({ ensureBuilt }) => ensureBuilt())`;
       execFileSync(process.execPath, ['-e', build], { cwd: this.folder, stdio: ['ignore', 'ignore', 'inherit'] });
     } catch (error) {
       this.remove();
