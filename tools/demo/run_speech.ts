@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { AppClient } from '../../kits/typescript/src/app_client.js';
 import { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { Patience } from '../../kits/typescript/src/retries.js';
+import { wordErrors } from '../../src/engine/speech/word_errors.js';
 import { UserError } from '../user_error.js';
 import { cameOf, dismiss, lookAgain, showInsights } from './insights.js';
 import { Progress } from './progress.js';
@@ -11,7 +12,6 @@ import { uploadProgressOf } from './run.js';
 import type { ChosenServer } from './server_choice.js';
 import type { SpokenRecording } from './speech_recording.js';
 import { lineOf, showTurns, type Turn } from './transcript.js';
-import { wordErrors } from './word_errors.js';
 
 /** The least share of words that are right. */
 const RIGHT_MIN = 0.8;

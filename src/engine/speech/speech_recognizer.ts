@@ -2,6 +2,7 @@ import type { OfflineRecognizer, OfflineRecognizerConfig, Vad } from 'sherpa-onn
 import { type Sentence, sentencesOf } from './sentences.js';
 import type { SpeechModel } from './speech_model.js';
 import { SPEECH_RATE, utterancesOf, voiceConfig, wholeUtterancesOf } from './utterances.js';
+import { wordErrors, wordsOf } from './word_errors.js';
 
 export type RecognizedSegment = Sentence & { confidence: number | null; speaker?: string | undefined };
 
@@ -129,19 +130,6 @@ function altered(samples: Float32Array): Float32Array {
 
 /** Words that have to change to make one text the other, as a share of the longer one. */
 function disagreementOf(one: string, other: string): number {
-  const [a, b] = [wordsOf(one), wordsOf(other)];
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [i, word] of a.entries()) {
-    const next = [i + 1];
-    for (const [j, against] of b.entries()) {
-      const changed = (row[j] as number) + (word === against ? 0 : 1);
-      next.push(Math.min((row[j + 1] as number) + 1, (next[j] as number) + 1, changed));
-    }
-    row = next;
-  }
-  return (row[b.length] as number) / Math.max(1, a.length, b.length);
-}
-
-function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+  const { words, errors } = wordErrors(one, other);
+  return errors / Math.max(1, words, wordsOf(other).length);
 }

@@ -7,7 +7,7 @@ import { serverEventsOf } from '../../../dist/app/api/server_events.js';
 import { pcm16Format, writeWav } from '../../../dist/src/engine/audio/wav.js';
 import { BUILT_IN_MODEL } from '../../../dist/src/engine/speech/speech_model.js';
 import { SpeechProcess } from '../../../dist/src/engine/speech/speech_process.js';
-import { wordErrors } from '../../../dist/tools/demo/word_errors.js';
+import { wordErrors } from '../../../dist/src/engine/speech/word_errors.js';
 import { quantile } from '../measure.mjs';
 import { cpuMs, rssBytes, temporaryFolder } from '../processes.mjs';
 import { startSpool } from '../spool_setup.mjs';

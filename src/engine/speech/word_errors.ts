@@ -1,5 +1,5 @@
 /** Counts the words that differ between what was said and what was heard: left out, put in, or others. */
-export type WordErrors = { words: number; errors: number };
+type WordErrors = { words: number; errors: number };
 
 export function wordErrors(said: string, heard: string): WordErrors {
   const [wanted, found] = [wordsOf(said), wordsOf(heard)];
@@ -16,6 +16,6 @@ export function wordErrors(said: string, heard: string): WordErrors {
   return { words: wanted.length, errors: row[found.length] as number };
 }
 
-function wordsOf(text: string): string[] {
+export function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { wordErrors } from '../../../tools/demo/word_errors.js';
+import { wordErrors } from '../../../src/engine/speech/word_errors.js';
 
 t.test('words that differ are counted', async (t) => {
   const rows: [string, string, number, number][] = [
