@@ -50,17 +50,23 @@ export class Wire {
       };
       const sent = module.request(options, (response) => {
         const pieces: Buffer[] = [];
-        response.on('data', (piece: Buffer) => pieces.push(piece));
-        response.on('error', (error: NodeJS.ErrnoException) => none(error.code ?? error.message));
-        response.on('end', () =>
+        const type = response.headers['content-type'] ?? '';
+        const answered = () =>
           resolve({
             status: response.statusCode ?? 0,
             retry_after: response.headers['retry-after'],
-            type: response.headers['content-type'] ?? '',
+            type,
             body: Buffer.concat(pieces).subarray(0, ANSWER_BYTES_MAX).toString(),
             why: '',
-          }),
-        );
+          });
+        response.on('data', (piece: Buffer) => {
+          pieces.push(piece);
+          if (!type.startsWith('text/event-stream')) return;
+          answered(); // such an answer has no end
+          sent.destroy();
+        });
+        response.on('error', (error: NodeJS.ErrnoException) => none(error.code ?? error.message));
+        response.on('end', answered);
       });
       sent.on('timeout', () => {
         none('no answer in time');
