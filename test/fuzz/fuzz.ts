@@ -20,6 +20,8 @@ const LOOK_EVERY = 400;
 const PROBLEMS_MAX = 20;
 const SETTLED_MAX_MS = 20_000;
 const FILES_LEFT_OPEN_MAX = 24;
+/** Of the server: without a bound, what is garbage stays for long, and looks like what is kept. */
+const HEAP_MIB_MAX = 256;
 const MEMORY = { settled_ms: 1_500, growth_max_mib: 200, factor_max: 1.6 };
 
 /** `files` are those that are open, without segments of audio: of these a bounded number stays open. */
@@ -53,6 +55,7 @@ export async function fuzz({
     CHUNK_WORKER: '1',
     CONTENT_WORKER: '0',
     WEBHOOK_BLOCK_PRIVATE: '0',
+    NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB_MAX}`,
   });
   const report: FuzzReport = { sent: 0, seconds: 0, statuses: new Map(), memory: [], worlds: 0, problems: [] };
   try {

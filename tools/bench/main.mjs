@@ -10,6 +10,7 @@ import * as growth from './rows/growth.mjs';
 import * as handshakes from './rows/handshakes.mjs';
 import * as idle from './rows/idle.mjs';
 import * as insights from './rows/insights.mjs';
+import * as meetings from './rows/meetings.mjs';
 import * as memory from './rows/memory.mjs';
 import * as oauth from './rows/oauth.mjs';
 import * as processes from './rows/processes.mjs';
@@ -34,6 +35,7 @@ const ROWS = {
   speech,
   retention,
   insights,
+  meetings,
   processes,
   idle,
 };

@@ -1,0 +1,130 @@
+/** Records a labelled conversation into a server whose engine hears what its script says, and asks what was made of it. */
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pcm16Format, writeWav } from '../../../dist/src/engine/audio/wav.js';
+import { speak } from '../../../dist/tools/speech/audible_script.js';
+
+/** Low: what is said stands in the samples, and nobody listens to them. */
+const RATE = 4_000;
+const FORMAT = { frames_per_second: RATE, frame_bytes: 2 };
+const CHUNK_MS = 30_000;
+const POLL_MS = 200;
+const WAIT_MS_MAX = 60_000;
+/** Until a conversation that nobody adds to is over. */
+const OVER_MS = 11 * 60_000;
+const QUIET_MS = 2_500;
+const PASSAGES = 8;
+
+async function until(what, read) {
+  for (const end = performance.now() + WAIT_MS_MAX; performance.now() < end; await delay(POLL_MS)) {
+    const got = await read();
+    if (got) return got;
+  }
+  throw new Error(`${what}: not within ${WAIT_MS_MAX} ms`);
+}
+
+/** Gives what the server made of it, in the form that score.mjs reads. */
+export async function feed(spool, conversation) {
+  const captured_ms = Date.parse(conversation.captured_at);
+  const now_ms = Date.parse((await spool.operator.advanceClock(1)).now);
+  if (captured_ms > now_ms) await spool.operator.advanceClock(captured_ms - now_ms);
+  const { app } = await spool.signIn(`${conversation.id}@spool.example`);
+  const { id: account_id } = await app.ask('GET', '/me');
+  const tools = { enabled: true };
+  await spool.operator.ask('PUT', `/ops/accounts/${account_id}/entitlements/developer.tools`, tools);
+  const stream_id = await record(app, { conversation, captured_at: new Date(captured_ms).toISOString() });
+  const contacts = {};
+  for (const [letter, name] of Object.entries(conversation.speakers))
+    contacts[letter] = (await app.ask('POST', '/contacts', { name, is_self: Object.keys(contacts).length === 0 })).id;
+  await nameSpeakers(app, { conversation, stream_id, contacts });
+  await until('a conversation', async () =>
+    (await allOf(app, '/conversations')).some(({ title, summary }) => title ?? summary),
+  );
+  await spool.operator.advanceClock(OVER_MS);
+  await delay(QUIET_MS);
+  return await made(app, { conversation, contacts });
+}
+
+async function record(app, { conversation, captured_at }) {
+  const { id: source_id } = await app.ask('POST', '/sources', { name: 'Recorder' });
+  const { id } = await app.ask('POST', '/audio/streams', { source_id, captured_at });
+  const end_ms = Math.ceil((conversation.turns.at(-1).end_ms + 1_000) / 1_000) * 1_000;
+  const samples = Buffer.alloc((end_ms / 1_000) * RATE * FORMAT.frame_bytes);
+  speak(samples, FORMAT, conversation.turns);
+  for (let from = 0, sequence = 0; from < end_ms; from += CHUNK_MS, sequence += 1) {
+    const to = Math.min(end_ms, from + CHUNK_MS);
+    const byteOf = (ms) => (ms / 1_000) * RATE * FORMAT.frame_bytes;
+    const fmt = pcm16Format({ channels: 1, frames_per_second: RATE });
+    const wav = writeWav({ fmt }, samples.subarray(byteOf(from), byteOf(to)));
+    const { upload_path } = await app.ask('POST', `/audio/streams/${id}/chunks/intents`, {
+      ...{ source_chunk_ref: randomUUID(), sequence, source_start_ms: from, publication_start_ms: from },
+      ...{ source_end_ms: to, codec: 'pcm_s16le', container: 'wav', size_bytes: wav.length },
+      sha256: createHash('sha256').update(wav).digest('hex'),
+    });
+    await app.upload(upload_path, wav);
+  }
+  await app.ask('POST', `/audio/streams/${id}/end`, { end_ms });
+  await until('the transcript', async () => {
+    const { waiting, covered } = await app.ask('GET', `/audio/streams/${id}/transcript`);
+    return waiting.length === 0 && covered.length > 0;
+  });
+  return id;
+}
+
+/** Each speaker is the person who says most of its turns. */
+async function nameSpeakers(app, { conversation, stream_id, contacts }) {
+  const turns = await allOf(app, `/turns?stream_id=${stream_id}`);
+  for (const speaker of new Set(turns.flatMap((turn) => turn.speaker ?? []))) {
+    const numbers = turns.filter((turn) => turn.speaker === speaker).flatMap((turn) => turnsIn(conversation, [turn]));
+    const letters = numbers.map((n) => conversation.turns[n - 1].speaker);
+    const times = (letter) => letters.filter((one) => one === letter).length;
+    const [most] = [...new Set(letters)].sort((a, b) => times(b) - times(a));
+    if (most !== undefined)
+      await app.ask('PATCH', `/audio/streams/${stream_id}/speakers/${speaker}`, { contact_id: contacts[most] });
+  }
+}
+
+async function made(app, { conversation, contacts }) {
+  const lengthOf = ({ started_at, ended_at }) => Date.parse(ended_at) - Date.parse(started_at);
+  const [longest] = (await allOf(app, '/conversations')).sort((a, b) => lengthOf(b) - lengthOf(a));
+  const names = new Map(Object.entries(contacts).map(([letter, id]) => [id, conversation.speakers[letter]]));
+  const ownerOf = ({ owner_contact_id: id }) => (id === null ? null : (names.get(id) ?? 'somebody else'));
+  const suggestions = (await allOf(app, '/suggestions')).filter(({ status }) => status === 'open').reverse();
+  const recall = [];
+  for (const { q: query } of conversation.questions) {
+    const body = { query, time_zone: conversation.time_zone, limit: PASSAGES };
+    const { items } = await app.ask('POST', '/recall', body);
+    const spans = (item) => (item.turns.length > 0 ? item.turns : [item]);
+    recall.push({ q: query, results: items.map((item) => turnsIn(conversation, spans(item))) });
+  }
+  return {
+    title: longest?.title ?? null,
+    summary: longest?.summary ?? null,
+    recall,
+    suggestions: suggestions.map(({ kind, text, due_at, roles, evidence }) => ({
+      ...{ kind, text, due_at, owner: ownerOf(roles) },
+      turns: turnsIn(conversation, evidence),
+    })),
+  };
+}
+
+async function allOf(app, path) {
+  const all = [];
+  for (let cursor = null; ; ) {
+    const rest = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await app.ask('GET', `${path}${path.includes('?') ? '&' : '?'}limit=100${rest}`);
+    all.push(...page.items);
+    cursor = page.cursor;
+    if (cursor === null || page.items.length === 0) return all;
+  }
+}
+
+/** Numbers of the turns that lie in these spans for half of their own time, or of the span's. */
+function turnsIn(conversation, spans) {
+  const isIn = (turn) =>
+    spans.some(({ start_ms, end_ms }) => {
+      const shared_ms = Math.min(turn.end_ms, end_ms) - Math.max(turn.start_ms, start_ms);
+      return shared_ms > 0 && shared_ms >= Math.min(turn.end_ms - turn.start_ms, end_ms - start_ms) / 2;
+    });
+  return conversation.turns.filter(isIn).map(({ n }) => n);
+}
