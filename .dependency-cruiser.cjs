@@ -1,6 +1,6 @@
 /*
  * Imports run one way, from storey to storey: src/host, routes, src/edge and src/features, src/access, src/engine, actors,
- * src/domain. README.md, "The map". tools/checks/rooms.mjs holds the rooms of one storey apart.
+ * src/domain. docs/architecture.md, "The map". tools/checks/rooms.mjs holds the rooms of one storey apart.
  */
 
 /** @type {import('dependency-cruiser').IConfiguration} */

@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import { GUIDES as ALL_GUIDES } from '../../src/edge/reference/guide_names.js';
 import { Browsing } from '../fixtures/browsing.js';
 import { contrast, inspect, luminance } from '../fixtures/page_inspection.js';
 
-const GUIDES = ['devices', 'webhooks', 'transcription', 'insights', 'search', 'assistants', 'running'].map(
-  (name) => `/guides/${name}`,
-);
+const GUIDES: string[] = ALL_GUIDES.map(({ name }) => `/guides/${name}`);
 const REFERENCE = [
   ...['/reference', '/reference/events-and-webhooks', '/reference/oauth', '/reference/shapes'],
   ...['/reference/devices', '/reference/devices/recording'],

@@ -21,7 +21,6 @@ export type DemoOptions = {
   deviceServer?: string;
 };
 
-/** Short, so that turns come while one watches. */
 /** As long as one may be: speakers are told apart within a window. */
 const WEEK_WINDOW_S = '600';
 

@@ -1,5 +1,6 @@
 /** The guides, in the order in which pages link to them. Each is a file of docs/. */
 export const GUIDES = [
+  { name: 'first_calls', title: 'First calls', about: 'Signing in, recording and reading with curl' },
   { name: 'devices', title: 'Device guide', about: 'Provisioning, streams, chunks, what a recorder must survive' },
   { name: 'webhooks', title: 'Webhook guide', about: 'Receiving events, checking signatures, retries' },
   { name: 'transcription', title: 'Transcription guide', about: 'Engines, workers, what becomes of audio' },

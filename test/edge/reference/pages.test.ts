@@ -4,13 +4,12 @@ import { ROUTES } from '../../../routes/index.js';
 import { areaId, areasOf } from '../../../src/edge/http/openapi/areas.js';
 import { documentsOf } from '../../../src/edge/http/openapi/documents.js';
 import { clientTypes } from '../../../src/edge/http/openapi/typescript.js';
+import { GUIDES as ALL_GUIDES } from '../../../src/edge/reference/guide_names.js';
 import { TestSpool } from '../../fixtures/spool.js';
 
 const spool = await TestSpool.start();
 t.teardown(() => spool.end());
-const GUIDES = ['devices', 'webhooks', 'transcription', 'insights', 'search', 'assistants', 'running'].map(
-  (name) => `/guides/${name}`,
-);
+const GUIDES: string[] = ALL_GUIDES.map(({ name }) => `/guides/${name}`);
 /** The pages of the reference, each with the listener whose routes it shows. */
 const AREAS = (['public', 'device'] as const).flatMap((listener) =>
   areasOf(ROUTES[listener]).map(({ name }) => ({
