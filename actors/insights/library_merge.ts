@@ -1,5 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { mayWithdraw } from '../../src/domain/suggestions.js';
+import { DUE_FIELDS, dueDateOf } from './due.js';
 import { textKey } from './library_items.js';
 import { overlap, sharedMs } from './library_spans.js';
 import type {
@@ -44,6 +45,7 @@ const SUGGESTION_FIELDS = {
   text: 'text',
   status: 'status',
   due_at: 'due_at_ms',
+  due_date: 'due_date',
   evidence: 'evidence',
 } as const satisfies Record<string, keyof Suggestion>;
 const MEMORY_FIELDS = { kind: 'kind', text: 'text', evidence: 'evidence' } as const satisfies Record<
@@ -122,14 +124,14 @@ function replacing(
   if (same === undefined) return op;
   const [number] = same;
   taken_back.delete(number);
-  const { kind, text, stems, due_at_ms, evidence } = op;
-  return { op: 'revise', number, kind, text, stems, due_at_ms, evidence };
+  const { kind, text, stems, due_at_ms, due_date = null, evidence } = op;
+  return { op: 'revise', number, kind, text, stems, due_at_ms, due_date, evidence };
 }
 
 /** Field by field; what a person set stays. */
 function revisionOf(
   was: Suggestion,
-  { kind, text, stems, due_at_ms, evidence }: Extract<SuggestionOp, { op: 'revise' }>,
+  { kind, text, stems, due_at_ms, due_date = null, evidence }: Extract<SuggestionOp, { op: 'revise' }>,
 ): { fields: Partial<Suggestion>; is_protected: boolean } {
   const fields: Partial<Suggestion> = {};
   let is_protected = false;
@@ -138,9 +140,10 @@ function revisionOf(
     if (was.protected_fields.includes('text')) is_protected = true;
     else Object.assign(fields, { text, stems: stems ?? [] });
   }
-  if (due_at_ms !== undefined && due_at_ms !== was.due_at_ms) {
-    if (was.protected_fields.includes('due_at')) is_protected = true;
-    else fields.due_at_ms = due_at_ms;
+  if (due_at_ms !== undefined && (due_at_ms !== was.due_at_ms || due_date !== dueDateOf(was))) {
+    // Day and time are one choice.
+    if (was.protected_fields.some((field) => DUE_FIELDS.has(field))) is_protected = true;
+    else Object.assign(fields, { due_at_ms, due_date });
   }
   if (evidence.length > 0) fields.evidence = evidence.slice(0, LIMITS.evidence_spans_max);
   return { fields, is_protected };
@@ -223,7 +226,7 @@ function changesOf<Item extends object>(
     const was = before.get(number);
     if (was === undefined || was === is) return [];
     const changed_fields = Object.entries(names)
-      .filter(([, name]) => JSON.stringify(was[name]) !== JSON.stringify(is[name]))
+      .filter(([, name]) => JSON.stringify(was[name] ?? null) !== JSON.stringify(is[name] ?? null))
       .map(([shown]) => shown)
       .sort();
     if (changed_fields.length === 0) return [];

@@ -39,6 +39,7 @@ const TOO_MUCH = refuse(
 const CONVERSATION_FIELDS = {
   title: 'title',
   summary: 'summary',
+  summary_sentences: 'sentences',
   topics: 'topics',
   participants: 'participants',
   language: 'language',
@@ -315,7 +316,7 @@ function writeConversation(
   const title = was.protected_fields.includes('title') ? was.title : said.title;
   const is: Conversation = { ...was, ...said, title };
   const changed_fields = Object.entries(CONVERSATION_FIELDS)
-    .filter(([, name]) => JSON.stringify(was[name]) !== JSON.stringify(is[name]))
+    .filter(([, name]) => shownText(was, name) !== shownText(is, name))
     .map(([shown]) => shown)
     .sort();
   const is_same_made =
@@ -328,4 +329,9 @@ function writeConversation(
   const fields = { ...said, title, ...made, run_id };
   const item = writing.change('conversation', number, { was, fields, by: 'pipeline', changed_fields });
   conversationEvent(writing, 'conversation.updated', { number, item, changed_fields, run_id });
+}
+
+/** A field as it is compared; sentences that nobody has stored are none. */
+function shownText(item: Conversation, name: keyof Conversation): string {
+  return JSON.stringify(item[name] ?? (name === 'sentences' ? [] : null));
 }

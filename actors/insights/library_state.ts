@@ -95,12 +95,18 @@ type Item = {
 /** When the first of what an item rests on was said, and in what language; absent where nobody noted it. */
 export type HeardLanguage = { at_ms: number; language: string | null };
 
+/** A sentence of a summary, and where it was said. */
+export type SummarySentence = { text: string; evidence: Span[] };
+
 export type Conversation = Item & {
   parts: Span[];
   started_at_ms: number;
   ended_at_ms: number;
   title: string | null;
+  /** The texts of its sentences, joined (`summaryOf`). */
   summary: string | null;
+  /** Absent in what an earlier release made; `sentencesOf` reads them. */
+  sentences?: SummarySentence[];
   topics: string[];
   participants: StoredParticipant[];
   language: string | null;
@@ -151,6 +157,8 @@ export type Suggestion = Item & {
   text: string;
   status: SuggestionStatus;
   due_at_ms: number | null;
+  /** Where only a day was named: that day, of which `due_at_ms` is noon; `dueDateOf` reads it. */
+  due_date?: string | null;
   roles: Roles;
   /** Its group's number. */
   group: number | null;
@@ -244,7 +252,7 @@ export type FoundConversation = Pick<InsightJob, 'parts' | 'session_id' | 'start
 /** The checked result of an engine: each text is supported by turns, which `evidence` names. */
 export type CheckedInsights = {
   made_by: MadeBy;
-  conversation: Pick<Conversation, 'title' | 'summary' | 'topics' | 'participants' | 'language'>;
+  conversation: Pick<Conversation, 'title' | 'summary' | 'sentences' | 'topics' | 'participants' | 'language'>;
   suggestions: SuggestionOp[];
   memories: MemoryOp[];
   /** The number of items that no turn supports. */
@@ -259,6 +267,7 @@ export type SuggestionOp =
       text: string;
       stems: string[];
       due_at_ms: number | null;
+      due_date?: string | null;
       roles: Roles;
       evidence: Span[];
     }
@@ -269,6 +278,8 @@ export type SuggestionOp =
       text?: string;
       stems?: string[];
       due_at_ms?: number | null;
+      /** Present where `due_at_ms` is. */
+      due_date?: string | null;
       evidence: Span[];
     }
   | { op: 'withdraw'; number: number };

@@ -2,6 +2,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { mayBecome } from '../../src/domain/suggestions.js';
 import { type Decision, type Facts, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
+import { dueDateOf } from './due.js';
 import { type Grouped, type GroupOf, groupRecords, join, move } from './library_groups.js';
 import {
   act,
@@ -28,6 +29,8 @@ type SuggestionEdit = {
   text?: string | undefined;
   stems?: string[] | undefined;
   due_at_ms?: number | null | undefined;
+  /** With `due_at_ms`, its noon; absent beside a time. */
+  due_date?: string | null | undefined;
   roles?: Partial<Roles> | undefined;
   status?: SuggestionStatus | undefined;
 };
@@ -125,7 +128,7 @@ type FeedbackReply = { number: number; created_at_ms: number; item: Suggestion }
 /** The part of an edit that differs from the present values. */
 function editOf(
   was: Suggestion,
-  { text, stems, due_at_ms, roles, status }: SuggestionEdit,
+  { text, stems, due_at_ms, due_date = null, roles, status }: SuggestionEdit,
 ): { fields: Partial<Suggestion>; changed_fields: string[] } {
   const fields: Partial<Suggestion> = {};
   const changed_fields: string[] = [];
@@ -137,6 +140,10 @@ function editOf(
   if (due_at_ms !== undefined && due_at_ms !== was.due_at_ms) {
     fields.due_at_ms = due_at_ms;
     changed_fields.push('due_at');
+  }
+  if (due_at_ms !== undefined && due_date !== dueDateOf(was)) {
+    fields.due_date = due_date;
+    changed_fields.push('due_date');
   }
   const { owner_contact_id = was.roles.owner_contact_id, requester_contact_id = was.roles.requester_contact_id } =
     roles ?? {};

@@ -12,6 +12,7 @@ import { conversationEvent, takeAway } from './library_edits.js';
 import { itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
 import { spansOf } from './library_spans.js';
 import type { Conversation, DeletedSpeech, ItemKind, Items, Library, Memory, Suggestion } from './library_state.js';
+import { sentencesOf, summaryOf } from './summary.js';
 import { LIBRARY_MEMBER, WITHDRAWAL_INDEX } from './withdrawal_index.js';
 
 /**
@@ -19,24 +20,27 @@ import { LIBRARY_MEMBER, WITHDRAWAL_INDEX } from './withdrawal_index.js';
  * or edited is that person's own and stays.
  */
 
-/** One that rests on deleted speech, as it was when a worker saw that. `is_left`: of a conversation, a part stands. */
-export type ForgottenItem = { kind: ItemKind; number: number; revision: number; is_left?: boolean };
+/** Of a conversation: whether a part of it stands, and the sentences of its summary that go where the rest stays. */
+export type ForgottenSpeech = { is_left: boolean; gone_sentences?: number[] };
+/** One that rests on deleted speech, as it was when a worker saw that. */
+export type ForgottenItem = { kind: ItemKind; number: number; revision: number } & Partial<ForgottenSpeech>;
 /** `silent`: its source is deleted, and no event follows that. */
 type Withdrawal = { items: ForgottenItem[]; silent: boolean };
 
 const ofLibrary = given((state: Library | null) => state ?? NO_LIBRARY);
 /** Fields of a suggestion that make it a person's own once that person sets them. */
-const EDITED_FIELDS: ReadonlySet<string> = new Set(['text', 'due_at', 'roles']);
+const EDITED_FIELDS: ReadonlySet<string> = new Set(['text', 'due_at', 'due_date', 'roles']);
 
 /** The item without what was taken from speech, or as it is where it is a person's own; null where nothing is left. */
 export function withoutSpeech<Kind extends ItemKind>(
   kind: Kind,
   item: Items[Kind],
-  { is_left }: { is_left: boolean },
+  { is_left, gone_sentences }: ForgottenSpeech,
 ): Items[Kind] | null {
   if (kind === 'suggestion') return withoutText(item as Suggestion) as Items[Kind];
   if (kind === 'memory') return (item as Memory).protected ? item : null;
   const conversation = item as Conversation;
+  if (is_left && gone_sentences !== undefined) return withoutSentences(conversation, gone_sentences) as Items[Kind];
   return is_left || conversation.protected_fields.length > 0 ? (untold(conversation) as Items[Kind]) : null;
 }
 
@@ -46,14 +50,19 @@ function withoutText(item: Suggestion): Suggestion {
     item.status === 'completed' ||
     item.protected_fields.some((field) => EDITED_FIELDS.has(field));
   if (is_own || (item.status === 'withdrawn' && item.text === '')) return item;
-  return { ...item, status: 'withdrawn', text: '', due_at_ms: null, stems: [] };
+  return { ...item, status: 'withdrawn', text: '', due_at_ms: null, due_date: null, stems: [] };
 }
 
 /** A conversation without what was said; a title that a person gave stays. */
 function untold(item: Conversation): Conversation {
   const title = item.protected_fields.includes('title') ? item.title : null;
   const is_untold = item.title === title && item.summary === null && item.topics.length === 0;
-  return is_untold ? item : { ...item, title, summary: null, topics: [] };
+  return is_untold ? item : { ...item, title, summary: null, sentences: [], topics: [] };
+}
+
+function withoutSentences(item: Conversation, gone: readonly number[]): Conversation {
+  const sentences = sentencesOf(item).filter((_, at) => !gone.includes(at));
+  return { ...item, summary: summaryOf(sentences), sentences };
 }
 
 export const withdrawalMessages = messagesOf<Library>()({
@@ -132,10 +141,10 @@ export function untell(writing: Writing, number: number): boolean {
   return true;
 }
 
-function withdraw(writing: Writing, { kind, number, is_left = false }: Omit<ForgottenItem, 'revision'>): void {
+function withdraw(writing: Writing, { kind, number, is_left = false, ...gone }: Omit<ForgottenItem, 'revision'>): void {
   const was = itemIn(writing.facts, kind, number);
   if (was === undefined) return;
-  const is = withoutSpeech(kind, was, { is_left });
+  const is = withoutSpeech(kind, was, { is_left, ...gone });
   if (is === null) {
     takeAway(writing, { kind, number, item: was });
     return;
@@ -157,13 +166,16 @@ function withdraw(writing: Writing, { kind, number, is_left = false }: Omit<Forg
 
 const SHOWN: Readonly<Record<string, string>> = {
   due_at_ms: 'due_at',
+  due_date: 'due_date',
+  sentences: 'summary_sentences',
   ...Object.fromEntries(['status', 'text', 'title', 'summary', 'topics'].map((name) => [name, name])),
 };
 
 function changedFields(was: Items[ItemKind], is: Items[ItemKind]): string[] {
   const before = was as unknown as Record<string, unknown>;
+  const isEmpty = (value: unknown) => value == null || (Array.isArray(value) && value.length === 0);
   return Object.entries(is)
-    .filter(([name, value]) => name in SHOWN && before[name] !== value)
+    .filter(([name, value]) => name in SHOWN && before[name] !== value && !(isEmpty(before[name]) && isEmpty(value)))
     .map(([name]) => SHOWN[name] as string)
     .sort();
 }

@@ -52,7 +52,7 @@ export function SuggestionRow({
   onChange: (suggestion: Suggestion) => void;
 }) {
   const [edited, setEdited] = useState(false);
-  const { id, kind, text, status, due_at, evidence } = suggestion;
+  const { id, kind, text, status, due_at, due_date, evidence } = suggestion;
   const step = useAction(async (to: Status) => onChange(await changed(suggestion, { status: to })));
   return (
     <li class={status === 'open' || status === 'accepted' ? 'suggestion' : 'suggestion settled'}>
@@ -61,7 +61,7 @@ export function SuggestionRow({
           <span>{KINDS[kind]}</span>
           {due_at !== null && (
             <span>
-              due <Time at={due_at} />
+              due {due_date === null ? <Time at={due_at} /> : <Time at={`${due_date}T12:00:00`} style="date" />}
             </span>
           )}
           <FromSession id={suggestion.session_id} />
@@ -105,10 +105,12 @@ export function SuggestionRow({
 
 function EditForm({ suggestion, onDone }: { suggestion: Suggestion; onDone: (suggestion: Suggestion) => void }) {
   const [text, setText] = useState(suggestion.text);
-  const [due, setDue] = useState(suggestion.due_at === null ? '' : localText(suggestion.due_at));
+  const due_before = suggestion.due_at === null ? '' : localText(suggestion.due_at);
+  const [due, setDue] = useState(due_before);
   const save = useAction(async () => {
     const due_at = due === '' ? null : new Date(due).toISOString();
-    onDone(await changed(suggestion, { text: text.trim(), due_at }));
+    // A day stays one while nobody sets a time.
+    onDone(await changed(suggestion, { text: text.trim(), ...(due !== due_before && { due_at }) }));
   });
   return (
     <form

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listCursor } from '../../src/access/cursors.js';
-import { listLimit, timestamp, trimmedLines, uuid, whole } from '../../src/access/request_schemas.js';
+import { calendarDay, listLimit, timestamp, trimmedLines, uuid, whole } from '../../src/access/request_schemas.js';
 import { id, no_cursor, pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import {
@@ -142,7 +142,13 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     body: z.object({
       state_version,
       text: trimmedLines(LIMITS.insight_text_chars_max).optional().describe('What is to be done, or known.'),
-      due_at: timestamp.nullable().optional().describe('When it is due; null for no time.'),
+      due_at: timestamp.nullable().optional().describe('When it is due; null for no time. No `due_date` is left.'),
+      due_date: calendarDay
+        .nullable()
+        .optional()
+        .describe(
+          "On which day it is due, at no time of it; null for none. `due_at` is noon of that day then, by the profile's `time_zone`, or the clocks where it was said.",
+        ),
       roles: z
         .object({
           owner_contact_id: contact.describe('Who is to do it; null for nobody.'),

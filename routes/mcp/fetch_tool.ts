@@ -66,7 +66,7 @@ async function turnDocument({ services, who }: ToolCaller, id: string): Promise<
 async function suggestionDocument({ services, who }: ToolCaller, id: string): Promise<Document> {
   const item = await readSuggestion(services, who, id);
   const view = await new InsightViews(services).suggestion(item);
-  const due = view.due_at === null ? [] : [`Due: ${view.due_at}`];
+  const due = view.due_at === null ? [] : [`Due: ${view.due_date ?? view.due_at}`];
   const quotes = view.evidence.flatMap(({ quote, at }) => (quote === null ? [] : [`Said ${at ?? ''}: ${quote}`]));
   return {
     id,

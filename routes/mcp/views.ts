@@ -84,6 +84,7 @@ export const toolSuggestionShape = z.strictObject({
   text: suggestion.text,
   status: suggestion.status,
   due_at: suggestion.due_at,
+  due_date: suggestion.due_date,
   owner_contact_id: suggestion.roles.shape.owner_contact_id,
   requester_contact_id: suggestion.roles.shape.requester_contact_id,
   session_id: suggestion.session_id,
@@ -130,13 +131,14 @@ export class InsightViews {
   }
 
   async suggestion(item: SuggestionView): Promise<z.infer<typeof toolSuggestionShape>> {
-    const { kind, text, status, due_at, roles, session_id, state_version, updated_at } = item;
+    const { kind, text, status, due_at, due_date, roles, session_id, state_version, updated_at } = item;
     return {
       suggestion_id: item.id,
       kind,
       text,
       status,
       due_at,
+      due_date,
       ...roles,
       session_id,
       state_version,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isDate } from '../domain/dates.js';
 import { EVENT_TYPE_FORM } from '../domain/event_types.js';
 import { isId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
@@ -53,6 +54,11 @@ export const timestamp = z
   .refine(isTimestamp, TIMESTAMP_RULE)
   .transform((text) => new Date(text).toISOString())
   .meta({ format: 'date-time' });
+
+const DATE_RULE = 'must be a day of the calendar, such as 2026-12-07';
+
+/** A day without a time. */
+export const calendarDay = z.string(DATE_RULE).refine(isDate, DATE_RULE).meta({ format: 'date' });
 
 /** When a recording began, and how far the clocks there were ahead of UTC, in minutes; 0 where the text says `Z`. */
 export const capturedAt = z

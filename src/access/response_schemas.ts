@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isDate } from '../domain/dates.js';
 import { EVENT_TYPES } from '../domain/event_types.js';
 import { isId } from '../domain/ids.js';
 import { PERMISSIONS } from '../domain/permissions.js';
@@ -23,6 +24,9 @@ export const serverNow = moment.describe('What time it is here.');
 export function momentOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
+
+/** A day of the calendar, such as 2026-12-07. */
+export const date = z.string().refine(isDate).meta({ format: 'date' });
 
 export const count = z.int().min(0);
 

@@ -46,7 +46,14 @@ function thinks({ user }: ChatRequest): object {
   const isGone = ({ text, status }: { text: string; status: string }) =>
     status === 'open' && !turns.some((turn) => turn.text === text);
   return {
-    conversation: { title: `${turns.length} turns`, summary: 'Two people speak.', topics: ['things'] },
+    conversation: {
+      title: `${turns.length} turns`,
+      sentences: turns.slice(0, 1).map(({ turn, text }) => ({
+        text: 'Two people speak.',
+        evidence: [{ turn, quote: text }],
+      })),
+      topics: ['things'],
+    },
     suggestions: [
       ...promises.filter(isNew).map(({ turn, text, speaker }) => ({
         ...{ op: 'new', kind: 'task', text, owner: speaker, evidence: [{ turn, quote: text }] },

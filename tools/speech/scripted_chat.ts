@@ -21,8 +21,14 @@ export type ChatRequest = {
     memories: { ref: number; kind: string; text: string }[];
     account: { about: string | null; languages: string[]; vocabulary: string[]; context: string[] };
     /** Of the question about a conversation in parts. */
-    parts?: { title: string | null; summary: string | null; topics: string[] }[];
+    parts?: ChatSummary[];
   };
+};
+
+type ChatSummary = {
+  title: string | null;
+  sentences: { text: string; evidence: { turn: number; quote: string }[] }[];
+  topics: string[];
 };
 
 /** A server at INSIGHTS_URL that says what a script says: `thinks` gets what it was asked, read back from the messages. */
@@ -55,13 +61,18 @@ export function completion(said: object | string): ScriptedAnswer {
   return { status: 200, body: JSON.stringify({ object: 'chat.completion', choices }) };
 }
 
+const SENTENCES_MAX = 3;
+
 /** A title, a summary, and a task of each turn that says "I will". */
 function promisesOf({ user }: ChatRequest): object {
-  if (user.parts !== undefined) return summaryOf(user.parts.map(({ title }) => title ?? ''));
+  if (user.parts !== undefined) {
+    const sentences = user.parts.flatMap((part) => part.sentences).slice(0, SENTENCES_MAX);
+    return { title: user.parts[0]?.title ?? null, sentences, topics: [] };
+  }
   const { turns } = user.what_people_said;
   const promises = turns.filter(({ text }) => /\bI will\b/.test(text));
   return {
-    conversation: summaryOf(turns.map(({ text }) => text)),
+    conversation: summaryOf(turns),
     suggestions: promises
       .filter(({ text }) => !user.suggestions.some((known) => known.text === text))
       .map(({ turn, text, speaker }) => ({
@@ -72,11 +83,13 @@ function promisesOf({ user }: ChatRequest): object {
   };
 }
 
-function summaryOf(texts: readonly string[]): object {
-  const [first = ''] = texts;
+function summaryOf(turns: readonly ChatTurn[]): ChatSummary {
   return {
-    title: first.slice(0, 60) || null,
-    summary: texts.slice(0, 3).join(' ').slice(0, 1_000) || null,
+    title: turns[0]?.text.slice(0, 60) || null,
+    sentences: turns.slice(0, SENTENCES_MAX).map(({ turn, text }) => ({
+      text: text.slice(0, 300),
+      evidence: [{ turn, quote: text.slice(0, 300) }],
+    })),
     topics: [],
   };
 }

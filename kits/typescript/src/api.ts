@@ -276,6 +276,13 @@ export type Conversation = {
   title: string | null;
   /** What was said, in short; null where nobody knows. */
   summary: string | null;
+  /** The sentences of `summary`, each with where it was said; none where an earlier release made it. */
+  summary_sentences: {
+    /** One sentence of it. */
+    text: string;
+    /** Where it was said. */
+    evidence: Evidence[];
+  }[];
   /** At most eight. */
   topics: string[];
   /** Whoever spoke most comes first. */
@@ -739,6 +746,8 @@ export type InsightWork = {
     status: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
     /** When it is due. */
     due_at: string | null;
+    /** On which day, where no time was named. */
+    due_date: string | null;
   }[];
   /** What is known already. */
   memories: {
@@ -762,6 +771,8 @@ export type InsightWork = {
   };
   /** What it wants to be known. */
   context: string[];
+  /** By which the account's days begin and end, such as Europe/Vienna; null where it named none. */
+  time_zone: string | null;
   /** To look for. */
   suggestion_kinds: ('task' | 'follow_up' | 'reminder' | 'question' | 'decision')[];
   /** To look for. */
@@ -1425,8 +1436,10 @@ export type Suggestion = {
   text: string;
   /** withdrawn: a later run found nothing any more that bears it, or people have deleted that. */
   status: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
-  /** When it is due; null for no time. */
+  /** When it is due; null for no time. Where only a day was named: noon of it, as `due_date` says. */
   due_at: string | null;
+  /** The day on which it is due, where no time of it was named, such as 2026-12-07; null otherwise. */
+  due_date: string | null;
   /** Whose matter it is. */
   roles: {
     /** Who is to do it; null where nobody knows, and to others. */
@@ -2697,8 +2710,10 @@ export type PublicApi = {
       state_version: number;
       /** What is to be done, or known. */
       text?: string;
-      /** When it is due; null for no time. */
+      /** When it is due; null for no time. No `due_date` is left. */
       due_at?: string | null;
+      /** On which day it is due, at no time of it; null for none. `due_at` is noon of that day then, by the profile's `time_zone`, or the clocks where it was said. */
+      due_date?: string | null;
       /** What is absent stays as it is. */
       roles?: {
         /** Who is to do it; null for nobody. */
@@ -3770,7 +3785,7 @@ export type OperatorApi = {
         withdrawn: number;
         /** What came to nothing. */
         dropped: {
-          /** Items that no turn bears. */
+          /** Items and sentences of the summary that no turn bears. */
           unsupported: number;
           /** Items that there were already, or that people did not want. */
           duplicate: number;

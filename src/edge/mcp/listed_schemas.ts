@@ -6,7 +6,7 @@ import { z } from 'zod';
  */
 
 type Schema = {
-  type?: string;
+  type?: string | string[];
   $ref?: string;
   $defs?: Record<string, Schema>;
   $schema?: string;
@@ -30,9 +30,18 @@ export function listedInput(input: z.ZodType): ObjectSchema {
       for (const name of LEFT_OUT) delete jsonSchema[name];
       if (jsonSchema.format === ID_FORMAT) delete jsonSchema.format;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      joinNull(jsonSchema);
     },
   });
   return schema as ObjectSchema;
+}
+
+/** One schema or null, in one schema. */
+function joinNull(schema: Schema): void {
+  const { anyOf: [one, none, ...others] = [] } = schema;
+  if (typeof one?.type !== 'string' || none?.type !== 'null' || others.length > 0) return;
+  delete schema.anyOf;
+  Object.assign(schema, one, { type: [one.type, 'null'] });
 }
 
 /** The names of lists in results; connectors expect `results` of a search. */

@@ -8,9 +8,13 @@ import {
   type StoredParticipant,
   SUGGESTION_KINDS,
   type SuggestionOp,
+  type SummarySentence,
 } from '../../../actors/insights/library_state.js';
+import { summaryOf } from '../../../actors/insights/summary.js';
+import { isDate } from '../../domain/dates.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
+import { noonOf } from '../../engine/time/time_zone.js';
 import { cleanText, comparedWords, foreignAddresses, wordsInOrder } from './clean_text.js';
 import {
   contactCalled,
@@ -19,6 +23,7 @@ import {
   type RawEvidence,
   type RawInsights,
   type RawMemory,
+  type RawSentence,
   type RawSuggestion,
   rolesOf,
 } from './insight_input.js';
@@ -52,6 +57,10 @@ const evidence = z
   .max(LIMITS.evidence_spans_max, `must be at most ${LIMITS.evidence_spans_max}`)
   .optional()
   .describe('Which turns say so. Without any it does not exist.');
+const sentence = z.strictObject({
+  text: text(LIMITS.insight_text_chars_max).describe('A whole sentence.'),
+  evidence,
+});
 const ref = number.nullish();
 const item_text = text(LIMITS.insight_text_chars_max).nullish();
 
@@ -60,7 +69,14 @@ export const RAW_INSIGHTS = {
   conversation: z.strictObject(
     {
       title: text(LIMITS.conversation_title_chars_max).nullable().describe('What it is about, in a few words.'),
-      summary: text(LIMITS.insight_summary_chars_max).nullable().describe('What was said, in a few sentences.'),
+      sentences: z
+        .array(sentence, 'must be a list')
+        .max(LIMITS.summary_sentences_max, `must be at most ${LIMITS.summary_sentences_max}`)
+        .default([])
+        .describe('The summary: what was said and agreed, in order.'),
+      summary: text(LIMITS.insight_summary_chars_max)
+        .nullish()
+        .describe('Of an earlier release. It is left out, since nothing bears it: `sentences` are the summary.'),
       topics: z
         .array(text(LIMITS.insight_topic_chars_max), 'must be a list')
         .max(LIMITS.insight_topics_max, `must be at most ${LIMITS.insight_topics_max}`)
@@ -79,6 +95,11 @@ export const RAW_INSIGHTS = {
           .datetime({ offset: true, error: 'must be a time such as 2026-05-01T12:00:00Z' })
           .nullish()
           .describe('When, where somebody said it.'),
+        due_date: z
+          .string('must be a day such as 2026-05-01')
+          .refine(isDate, 'must be a day such as 2026-05-01')
+          .nullish()
+          .describe('On which day, where somebody said no time of it. Beside `due_at` it counts for nothing.'),
         owner: label.describe('The label of the person who is to do it.'),
         requester: label.describe('The label of the person who asked for it.'),
         evidence,
@@ -121,23 +142,47 @@ export function checkedInsights(raw: unknown, { input, keys, made_by }: Checking
   const stems = (of: string) => stemsOf(keys, of, language);
   const suggestions = said.suggestions.map((item) => suggestionOp(item, { input, stems }));
   const memories = said.memories.map((item) => memoryOp(item, { input, stems }));
-  const { title, summary, topics } = said.conversation;
+  const { title, topics } = said.conversation;
+  const sentences = said.conversation.sentences.map((one) => sentenceOf(one, input));
+  const standing = fitting(sentences.filter((one) => one !== null));
+  const left_out = sentences.length - standing.length + (isBareSummary(parsed.data.conversation) ? 1 : 0);
   return {
     ok: true,
     insights: {
       made_by,
       conversation: {
         title: shown(title, input),
-        summary: shown(summary, input),
+        summary: summaryOf(standing),
+        sentences: standing,
         topics: [...new Set(topics.map((topic) => shown(topic, input)))].filter((topic) => topic !== null),
         participants: participantsOf(input),
         language,
       },
       suggestions: suggestions.filter((op) => op !== null),
       memories: memories.filter((op) => op !== null),
-      unsupported: [...suggestions, ...memories].filter((op) => op === null).length,
+      unsupported: [...suggestions, ...memories].filter((op) => op === null).length + left_out,
     },
   };
+}
+
+/** A summary without sentences, of which nobody knows who said it. */
+function isBareSummary({ summary, sentences }: { summary?: string | null | undefined; sentences: unknown[] }): boolean {
+  return summary !== null && summary !== undefined && summary.trim() !== '' && sentences.length === 0;
+}
+
+/** Null where nothing bears it. */
+function sentenceOf(raw: RawSentence, input: InsightInput): SummarySentence | null {
+  const borne = bornBy(raw.evidence, input);
+  const plain = borne === null ? null : itemText(raw.text, borne.turns);
+  return borne === null || plain === null || plain === undefined ? null : { text: plain, evidence: borne.spans };
+}
+
+/** The first of them, as many as a summary may hold. */
+function fitting(sentences: readonly SummarySentence[]): SummarySentence[] {
+  const kept: SummarySentence[] = [];
+  for (const one of sentences)
+    if ((summaryOf([...kept, one]) ?? '').length <= LIMITS.insight_summary_chars_max) kept.push(one);
+  return kept;
 }
 
 function refusedOf({ issues: [issue] }: z.ZodError): Refused {
@@ -150,7 +195,15 @@ function refusedOf({ issues: [issue] }: z.ZodError): Refused {
 }
 
 /** A turn or an item that was not in the input: whoever says so answers something else. */
-function wrongNumbers({ suggestions, memories }: RawInsights, input: InsightInput): Refused | null {
+function wrongNumbers({ conversation, suggestions, memories }: RawInsights, input: InsightInput): Refused | null {
+  const wrongTurn = (cited: readonly RawEvidence[] | undefined, path: string): Refused | null => {
+    const at = (cited ?? []).findIndex(({ turn }) => turn > input.turns.length);
+    return at < 0 ? null : { path: `${path}.evidence.${at}.turn`, message: 'must be the number of a turn of the job' };
+  };
+  for (const [at, sentence] of conversation.sentences.entries()) {
+    const wrong = wrongTurn(sentence.evidence, `conversation.sentences.${at}`);
+    if (wrong !== null) return wrong;
+  }
   const lists = [
     { name: 'suggestions', items: suggestions, known: input.suggestions },
     { name: 'memories', items: memories, known: input.memories },
@@ -158,9 +211,8 @@ function wrongNumbers({ suggestions, memories }: RawInsights, input: InsightInpu
   for (const { name, items, known } of lists)
     for (const [at, item] of items.entries()) {
       const path = `${name}.${at}`;
-      for (const [index, { turn }] of (item.evidence ?? []).entries())
-        if (turn > input.turns.length)
-          return { path: `${path}.evidence.${index}.turn`, message: 'must be the number of a turn of the job' };
+      const wrong = wrongTurn(item.evidence, path);
+      if (wrong !== null) return wrong;
       const is_named = item.ref !== null && item.ref !== undefined;
       if (!is_named && item.op !== 'new') return { path: `${path}.ref`, message: `must be there to ${item.op} one` };
       if (is_named && !known.some((one) => one.ref === item.ref))
@@ -176,12 +228,12 @@ type Making = { input: InsightInput; stems: (text: string) => string[] };
 
 /** Null where nothing bears it. */
 function suggestionOp(raw: RawSuggestion, { input, stems }: Making): SuggestionOp | null {
-  const { op, ref, kind, due_at } = raw;
+  const { op, ref, kind } = raw;
   if (op === 'withdraw') return { op, number: ref as number };
   const borne = bornBy(raw.evidence, input);
   if (borne === null || !isAsked(kind, input.suggestion_kinds)) return null;
   const { turns, spans } = borne;
-  const due_at_ms = dueAt(due_at, input);
+  const due = dueOf(raw, input, turns[0] as InputTurn);
   const plain = itemText(raw.text, turns);
   if (plain === null) return null;
   if (op === 'new') {
@@ -191,7 +243,7 @@ function suggestionOp(raw: RawSuggestion, { input, stems }: Making): SuggestionO
       kind: kind as (typeof SUGGESTION_KINDS)[number],
       text: plain,
       stems: stems(plain),
-      due_at_ms: due_at_ms ?? null,
+      ...(due ?? NO_DUE),
       roles: rolesOf(input.people, raw),
       evidence: spans,
     };
@@ -202,7 +254,7 @@ function suggestionOp(raw: RawSuggestion, { input, stems }: Making): SuggestionO
     evidence: spans,
     ...(kind != null && { kind }),
     ...(plain !== undefined && { text: plain, stems: stems(plain) }),
-    ...(due_at_ms !== undefined && { due_at_ms }),
+    ...due,
   };
 }
 
@@ -290,15 +342,21 @@ function shown(said: string | null, { turns }: InsightInput): string | null {
   return plain === '' || foreignAddresses(plain, turns).length > 0 ? null : plain;
 }
 
-/** Undefined where it says nothing; a time that nobody can mean is none. */
-function dueAt(
-  said: string | null | undefined,
-  { started_at_ms, ended_at_ms }: InsightInput,
-): number | null | undefined {
-  if (said === undefined || said === null) return said;
-  const at_ms = Date.parse(said);
+type Due = { due_at_ms: number | null; due_date: string | null };
+const NO_DUE: Due = { due_at_ms: null, due_date: null };
+
+/** Undefined where it says nothing; a time or day that nobody can mean is none. A day is by the clocks of its turn. */
+function dueOf(
+  { due_at, due_date }: Pick<RawSuggestion, 'due_at' | 'due_date'>,
+  { started_at_ms, ended_at_ms, time_zone }: InsightInput,
+  { utc_offset_min }: InputTurn,
+): Due | undefined {
+  if (due_at === undefined && due_date === undefined) return undefined;
+  if (due_at == null && due_date == null) return NO_DUE;
+  const day = due_at == null ? (due_date as string) : null;
+  const at_ms = day === null ? Date.parse(due_at as string) : noonOf(day, { time_zone, utc_offset_min });
   const is_near = at_ms >= started_at_ms - LIMITS.due_before_ms_max && at_ms <= ended_at_ms + LIMITS.due_after_ms_max;
-  return is_near ? at_ms : null;
+  return is_near ? { due_at_ms: at_ms, due_date: day } : NO_DUE;
 }
 
 /** Who spoke for how long, who spoke most first. */

@@ -7,6 +7,7 @@ import type {
   Suggestion,
 } from '../../../actors/insights/library_state.js';
 import { withoutSpeech } from '../../../actors/insights/library_withdrawal.js';
+import { sentencesOf } from '../../../actors/insights/summary.js';
 import { heardText, type PageTurn, pageOf, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { fits } from '../../../actors/transcripts/transcript_spans.js';
 import { type Interval, shared } from '../../domain/intervals.js';
@@ -31,7 +32,12 @@ export type SpokenEvidence = {
 };
 
 /** An item as it may be read. `is_forgotten`: people have deleted speech that it rests on; what it was before is not read. */
-export type StandingItem<Kind extends ItemKind> = { item: Items[Kind]; is_forgotten: boolean };
+export type StandingItem<Kind extends ItemKind> = {
+  item: Items[Kind];
+  is_forgotten: boolean;
+  /** Of a conversation of which only sentences go: their places in its summary. */
+  gone_sentences?: number[];
+};
 
 type ReadTranscript = (stream_id: string, of: OfPipeline) => Promise<ReadableTranscript>;
 
@@ -79,10 +85,10 @@ export class EvidenceReader {
     const is_left = kind !== 'conversation' || (await this.#isLeft(item as Conversation));
     // Whatever a person called it: there is nothing that it could be of.
     if (!is_left) return null;
-    const is_forgotten = await this.#isForgotten(kind, item);
-    if (!is_forgotten) return { item, is_forgotten };
-    const without = withoutSpeech(kind, item, { is_left });
-    return without === null ? null : { item: without, is_forgotten };
+    const forgotten = await this.#forgottenIn(kind, item);
+    if (forgotten === null) return { item, is_forgotten: false };
+    const without = withoutSpeech(kind, item, { is_left, ...forgotten });
+    return without === null ? null : { item: without, is_forgotten: true, ...forgotten };
   }
 
   /** Whether nothing of a conversation is left because people have deleted it, recording by recording or turn by turn. */
@@ -97,6 +103,19 @@ export class EvidenceReader {
       if (readable !== null) return true;
     }
     return false;
+  }
+
+  /** Null where nothing of the item goes; empty where all of it does. */
+  async #forgottenIn<Kind extends ItemKind>(
+    kind: Kind,
+    item: Items[Kind],
+  ): Promise<{ gone_sentences?: number[] } | null> {
+    if (await this.#isForgotten(kind, item)) return {};
+    if (kind !== 'conversation' || (item as Conversation).made_by === 'extractive') return null;
+    const gone_sentences: number[] = [];
+    for (const [at, { evidence }] of sentencesOf(item as Conversation).entries())
+      if (await this.#isAllDeleted(evidence, item.pipeline_id)) gone_sentences.push(at);
+    return gone_sentences.length === 0 ? null : { gone_sentences };
   }
 
   async #isForgotten<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): Promise<boolean> {

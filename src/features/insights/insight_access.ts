@@ -23,6 +23,7 @@ export type FoundItem<Kind extends ItemKind> = {
   number: number;
   item: Items[Kind];
   is_forgotten?: boolean;
+  gone_sentences?: number[];
 };
 
 export const NO_ITEM: Readonly<Record<ItemKind, Refusal>> = {
@@ -78,11 +79,12 @@ export async function writableItem<Kind extends ItemKind>(
   asked: { kind: Kind; id: string },
 ): Promise<FoundItem<Kind>> {
   const found = await readableItem(services, who, asked);
-  const { place, number, item, is_forgotten = false } = found;
+  const { place, number, item, is_forgotten = false, gone_sentences } = found;
   if (place.account_id !== who.account_id) throw new Refused(ONLY_OWNER);
   if (!is_forgotten) return found;
   // An item that nobody may read any more can't be accepted or edited.
-  const items = [{ kind: asked.kind, number, revision: item.revision, is_left: true }];
+  const gone = gone_sentences === undefined ? {} : { gone_sentences };
+  const items = [{ kind: asked.kind, number, revision: item.revision, is_left: true, ...gone }];
   await services.actors.library(place.library_id).withdraw({ items, silent: true });
   return found;
 }

@@ -19,7 +19,7 @@ export type InsightInput = {
   turns: InputTurn[];
   people: InputPerson[];
   /** Of this conversation, whatever became of them. `ref` names one in an answer. */
-  suggestions: (Pick<Suggestion, 'kind' | 'text' | 'status' | 'due_at_ms'> & { ref: number })[];
+  suggestions: (Pick<Suggestion, 'kind' | 'text' | 'status' | 'due_at_ms' | 'due_date'> & { ref: number })[];
   /** Known memories of the account; `own`: from this conversation. */
   memories: (Pick<Memory, 'kind' | 'text'> & { ref: number; own: boolean })[];
   /** The account's profile text. */
@@ -31,6 +31,8 @@ export type InsightInput = {
   memory_kinds: readonly MemoryKind[];
   /** Of the pipeline: what its owner wants done, the only part of all this that may say so. */
   instructions: string;
+  /** Of the account's profile, by which days begin and end; null where the recordings' own clocks count. */
+  time_zone: string | null;
 };
 
 export type InputTurn = Span & {
@@ -57,12 +59,20 @@ export type InputPerson = {
 
 /** The answer of an engine. Nothing of it is believed: checked_insights.ts says what must hold. */
 export type RawInsights = {
-  conversation: { title: string | null; summary: string | null; topics: string[] };
+  conversation: {
+    title: string | null;
+    /** The sentences of the summary, in their order. */
+    sentences: RawSentence[];
+    topics: string[];
+  };
   suggestions: RawSuggestion[];
   memories: RawMemory[];
 };
 
 export type RawEvidence = { turn: number; quote: string };
+
+/** Without evidence it is left out. */
+export type RawSentence = { text: string; evidence?: RawEvidence[] | undefined };
 
 export type RawSuggestion = {
   op: 'new' | 'revise' | 'withdraw';
@@ -71,6 +81,8 @@ export type RawSuggestion = {
   text?: string | null | undefined;
   /** ISO 8601. */
   due_at?: string | null | undefined;
+  /** Where only a day was said, as `2026-12-07`; nothing beside `due_at`. */
+  due_date?: string | null | undefined;
   /** Labels of people: who is to do it, and who asked for it. */
   owner?: string | null | undefined;
   requester?: string | null | undefined;

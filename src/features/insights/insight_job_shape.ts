@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../../actors/insights/library_state.js';
-import { count, id, moment } from '../../access/response_schemas.js';
+import { count, date, id, moment } from '../../access/response_schemas.js';
 import { RAW_INSIGHTS } from './checked_insights.js';
 import type { InsightWork } from './insight_jobs.js';
 
@@ -58,6 +58,7 @@ export const insightJobShape = z
           text: z.string().describe('What it says.'),
           status: z.enum(SUGGESTION_STATUSES).describe('What became of it.'),
           due_at: moment.nullable().describe('When it is due.'),
+          due_date: date.nullable().describe('On which day, where no time was named.'),
         }),
       )
       .describe('Of this conversation, from earlier.'),
@@ -79,6 +80,10 @@ export const insightJobShape = z
       })
       .describe('Of the account.'),
     context: z.array(z.string()).describe('What it wants to be known.'),
+    time_zone: z
+      .string()
+      .nullable()
+      .describe("By which the account's days begin and end, such as Europe/Vienna; null where it named none."),
     suggestion_kinds: z.array(z.enum(SUGGESTION_KINDS)).describe('To look for.'),
     memory_kinds: z.array(z.enum(MEMORY_KINDS)).describe('To look for.'),
     instructions: z.string().describe('Of the pipeline: what its owner wants.'),
@@ -96,7 +101,7 @@ export const insightsPublished = z.strictObject({
   withdrawn: count.describe('Items that it took back.'),
   dropped: z
     .strictObject({
-      unsupported: count.describe('Items that no turn bears.'),
+      unsupported: count.describe('Items and sentences of the summary that no turn bears.'),
       duplicate: count.describe('Items that there were already, or that people did not want.'),
       protected: count.describe('Changes of what people have set.'),
     })
@@ -106,7 +111,8 @@ export const insightsPublished = z.strictObject({
 export function insightJobView(work: InsightWork): z.infer<typeof insightJobShape> {
   const { lease_until_ms, pipeline_id, engine, input, ...rest } = work;
   const { started_at_ms, ended_at_ms, turns, people, suggestions, memories } = input;
-  const { about, languages, vocabulary, context, title, suggestion_kinds, memory_kinds, instructions } = input;
+  const { about, languages, vocabulary, context, time_zone, title, suggestion_kinds, memory_kinds, instructions } =
+    input;
   const at = (ms: number) => new Date(ms).toISOString();
   return {
     ...rest,
@@ -120,10 +126,12 @@ export function insightJobView(work: InsightWork): z.infer<typeof insightJobShap
       return { turn, stream_id, start_ms, end_ms, speaker, text, language };
     }),
     people: people.map(({ label, name, is_self }) => ({ speaker: label, name, owns_the_account: is_self })),
-    suggestions: suggestions.map(({ due_at_ms, ...one }) => ({
+    suggestions: suggestions.map(({ due_at_ms, due_date = null, ...one }) => ({
       ...one,
       due_at: due_at_ms === null ? null : at(due_at_ms),
+      due_date,
     })),
+    time_zone,
     memories,
     profile: { about, languages, vocabulary },
     context,

@@ -1,5 +1,7 @@
 import { pipelineOf } from '../../../actors/insights/context_state.js';
+import { dueDateOf } from '../../../actors/insights/due.js';
 import type { Conversation, ItemKind, Memory, Span, Suggestion } from '../../../actors/insights/library_state.js';
+import { sentencesOf } from '../../../actors/insights/summary.js';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
 import type { Principal } from '../../access/principal.js';
 import { momentOrNull } from '../../access/response_schemas.js';
@@ -57,6 +59,7 @@ export class InsightReader {
       text,
       status,
       due_at: momentOrNull(due_at_ms),
+      due_date: dueDateOf(item),
       ...made,
       roles: { owner_contact_id: owner.id, requester_contact_id: requester.id },
       group_id: group === null ? null : insightId(library_id, 'group', group),
@@ -90,7 +93,11 @@ export class InsightReader {
   async conversation({ place, number, item }: FoundItem<'conversation'>): Promise<ConversationView> {
     const made = this.#made(place, item);
     const participants = await this.participants(place, item);
-    const { parts, started_at_ms, ended_at_ms, title, summary, topics, language, made_by } = item;
+    const { parts, started_at_ms, ended_at_ms, title, summary, topics, language, made_by, pipeline_id } = item;
+    const summary_sentences = await viewEach(sentencesOf(item), async ({ text, evidence }) => ({
+      text,
+      evidence: await this.#evidenceOf({ evidence, pipeline_id }),
+    }));
     return {
       id: insightId(place.library_id, 'conversation', number),
       ...made,
@@ -99,6 +106,7 @@ export class InsightReader {
       ended_at: iso(ended_at_ms),
       title,
       summary,
+      summary_sentences,
       topics,
       participants,
       language,

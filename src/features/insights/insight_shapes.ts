@@ -6,7 +6,7 @@ import {
   SUGGESTION_STATUSES,
   VERDICTS,
 } from '../../../actors/insights/library_state.js';
-import { count, id, moment } from '../../access/response_schemas.js';
+import { count, date, id, moment } from '../../access/response_schemas.js';
 
 /** The shapes of conversations, memories and suggestions, and the limits of their fields. */
 
@@ -72,6 +72,9 @@ export const conversationShape = z
     ended_at: moment.describe('When it was over.'),
     title: z.string().nullable().describe('What it was about; null where nobody knows.'),
     summary: z.string().nullable().describe('What was said, in short; null where nobody knows.'),
+    summary_sentences: z
+      .array(z.strictObject({ text: z.string().describe('One sentence of it.'), evidence }))
+      .describe('The sentences of `summary`, each with where it was said; none where an earlier release made it.'),
     topics: z.array(z.string()).describe('At most eight.'),
     participants: z.array(participantShape).describe('Whoever spoke most comes first.'),
     language: z.string().nullable().describe('A BCP 47 tag; null where it is not known.'),
@@ -108,7 +111,12 @@ export const suggestionShape = z
     status: z
       .enum(SUGGESTION_STATUSES)
       .describe('withdrawn: a later run found nothing any more that bears it, or people have deleted that.'),
-    due_at: moment.nullable().describe('When it is due; null for no time.'),
+    due_at: moment
+      .nullable()
+      .describe('When it is due; null for no time. Where only a day was named: noon of it, as `due_date` says.'),
+    due_date: date
+      .nullable()
+      .describe('The day on which it is due, where no time of it was named, such as 2026-12-07; null otherwise.'),
     roles: z
       .strictObject({
         owner_contact_id: id.nullable().describe('Who is to do it; null where nobody knows, and to others.'),

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
+import { dueDateOf } from '../../../actors/insights/due.js';
 import type { ClaimedJob } from '../../../actors/insights/library_jobs.js';
 import type { Span } from '../../../actors/insights/library_state.js';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
@@ -63,9 +64,9 @@ type ProfileQuery = { owner: Owner; context: Context; insights: NonNullable<Pipe
  * what it was told: there it gets nothing that an account says of itself, only how to hear and which kinds are wanted.
  */
 async function toldBy({ actors }: InputReader, { owner, context: { profile }, insights }: ProfileQuery) {
-  const { about, languages, vocabulary } = profile;
+  const { about, languages, vocabulary, time_zone = null } = profile;
   const { suggestion_kinds, memory_kinds, instructions } = insights;
-  const told = { languages, vocabulary, suggestion_kinds, memory_kinds };
+  const told = { languages, vocabulary, time_zone, suggestion_kinds, memory_kinds };
   if (ownerOfPrivateWorkspace(owner.workspace_id) === null)
     return { ...told, about: null, context: [], instructions: '' };
   const items = await orNull(actors.context(owner.account_id).context_items(), 'NOT_FOUND');
@@ -94,7 +95,7 @@ async function knownOf(
       // Of one without a text, speech was deleted.
       if (!('status' in item) || item.text === '') return [];
       const { kind, text, status, due_at_ms } = item;
-      return [{ ref, kind, text, status, due_at_ms }];
+      return [{ ref, kind, text, status, due_at_ms, due_date: dueDateOf(item) }];
     }),
     memories: [...memories].flatMap(([ref, item]) => {
       if (!('origin' in item) || item.state !== 'active' || item.pipeline_id !== pipeline_id) return [];

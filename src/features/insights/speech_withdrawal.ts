@@ -10,7 +10,7 @@ import type {
   Span,
   Suggestion,
 } from '../../../actors/insights/library_state.js';
-import type { ForgottenItem } from '../../../actors/insights/library_withdrawal.js';
+import type { ForgottenItem, ForgottenSpeech } from '../../../actors/insights/library_withdrawal.js';
 import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWAL_INDEX } from '../../../actors/insights/withdrawal_index.js';
 import { libraryId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
@@ -154,9 +154,10 @@ async function forgottenOf(
   evidence: EvidenceReader,
   kind: ItemKind,
   item: Items[ItemKind],
-): Promise<{ is_left: boolean } | null> {
+): Promise<ForgottenSpeech | null> {
   if (kind === 'conversation' && (await evidence.isDeleted(item as Conversation))) return { is_left: false };
   const found = await evidence.standing(kind, item as Conversation & Memory & Suggestion);
   if (found !== null && !found.is_forgotten) return null;
-  return { is_left: found !== null };
+  if (found?.gone_sentences === undefined) return { is_left: found !== null };
+  return { is_left: true, gone_sentences: found.gone_sentences };
 }

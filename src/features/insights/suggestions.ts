@@ -5,8 +5,10 @@ import type { Principal } from '../../access/principal.js';
 import { insightId, placeOfInsight } from '../../domain/ids.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
+import { noonOf } from '../../engine/time/time_zone.js';
 import type { FeatureServices } from '../services.js';
 import { selectPipeline } from '../transcripts/pipeline_access.js';
+import { clockOf } from './account_clock.js';
 import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from './insight_access.js';
 import { listItems } from './insight_lists.js';
 import { InsightReader, viewEach } from './insight_reader.js';
@@ -19,6 +21,9 @@ import { userTextStems } from './user_text_stems.js';
 const KIND = 'suggestion';
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const NO_GROUP = refuse('NOT_FOUND', 'There is no such group of suggestions.');
+const TWO_DUES = refuse('BAD_REQUEST', 'Name due_at or due_date, not both.', {
+  details: [{ path: 'due_date', message: 'must be absent beside due_at' }],
+});
 const APART = refuse('CONFLICT', 'Suggestions of two workspaces can not be grouped.');
 
 /** `due_before` is ISO 8601. `contact_id`: who is to do it, or has asked for it. */
@@ -100,6 +105,7 @@ type SuggestionEdit = {
   state_version: number;
   text?: string | undefined;
   due_at?: string | null | undefined;
+  due_date?: string | null | undefined;
   roles?: RolesEdit | undefined;
   status?: Suggestion['status'] | undefined;
 };
@@ -109,15 +115,31 @@ type RolesEdit = { [Name in keyof Roles]?: string | null | undefined };
 export async function editSuggestion(
   services: Pick<FeatureServices, 'actors' | 'keys' | 'runtime'>,
   who: Principal,
-  { id, state_version, text, due_at, roles: edited, status }: SuggestionEdit,
+  { id, state_version, text, due_at, due_date, roles: edited, status }: SuggestionEdit,
 ): Promise<SuggestionView> {
   const reading = new InsightReader(services, who);
   const roles = await rolesOf(reading, who, edited);
   const stems = await userTextStems(services, who, text);
-  const due_at_ms = due_at == null ? due_at : Date.parse(due_at);
-  return changed(services, who, { id, reading }, (library, number) =>
-    library.edit_suggestion({ number, state_version, text, stems, due_at_ms, roles, status }, who.fences),
-  );
+  if (due_at !== undefined && due_date !== undefined) throw new Refused(TWO_DUES);
+  const found = await writableItem(services, who, { kind: KIND, id });
+  const due = await dueOf(services, found, { due_at, due_date });
+  const { number } = found;
+  const edit = { number, state_version, text, stems, ...due, roles, status };
+  const answer = await services.actors.library(found.place.library_id).edit_suggestion(edit, who.fences);
+  return reading.suggestion({ ...found, item: answer.item });
+}
+
+/** A day is due at its noon: by the zone of the account's profile, or the clocks where it was said. */
+async function dueOf(
+  services: Pick<FeatureServices, 'actors'>,
+  { place: { account_id }, item }: FoundItem<'suggestion'>,
+  { due_at, due_date }: Pick<SuggestionEdit, 'due_at' | 'due_date'>,
+): Promise<{ due_at_ms?: number | null; due_date?: string | null }> {
+  if (due_date == null && due_at == null)
+    return due_date === undefined && due_at === undefined ? {} : { due_at_ms: null, due_date: null };
+  if (due_date == null) return { due_at_ms: Date.parse(due_at as string), due_date: null };
+  const clock = await clockOf(services, account_id, item.evidence[0]?.stream_id);
+  return { due_at_ms: noonOf(due_date, clock), due_date };
 }
 
 /** Says whether what was said bears a suggestion. CONFLICT where `state_version` is not the present one. */

@@ -1,6 +1,6 @@
 import { Chrono, casual, type ParsedResult } from 'chrono-node/en';
-import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../domain/limits.js';
+import { midnightOf, offsetMs } from '../../engine/time/time_zone.js';
 
 /** When something was, as somebody says it: "last week", "on Monday", "in March". Of the calendar of a time zone. */
 
@@ -12,7 +12,6 @@ type PeriodQuery = { now_ms: number; time_zone: string };
 
 const CHRONO = new Chrono(casual);
 const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Until then the night that began the day before is not over. */
 const NIGHT_ENDS_AT_HOUR = 6;
 const WEEK_DAYS = 7;
@@ -31,15 +30,6 @@ const LEADS = /\b(?:in|on|during|since|from|of|this|last)\s+$/;
 const ENDS = /\b(?:before|until|till|after|by|next)\s+$/;
 const SINCE = /\bsince\s+$/;
 const YEAR = /\b(?:in|during|since)\s+((?:19|20)\d\d)\b/;
-
-/** True for the name of a time zone, such as Europe/Vienna. */
-export function isTimeZone(name: string): boolean {
-  try {
-    return /^[a-z]/i.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== null;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * The period that a text speaks of, and what else it says; null where it clearly speaks of none. It is looked for in the
@@ -169,44 +159,5 @@ function normal({ year, month, day }: Day): Day {
 }
 
 function span(from: Day, to: Day, time_zone: string): Period {
-  return { from_ms: midnight(from, time_zone), to_ms: midnight(to, time_zone) - 1 };
-}
-
-/** When a day begins there: at its first midnight, or where clocks skip that, when they do. */
-function midnight({ year, month, day }: Day, time_zone: string): number {
-  const there = Date.UTC(year, month - 1, day);
-  const [before, after] = [there - DAY_MS, there + DAY_MS].map((at_ms) => there - offsetMs(at_ms, time_zone)) as [
-    number,
-    number,
-  ];
-  const found = [before, after].filter((at_ms) => at_ms + offsetMs(at_ms, time_zone) === there);
-  return found.length === 0 ? before : Math.min(...found);
-}
-
-/** The ms by which the clocks of a zone are ahead of UTC at a time. */
-function offsetMs(at_ms: number, time_zone: string): number {
-  const parts = clockOf(time_zone).formatToParts(at_ms);
-  const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
-  const there = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
-  return there - Math.floor(at_ms / 1_000) * 1_000;
-}
-
-/** Making one takes as long as a hundred uses of it. */
-const CLOCKS = new LRUCache<string, Intl.DateTimeFormat>({ max: LIMITS.time_zones_cached_max });
-
-function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const known = CLOCKS.get(timeZone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  CLOCKS.set(timeZone, made);
-  return made;
+  return { from_ms: midnightOf(from, time_zone), to_ms: midnightOf(to, time_zone) - 1 };
 }

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { dueDateOf } from '../../../actors/insights/due.js';
 import type { LibraryMessage } from '../../../actors/insights/library.js';
 import type { MemoryOp, Suggestion, SuggestionOp } from '../../../actors/insights/library_state.js';
+import { sentencesOf } from '../../../actors/insights/summary.js';
 import { checkPlays } from '../../fixtures/decisions.js';
 import {
   ANN,
@@ -386,4 +388,41 @@ t.test('K-008 events of conversations name a run where a run did it', async (t) 
     ],
   );
   t.notOk(told.slice(2).some(({ data }) => data !== undefined && 'run_id' in data));
+});
+
+t.test('K-180 a run changes a day that nobody has set, and no other', async (t) => {
+  const [monday, friday] = ['2026-12-07', '2026-12-11'].map((due_date) => ({
+    due_date,
+    due_at_ms: Date.parse(`${due_date}T12:00:00Z`),
+  })) as [{ due_date: string; due_at_ms: number }, { due_date: string; due_at_ms: number }];
+  const played = new PlayedLibrary();
+  played.make(0, MINUTE_MS, { suggestions: [suggest('call them soon', 0, monday), suggest('bake some bread', 5_000)] });
+  t.match(played.suggestion(1), monday);
+  played.say(edit(2, 1, { due_at_ms: 5 }));
+  played.events();
+  const tally = played.remake(0, MINUTE_MS, { suggestions: [revise(1, friday), revise(2, friday)] });
+  t.match(tally, { tally: { dropped: { protected: 1 } } });
+  t.match(played.suggestion(1), friday);
+  t.match(played.suggestion(2), { due_at_ms: 5 });
+  t.ok(played.events().includes('suggestion.updated 1 due_at due_date'));
+  played.remake(0, MINUTE_MS, { suggestions: [revise(1, { due_at_ms: friday.due_at_ms })] });
+  t.equal(dueDateOf(played.suggestion(1)), null, 'it names a time now');
+  played.remake(0, MINUTE_MS, { suggestions: [revise(1, { text: 'call them' })] });
+  t.equal(played.suggestion(1).due_at_ms, friday.due_at_ms, 'one that names none changes none');
+});
+
+t.test('K-181 a summary is its sentences; one that an earlier release wrote has none', async (t) => {
+  const played = new PlayedLibrary();
+  const sentences = [
+    { text: 'A.', evidence: [span(0, 1_000)] },
+    { text: 'B.', evidence: [span(2_000, 3_000)] },
+  ];
+  const number = played.make(0, MINUTE_MS, { sentences });
+  t.same(sentencesOf(played.conversation(number)), sentences);
+  t.equal(played.conversation(number).summary, 'A. B.');
+  played.events();
+  played.remake(0, MINUTE_MS, { sentences: [{ text: 'A. B.', evidence: [span(0, 1_000)] }] });
+  t.same(played.events(), [`conversation.updated ${number} summary_sentences`]);
+  t.same(sentencesOf({ summary: 'Something else.', sentences }), []);
+  t.same(sentencesOf({ summary: 'Something else.' }), []);
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { dueDateOf } from '../../../actors/insights/due.js';
 import type { LibraryMessage } from '../../../actors/insights/library.js';
 import {
   insightKey,
@@ -83,6 +84,38 @@ t.test('K-072 K-076 what a person sets is protected from then on, and its events
     ...{ type: 'revisions', kind: 'suggestion', number: 1, range: { limit: 10 } },
   });
   t.match(revisions, [{ revision: 1, by: 'person', changed_fields, item: { text: before.text } }]);
+});
+
+t.test('K-180 a day and a time take each other’s place, and are one choice of a person', async (t) => {
+  const noon_ms = Date.parse('2026-12-07T11:00:00Z');
+  const due = (number: number) => {
+    const item = played.suggestion(number);
+    return [item.due_at_ms, dueDateOf(item), item.protected_fields];
+  };
+  const played = withSuggestions(1);
+  played.say(edit(1, 1, { due_at_ms: noon_ms, due_date: '2026-12-07' }));
+  t.same(due(1), [noon_ms, '2026-12-07', ['due_at', 'due_date']]);
+  played.say(edit(1, 2, { due_at_ms: noon_ms, due_date: '2026-12-07' }));
+  t.equal(played.suggestion(1).state_version, 2, 'the same day is no change');
+  played.say(edit(1, 2, { text: 'ring them', stems: [] }));
+  t.same(due(1).slice(0, 2), [noon_ms, '2026-12-07'], 'a text leaves the day');
+  played.say(edit(1, 3, { due_at_ms: noon_ms }));
+  t.same(due(1).slice(0, 2), [noon_ms, null], 'a time is no day any more');
+  played.say(edit(1, 4, { due_at_ms: null, due_date: null }));
+  t.same(due(1).slice(0, 2), [null, null]);
+  t.same(played.events(), [
+    'suggestion.updated 1 due_at due_date',
+    'suggestion.updated 1 text',
+    'suggestion.updated 1 due_date',
+    'suggestion.updated 1 due_at',
+  ]);
+});
+
+t.test('K-180 a day that an earlier release moved to another time is none', async (t) => {
+  const due_at_ms = Date.parse('2026-12-09T11:00:00Z');
+  t.equal(dueDateOf({ due_at_ms, due_date: '2026-12-07' }), null);
+  t.equal(dueDateOf({ due_at_ms: null, due_date: '2026-12-07' }), null);
+  t.equal(dueDateOf({ due_at_ms }), null);
 });
 
 t.test('K-078 K-081 a review is a change; feedback is none, but it counts for retention', async (t) => {

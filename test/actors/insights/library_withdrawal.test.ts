@@ -1,12 +1,12 @@
 import t from 'tap';
-import type { DeletedSpeech, Revision } from '../../../actors/insights/library_state.js';
-import { found, PlayedLibrary, STREAM, suggest } from '../../fixtures/library.js';
+import type { DeletedSpeech, Revision, SummarySentence } from '../../../actors/insights/library_state.js';
+import { found, PlayedLibrary, STREAM, span, suggest } from '../../fixtures/library.js';
 
 /** What becomes of items whose speech people delete. docs/areas.md, "Deleted speech". */
 
 const SENTENCE = 'I will call Zoe';
 
-function made(more: { made_by?: 'extractive' | 'model' } = {}) {
+function made(more: { made_by?: 'extractive' | 'model'; sentences?: SummarySentence[] } = {}) {
   const library = new PlayedLibrary();
   const number = library.make(0, 60_000, { made_by: 'extractive', suggestions: [suggest(SENTENCE, 1_000)], ...more });
   library.events();
@@ -34,7 +34,7 @@ t.test('K-093 a conversation of the built-in engine says nothing when a turn of 
   const { library, conversation, number } = made();
   library.deleteTurn(1_000, 2_000);
   t.match(conversation(), { title: null, summary: null, topics: [] });
-  t.same(library.events(), [`conversation.updated ${number} summary title topics`]);
+  t.same(library.events(), [`conversation.updated ${number} summary summary_sentences title topics`]);
 });
 
 t.test('K-095 a title that a person gave stays', async (t) => {
@@ -55,6 +55,22 @@ t.test('K-094 what a model says of a conversation waits for its next look', asyn
   const { library, conversation } = made({ made_by: 'model' });
   library.deleteTurn(1_000, 2_000);
   t.match(conversation(), { title: 'A talk' });
+});
+
+t.test('K-181 a sentence of a summary goes alone, and nothing is kept of what the summary was', async (t) => {
+  const sentences = ['Zoe is called.', 'Bread is baked.'].map((text, at) => ({
+    text,
+    evidence: [span(at * 2_000, at * 2_000 + 1_000)],
+  }));
+  const { library, conversation, number } = made({ made_by: 'model', sentences });
+  t.match(conversation(), { summary: 'Zoe is called. Bread is baked.', sentences });
+  const { revision } = conversation();
+  const items = [{ kind: 'conversation' as const, number, revision, is_left: true, gone_sentences: [0] }];
+  library.say({ type: 'withdraw', items, silent: false });
+  t.match(conversation(), { title: 'A talk', summary: 'Bread is baked.', topics: ['talk'] });
+  t.same(conversation().sentences, sentences.slice(1));
+  t.same(library.events(), [`conversation.updated ${number} summary summary_sentences`]);
+  t.equal(library.records('revisions').size, 0);
 });
 
 t.test('K-093 a conversation that says nothing is looked at after ten seconds', async (t) => {

@@ -25,6 +25,7 @@ const fact = {
   text: 'Ann likes mornings',
   evidence: [{ turn: 1, quote: 'Good morning, did you' }],
 };
+const spoke = { text: 'B sends the report.', evidence: task.evidence };
 
 async function checks(t: Test) {
   const keys = await openServerKeys(tempFolder(t));
@@ -41,14 +42,14 @@ async function checks(t: Test) {
 t.test('K-092 an item that turns bear becomes one with the spans of these turns', async (t) => {
   const { taken } = await checks(t);
   const insights = taken({
-    conversation: { title: 'A report', summary: 'Two spoke.', topics: ['report', 'report', 'sleep'] },
+    conversation: { title: 'A report', sentences: [spoke], topics: ['report', 'report', 'sleep'] },
     suggestions: [{ ...task, due_at: '2026-11-06T12:00:00+01:00', owner: 'B', requester: 'A' }],
     memories: [{ ...fact, about: 'A' }],
   });
   t.match(insights, {
     made_by: 'model',
     conversation: {
-      ...{ title: 'A report', summary: 'Two spoke.', topics: ['report', 'sleep'], language: 'en' },
+      ...{ title: 'A report', summary: 'B sends the report.', topics: ['report', 'sleep'], language: 'en' },
       participants: [
         { stream_id: STREAM, speaker: 1, talk_ms: 10_000 },
         { stream_id: STREAM, speaker: 2, talk_ms: 10_000 },
@@ -81,19 +82,26 @@ t.test('K-048 what no answer can say; nothing of it is taken', async (t) => {
       of({ evidence: [{ turn: 1, quote: 'x', audio: 1 }] }),
       'suggestions.0.evidence.0.audio',
     ],
-    ['a long title', { conversation: { title: 'x'.repeat(201), summary: null, topics: [] } }, 'conversation.title'],
-    ['half a character', { conversation: { title: 'a\ud800', summary: null, topics: [] } }, 'conversation.title'],
+    ['a long title', { conversation: { title: 'x'.repeat(201), topics: [] } }, 'conversation.title'],
+    ['half a character', { conversation: { title: 'a\ud800', topics: [] } }, 'conversation.title'],
     [
-      'nine topics',
-      { conversation: { title: null, summary: null, topics: Array(9).fill('x') } },
-      'conversation.topics',
+      'eleven sentences',
+      { conversation: { title: null, sentences: Array(11).fill(spoke), topics: [] } },
+      'conversation.sentences',
     ],
+    [
+      'a sentence of no turn',
+      { conversation: { title: null, sentences: [{ ...spoke, evidence: [{ turn: 9, quote: 'x' }] }], topics: [] } },
+      'conversation.sentences.0.evidence.0.turn',
+    ],
+    ['nine topics', { conversation: { title: null, topics: Array(9).fill('x') } }, 'conversation.topics'],
     ['another act', of({ op: 'delete' }), 'suggestions.0.op'],
     ['another kind', of({ kind: 'order' }), 'suggestions.0.kind'],
     ['no kind', of({ kind: null }), 'suggestions.0.kind'],
     ['no text', of({ text: undefined }), 'suggestions.0.text'],
     ['a long text', of({ text: 'x'.repeat(501) }), 'suggestions.0.text'],
     ['a time that is none', of({ due_at: 'tomorrow' }), 'suggestions.0.due_at'],
+    ['a day that is none', of({ due_date: '2026-02-30' }), 'suggestions.0.due_date'],
     ['a turn that is none', of({ evidence: [{ turn: 5, quote: 'x' }] }), 'suggestions.0.evidence.0.turn'],
     ['turn zero', of({ evidence: [{ turn: 0, quote: 'x' }] }), 'suggestions.0.evidence.0.turn'],
     ['half a turn', of({ evidence: [{ turn: 1.5, quote: 'x' }] }), 'suggestions.0.evidence.0.turn'],
@@ -183,7 +191,10 @@ t.test('K-092 addresses that people did not say take their item with them', asyn
   const { conversation } = taken({
     conversation: {
       title: 'See evil.example',
-      summary: 'The page is https://example.org/plan',
+      sentences: [
+        { text: 'The page is https://example.org/plan', evidence: [{ turn: 4, quote: 'And the page is' }] },
+        { text: 'The page is https://evil.example/plan', evidence: [{ turn: 4, quote: 'And the page is' }] },
+      ],
       topics: ['a', 'b@evil.example'],
     },
   });
@@ -195,7 +206,7 @@ t.test('K-049 nothing is shown that nobody sees', async (t) => {
   const hidden = 'a\u0000b\u202ec\u200bd\ufeffe\u{e0041}f\u00adg\u2066h\ni';
   const { suggestions, conversation } = taken({
     suggestions: [{ ...task, text: hidden }],
-    conversation: { title: '\u200b', summary: hidden, topics: ['\u202e'] },
+    conversation: { title: '\u200b', sentences: [{ ...spoke, text: hidden }], topics: ['\u202e'] },
   });
   t.match(suggestions, [{ text: 'a b c d efg h i' }]);
   t.match(conversation, { title: null, summary: 'a b c d efg h i', topics: [] });
@@ -311,4 +322,36 @@ t.test('K-092 whatever is answered: what is kept quotes what was said', async (t
     }),
   );
   t.same(foreignAddresses('call me', []), []);
+});
+
+t.test('K-180 a day is due at its noon, by the zone of the profile or the clocks of the turn', async (t) => {
+  const { taken } = await checks(t);
+  const dueOf = (raw: object, more: Partial<InsightInput> = {}) => {
+    const [op] = taken({ suggestions: [{ ...task, ...raw }] }, inputOf(SAID, more)).suggestions;
+    if (op?.op !== 'new') throw new Error('it is none');
+    return [op.due_at_ms === null ? null : new Date(op.due_at_ms).toISOString(), op.due_date];
+  };
+  const day = { due_date: '2026-11-06' };
+  t.same(dueOf(day), ['2026-11-06T12:00:00.000Z', '2026-11-06']);
+  t.same(dueOf(day, { time_zone: 'Europe/Vienna' }), ['2026-11-06T11:00:00.000Z', '2026-11-06']);
+  const turns = inputOf(SAID).turns.map((turn) => ({ ...turn, utc_offset_min: -300 }));
+  t.same(dueOf(day, { turns }), ['2026-11-06T17:00:00.000Z', '2026-11-06']);
+  t.same(dueOf({ ...day, due_at: '2026-11-05T09:00:00Z' }), ['2026-11-05T09:00:00.000Z', null], 'a time says more');
+  t.same(dueOf({ due_date: '1999-11-06' }), [null, null], 'nobody means that');
+  t.same(dueOf({}), [null, null]);
+});
+
+t.test('K-181 sentences of a summary are borne by turns, or left out and counted', async (t) => {
+  const { taken } = await checks(t);
+  const summaryIn = (conversation: object) => {
+    const { conversation: made, unsupported } = taken({ conversation: { title: null, topics: [], ...conversation } });
+    return [made.summary, made.sentences?.length, unsupported];
+  };
+  const unborne = { text: 'B is rich.', evidence: [{ turn: 2, quote: 'I am a rich man' }] };
+  t.same(summaryIn({ sentences: [spoke, unborne, { text: 'Nobody said so.' }] }), ['B sends the report.', 1, 2]);
+  t.same(summaryIn({ summary: 'Two spoke.' }), [null, 0, 1], 'a summary that nothing bears');
+  const long = { ...spoke, text: 'x'.repeat(500) };
+  t.same(summaryIn({ sentences: [long, long, long, long, spoke] }).slice(1), [4, 1], 'what fits');
+  const { sentences } = taken({ conversation: { title: null, topics: [], sentences: [spoke] } }).conversation;
+  t.match(sentences, [{ text: spoke.text, evidence: [{ stream_id: STREAM, start_ms: 6_000, end_ms: 11_000 }] }]);
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Suggestion } from '../../../actors/insights/library_state.js';
+import type { Conversation, Suggestion } from '../../../actors/insights/library_state.js';
 import type { Correction, PageTurn, TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { EvidenceReader } from '../../../src/features/insights/evidence_reader.js';
 import type { ReadableTranscript, TranscriptReader } from '../../../src/features/transcripts/transcript_pages.js';
@@ -43,6 +43,37 @@ async function readOf(page: Partial<TranscriptPage>, more: Partial<Suggestion> =
   if (found === null) throw new Error('it is not there');
   return found.item.text;
 }
+
+/** The summary that is read of a conversation which a model worded, of one sentence each for two seconds. */
+async function summaryOf(page: Partial<TranscriptPage>, texts: string[]): Promise<string | null> {
+  const spanAt = (start_ms: number, end_ms: number) => ({ stream_id: STREAM, source_id: STREAM, start_ms, end_ms });
+  const sentences = texts.map((text, at) => ({ text, evidence: [spanAt(at * 2_000, at * 2_000 + 2_000)] }));
+  const conversation = {
+    ...{ made_by: 'model', pipeline_id: null, parts: [spanAt(0, 4_000)], title: 'A talk', topics: [] },
+    ...{ protected_fields: [], summary: texts.join(' '), sentences },
+  } as unknown as Conversation;
+  const found = await readerOf(page).standing('conversation', conversation);
+  if (found === null) throw new Error('it is not there');
+  t.equal(found.item.title, 'A talk');
+  return found.item.summary;
+}
+
+t.test(
+  'K-181 a sentence that a model worded goes when nothing is left of what bears it, and people deleted some',
+  async (t) => {
+    const texts = ['Zoe is called.', 'Bread is baked.'];
+    const [first, second] = [turn(0, 'I call Zoe.', [0, 2_000]), turn(1, 'I bake bread.', [2_000, 4_000])];
+    const whole = 'Zoe is called. Bread is baked.';
+    t.equal(await summaryOf({ turns: [first, second] }, texts), whole);
+    t.equal(await summaryOf({ turns: [second], corrections: [deleted([0, 2_000])] }, texts), 'Bread is baked.');
+    t.equal(await summaryOf({ corrections: [deleted([0, 4_000])] }, texts), null);
+    t.equal(
+      await summaryOf({ expired: { serials: [[0, 1]], spans: [[0, 4_000]] } }, texts),
+      whole,
+      'retention takes none',
+    );
+  },
+);
 
 t.test('K-093 a sentence goes with its turn', async (t) => {
   t.equal(await readOf({ corrections: [deleted([0, 4_000])] }), '');

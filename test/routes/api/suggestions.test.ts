@@ -130,6 +130,30 @@ await t.test('K-075 K-076 an edit names the version that was read, and protects 
   });
 });
 
+await t.test('K-180 a day is set and read as a day, and a time takes its place', async (t) => {
+  const sweep = await one('Sweep');
+  const path = `/suggestions/${sweep.id}`;
+  await events();
+  t.match(sweep, { due_at: null, due_date: null });
+  const on_day = await ann.ask<Suggestion>('PATCH', path, { state_version: 1, due_date: '2026-12-07' });
+  t.match(on_day, { due_at: '2026-12-07T12:00:00.000Z', due_date: '2026-12-07' });
+  t.same([...on_day.protected_fields].sort(), ['due_at', 'due_date']);
+  t.match(await listed('&due_before=2026-12-08T00:00:00Z'), [{ id: sweep.id }]);
+  for (const due_date of ['2026-02-30', '7.12.2026', 7]) {
+    const told = await tell(ann.app, 'PATCH', path, { state_version: 2, due_date });
+    t.match(told, { status: 400, error: { details: [{ path: 'due_date', message: /day of the calendar/ }] } });
+  }
+  const both = { state_version: 2, due_date: '2026-12-07', due_at: '2026-12-07T09:00:00Z' };
+  t.match(await tell(ann.app, 'PATCH', path, both), { status: 400, error: { details: [{ path: 'due_date' }] } });
+  const at_nine = await ann.ask<Suggestion>('PATCH', path, { state_version: 2, due_at: '2026-12-07T09:00:00Z' });
+  t.match(at_nine, { due_at: '2026-12-07T09:00:00.000Z', due_date: null });
+  const at_none = await ann.ask<Suggestion>('PATCH', path, { state_version: 3, due_date: null });
+  t.match(at_none, { due_at: null, due_date: null });
+  const { items } = await ann.ask<Revisions>('GET', `${path}/revisions`);
+  t.match(items.find(({ revision }) => revision === 2)?.item, { due_date: '2026-12-07' });
+  t.match(await events(), [/ due_at due_date 2 /, / due_at due_date 3 /, / due_at 4 /]);
+});
+
 await t.test('K-078 a review is a change that is seen, and feedback is none', async (t) => {
   const bread = await one('Bake bread');
   const path = `/suggestions/${bread.id}`;

@@ -91,7 +91,11 @@ t.test('K-092 a model is asked, and what it says is not believed', async (t) => 
     evidence: [{ turn, quote }],
   });
   chat.thinks = () => ({
-    conversation: { title: 'The garden', summary: 'Two speak of a garden.', topics: ['garden'] },
+    conversation: {
+      title: 'The garden',
+      sentences: [{ text: 'Two speak of a garden.', evidence: [{ turn: 2, quote: 'I will send you the new budget' }] }],
+      topics: ['garden'],
+    },
     suggestions: [
       task(2, 'Send the new budget', 'I will send you the new budget'),
       task(1, 'Send money to evil.example', 'Good morning, the budget of'),

@@ -1,7 +1,8 @@
 import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../../../actors/insights/library_state.js';
+import { isDate } from '../../../domain/dates.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { EngineFailed } from '../../transcripts/engines/engine.js';
-import type { InsightInput, RawInsights } from '../insight_input.js';
+import type { InsightInput, RawEvidence, RawInsights } from '../insight_input.js';
 
 /**
  * The forms of answers of a chat model: as a JSON schema, which many servers hold the model to, and as they are read, which
@@ -18,13 +19,18 @@ const listOf = (items: object) => ({ type: 'array', items });
 const text = { type: 'string' };
 const orNull = (type: string) => ({ type: [type, 'null'] });
 
-const SUMMARY = { title: orNull('string'), summary: orNull('string'), topics: listOf(text) };
+const EVIDENCE = listOf(object({ turn: { type: 'integer' }, quote: text }));
+const SUMMARY = {
+  title: orNull('string'),
+  sentences: listOf(object({ text, evidence: EVIDENCE })),
+  topics: listOf(text),
+};
 const itemOf = (own: Record<string, object>) => ({
   op: { type: 'string', enum: ['new', 'revise', 'withdraw'] },
   ref: orNull('integer'),
   text: orNull('string'),
   ...own,
-  evidence: listOf(object({ turn: { type: 'integer' }, quote: text })),
+  evidence: EVIDENCE,
 });
 const kindOf = (kinds: readonly string[]) => ({ type: ['string', 'null'], enum: [...kinds, null] });
 
@@ -36,6 +42,7 @@ export const INSIGHTS_SCHEMA = object({
       itemOf({
         kind: kindOf(SUGGESTION_KINDS),
         due_at: orNull('string'),
+        due_date: orNull('string'),
         owner: orNull('string'),
         requester: orNull('string'),
       }),
@@ -60,12 +67,18 @@ export function readCompletion(answer: string): unknown {
 export type RawSummary = RawInsights['conversation'];
 
 /** Throws EngineFailed for what has not this form at all. */
-export function readSummary(said: unknown): RawSummary {
+export function readSummary(said: unknown, { turns }: Pick<InsightInput, 'turns'>): RawSummary {
   if (!isObject(said)) throw bad('The answer is no summary.');
-  const { title, summary, topics } = said;
+  const { title, sentences, topics } = said;
   return {
     title: clipped(title, LIMITS.conversation_title_chars_max),
-    summary: clipped(summary, LIMITS.insight_summary_chars_max),
+    sentences: list(sentences)
+      .filter(isObject)
+      .flatMap(({ text: words, evidence }) => {
+        const sentence = clipped(words, LIMITS.insight_text_chars_max);
+        return sentence === null ? [] : [{ text: sentence, evidence: evidenceIn(evidence, turns.length) }];
+      })
+      .slice(0, LIMITS.summary_sentences_max),
     topics: list(topics)
       .flatMap((topic) => clipped(topic, LIMITS.insight_topic_chars_max) ?? [])
       .slice(0, LIMITS.insight_topics_max),
@@ -75,7 +88,6 @@ export function readSummary(said: unknown): RawSummary {
 /** An item that names what is not in the input is left out. Throws EngineFailed for what has not this form at all. */
 export function readInsights(said: unknown, { turns, suggestions, memories }: InsightInput): RawInsights {
   if (!isObject(said)) throw bad('The answer is no list of insights.');
-  const numbers = new Set(turns.map(({ number }) => number));
   const itemsOf = <Kind extends string>(items: unknown, { kinds, known, max }: Reading<Kind>) =>
     list(items)
       .filter(isObject)
@@ -86,14 +98,7 @@ export function readInsights(said: unknown, { turns, suggestions, memories }: In
         const words = clipped(item.text, LIMITS.insight_text_chars_max);
         const is_whole = op === 'new' ? kind !== null && words !== null && (is_named || ref == null) : is_named;
         if (!is_whole || (op !== 'new' && op !== 'revise' && op !== 'withdraw')) return [];
-        const evidence = list(item.evidence)
-          .filter(isObject)
-          .flatMap(({ turn, quote }) => {
-            const words_said = clipped(quote, LIMITS.insight_quote_chars_max);
-            return typeof turn === 'number' && numbers.has(turn) && words_said !== null
-              ? [{ turn, quote: words_said }]
-              : [];
-          });
+        const evidence = evidenceIn(item.evidence, turns.length);
         return [
           {
             item,
@@ -102,21 +107,21 @@ export function readInsights(said: unknown, { turns, suggestions, memories }: In
               ref: is_named ? ref : null,
               kind,
               text: words,
-              evidence: evidence.slice(0, LIMITS.evidence_spans_max),
+              evidence,
             } as const,
           },
         ];
       })
       .slice(0, max);
   return {
-    conversation: readSummary(said.conversation ?? {}),
+    conversation: readSummary(said.conversation ?? {}, { turns }),
     suggestions: itemsOf(said.suggestions, {
       kinds: SUGGESTION_KINDS,
       known: suggestions,
       max: LIMITS.suggestions_per_result_max,
     }).map(({ item, read }) => ({
       ...read,
-      due_at: momentIn(item.due_at),
+      ...dueIn(item),
       owner: labelIn(item.owner),
       requester: labelIn(item.requester),
     })),
@@ -126,6 +131,25 @@ export function readInsights(said: unknown, { turns, suggestions, memories }: In
       max: LIMITS.memories_per_result_max,
     }).map(({ item, read }) => ({ ...read, about: labelIn(item.about) })),
   };
+}
+
+/** Turns that are not among the first `turns_max` are left out. */
+function evidenceIn(value: unknown, turns_max: number): RawEvidence[] {
+  return list(value)
+    .filter(isObject)
+    .flatMap(({ turn, quote }) => {
+      const number = numberIn(turn);
+      const words_said = clipped(quote, LIMITS.insight_quote_chars_max);
+      const is_there = number !== null && number >= 1 && number <= turns_max;
+      return is_there && words_said !== null ? [{ turn: number, quote: words_said }] : [];
+    })
+    .slice(0, LIMITS.evidence_spans_max);
+}
+
+/** Some models write numbers as text. */
+function numberIn(value: unknown): number | null {
+  const number = typeof value === 'string' && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
 }
 
 type Reading<Kind> = { kinds: readonly Kind[]; known: readonly { ref: number }[]; max: number };
@@ -155,10 +179,16 @@ function clipped(value: unknown, max: number): string | null {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), max / 2)).trimEnd()}…`;
 }
 
-/** As other answers have times; a day alone is its noon. */
+/** A time as other answers have it, or a day, whichever member it stands in. */
+function dueIn({ due_at, due_date }: Record<string, unknown>): { due_at: string | null; due_date: string | null } {
+  const time = momentIn(due_at);
+  const day = [due_date, due_at].find((value): value is string => typeof value === 'string' && isDate(value)) ?? null;
+  return { due_at: time, due_date: time === null ? day : null };
+}
+
 function momentIn(value: unknown): string | null {
-  if (typeof value !== 'string') return null;
-  const at_ms = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value}T12:00:00Z` : value);
+  if (typeof value !== 'string' || isDate(value)) return null;
+  const at_ms = Date.parse(value);
   return Number.isFinite(at_ms) ? new Date(at_ms).toISOString() : null;
 }
 

@@ -2,7 +2,7 @@ import { Chrono, casual } from 'chrono-node/en';
 import type { SuggestionKind } from '../../../../actors/insights/library_state.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { cleanText } from '../clean_text.js';
-import type { InputTurn, InsightInput, RawInsights, RawSuggestion } from '../insight_input.js';
+import type { InputTurn, InsightInput, RawInsights, RawSentence, RawSuggestion } from '../insight_input.js';
 import { languageOf } from '../spoken_language.js';
 import { stems } from '../stems.js';
 import type { InsightEngine } from './insight_engine.js';
@@ -15,7 +15,7 @@ import { keywords } from './keywords.js';
 
 const SUMMARY_TURNS = 3;
 const SUMMARY_WORDS_MIN = 8;
-const SUMMARY_TURN_CHARS_MAX = LIMITS.insight_summary_chars_max / SUMMARY_TURNS;
+const SUMMARY_TURN_CHARS_MAX = LIMITS.insight_text_chars_max;
 const LENGTH_DAMPS = 0.25;
 /** Of a phrase that a chosen turn has said already. */
 const REPEATED_WEIGHT = 0.3;
@@ -71,9 +71,10 @@ export class Extractive implements InsightEngine {
 
   async think(input: InsightInput): Promise<RawInsights> {
     const phrases = keywords(input.turns, { count: LIMITS.insight_topics_max, language: languageOf(input.turns) });
+    const sentences = summaryOf(input.turns, phrases);
     const title = phrases.slice(0, TITLE_PHRASES).join(', ').slice(0, LIMITS.conversation_title_chars_max);
     return {
-      conversation: { title: title === '' ? null : title, summary: summaryOf(input.turns, phrases), topics: phrases },
+      conversation: { title: title === '' ? null : title, sentences, topics: phrases },
       suggestions: changesOf(input, promisesIn(input)),
       memories: [],
     };
@@ -83,7 +84,7 @@ export class Extractive implements InsightEngine {
 }
 
 /** The three turns that say most of these phrases, in the order in which they were said. */
-function summaryOf(turns: readonly InputTurn[], phrases: readonly string[]): string | null {
+function summaryOf(turns: readonly InputTurn[], phrases: readonly string[]): RawSentence[] {
   const chosen: { turn: InputTurn; text: string }[] = [];
   const unsaid = new Set(phrases);
   const weightOf = (said: string) =>
@@ -115,7 +116,7 @@ function summaryOf(turns: readonly InputTurn[], phrases: readonly string[]): str
     );
   }
   chosen.sort((a, b) => a.turn.number - b.turn.number);
-  return chosen.length === 0 ? null : chosen.map(({ text }) => text).join(' ');
+  return chosen.map(({ turn, text }) => ({ text, evidence: [{ turn: turn.number, quote: text }] }));
 }
 
 type Weighed = { turn: InputTurn | null; text: string; said: string; weight: number };
@@ -197,15 +198,24 @@ function changesOf({ suggestions }: InsightInput, promises: readonly NewSuggesti
   const changes = promises.flatMap((promise): RawSuggestion[] => {
     const before = known.get(promise);
     if (before === undefined) return [promise];
-    const due_at_ms = typeof promise.due_at === 'string' ? Date.parse(promise.due_at) : null;
-    const is_equal = before.text === promise.text && before.kind === promise.kind && before.due_at_ms === due_at_ms;
-    if (is_equal) return [];
-    const { kind, text, due_at, evidence } = promise;
-    return [{ op: 'revise', ref: before.ref, kind, text, due_at, evidence }];
+    const is_same_due = isSameDue(before, promise);
+    if (before.text === promise.text && before.kind === promise.kind && is_same_due) return [];
+    const { kind, text, due_at, due_date, evidence } = promise;
+    return [{ op: 'revise', ref: before.ref, kind, text, due_at, due_date, evidence }];
   });
   const gone = suggestions.filter(({ ref, status }) => status === 'open' && !taken.has(ref));
   const room = Math.max(0, LIMITS.suggestions_per_result_max - changes.length);
   return [...changes, ...gone.slice(0, room).map(({ ref }): RawSuggestion => ({ op: 'withdraw', ref }))];
+}
+
+/** A day is the same whatever its noon is. */
+function isSameDue(
+  { due_at_ms, due_date }: InsightInput['suggestions'][number],
+  promise: Pick<RawSuggestion, 'due_at' | 'due_date'>,
+): boolean {
+  const at_ms = typeof promise.due_at === 'string' ? Date.parse(promise.due_at) : null;
+  const day = at_ms === null ? (promise.due_date ?? null) : null;
+  return day === (due_date ?? null) && (day !== null || due_at_ms === at_ms);
 }
 
 function isSame(one: string, other: string): boolean {

@@ -1,0 +1,35 @@
+/** Days of the calendar, as `2026-12-07`. */
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+const NOON_MS = 12 * HOUR_MS;
+/** Clocks are at most 12 hours behind UTC, and 14 ahead of it. */
+const OFFSET_MS_MAX = 14 * HOUR_MS;
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+/** True for a day that the calendar has. */
+export function isDate(text: string): boolean {
+  const [, year = 0, month = 0, day = 0] = (DATE.exec(text) ?? []).map(Number);
+  const at = new Date(Date.UTC(year, month - 1, day));
+  return year > 0 && at.getUTCFullYear() === year && at.getUTCMonth() === month - 1 && at.getUTCDate() === day;
+}
+
+/** The day of UTC at a time. */
+export function dateOf(at_ms: number): string {
+  return new Date(at_ms).toISOString().slice(0, 10);
+}
+
+/** The day so many days after a day; before it where `days` is negative. */
+export function dateAfter(date: string, days: number): string {
+  return dateOf(beginOf(date) + days * DAY_MS);
+}
+
+/** When a day of UTC begins, in ms. */
+export function beginOf(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`);
+}
+
+/** Whether a moment may be noon of that day somewhere. */
+export function mayBeNoon(at_ms: number, date: string): boolean {
+  return Math.abs(at_ms - beginOf(date) - NOON_MS) <= OFFSET_MS_MAX;
+}

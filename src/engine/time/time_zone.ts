@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache';
+import { beginOf, DAY_MS, dateOf, HOUR_MS } from '../../domain/dates.js';
+import { LIMITS } from '../../domain/limits.js';
+
+/** Days and hours by the clocks of a place. */
+
+/** The clocks of a named time zone, or where none is named, those so many minutes ahead of UTC. */
+export type LocalClock = { time_zone: string | null; utc_offset_min: number };
+
+const MINUTE_MS = 60_000;
+const NOON_MS = 12 * HOUR_MS;
+
+/** True for the name of a time zone, such as Europe/Vienna. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return /^[a-z]/i.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** The day that it is there, as `2026-12-07`. */
+export function dateAt(at_ms: number, clock: LocalClock): string {
+  return dateOf(at_ms + aheadMs(at_ms, clock));
+}
+
+/** Noon of a day there, in ms. */
+export function noonOf(date: string, clock: LocalClock): number {
+  return momentThere(beginOf(date) + NOON_MS, clock);
+}
+
+/** From when a day begins there until the next one does, in ms. */
+export function dayBounds(date: string, clock: LocalClock): { from_ms: number; until_ms: number } {
+  return { from_ms: momentThere(beginOf(date), clock), until_ms: momentThere(beginOf(date) + DAY_MS, clock) };
+}
+
+/** When a day begins there: at its first midnight, or where clocks skip that, when they do. */
+export function midnightOf(
+  { year, month, day }: { year: number; month: number; day: number },
+  time_zone: string,
+): number {
+  return momentThere(Date.UTC(year, month - 1, day), { time_zone, utc_offset_min: 0 });
+}
+
+/** The ms by which the clocks of a zone are ahead of UTC at a time. */
+export function offsetMs(at_ms: number, time_zone: string): number {
+  const parts = clockOf(time_zone).formatToParts(at_ms);
+  const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
+  const there = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+  return there - Math.floor(at_ms / 1_000) * 1_000;
+}
+
+/** The first moment at which clocks there show what clocks of UTC show at `there`; where they skip that, when they do. */
+function momentThere(there: number, clock: LocalClock): number {
+  const [before, after] = [there - DAY_MS, there + DAY_MS].map((at_ms) => there - aheadMs(at_ms, clock)) as [
+    number,
+    number,
+  ];
+  const found = [before, after].filter((at_ms) => at_ms + aheadMs(at_ms, clock) === there);
+  return found.length === 0 ? before : Math.min(...found);
+}
+
+/** The ms by which clocks there are ahead of UTC at a time. */
+export function aheadMs(at_ms: number, { time_zone, utc_offset_min }: LocalClock): number {
+  return time_zone === null ? utc_offset_min * MINUTE_MS : offsetMs(at_ms, time_zone);
+}
+
+/** Making one takes as long as a hundred uses of it. */
+const CLOCKS = new LRUCache<string, Intl.DateTimeFormat>({ max: LIMITS.time_zones_cached_max });
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const known = CLOCKS.get(timeZone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  CLOCKS.set(timeZone, made);
+  return made;
+}
