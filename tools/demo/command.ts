@@ -29,7 +29,7 @@ export const demoCommand = (name: string): Command =>
     .option('--device-server <URL>', 'its device listener; port 8443 of the same host when not given')
     .option('--speech', 'speak some sentences, and show what a server of its own hears in them and suggests')
     .option('--week', 'record a scripted week of conversations into a server of its own, and ask what was said')
-    .option('--stay', 'with --week: serve it until Ctrl-C, for an assistant to ask')
+    .option('--stay', 'serve what was recorded until Ctrl-C, for a browser and for an assistant')
     .action(async (file: string | undefined, options: DemoOptions) => {
       const { demo } = await import('./demo.js');
       await demo(file, options);

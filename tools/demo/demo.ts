@@ -1,11 +1,13 @@
 import { readSettings } from '../../src/host/settings.js';
 import { ScriptedEngine } from '../speech/scripted_engine.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
+import { newEmail } from './recorder.js';
 import { openRecording } from './recording.js';
 import { runDemo } from './run.js';
 import { runSpeech } from './run_speech.js';
 import { runWeek } from './run_week.js';
 import { chooseServer, engineSettings, namedServer, ownServer } from './server_choice.js';
+import { showApp } from './show_app.js';
 import { ensureSpeech, speak } from './speech_recording.js';
 import { summaryOf } from './summary.js';
 
@@ -31,7 +33,6 @@ export async function demo(file: string | undefined, options: DemoOptions): Prom
     throw new UserError('--week and --speech bring a server of their own; they take no --server.', WRONG_USAGE);
   if (named === undefined && options.deviceServer !== undefined)
     throw new UserError('--device-server goes with --server.', WRONG_USAGE);
-  if (stay === true && week !== true) throw new UserError('--stay goes with --week.', WRONG_USAGE);
   if (week === true) {
     if (file !== undefined || speech === true)
       throw new UserError('--week brings what is said; it takes neither FILE nor --speech.', WRONG_USAGE);
@@ -40,23 +41,25 @@ export async function demo(file: string | undefined, options: DemoOptions): Prom
   }
   if (speech === true) {
     if (file !== undefined) throw new UserError('--speech speaks by itself; it takes no FILE.', WRONG_USAGE);
-    await demoSpeech(chunkSeconds);
+    await demoSpeech(chunkSeconds, stay === true);
     return;
   }
   await demoRecording(file, options);
 }
 
 async function demoRecording(file: string | undefined, options: DemoOptions): Promise<void> {
-  const { devices, chunkSeconds, duration, server: named, deviceServer } = options;
+  const { devices, chunkSeconds, duration, stay, server: named, deviceServer } = options;
+  const email = newEmail();
   const recording = await openRecording({ file, chunk_seconds: chunkSeconds, duration_seconds: duration });
   const server = named === undefined ? await chooseServer(readSettings(process.env)) : namedServer(named, deviceServer);
   try {
     console.log(`server: ${server.description}`);
     console.log(`recording: ${recording.title} (${recording.description}), ${recording.pieces.length} chunks`);
-    const outcome = await runDemo(server, { recording, devices, out: process.stdout });
+    const outcome = await runDemo(server, { recording, devices, email, out: process.stdout });
     const { lines, good } = summaryOf(outcome);
     console.log(`\n${lines.join('\n')}`);
     if (!good) process.exitCode = 1;
+    await showApp(server, { email, stays: stay === true, out: process.stdout });
   } finally {
     await recording.close();
     await server.end();
@@ -64,7 +67,8 @@ async function demoRecording(file: string | undefined, options: DemoOptions): Pr
 }
 
 /** Beside whatever server there is: what another one hears with is not known. */
-async function demoSpeech(chunk_seconds: number): Promise<void> {
+async function demoSpeech(chunk_seconds: number, stays: boolean): Promise<void> {
+  const email = newEmail();
   await ensureSpeech((line) => console.log(line));
   const spoken = await speak();
   try {
@@ -72,8 +76,9 @@ async function demoSpeech(chunk_seconds: number): Promise<void> {
     const server = await ownServer({ ...engineSettings('INSIGHTS') });
     try {
       console.log(`server: ${server.description}, which transcribes with the built-in engine`);
-      if (!(await runSpeech(server, { recording, sentences: spoken.sentences, out: process.stdout })))
-        process.exitCode = 1;
+      const { sentences } = spoken;
+      if (!(await runSpeech(server, { recording, sentences, email, out: process.stdout }))) process.exitCode = 1;
+      await showApp(server, { email, stays, out: process.stdout });
     } finally {
       await recording.close();
       await server.end();
@@ -84,6 +89,7 @@ async function demoSpeech(chunk_seconds: number): Promise<void> {
 }
 
 async function demoWeek(stays: boolean): Promise<void> {
+  const email = newEmail();
   const engine = await ScriptedEngine.start({ keeps_requests: false });
   try {
     const server = await ownServer({
@@ -92,16 +98,12 @@ async function demoWeek(stays: boolean): Promise<void> {
     });
     try {
       console.log(`server: ${server.description}, whose engine hears what a script says`);
-      const { is_heard, token } = await runWeek(server, process.stdout);
+      const { is_heard, token } = await runWeek(server, { email, out: process.stdout });
       if (!is_heard) process.exitCode = 1;
       const mcp_url = `${server.base_url}/mcp`;
       console.log(`\nAn assistant asks the same at ${mcp_url} with this token, for example:`);
       console.log(`  claude mcp add --transport http spool ${mcp_url} --header "Authorization: Bearer ${token}"`);
-      if (!stays) console.log('The server ends now. It stays with --stay.');
-      else {
-        console.log('Serving until Ctrl-C.');
-        await new Promise(() => {});
-      }
+      await showApp(server, { email, stays, out: process.stdout });
     } finally {
       await server.end();
     }

@@ -73,16 +73,17 @@ export async function record({ device, epoch, source_stream_ref }: DemoRecorder,
   await patience.repeat(() => device.call('POST /device/streams/end', { body: end }));
 }
 
-/** As somebody new; gives the email. */
-export async function signIn({
-  app,
-  operator,
-  patience,
-}: Pick<World, 'app' | 'operator' | 'patience'>): Promise<string> {
-  const email = `demo-${randomBytes(5).toString('hex')}@spool.example`;
+/** The address of somebody new. */
+export function newEmail(): string {
+  return `demo-${randomBytes(5).toString('hex')}@spool.example`;
+}
+
+export async function signIn(
+  { app, operator, patience }: Pick<World, 'app' | 'operator' | 'patience'>,
+  email: string,
+): Promise<void> {
   await patience.ask(() => app.call('POST /auth/otp', { body: { email } }));
   const token = await operator.readCode(email);
   const session = await patience.ask(() => app.call('POST /auth/verify-otp', { body: { email, token } }));
   app.access_token = session.access_token;
-  return email;
 }

@@ -23,7 +23,7 @@ const PAGE = 100;
 /** Records on all devices, waits for the events, listens back, and says what came of it. */
 export async function runDemo(
   server: ChosenServer,
-  { recording, devices, out }: { recording: DemoRecording; devices: number; out: Writable },
+  { recording, devices, email, out }: { recording: DemoRecording; devices: number; email: string; out: Writable },
 ): Promise<DemoOutcome> {
   const clients: { close(): void }[] = [];
   const keep = <T extends { close(): void }>(client: T): T => {
@@ -35,7 +35,7 @@ export async function runDemo(
   try {
     const operator = keep(new OperatorClient(server.operator_url, server.ops_token));
     const app = keep(new AppClient(server.base_url, { patience: null }));
-    const email = await signIn({ app, operator, patience });
+    await signIn({ app, operator, patience }, email);
     out.write(`signed in as ${email}\n`);
 
     const recorders: DemoRecorder[] = [];

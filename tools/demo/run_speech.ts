@@ -24,14 +24,19 @@ const NAME = 'Ada';
  */
 export async function runSpeech(
   server: ChosenServer,
-  { recording, sentences, out }: { recording: DemoRecording; sentences: SpokenRecording['sentences']; out: Writable },
+  {
+    recording,
+    sentences,
+    email,
+    out,
+  }: { recording: DemoRecording; sentences: SpokenRecording['sentences']; email: string; out: Writable },
 ): Promise<boolean> {
   const patience = new Patience();
   const operator = new OperatorClient(server.operator_url, server.ops_token);
   const app = new AppClient(server.base_url, { patience: null });
   const clients: { close(): void }[] = [operator, app];
   try {
-    const email = await signIn({ app, operator, patience });
+    await signIn({ app, operator, patience }, email);
     out.write(`signed in as ${email}\n`);
     const recorder = await makeRecorder({ device_url: server.device_url, operator, app, patience });
     clients.push(recorder.device);

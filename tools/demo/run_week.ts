@@ -37,13 +37,17 @@ type Week = WeekRecording & { operator: OperatorClient; out: Writable };
  * Records the scripted week into a server whose engine hears what the script says, as last week; then asks what an
  * assistant would ask. Gives a token with which one reads it. Whether all of it was heard.
  */
-export async function runWeek(server: ChosenServer, out: Writable): Promise<{ is_heard: boolean; token: string }> {
+export async function runWeek(
+  server: ChosenServer,
+  { email, out }: { email: string; out: Writable },
+): Promise<{ is_heard: boolean; token: string }> {
   const patience = new Patience();
   const operator = new OperatorClient(server.operator_url, server.ops_token);
   const app = new AppClient(server.base_url, { patience: null });
   const week = { app, operator, patience, out };
   try {
-    out.write(`signed in as ${await signIn(week)}\n`);
+    await signIn(week, email);
+    out.write(`signed in as ${email}\n`);
     const { conversations, said, heard } = await recordWeek(week);
     out.write(`${conversations} conversations, ${heard} of ${said} turns heard\n`);
     out.write(`${await suggestionsOf(week)} suggestions made of them\n`);

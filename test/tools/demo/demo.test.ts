@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { AppClient } from '../../../kits/typescript/src/app_client.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
+import { until } from '../../fixtures/until.js';
 
 const DEMO = fileURLToPath(new URL('../../../tools/demo/main.js', import.meta.url));
 /** Ports on which nothing answers, so that the demo starts a server of its own. */
@@ -70,12 +72,38 @@ t.test('a running server is used, with the limits it has', async (t) => {
   t.equal(code, 0);
   t.match(out, /server: running on ports/);
   t.match(out, /all 8 chunks came back/);
+  t.match(out, /See it at \S+\/app: sign in as demo-\w+@spool\.example/);
   const lost = await demo([], { ...env, DATA_DIR: join(tmpdir(), 'no-such-folder'), OPS_TOKEN: '' });
   t.equal(lost.code, 1);
   t.match(lost.complaints, /operator token is not in/);
   const wrong = await demo([], { ...env, OPS_TOKEN: 'sixteen-letters-x' });
   t.equal(wrong.code, 1);
   t.match(wrong.complaints, /The server refused: 401 UNAUTHORIZED/);
+});
+
+t.test('with --stay a browser can sign in and see what was recorded', async (t) => {
+  const child = spawn(process.execPath, [DEMO, '--stay'], {
+    env: { ...process.env, ...NOBODY, TMPDIR: tempFolder(t), TRANSCRIBE_BUILT_IN: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  t.teardown(() => child.kill());
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  await until('it serves', () => out.includes('Serving until Ctrl-C'), 60_000);
+  const [, base_url = '', email = ''] = /See it at (\S+)\/app: sign in as (\S+)\. /.exec(out) ?? [];
+  const app = new AppClient(base_url);
+  t.teardown(() => app.close());
+  const code = async () => {
+    await until('its code', () => /^code for \S+: \d{6}$/m.test(out));
+    return /^code for \S+: (\d{6})$/m.exec(out)?.[1] ?? '';
+  };
+  await app.signIn(email, code);
+  t.equal((await app.call('GET /audio/streams')).items.length, 1);
+  child.kill('SIGINT');
+  t.equal(await ended, 130);
 });
 
 t.test('what a person got wrong is said in words', async (t) => {

@@ -42,7 +42,8 @@ t.test('K-107 an assistant that is asked about a week gets the passages with the
     ops_token: server.services.ops_token,
   };
   const own = { description: '', own: null, end: async () => {} };
-  const { is_heard, token } = await runWeek({ base_url, device_url, ...operators, ...own }, out);
+  const week = { email: 'demo@spool.example', out };
+  const { is_heard, token } = await runWeek({ base_url, device_url, ...operators, ...own }, week);
   t.ok(is_heard, shown);
   t.match(shown, /\d\d suggestions made of them/);
 
