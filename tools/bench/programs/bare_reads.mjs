@@ -1,6 +1,7 @@
 /** Peers for reads: a Fastify route that sends fixed bytes, and one that reads a Redis stream and makes JSON of it. */
 import fastify from '../../../node_modules/fastify/fastify.js';
 import { Redis } from '../../../node_modules/ioredis/built/index.js';
+import { answer, settings } from './answering_server.mjs';
 
 const { body, socket_path, log_key } = settings();
 const app = fastify({ logger: false, keepAliveTimeout: 72_000 });
