@@ -14,8 +14,10 @@ import { type Context, type ContextItem, firstPipeline, type Pipeline, type Prof
 
 export type ContextMessage = MessageOf<typeof context>;
 
-/** The fields of a profile that people save. */
-export type ProfileText = Pick<Profile, 'about' | 'languages' | 'vocabulary'>;
+/** The fields of a profile that people save; a zone that is absent stays as it is. */
+export type ProfileText = Pick<Profile, 'about' | 'languages' | 'vocabulary'> & {
+  time_zone?: string | null | undefined;
+};
 export type KeptItem = ContextItem & { id: string };
 
 /**
@@ -65,9 +67,15 @@ export const context = defineActor<Context>()({
     },
 
     /** `revision`: the one that was read before. */
-    save_profile(state, { revision, ...text }: ProfileText & { revision: number }, facts): Decision<Context, Profile> {
+    save_profile(
+      state,
+      { revision, ...saying }: ProfileText & { revision: number },
+      facts,
+    ): Decision<Context, Profile> {
       const before = state ?? newContext(facts.self);
       const { profile } = before;
+      const { time_zone = profile.time_zone ?? null, ...others } = saying;
+      const text = { ...others, time_zone };
       if (revision !== profile.revision)
         return {
           reply: refuse('CONFLICT', 'The profile has another revision.', { extra: { revision: profile.revision } }),
@@ -253,7 +261,7 @@ function present<T extends object>(some: T): { [Name in keyof T]: Exclude<T[Name
 /** Values are plain, and their members always in the same order. */
 function changedFields(before: object, after: object): string[] {
   const old = before as Record<string, unknown>;
-  const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+  const isSame = (one: unknown, other: unknown) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
   return Object.entries(after).flatMap(([name, value]) => (isSame(old[name], value) ? [] : [name]));
 }
 

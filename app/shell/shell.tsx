@@ -12,13 +12,14 @@ import { session, signOut } from '../session/session.js';
 import { account, loadAccount, may } from './account.js';
 import { DOCUMENT_DATA } from './document_data.js';
 import { NoAccount, SignInScreen } from './signed_out.js';
+import { keepTimeZone } from './time_zone.js';
 
 export function App() {
   const now = session.value;
   const account_id = now.is === 'in' ? now.account_id : null;
   useEffect(() => {
     account.value = null;
-    if (account_id !== null) void loadAccount();
+    if (account_id !== null) void loadAccount().then(keepTimeZone);
   }, [account_id]);
   if (account_id === null) return <SignInScreen />;
   if (account.value === null) return <NoAccount />;

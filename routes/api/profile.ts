@@ -8,8 +8,10 @@ import {
   createContextItem,
   deleteContextItem,
   editContextItem,
+  editProfile,
   listContextItems,
   listProfileRevisions,
+  PROFILE_CHANGES,
   PROFILE_FIELDS,
   profileShape,
   readProfile,
@@ -44,13 +46,26 @@ export const PROFILE_ROUTES: readonly Route[] = [
     path: '/profile',
     summary: 'Saves a whole profile.',
     notes:
-      'What is absent is empty from then on. `revision` is the one that was read; where another was saved meanwhile, 409 has that one as `error.revision`. The same content saves nothing.',
+      'What is absent is empty from then on, but for `time_zone`, which stays. `revision` is the one that was read; where another was saved meanwhile, 409 has that one as `error.revision`. The same content saves nothing.',
     credential: 'account',
     permission: WRITES,
     body: z.object(PROFILE_FIELDS),
     answer: profileShape,
     refusals: ['CONFLICT'],
     handler: ({ services, who, body }) => saveProfile(services, who, body),
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/profile',
+    summary: 'Saves a profile with some other fields.',
+    notes: 'What is absent stays. `revision` counts as in `PUT /profile`.',
+    credential: 'account',
+    permission: WRITES,
+    body: z.object(PROFILE_CHANGES),
+    answer: profileShape,
+    refusals: ['CONFLICT'],
+    handler: ({ services, who, body }) => editProfile(services, who, body),
   }),
 
   accountRoute({

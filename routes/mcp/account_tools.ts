@@ -21,7 +21,7 @@ const whoShape = z.strictObject({
   scopes: z.array(z.string()).optional().describe('As the client asked for them; none of a personal access token.'),
   client_id: z.string().optional().describe('The OAuth client; none of a personal access token.'),
 });
-const { revision, languages, vocabulary } = PROFILE_FIELDS;
+const { revision, languages, vocabulary, time_zone } = PROFILE_FIELDS;
 
 /** The account itself, what happened in it, and how its recordings are read. */
 export const ACCOUNT_TOOLS: readonly Tool[] = [
@@ -77,6 +77,7 @@ export const ACCOUNT_TOOLS: readonly Tool[] = [
       about: trimmedLines(LIMITS.profile_about_chars_max).optional(),
       languages: languages.describe('BCP 47 tags.'),
       vocabulary: vocabulary.describe('Names and words to spell like this.'),
+      time_zone: time_zone.describe('IANA name.'),
     }),
     example: { revision: 3, about: 'I sell bikes.', languages: ['en'], vocabulary: ['Velotraum'] },
     output: profileShape,

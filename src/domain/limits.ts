@@ -283,6 +283,7 @@ export const LIMITS = {
   pipeline_instructions_chars_max: 2_000, // docs/choices.md, "Pipelines and profile"
   engine_name_chars_max: 60, // ours
   profile_about_chars_max: 4_000, // docs/choices.md, "Pipelines and profile"
+  time_zone_chars_max: 64, // ours: the longest name of the time zone database has 32
   profile_languages_max: 5, // docs/choices.md, "Pipelines and profile"
   vocabulary_terms_max: 200, // docs/choices.md, "Pipelines and profile"
   vocabulary_term_chars_max: 60, // docs/choices.md, "Pipelines and profile"

@@ -1058,6 +1058,8 @@ export type Profile = {
   languages: string[];
   /** Words that recordings hear and nobody else knows how to spell. */
   vocabulary: string[];
+  /** The IANA name of the zone by which days begin and end, such as Europe/Vienna; null where none is set: then the clocks of recordings count. */
+  time_zone: string | null;
   /** When this was saved; null while nothing was. */
   updated_at: string | null;
 };
@@ -2852,6 +2854,21 @@ export type PublicApi = {
       languages?: string[];
       /** Names and words that transcription is to spell like this. */
       vocabulary?: string[];
+      /** By which days begin and end. Null for none; one that is absent stays. */
+      time_zone?: string | null;
+    };
+    answer: Profile;
+  };
+  /** Saves a profile with some other fields. */
+  'PATCH /profile': {
+    body: {
+      /** The revision that was read. */
+      revision: number;
+      about?: string | null;
+      languages?: string[];
+      vocabulary?: string[];
+      /** By which days begin and end. Null for none; one that is absent stays. */
+      time_zone?: string | null;
     };
     answer: Profile;
   };

@@ -2,18 +2,15 @@ import { z } from 'zod';
 
 /**
  * The schemas that tools/list gives for arguments and results. A model reads all of it before its first question, so it
- * is short: arguments lose what only a validator needs, results are an outline.
+ * is short: arguments lose what only a validator needs, results say what they always have.
  */
 
 type Schema = {
-  type?: string | string[];
+  type?: string;
   $ref?: string;
   $defs?: Record<string, Schema>;
   $schema?: string;
-  anyOf?: Schema[];
-  properties?: Record<string, Schema>;
   required?: string[];
-  items?: Schema;
 };
 
 type ObjectSchema = Schema & { type: 'object' };
@@ -37,27 +34,16 @@ export function listedInput(input: z.ZodType): ObjectSchema {
 }
 
 /** One schema or null, in one schema. */
-function joinNull(schema: Schema): void {
-  const { anyOf: [one, none, ...others] = [] } = schema;
+function joinNull(schema: z.core.JSONSchema.BaseSchema): void {
+  const [one, none, ...others] = (schema.anyOf ?? []) as z.core.JSONSchema.BaseSchema[];
   if (typeof one?.type !== 'string' || none?.type !== 'null' || others.length > 0) return;
   delete schema.anyOf;
   Object.assign(schema, one, { type: [one.type, 'null'] });
 }
 
-/** The names of lists in results; connectors expect `results` of a search. */
-const LISTS = ['items', 'results'];
-
-/** The names that are always there, of a list those of its items as well. More may come. */
+/** The names that are always there. More may come. */
 export function listedOutput(output: z.ZodType): ObjectSchema {
-  const schema = z.toJSONSchema(output, { unrepresentable: 'any' }) as Schema;
-  const of = (one: Schema = {}) => resolved(one, schema.$defs ?? {});
-  const { properties, required = [] } = of(schema);
-  const list = LISTS.find((name) => properties?.[name] !== undefined);
-  const item = list === undefined ? {} : of(of(properties?.[list]).items);
-  if (list === undefined || item.required === undefined) return { type: 'object', required };
-  return { type: 'object', properties: { [list]: { type: 'array', items: { required: item.required } } }, required };
-}
-
-function resolved(schema: Schema, defs: Record<string, Schema>): Schema {
-  return schema.$ref === undefined ? schema : (defs[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {});
+  const { $ref, $defs = {}, ...schema } = z.toJSONSchema(output, { unrepresentable: 'any' }) as Schema;
+  const { required = [] } = $ref === undefined ? schema : ($defs[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {});
+  return { type: 'object', required };
 }

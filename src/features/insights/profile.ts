@@ -8,6 +8,7 @@ import { count, id, moment, momentOrNull } from '../../access/response_schemas.j
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { randomId } from '../../engine/random/random.js';
+import { isTimeZone } from '../../engine/time/time_zone.js';
 import type { FeatureServices } from '../services.js';
 
 /**
@@ -15,12 +16,20 @@ import type { FeatureServices } from '../services.js';
  * profile".
  */
 
+const TIME_ZONE_RULE = 'must be the name of a time zone, such as Europe/Vienna';
+
 export const profileShape = z
   .strictObject({
     revision: count.describe('Rises with each change; 0 while nothing was saved.'),
     about: z.string().nullable().describe('What the account says of its person; null for nothing.'),
     languages: z.array(z.string()).describe('The languages that are spoken, as BCP 47 tags.'),
     vocabulary: z.array(z.string()).describe('Words that recordings hear and nobody else knows how to spell.'),
+    time_zone: z
+      .string()
+      .nullable()
+      .describe(
+        'The IANA name of the zone by which days begin and end, such as Europe/Vienna; null where none is set: then the clocks of recordings count.',
+      ),
     updated_at: moment.nullable().describe('When this was saved; null while nothing was.'),
   })
   .meta({ id: 'Profile' });
@@ -37,6 +46,12 @@ export const contextItemShape = z
   .meta({ id: 'ContextItem' });
 
 type ContextItemView = z.infer<typeof contextItemShape>;
+
+/** The name of a zone, in the spelling that the caller has for it. */
+export const timeZone = z
+  .string(TIME_ZONE_RULE)
+  .max(LIMITS.time_zone_chars_max, TIME_ZONE_RULE)
+  .refine(isTimeZone, TIME_ZONE_RULE);
 
 /** A whole profile, as it is saved. */
 export const PROFILE_FIELDS = {
@@ -57,6 +72,19 @@ export const PROFILE_FIELDS = {
     .transform(distinct)
     .default([])
     .describe('Names and words that transcription is to spell like this.'),
+  time_zone: timeZone
+    .nullable()
+    .optional()
+    .describe('By which days begin and end. Null for none; one that is absent stays.'),
+};
+
+/** Fields of a profile that change; what is absent stays. */
+export const PROFILE_CHANGES = {
+  revision: PROFILE_FIELDS.revision,
+  about: PROFILE_FIELDS.about.unwrap().optional(),
+  languages: PROFILE_FIELDS.languages.unwrap().optional(),
+  vocabulary: PROFILE_FIELDS.vocabulary.unwrap().optional(),
+  time_zone: PROFILE_FIELDS.time_zone,
 };
 
 /** The profile as it was last saved. */
@@ -76,6 +104,19 @@ export async function saveProfile(
 ): Promise<ProfileView> {
   const saved = await actors.context(account_id).save_profile(profile, fences);
   return profileView(saved);
+}
+
+/** Saves a profile with some other fields. CONFLICT where `revision` is not the present one. */
+export async function editProfile(
+  services: Pick<FeatureServices, 'actors'>,
+  who: Principal,
+  { revision, ...changes }: z.output<z.ZodObject<typeof PROFILE_CHANGES>>,
+): Promise<ProfileView> {
+  // What is kept of another revision is never saved: that one is refused.
+  const { profile } = await services.actors.context(who.account_id).view();
+  const { about, languages, vocabulary } = profile;
+  const named = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return saveProfile(services, who, { about, languages, vocabulary, ...Object.fromEntries(named), revision });
 }
 
 /** Profiles that were saved, newest first, with the present one. */
@@ -135,8 +176,15 @@ function distinct(texts: string[]): string[] {
   return [...new Set(texts)];
 }
 
-function profileView({ revision, about, languages, vocabulary, updated_at_ms }: Profile): ProfileView {
-  return { revision, about, languages, vocabulary, updated_at: momentOrNull(updated_at_ms) };
+function profileView({
+  revision,
+  about,
+  languages,
+  vocabulary,
+  time_zone = null,
+  updated_at_ms,
+}: Profile): ProfileView {
+  return { revision, about, languages, vocabulary, time_zone, updated_at: momentOrNull(updated_at_ms) };
 }
 
 function contextItemView({ id, text, created_at_ms, updated_at_ms }: KeptItem): ContextItemView {

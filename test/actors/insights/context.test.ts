@@ -52,7 +52,7 @@ t.test('K-013 what was never saved is there as revision zero, and nothing is wri
 t.test('K-081 K-120 a profile is saved on the revision that was read; the newest revisions are kept', (t) => {
   const played = new PlayedContext();
   const save = (revision: number, text = TEXT) => played.send({ type: 'save_profile', revision, ...text }).reply;
-  t.same(save(0), { ...TEXT, revision: 1, updated_at_ms: START_MS });
+  t.same(save(0), { ...TEXT, time_zone: null, revision: 1, updated_at_ms: START_MS });
   t.match(save(0, { ...TEXT, about: 'x' }), { refused: 'CONFLICT', extra: { revision: 1 } });
   t.match(save(2), { refused: 'CONFLICT' });
   t.match(save(1), { revision: 1 }, 'the same content');

@@ -15,7 +15,7 @@ t.test('profile', async (t) => {
   const save = (body: object) => ann.ask<Profile>('PUT', '/profile', body);
 
   await t.test('K-013 a profile is revision zero until it is saved, and says so in no event', async (t) => {
-    const empty = { revision: 0, about: null, languages: [], vocabulary: [], updated_at: null };
+    const empty = { revision: 0, about: null, languages: [], vocabulary: [], time_zone: null, updated_at: null };
     t.strictSame(await ann.ask('GET', '/profile'), empty);
     t.strictSame(await save({ revision: 0 }), empty, 'the same content saves nothing');
     t.same(await ann.ask('GET', '/profile/revisions'), { items: [], cursor: null });
@@ -61,6 +61,9 @@ t.test('profile', async (t) => {
       [{ revision: 2, languages: ['aa', 'bb', 'cc', 'dd', 'ee', 'ff'] }, 'languages'],
       [{ revision: 2, vocabulary: ['x'.repeat(61)] }, 'vocabulary.0'],
       [{ revision: 2, vocabulary: many(201) }, 'vocabulary'],
+      [{ revision: 2, time_zone: 'Nowhere/Town' }, 'time_zone'],
+      [{ revision: 2, time_zone: '+01:00' }, 'time_zone'],
+      [{ revision: 2, time_zone: '' }, 'time_zone'],
     ] as const) {
       const { status, error } = await tell(ann.app, 'PUT', '/profile', wrong);
       t.same([status, error.details?.[0]?.path], [400, path]);
@@ -69,6 +72,28 @@ t.test('profile', async (t) => {
     t.match(await save({ revision: 2, ...largest }), { revision: 3, ...largest });
     await ann.newEvents();
   });
+
+  await t.test(
+    'K-182 a time zone is a field of the profile, and stays where a whole one is saved without it',
+    async (t) => {
+      const { revision } = await ann.ask<Profile>('GET', '/profile');
+      const zoned = await ann.ask<Profile>('PATCH', '/profile', { revision, time_zone: 'Europe/Vienna' });
+      t.match(zoned, { revision: revision + 1, time_zone: 'Europe/Vienna', languages: ['aa', 'bb', 'cc', 'dd', 'ee'] });
+      t.strictSame(await ann.ask('PATCH', '/profile', { revision: revision + 1, time_zone: 'Europe/Vienna' }), zoned);
+      const refused = await tell(ann.app, 'PATCH', '/profile', { revision, time_zone: 'UTC' });
+      t.match(refused, { status: 409, error: { code: 'CONFLICT', revision: revision + 1 } });
+      t.equal((await tell(ann.app, 'PATCH', '/profile', { time_zone: 'UTC' })).status, 400);
+      t.match(await save({ revision: revision + 1, about: 'x' }), { time_zone: 'Europe/Vienna', languages: [] });
+      t.match(await save({ revision: revision + 2, about: 'x', time_zone: null }), { time_zone: null });
+      t.match(await ann.ask('PATCH', '/profile', { revision: revision + 3, about: null }), { about: null });
+      t.same(await ann.newEvents(), [
+        `suggestion_profile.updated ${revision + 1} time_zone`,
+        `suggestion_profile.updated ${revision + 2} about languages vocabulary`,
+        `suggestion_profile.updated ${revision + 3} time_zone`,
+        `suggestion_profile.updated ${revision + 4} about`,
+      ]);
+    },
+  );
 
   await t.test('K-013 K-121 context items; each change that is seen raises the version', async (t) => {
     const read = () => ann.ask<Items>('GET', '/profile/context');
