@@ -257,7 +257,7 @@ function summary(
   const made = Object.entries(stats.faults).map(([name, count]) => `${count} ${name}`);
   const retries = [...stats.retries].map(([name, count]) => `${count} ${name}`);
   return [
-    `recorded:  ${upload.count} uploads, ${megabytes(stats.bytes)}, in ${recorded_s.toFixed(0)} s`,
+    `recorded:  ${uploadsOf(upload.count, verified.chunks)}, ${megabytes(stats.bytes)}, in ${recorded_s.toFixed(0)} s`,
     `answers:   ${while_recording}, while they recorded`,
     `           ${quantiles(stats)}, with the end of all of them in one moment`,
     `faults:    ${made.join(', ')}`,
@@ -268,6 +268,12 @@ function summary(
     ...verified.faults.map((text) => `differs:   ${text}`),
     good ? 'What the server holds is exactly what was sent.' : 'What the server holds is NOT what was sent.',
   ];
+}
+
+/** A chunk whose answer got lost, or that a device sends twice on purpose, is uploaded again. */
+function uploadsOf(uploads: number, chunks: number): string {
+  const repeats = uploads - chunks;
+  return `${uploads} uploads of ${chunks} chunks, ${repeats > 0 ? `${repeats} of them repeats` : 'none of them a repeat'}`;
 }
 
 function quantiles({ calls }: Stats): string {
