@@ -234,6 +234,7 @@ export const LIMITS = {
   recall_context_max: 10, // docs/choices.md, "Search and recall"
   recall_passage_turns_max: 12, // docs/choices.md, "Search and recall": from its first match to its last
   recall_hits_max: 400, // ours: the best matches, of which passages are made
+  recall_passages_max: 60, // ours: of those that matches make, the best
   recall_contacts_max: 20, // ours: named as a filter
   recall_names_read_max: 1_000, // ours: contacts, the newest, of whom a query may name some
   recall_names_max: 4, // ours: contacts that a query names

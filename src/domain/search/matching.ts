@@ -5,16 +5,21 @@ import { beginningTerm, isHeard, looked, pairTerms, soundsOf, soundTerm, stemTer
 const NOT_THERE = 0;
 /** A word that sounds alike, or begins with it. */
 export const BY_SOUND = 1;
+/** Another word for it. */
+export const BY_SENSE = 2;
 /** Another form of it, or a Korean word that it is a part of. */
-export const BY_STEM = 2;
-export const AS_IT_IS = 3;
-type Variant = typeof NOT_THERE | typeof BY_SOUND | typeof BY_STEM | typeof AS_IT_IS;
+export const BY_STEM = 3;
+export const AS_IT_IS = 4;
+type Variant = typeof NOT_THERE | typeof BY_SOUND | typeof BY_SENSE | typeof BY_STEM | typeof AS_IT_IS;
 
 /** The weight of a match of each variant. docs/choices.md, "Search and recall". */
-export const VARIANT_WEIGHTS: readonly number[] = [0, 0.4, 0.7, 1];
+export const VARIANT_WEIGHTS: readonly number[] = [0, 0.4, 0.5, 0.7, 1];
 
 /** Terms that stand for other forms of a word: those that have an ending, and the stem where that is a word. 0 for none. */
 export type StemTerms = { inflected: number; plain: number };
+
+/** A term that stands for a word in texts of a time: from when to when their block begins, both included. */
+export type OtherTerm = { term: number; variant: Exclude<Variant, typeof NOT_THERE>; from_ms?: number; to_ms?: number };
 
 /** A word that is looked for. */
 export class QueryWord {
@@ -27,14 +32,17 @@ export class QueryWord {
   readonly pairs: readonly number[];
   /** The term of words that begin with it; 0 where these do not count. */
   readonly beginning: number;
+  /** Terms beside those of the word itself, the worst first. */
+  readonly others: readonly OtherTerm[];
   readonly #looked: string;
   readonly #sounds: readonly string[];
   readonly #stems = new Map<string, { stem: string; terms: StemTerms }>();
 
   constructor(
     readonly word: string,
-    { fuzzy, begins = false }: { fuzzy: boolean; begins?: boolean },
+    { fuzzy, begins = false, others = [] }: { fuzzy: boolean; begins?: boolean; others?: readonly OtherTerm[] },
   ) {
+    this.others = [...others].sort((a, b) => a.variant - b.variant);
     this.term = wordTerm(word);
     this.pairs = pairTerms(word);
     this.#looked = looked(word);

@@ -1,5 +1,7 @@
 import { doubleMetaphone } from 'double-metaphone';
 import { LIMITS } from '../limits.js';
+import { type AnswerMark, answerMarksOf } from './answer_marks.js';
+import { numbersIn, type SpokenNumber } from './spoken_numbers.js';
 import type { Stemmer } from './stemmers.js';
 
 /** Texts as search sees them: words, what is left of them without their endings, and how they sound. */
@@ -8,7 +10,7 @@ import type { Stemmer } from './stemmers.js';
  * The version of how words are made of texts and looked up: raised where that changes, so that stored texts are indexed
  * anew.
  */
-export const WORDS_VERSION = 2;
+export const WORDS_VERSION = 3;
 
 /**
  * `at` and `length`: where it stands in its text, in UTF-16 units. `former`: the word as version 1 had it, where that is
@@ -50,6 +52,9 @@ const HANGUL = /\p{Script=Hangul}/u;
 const DOTLESS_I = /ı/g;
 /** By so many first letters longer words are found while somebody types them: each such number costs room in blocks. */
 const BEGINNING_LETTERS = 4;
+const DIGIT = /^\d/;
+/** The stemmer of texts whose answers are marked. */
+const MARKED = 'english';
 
 /** Words as a reader sees them, also in scripts without spaces. */
 export function wordsIn(text: string): FoundWord[] {
@@ -150,13 +155,16 @@ export function termsIn(text: string, stemmer: Stemmer): TextTerms {
 function textTerms(text: string, stemmer: Stemmer): TextTerms {
   const words = wordsIn(text);
   const terms: number[] = [];
-  for (const { word: plain, former } of words) {
-    const { word, stem, sound, parts } = termsOf(plain, stemmer);
+  for (const { word: said, former } of words) {
+    const { word, stem, sound, parts } = termsOf(said, stemmer);
     terms.push(word, ...parts);
     if (stem !== 0) terms.push(stem);
     if (sound !== 0) terms.push(sound);
     if (former !== undefined) terms.push(hash(former, WORD));
   }
+  const plain = words.map(({ word }) => word);
+  for (const number of numbersIn(plain)) terms.push(...numberTerms(number, plain));
+  if (stemmer.name === MARKED) for (const mark of answerMarksOf(text)) terms.push(answerTerm(mark));
   return { words: words.length, terms: Uint32Array.from(terms) };
 }
 
@@ -185,12 +193,22 @@ function beginningOf(word: string): number[] {
   return word.length > BEGINNING_LETTERS ? [beginningTerm(word)] : [];
 }
 
+/** Digits may be either; who says "one" seldom counts. */
+function numberTerms({ value, is_ordinal, from, to }: SpokenNumber, words: readonly string[]): number[] {
+  const is_digits = DIGIT.test(words[from] as string);
+  const cardinal = is_ordinal || (value === 1 && !is_digits) ? [] : [cardinalTerm(value)];
+  return is_ordinal || (is_digits && to === from + 1) ? [...cardinal, ordinalTerm(value)] : cardinal;
+}
+
 const WORD = 0x9747b28c;
 const STEM = 0x85ebca6b;
 const SOUND = 0xc2b2ae35;
 const KIND = 0x27d4eb2f;
 const PAIR = 0x165667b1;
 const BEGINNING = 0xd3a2646c;
+const CARDINAL = 0xfd7046c5;
+const ORDINAL = 0xb55a4f09;
+const ANSWER = 0x3c6ef372;
 
 export function wordTerm(word: string): number {
   return hash(looked(word), WORD);
@@ -208,6 +226,21 @@ export function soundTerm(sound: string): number {
 /** The term of a kind of suggestion. */
 export function kindTerm(kind: string): number {
   return hash(kind, KIND);
+}
+
+/** The term of how many there are. */
+export function cardinalTerm(value: number): number {
+  return hash(String(value), CARDINAL);
+}
+
+/** The term of which one it is. */
+export function ordinalTerm(value: number): number {
+  return hash(String(value), ORDINAL);
+}
+
+/** The term of texts with that sign. */
+export function answerTerm(mark: AnswerMark): number {
+  return hash(mark, ANSWER);
 }
 
 /** 32 bits, never 0. FNV-1a over UTF-16 units, its bits mixed as murmur3 ends. */

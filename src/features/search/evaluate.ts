@@ -1,7 +1,14 @@
 import type { ItemKind } from '../../../actors/insights/library_state.js';
 import { pipelineOutputId } from '../../domain/ids.js';
 import type { Block } from '../../domain/search/block.js';
-import { AS_IT_IS, BY_SOUND, BY_STEM, type QueryWord, VARIANT_WEIGHTS } from '../../domain/search/matching.js';
+import {
+  AS_IT_IS,
+  BY_SOUND,
+  BY_STEM,
+  type OtherTerm,
+  type QueryWord,
+  VARIANT_WEIGHTS,
+} from '../../domain/search/matching.js';
 import { pipelineNumberOf } from '../../domain/search/places.js';
 import type { Stemmer } from '../../domain/search/stemmers.js';
 import type { IndexedPage, SearchIndex } from './search_index.js';
@@ -61,6 +68,10 @@ const KIND_OF_ENTRY: Readonly<Record<string, ItemKind>> = { c: 'conversation', m
 /** The kind and number that an item's entry stands for. */
 export function itemOfEntry(entry: string): { kind: ItemKind; number: number } {
   return { kind: KIND_OF_ENTRY[entry.charAt(0)] as ItemKind, number: Number.parseInt(entry.slice(1), 16) };
+}
+
+function isTimeOf({ begins_at_ms }: Block, { from_ms, to_ms }: OtherTerm): boolean {
+  return (from_ms === undefined || begins_at_ms >= from_ms) && (to_ms === undefined || begins_at_ms <= to_ms);
 }
 
 const KEPT_COUNTS = 8;
@@ -377,6 +388,8 @@ class Evaluation {
     // The better ways come later.
     if (wanted.beginning !== 0) this.#put(block, wanted.beginning, BY_SOUND, word, at);
     for (const sound of wanted.sounds) this.#put(block, sound, BY_SOUND, word, at);
+    for (const other of wanted.others)
+      if (isTimeOf(block, other)) this.#put(block, other.term, other.variant, word, at);
     if (wanted.pairs.length > 0) this.#putWhole(block, wanted.pairs, word, at);
     for (const stemmer of block.stemmers) {
       const { inflected, plain } = wanted.stems(stemmer);
@@ -427,6 +440,7 @@ class Evaluation {
 
   #note(cell: number, count: number, word: number, variant: number, text: number): void {
     const before = this.#cells[cell] as number;
+    if (before >>> COUNT_BITS > variant) return;
     if (before === 0) {
       this.#found[word] = (this.#found[word] as number) + 1;
       this.#marks[text] = (this.#marks[text] as number) | (1 << word);

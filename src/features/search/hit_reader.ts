@@ -10,6 +10,7 @@ import type { FeatureServices } from '../services.js';
 import { type ReadableTranscript, somePages } from '../transcripts/transcript_pages.js';
 import { type FoundTurn, readableTranscript, transcriptOfTurn } from '../transcripts/transcript_reading.js';
 import { type HitPlace, type Hits, itemOfEntry } from './evaluate.js';
+import type { TurnPlace } from './passages.js';
 
 /** A turn as it lies in its page. */
 export type TurnAt = { readable: ReadableTranscript; page: TranscriptPage; at: number; turn: PageTurn };
@@ -86,21 +87,24 @@ export class HitReader {
 
   /** The turn of a hit, where it passes the filters. */
   async turn(hits: Hits, hit: number): Promise<TurnAt | null> {
-    const place = hits.place(hit) as TurnHitPlace;
-    const readable = await this.readable(place.transcript_id);
-    if (readable === null) return null;
+    return this.turnAt({ ...(hits.place(hit) as TurnHitPlace), text: hits.text(hit) });
+  }
+
+  /** A turn of the index, where it passes the filters. */
+  async turnAt({ transcript_id, pages, page_at, text }: TurnPlace): Promise<TurnAt | null> {
+    const block = pages[page_at]?.block;
+    const readable = await this.readable(transcript_id);
+    if (readable === null || block === undefined) return null;
     const { session_id } = this.#filters;
     if (session_id !== null && readable.stream.recorder?.binding_epoch !== session_id) return null;
-    const text = hits.text(hit);
-    const named = place.block.contacts.get(text);
-    const indexed = { speaker: place.block.speaker(text), ...(named === undefined ? {} : { contact_id: named }) };
+    const named = block.contacts.get(text);
+    const indexed = { speaker: block.speaker(text), ...(named === undefined ? {} : { contact_id: named }) };
     // What the index knows of the speaker spares the page.
     if (!(await this.#shows(readable.stream.account_id, contactOf(readable.speakers, indexed)))) return null;
     this.looked += 1;
-    const number = place.pages[place.page_at]?.page ?? 0;
-    const page = await this.page(readable, number);
+    const page = await this.page(readable, pages[page_at]?.page ?? 0);
     if (page === null) return null;
-    const serial = place.block.serial(text);
+    const serial = block.serial(text);
     const at = page.turns.findIndex((turn) => turn.serial === serial);
     const turn = page.turns[at];
     if (turn === undefined) return null;

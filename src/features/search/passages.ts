@@ -1,14 +1,23 @@
 import { LIMITS } from '../../domain/limits.js';
-import type { HitPlace, Hits, Weights } from './evaluate.js';
+import type { HitPlace, Hits } from './evaluate.js';
 import type { IndexedPage } from './search_index.js';
 
-/** Turns with matches that stand close to each other, as places in their transcript. */
+type TurnHitPlace = Extract<HitPlace, { pages: unknown }>;
+
+/** A turn among all of its transcript, by its position there. */
+export type TurnPlace = { transcript_id: string; pages: readonly IndexedPage[]; page_at: number; text: number };
+
+/**
+ * Turns that belong together, as positions in their transcript. `supports`: turns with words of the question, for which it
+ * was found; some may stand beside it.
+ */
 export type Passage = {
   transcript_id: string;
   pages: readonly IndexedPage[];
   first: number;
   last: number;
-  hits: number[];
+  supports: number[];
+  started_ms: number;
 };
 
 /** Numbers of the pages in which it lies, with so many turns around it. */
@@ -23,48 +32,55 @@ export function pagesOfPassage({ pages, first, last }: Passage, around: number):
   return found;
 }
 
+/** How many turns a transcript has. */
+export function turnsIn(pages: readonly IndexedPage[]): number {
+  return pages.reduce((sum, { block }) => sum + block.texts, 0);
+}
+
+/** The turn at a position of a transcript; null where there is none. */
+export function turnAt(transcript_id: string, pages: readonly IndexedPage[], position: number): TurnPlace | null {
+  let before = 0;
+  for (const [page_at, { block }] of pages.entries()) {
+    if (position >= before && position < before + block.texts)
+      return { transcript_id, pages, page_at, text: position - before };
+    before += block.texts;
+  }
+  return null;
+}
+
 /** Where the turn of a hit stands among all of its transcript. */
-function positionOf(hits: Hits, hit: number): number {
-  const { pages, page_at } = hits.place(hit) as Extract<HitPlace, { pages: unknown }>;
+export function positionOf(hits: Hits, hit: number): number {
+  const { pages, page_at } = hits.place(hit) as TurnHitPlace;
   let before = 0;
   for (let at = 0; at < page_at; at++) before += pages[at]?.block.texts ?? 0;
   return before + hits.text(hit);
 }
 
-/** Passages of hits of turns, which come the best first: those with at most so many turns between them are one. */
-export function passagesOf(hits: Hits, ranked: readonly number[], between: number): Passage[] {
+/** Passages of hits of turns, which come the newest first: those that follow each other are one. */
+export function passagesOf(hits: Hits, ranked: readonly number[]): Passage[] {
   const by_transcript = new Map<string, Passage[]>();
   for (const hit of ranked) {
-    const { transcript_id, pages } = hits.place(hit) as Extract<HitPlace, { pages: unknown }>;
+    const { transcript_id, pages } = hits.place(hit) as TurnHitPlace;
     const at = positionOf(hits, hit);
-    let passage: Passage = { transcript_id, pages, first: at, last: at, hits: [hit] };
+    const started_ms = hits.started_ms(hit);
+    let passage: Passage = { transcript_id, pages, first: at, last: at, supports: [at], started_ms };
     const apart: Passage[] = [];
     for (const known of by_transcript.get(transcript_id) ?? [])
-      if (areOne(known, passage, between)) passage = joined(known, passage);
+      if (areOne(known, passage)) passage = joined(known, passage);
       else apart.push(known);
     by_transcript.set(transcript_id, [...apart, passage]);
   }
   return [...by_transcript.values()].flat();
 }
 
-function areOne(one: Passage, other: Passage, between: number): boolean {
+function areOne(one: Passage, other: Passage): boolean {
   const { first, last } = joined(one, other);
   const [before, behind] = one.first <= other.first ? [one, other] : [other, one];
-  return last - first < LIMITS.recall_passage_turns_max && behind.first - before.last - 1 <= between;
+  return last - first < LIMITS.recall_passage_turns_max && behind.first - before.last === 1;
 }
 
 function joined(one: Passage, other: Passage): Passage {
   const [first, last] = [Math.min(one.first, other.first), Math.max(one.last, other.last)];
-  return { ...one, first, last, hits: [...one.hits, ...other.hits] };
-}
-
-/** Each word counts once, as in the turn where it weighs most. */
-export function scoreOfPassage(hits: Hits, passage: Passage, words: number, weights: Weights): number {
-  let sum = 0;
-  for (let word = 0; word < words; word++) {
-    let best = 0;
-    for (const hit of passage.hits) best = Math.max(best, hits.share(hit, word, weights));
-    sum += best;
-  }
-  return sum;
+  const started_ms = Math.max(one.started_ms, other.started_ms);
+  return { ...one, first, last, supports: [...one.supports, ...other.supports], started_ms };
 }

@@ -7,8 +7,10 @@ import { midnightOf, offsetMs } from '../../engine/time/time_zone.js';
 /** From its first to its last millisecond. */
 export type Period = { from_ms: number; to_ms: number };
 
-type Day = { year: number; month: number; day: number };
-type PeriodQuery = { now_ms: number; time_zone: string };
+export type Day = { year: number; month: number; day: number };
+export type PeriodQuery = { now_ms: number; time_zone: string };
+/** A period, what else the text says, and from where to where it stands there. */
+export type FoundPeriod = { period: Period; rest: string; from: number; to: number };
 
 const CHRONO = new Chrono(casual);
 const MINUTE_MS = 60_000;
@@ -32,22 +34,29 @@ const SINCE = /\bsince\s+$/;
 const YEAR = /\b(?:in|during|since)\s+((?:19|20)\d\d)\b/;
 
 /**
- * The period that a text speaks of, and what else it says; null where it clearly speaks of none. It is looked for in the
- * first `LIMITS.recall_period_chars_max` characters: a text of nothing but dates would take long.
+ * Times in a text, as the parser gives them. They are looked for in the first `LIMITS.recall_period_chars_max`
+ * characters: a text of nothing but dates would take long.
  */
-export function periodIn(text: string, asked: PeriodQuery): { period: Period; rest: string } | null {
+export function timesIn(text: string, { now_ms, time_zone }: PeriodQuery): ParsedResult[] {
   const lower = text.slice(0, LIMITS.recall_period_chars_max).toLowerCase();
-  const reference = { instant: new Date(asked.now_ms), timezone: offsetMs(asked.now_ms, asked.time_zone) / MINUTE_MS };
+  return CHRONO.parse(lower, { instant: new Date(now_ms), timezone: offsetMs(now_ms, time_zone) / MINUTE_MS });
+}
+
+/** The period in the past that a text speaks of; null where it clearly speaks of none. `times`: those of the text. */
+export function periodIn(text: string, asked: PeriodQuery, times = timesIn(text, asked)): FoundPeriod | null {
+  const lower = text.slice(0, LIMITS.recall_period_chars_max).toLowerCase();
   let period: Period | null = null;
   let rest = text;
+  let [from, to] = [text.length, 0];
   const take = (found: Period, { index, length }: { index: number; length: number }) => {
+    [from, to] = [Math.min(from, index), Math.max(to, index + length)];
     period = {
       from_ms: Math.min(found.from_ms, (period as Period | null)?.from_ms ?? found.from_ms),
       to_ms: Math.max(found.to_ms, (period as Period | null)?.to_ms ?? found.to_ms),
     };
     rest = rest.slice(0, index) + ' '.repeat(length) + rest.slice(index + length);
   };
-  for (const result of CHRONO.parse(lower, reference)) {
+  for (const result of times) {
     const found = periodOf(result, { lower, ...asked });
     if (found !== null) take(found, { index: result.index, length: result.text.length });
   }
@@ -59,7 +68,7 @@ export function periodIn(text: string, asked: PeriodQuery): { period: Period; re
     if (whole.from_ms <= asked.now_ms)
       take(is_since ? { ...whole, to_ms: asked.now_ms } : whole, { index: year.index, length: year[0].length });
   }
-  return period === null ? null : { period, rest };
+  return period === null ? null : { period, rest, from, to };
 }
 
 function periodOf(result: ParsedResult, { lower, now_ms, time_zone }: PeriodQuery & { lower: string }): Period | null {

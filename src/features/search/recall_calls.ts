@@ -1,20 +1,21 @@
 import type { Principal } from '../../access/principal.js';
 import { Refused } from '../../domain/refusals.js';
-import { QueryWord } from '../../domain/search/matching.js';
 import { wordsIn } from '../../domain/search/words.js';
 import { isTimeZone } from '../../engine/time/time_zone.js';
 import type { FeatureServices } from '../services.js';
+import { type AskedTime, askedTime } from './asked_time.js';
 import { evaluate, type SearchKind } from './evaluate.js';
 import { HitReader } from './hit_reader.js';
 import { invalidQuery } from './invalid_query.js';
 import { contactsNamed } from './named_contacts.js';
-import { type Period, periodIn } from './period.js';
+import type { Period, PeriodQuery } from './period.js';
 import { questionOf } from './recall_question.js';
 import { bestOf, type Recalled } from './recall_ranking.js';
 import type { RecallAnswer, RecallItem } from './recall_shapes.js';
 import { RecallViews } from './recall_views.js';
 import type { SearchIndexes } from './search_index.js';
-import { openScope } from './search_scope.js';
+import { type OpenScope, openScope } from './search_scope.js';
+import { isQuestionStopWord } from './stop_words.js';
 
 /**
  * Finds what supports an answer to a question: passages and suggestions, but not the answer. Rule K-015;
@@ -33,21 +34,44 @@ export type RecallQuery = {
   pipeline_id?: string | undefined;
 };
 
+type RecallDeps = Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'> & { search_indexes: SearchIndexes };
+
 const KINDS: SearchKind[] = ['turn', 'suggestion'];
 
 /** Passages and suggestions that fit a question best. BAD_REQUEST where it has neither words nor a time. */
-export async function recall(
-  services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'> & { search_indexes: SearchIndexes },
-  who: Principal,
-  query: RecallQuery,
-): Promise<RecallAnswer> {
-  const { from, to, time_zone } = query;
-  if (!isTimeZone(time_zone))
+export async function recall(services: RecallDeps, who: Principal, query: RecallQuery): Promise<RecallAnswer> {
+  if (!isTimeZone(query.time_zone))
     throw new Refused(invalidQuery('time_zone', 'must be the name of a time zone, such as Europe/Vienna'));
-  const now_ms = services.clock.now();
-  const spoken = periodIn(query.query, { now_ms, time_zone });
-  const rest = spoken?.rest ?? query.query;
-  const period = spoken?.period ?? null;
+  const asked = { now_ms: services.clock.now(), time_zone: query.time_zone };
+  const time = askedTime(query.query, asked);
+  const opened = await openScope(services, who, { ...query, kinds: KINDS });
+  const { period } = time;
+  const found = await recalled(services, who, { query, opened, asked, time });
+  const is_relaxed = period !== null && found.length === 0 && hasSubject(time.rest);
+  const items = is_relaxed
+    ? await recalled(services, who, { query, opened, asked, time: { ...time, period: null, near: null } })
+    : found;
+  const iso = (ms: number) => new Date(ms).toISOString();
+  return {
+    items,
+    cursor: null,
+    period: period === null ? null : { from: iso(period.from_ms), to: iso(period.to_ms) },
+    period_relaxed: is_relaxed,
+  };
+}
+
+/** Whether a question without its time still has something to look for. */
+function hasSubject(rest: string): boolean {
+  return wordsIn(rest).some(({ word }) => !isQuestionStopWord(word));
+}
+
+async function recalled(
+  services: RecallDeps,
+  who: Principal,
+  { query, opened, asked, time }: { query: RecallQuery; opened: OpenScope; asked: PeriodQuery; time: AskedTime },
+): Promise<RecallItem[]> {
+  const { from, to } = query;
+  const { period, rest, near, days } = time;
   const bounds: Period = {
     from_ms: Math.max(
       from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
@@ -60,29 +84,20 @@ export async function recall(
   };
   const is_bound = Number.isFinite(bounds.from_ms) || Number.isFinite(bounds.to_ms);
   if (wordsIn(rest).length === 0 && !is_bound) throw new Refused(invalidQuery('query', 'must have a word to look for'));
-  const opened = await openScope(services, who, { ...query, kinds: KINDS });
   const { scope, filters } = opened;
-  const question = questionOf(rest, { indexes: scope.indexes, may_be_empty: is_bound });
+  const question = questionOf(rest, { indexes: scope.indexes, may_be_empty: is_bound, days, asked });
+  const { words, wanted, about } = question;
   const reading = new HitReader(services, who, filters);
-  const named = await contactsNamed(services, who, { words: question.words, reading });
-  const words = question.words.map((word) => new QueryWord(word, { fuzzy: true }));
+  const named = await contactsNamed(services, who, { words, reading });
   const { hits, weights } = evaluate(
     // Without words: what was said then.
     words.length === 0 ? { ...scope, kinds: new Set(['turn']) } : scope,
-    { words, match: 'any', exact: [], excluded: [], ...bounds, said_by: named.said_by, about: question.about },
+    { words: wanted, match: 'any', exact: [], excluded: [], ...bounds, said_by: named.said_by, about },
   );
-  const asked: Recalled = {
-    hits,
-    weights,
-    reading,
-    question,
-    words,
-    named,
-    now_ms,
-    context_turns: query.context_turns,
-  };
-  const candidates = await bestOf(who, asked);
-  const views = new RecallViews(services, who, asked);
+  const { context_turns } = query;
+  const found: Recalled = { hits, weights, reading, question, named, now_ms: asked.now_ms, context_turns, near };
+  const candidates = await bestOf(who, found);
+  const views = new RecallViews(services, who, found);
   const items: RecallItem[] = [];
   for (let at = 0; at < candidates.length && items.length < query.limit; ) {
     const batch = candidates.slice(at, at + query.limit - items.length);
@@ -91,6 +106,5 @@ export async function recall(
       if (item !== null) items.push(item);
     }
   }
-  const iso = (ms: number) => new Date(ms).toISOString();
-  return { items, cursor: null, period: period === null ? null : { from: iso(period.from_ms), to: iso(period.to_ms) } };
+  return items;
 }

@@ -1,24 +1,26 @@
 import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { QueryWord } from '../../domain/search/matching.js';
 import type { Hits, Weights } from './evaluate.js';
 import type { HitReader } from './hit_reader.js';
 import { contactsOfItem } from './hit_reader.js';
 import type { NamedContacts } from './named_contacts.js';
-import { type Passage, passagesOf, scoreOfPassage } from './passages.js';
+import { rankPassages } from './passage_ranking.js';
+import { type Passage, passagesOf } from './passages.js';
+import type { Period } from './period.js';
 import { Ranking } from './ranking.js';
 import type { RecallQuestion } from './recall_question.js';
 
 /** The results of a question. */
 export type Recalled = {
   question: RecallQuestion;
-  words: readonly QueryWord[];
   named: NamedContacts;
   hits: Hits;
   weights: Weights;
   reading: HitReader;
   context_turns: number;
   now_ms: number;
+  /** A past period that the question speaks of without being bound to it. */
+  near: Period | null;
 };
 
 /** A passage, or the hit of a suggestion. */
@@ -28,22 +30,31 @@ export type Candidate = { score: number; started_ms: number } & ({ passage: Pass
 const RECENCY_SHARE = 0.2;
 /** Of a suggestion that is for the account's own person to do, where the question asks for one's own. */
 const OWN_FACTOR = 1.25;
+/** Of what was said in the period that the question speaks of. */
+const NEAR_FACTOR = 1.3;
 
 /** Passages and suggestions that the best hits make, the best first; without words the newest. */
 export async function bestOf(who: Principal, recalled: Recalled): Promise<Candidate[]> {
-  const { hits, weights, words, context_turns, now_ms } = recalled;
+  const { hits, weights, question, named, context_turns, now_ms, near } = recalled;
+  const has_words = question.words.length > 0;
+  const atOf = (started_ms: number) =>
+    recency(now_ms - started_ms) *
+    (near !== null && started_ms >= near.from_ms && started_ms <= near.to_ms ? NEAR_FACTOR : 1);
   const ranking = new Ranking(hits, {
-    scoreOf: (hit) => hits.score(hit, weights) * recency(now_ms - hits.started_ms(hit)),
-    sort: words.length === 0 ? 'recent' : 'relevance',
+    scoreOf: (hit) => hits.score(hit, weights) * atOf(hits.started_ms(hit)),
+    sort: has_words ? 'relevance' : 'recent',
     after: null,
   });
   const best = ranking.take(LIMITS.recall_hits_max);
   const of_turns = best.filter((hit) => !('entry' in hits.place(hit)));
-  const passages = passagesOf(hits, of_turns, words.length === 0 ? 0 : context_turns);
-  const candidates = passages.map((passage): Candidate => {
-    const started_ms = Math.max(...passage.hits.map((hit) => hits.started_ms(hit)));
-    const score = scoreOfPassage(hits, passage, words.length, weights) * recency(now_ms - started_ms);
-    return { passage, started_ms, score };
+  const limit = LIMITS.recall_passages_max;
+  const said_by = new Set(named.said_by.keys());
+  const passages = has_words
+    ? rankPassages(hits, of_turns, { weights, question, said_by, around: context_turns, limit })
+    : passagesOf(hits, of_turns).map((passage) => ({ passage, score: 0 }));
+  const candidates = passages.map(({ passage, score }): Candidate => {
+    const { started_ms } = passage;
+    return { passage, started_ms, score: score * atOf(started_ms) };
   });
   for (const hit of best.filter((one) => 'entry' in hits.place(one))) {
     const factor = await ownFactor(who, recalled, hit);

@@ -34,7 +34,8 @@ export const recallAnswerShape = z.strictObject({
   period: z
     .strictObject({ from: moment.describe('Its begin.'), to: moment.describe('Its end.') })
     .nullable()
-    .describe('The time that the query speaks of, to which the items are bound; null where it speaks of none.'),
+    .describe('The time in which it was said by the query, to which the items are bound; null where it says none.'),
+  period_relaxed: z.boolean().describe('True where nothing was found in that period: the items are from other times.'),
 });
 
 export type RecallItem = z.infer<typeof recallItemShape>;

@@ -7,15 +7,14 @@ import { insightId } from '../../domain/ids.js';
 import { type Interval, shared } from '../../domain/intervals.js';
 import { matchesIn } from '../../domain/search/snippet.js';
 import { stemmerOf } from '../../domain/search/stemmers.js';
-import { kindTerm } from '../../domain/search/words.js';
+import { kindTerm, termsIn } from '../../domain/search/words.js';
 import type { FoundItem } from '../insights/insight_access.js';
 import type { FeatureServices } from '../services.js';
 import type { ReadableTranscript } from '../transcripts/transcript_pages.js';
 import { type FoundTurn, viewTurns } from '../transcripts/transcript_reading.js';
 import type { TurnView } from '../transcripts/turn_shape.js';
 import type { TurnAt } from './hit_reader.js';
-import { type Passage, pagesOfPassage } from './passages.js';
-
+import { type Passage, pagesOfPassage, turnAt } from './passages.js';
 import type { Candidate, Recalled } from './recall_ranking.js';
 import type { RecallItem } from './recall_shapes.js';
 
@@ -37,10 +36,21 @@ export class RecallViews {
   }
 
   async #passage(passage: Passage, score: number): Promise<RecallItem | null> {
-    const { hits, reading, words, context_turns } = this.#recalled;
-    const read = await Promise.all(passage.hits.map((hit) => reading.turn(hits, hit)));
-    const found = read.flatMap((one) => (one === null ? [] : [{ ...one, matched: this.#matched(one) }]));
-    const standing = words.length === 0 ? found : found.filter(({ matched }) => matched.length > 0);
+    const { reading, question, context_turns } = this.#recalled;
+    const { transcript_id, pages, first: from_at, last: to_at, supports } = passage;
+    const own = Array.from({ length: to_at - from_at + 1 }, (_, at) => from_at + at);
+    const positions = [...new Set([...own, ...supports])];
+    const read = await Promise.all(
+      positions.map(async (position) => {
+        const place = turnAt(transcript_id, pages, position);
+        const found = place === null ? null : await reading.turnAt(place);
+        return found === null ? null : { ...found, position, matched: this.#matched(found) };
+      }),
+    );
+    const found = read.flatMap((one) => one ?? []);
+    const standing = found.filter(({ position }) => position >= from_at && position <= to_at);
+    const borne = found.flatMap(({ matched }) => matched);
+    if (question.words.length > 0 && borne.length === 0) return null;
     const [first] = standing;
     if (first === undefined) return null;
     const { readable } = first;
@@ -58,7 +68,7 @@ export class RecallViews {
       started_at: new Date(Date.parse(readable.stream.captured_at) + from.start_ms).toISOString(),
       suggestion: null,
       turns,
-      matched: this.#inOrder(standing.flatMap(({ matched }) => matched)),
+      matched: this.#inOrder(borne),
     };
   }
 
@@ -135,9 +145,13 @@ export class RecallViews {
   }
 
   #wordsIn(text: string, language: string | null): string[] {
-    const { question, words } = this.#recalled;
-    const there = matchesIn(words, text, stemmerOf(language)).reduce((all, one) => all | one.words, 0);
-    return question.words.filter((_, at) => (there & (1 << at)) !== 0);
+    const { question } = this.#recalled;
+    const stemmer = stemmerOf(language);
+    const there = matchesIn(question.wanted, text, stemmer).reduce((all, one) => all | one.words, 0);
+    const terms = new Set(termsIn(text, stemmer).terms);
+    return question.words.filter(
+      (_, at) => (there & (1 << at)) !== 0 || question.wanted[at]?.others.some(({ term }) => terms.has(term)),
+    );
   }
 
   #inOrder(matched: readonly string[]): string[] {

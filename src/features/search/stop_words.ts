@@ -18,6 +18,11 @@ const OF_QUESTIONS: readonly string[] = [
 const require = createRequire(import.meta.url);
 const loaded = new Map<string, ReadonlySet<string>>([[DEFAULT, new Set([...english, ...OF_QUESTIONS])]]);
 
+/** Whether an English word says nothing of what a question is about. */
+export function isQuestionStopWord(word: string): boolean {
+  return listOf(DEFAULT).has(word);
+}
+
 /** The stop words of a query, in the language that most of its words are of among those of the texts. */
 export function stopWordsOf(words: readonly string[], indexes: readonly SearchIndex[]): ReadonlySet<string> {
   let best = listOf(DEFAULT);

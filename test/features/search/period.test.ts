@@ -65,7 +65,7 @@ t.test('K-108 periods of a query', async (t) => {
   }
   for (const [text, day, rest] of UP_TO_NOW) {
     const found = periodIn(text, { now_ms: NOW_MS, time_zone: 'UTC' });
-    t.same(found, { period: { from_ms: Date.parse(`${day}T00:00:00Z`), to_ms: NOW_MS }, rest: found?.rest }, text);
+    t.same(found?.period, { from_ms: Date.parse(`${day}T00:00:00Z`), to_ms: NOW_MS }, text);
     t.equal(found?.rest.trim(), rest);
   }
   const summer = periodIn('in July', { now_ms: NOW_MS, time_zone: 'Europe/Vienna' })?.period;
