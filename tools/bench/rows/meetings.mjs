@@ -6,11 +6,15 @@ import { score, total } from '../meetings/score.mjs';
 import { temporaryFolder } from '../processes.mjs';
 import { startSpool } from '../spool_setup.mjs';
 
-const CONVERSATIONS = fileURLToPath(new URL('../meetings/conversations', import.meta.url));
+const CONVERSATIONS =
+  process.env.MEETINGS_FOLDER ?? fileURLToPath(new URL('../meetings/conversations', import.meta.url));
 
 export const title = 'meetings: tasks, decisions, titles, summaries and answers, of labelled conversations';
 
-/** Without a model. `MEETINGS_DETAILS=1` prints what was missed and what is wrong. */
+/**
+ * Without a model. `MEETINGS_DETAILS=1` prints what was missed and what is wrong, `MEETINGS_FOLDER` names a folder of other
+ * conversations.
+ */
 export async function run() {
   const { folder, remove } = temporaryFolder();
   const stops = [remove];
