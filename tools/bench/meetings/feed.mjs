@@ -1,6 +1,7 @@
 /** Records a labelled conversation into a server whose engine hears what its script says, and asks what was made of it. */
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Patience } from '../../../dist/kits/typescript/src/retries.js';
 import { pcm16Format, writeWav } from '../../../dist/src/engine/audio/wav.js';
 import { speak } from '../../../dist/tools/speech/audible_script.js';
 
@@ -14,6 +15,9 @@ const WAIT_MS_MAX = 60_000;
 const OVER_MS = 11 * 60_000;
 const QUIET_MS = 2_500;
 const PASSAGES = 8;
+const patience = new Patience();
+/** Again after a refusal that passes: on a busy machine a server admits fewer. */
+const ask = (app, ...call) => patience.repeat(() => app.ask(...call));
 
 async function until(what, read) {
   for (const end = performance.now() + WAIT_MS_MAX; performance.now() < end; await delay(POLL_MS)) {
@@ -29,13 +33,13 @@ export async function feed(spool, conversation) {
   const now_ms = Date.parse((await spool.operator.advanceClock(1)).now);
   if (captured_ms > now_ms) await spool.operator.advanceClock(captured_ms - now_ms);
   const { app } = await spool.signIn(`${conversation.id}@spool.example`);
-  const { id: account_id } = await app.ask('GET', '/me');
+  const { id: account_id } = await ask(app, 'GET', '/me');
   const tools = { enabled: true };
   await spool.operator.ask('PUT', `/ops/accounts/${account_id}/entitlements/developer.tools`, tools);
   const stream_id = await record(app, { conversation, captured_at: new Date(captured_ms).toISOString() });
   const contacts = {};
   for (const [letter, name] of Object.entries(conversation.speakers))
-    contacts[letter] = (await app.ask('POST', '/contacts', { name, is_self: Object.keys(contacts).length === 0 })).id;
+    contacts[letter] = (await ask(app, 'POST', '/contacts', { name, is_self: Object.keys(contacts).length === 0 })).id;
   await nameSpeakers(app, { conversation, stream_id, contacts });
   await until('a conversation', async () =>
     (await allOf(app, '/conversations')).some(({ title, summary }) => title ?? summary),
@@ -46,8 +50,8 @@ export async function feed(spool, conversation) {
 }
 
 async function record(app, { conversation, captured_at }) {
-  const { id: source_id } = await app.ask('POST', '/sources', { name: 'Recorder' });
-  const { id } = await app.ask('POST', '/audio/streams', { source_id, captured_at });
+  const { id: source_id } = await ask(app, 'POST', '/sources', { name: 'Recorder' });
+  const { id } = await ask(app, 'POST', '/audio/streams', { source_id, captured_at });
   const end_ms = Math.ceil((conversation.turns.at(-1).end_ms + 1_000) / 1_000) * 1_000;
   const samples = Buffer.alloc((end_ms / 1_000) * RATE * FORMAT.frame_bytes);
   speak(samples, FORMAT, conversation.turns);
@@ -56,16 +60,16 @@ async function record(app, { conversation, captured_at }) {
     const byteOf = (ms) => (ms / 1_000) * RATE * FORMAT.frame_bytes;
     const fmt = pcm16Format({ channels: 1, frames_per_second: RATE });
     const wav = writeWav({ fmt }, samples.subarray(byteOf(from), byteOf(to)));
-    const { upload_path } = await app.ask('POST', `/audio/streams/${id}/chunks/intents`, {
+    const { upload_path } = await ask(app, 'POST', `/audio/streams/${id}/chunks/intents`, {
       ...{ source_chunk_ref: randomUUID(), sequence, source_start_ms: from, publication_start_ms: from },
       ...{ source_end_ms: to, codec: 'pcm_s16le', container: 'wav', size_bytes: wav.length },
       sha256: createHash('sha256').update(wav).digest('hex'),
     });
-    await app.upload(upload_path, wav);
+    await patience.repeat(() => app.upload(upload_path, wav));
   }
-  await app.ask('POST', `/audio/streams/${id}/end`, { end_ms });
+  await ask(app, 'POST', `/audio/streams/${id}/end`, { end_ms });
   await until('the transcript', async () => {
-    const { waiting, covered } = await app.ask('GET', `/audio/streams/${id}/transcript`);
+    const { waiting, covered } = await ask(app, 'GET', `/audio/streams/${id}/transcript`);
     return waiting.length === 0 && covered.length > 0;
   });
   return id;
@@ -80,7 +84,7 @@ async function nameSpeakers(app, { conversation, stream_id, contacts }) {
     const times = (letter) => letters.filter((one) => one === letter).length;
     const [most] = [...new Set(letters)].sort((a, b) => times(b) - times(a));
     if (most !== undefined)
-      await app.ask('PATCH', `/audio/streams/${stream_id}/speakers/${speaker}`, { contact_id: contacts[most] });
+      await ask(app, 'PATCH', `/audio/streams/${stream_id}/speakers/${speaker}`, { contact_id: contacts[most] });
   }
 }
 
@@ -93,7 +97,7 @@ async function made(app, { conversation, contacts }) {
   const recall = [];
   for (const { q: query } of conversation.questions) {
     const body = { query, time_zone: conversation.time_zone, limit: PASSAGES };
-    const { items } = await app.ask('POST', '/recall', body);
+    const { items } = await ask(app, 'POST', '/recall', body);
     const spans = (item) => (item.turns.length > 0 ? item.turns : [item]);
     recall.push({ q: query, results: items.map((item) => turnsIn(conversation, spans(item))) });
   }
@@ -112,7 +116,7 @@ async function allOf(app, path) {
   const all = [];
   for (let cursor = null; ; ) {
     const rest = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page = await app.ask('GET', `${path}${path.includes('?') ? '&' : '?'}limit=100${rest}`);
+    const page = await ask(app, 'GET', `${path}${path.includes('?') ? '&' : '?'}limit=100${rest}`);
     all.push(...page.items);
     cursor = page.cursor;
     if (cursor === null || page.items.length === 0) return all;
