@@ -25,6 +25,7 @@ import type { LiveText } from '../src/features/transcripts/live_text.js';
 import type { TranscriptionJobs } from '../src/features/transcripts/transcription_jobs.js';
 import type { DeliveryWorker } from '../src/features/webhooks/delivery_worker.js';
 import type { EndpointQueries } from '../src/features/webhooks/endpoint_activity.js';
+import type { EndpointTests } from '../src/features/webhooks/endpoint_test.js';
 import type { RetentionSweep } from '../src/features/workspaces/retention_sweep.js';
 
 /** The services that handlers use; made once at the start. */
@@ -43,6 +44,7 @@ export type Services = FeatureServices &
     connections: DeviceConnections;
     deliveries: DeliveryWorker;
     device_activity: DeviceActivity;
+    endpoint_tests: EndpointTests;
     /** Names of engines that pipelines may have; null where others than this server may know more. */
     engine_names: EngineNames;
     erasures: ErasureWorker;

@@ -124,6 +124,13 @@ function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: 
     showToast('The endpoint is deleted.');
     go(`${BASE}/webhooks`);
   });
+  const test = useToastAction('No test was sent.', async () => {
+    const told = await api('POST /endpoints/{id}/test', { path: { id } });
+    const said = told.status_code === null ? `no answer (${told.error})` : `${told.status_code}`;
+    showToast(
+      `${told.is_accepted ? 'The test was accepted' : 'The test was not accepted'}: ${said}, ${told.duration_ms} ms.`,
+    );
+  });
   const set = async (next: Endpoint['status']) => {
     const text = 'What waits for it is cancelled, and what happens meanwhile is not sent later.';
     const question = { title: 'Disable this endpoint?', action: 'Disable', grave: true, text };
@@ -147,6 +154,9 @@ function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: 
           {STEPS[next].does}
         </Button>
       ))}
+      <Button busy={test.busy} onClick={() => void test.run()}>
+        Send a test
+      </Button>
       <Button onClick={replace}>Replace</Button>
       <Button kind="danger" busy={removal.busy} onClick={() => void remove()}>
         Delete

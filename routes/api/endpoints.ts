@@ -7,6 +7,7 @@ import {
   listDeliveries,
   readDelivery,
 } from '../../src/features/webhooks/deliveries.js';
+import { endpointTestShape, sendEndpointTest } from '../../src/features/webhooks/endpoint_test.js';
 import {
   createdEndpointShape,
   createEndpoint,
@@ -81,6 +82,18 @@ export const ENDPOINT_ROUTES: readonly Route[] = [
     permission: ['endpoints:manage'],
     status: 204,
     handler: ({ services, who, params }) => removeEndpoint(services, who, params.id as string),
+  }),
+  accountRoute({
+    method: 'POST',
+    path: '/endpoints/:id/test',
+    summary: 'Sends a signed test delivery to an endpoint, and says how it was answered.',
+    notes:
+      'Its type is `endpoint.test`. It is no event, is not listed among the deliveries, is sent once and counts as no failure. A paused or disabled endpoint gets it too.',
+    credential: 'account',
+    permission: ['endpoints:manage'],
+    answer: endpointTestShape,
+    refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
+    handler: ({ services, who, params }) => sendEndpointTest(services, who, params.id as string),
   }),
   accountRoute({
     method: 'GET',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listLimit } from '../../src/access/request_schemas.js';
 import { endpointForStaff, endpointForStaffShape } from '../../src/features/webhooks/endpoint_for_staff.js';
+import { endpointTestShape, sendTest } from '../../src/features/webhooks/endpoint_test.js';
 import {
   accountEndpointsShape,
   endpointsForStaffShape,
@@ -39,5 +40,15 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
     answer: endpointForStaffShape,
     credential: 'operator',
     handler: ({ services, params }) => endpointForStaff(services, params.endpoint_id as string),
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/endpoints/:endpoint_id/test',
+    summary: 'Sends a signed test delivery to an endpoint, and says how it was answered.',
+    answer: endpointTestShape,
+    refusals: ['NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
+    credential: 'operator',
+    handler: ({ services, params }) => sendTest(services, params.endpoint_id as string),
   }),
 ];

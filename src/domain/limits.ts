@@ -93,6 +93,7 @@ export const LIMITS = {
   delivery_backoff_factor: 4,
   delivery_backoff_jitter: 0.4, // ours: so much shorter or longer, which leaves room for all eight within the 24 hours
   retry_after_ms_max: 12 * HOUR_MS, // rule F-027
+  endpoint_tests_per_minute_max: 10, // ours
   endpoint_in_flight_max: 8, // docs/choices.md, "Webhooks"
   account_in_flight_max: 32, // docs/choices.md, "Webhooks"
   deliveries_in_flight_max: 512, // ours: of one process

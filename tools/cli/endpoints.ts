@@ -45,6 +45,20 @@ const show: CommandRow = {
   },
 };
 
+const test: CommandRow = {
+  name: 'test',
+  parameters: ['ENDPOINT_ID'],
+  options: {},
+  says: 'Sends a signed test delivery to an endpoint, and says how it was answered',
+  async run({ operator, parameters }) {
+    const path = { endpoint_id: parameters.ENDPOINT_ID as string };
+    const one = await operator.call('POST /ops/endpoints/{endpoint_id}/test', { path });
+    const answered = one.status_code === null ? `no answer: ${one.error}` : `${one.status_code} ${one.reason ?? ''}`;
+    const said = one.is_accepted ? 'It was accepted' : 'It was not accepted';
+    return { json: one, lines: [`${said}: ${answered.trim()}, after ${one.duration_ms} ms.`] };
+  },
+};
+
 const failing: CommandRow = {
   name: 'failing',
   parameters: [],
@@ -69,5 +83,5 @@ const failing: CommandRow = {
 export const ENDPOINT_COMMANDS: CommandGroup = {
   name: 'endpoints',
   says: 'Webhook endpoints, and why one gets nothing',
-  commands: [list, show, failing],
+  commands: [list, show, test, failing],
 };

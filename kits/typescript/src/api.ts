@@ -454,6 +454,21 @@ export type EndpointForStaff = {
   seen: SeenEndpoint | null;
 };
 
+export type EndpointTest = {
+  /** The webhook-id of the request. */
+  webhook_id: string;
+  /** Whether a delivery that is answered so counts as delivered. */
+  is_accepted: boolean;
+  /** The HTTP status of the answer; null where none came. */
+  status_code: number | null;
+  /** The text beside that status. */
+  reason: string | null;
+  /** What went wrong where no answer came, such as timeout, dns or tls; null where one came. */
+  error: string | null;
+  /** Milliseconds until the status line, or until it was given up. */
+  duration_ms: number;
+};
+
 export type Event = {
   id: string;
   /** Of the form of events. */
@@ -2139,6 +2154,11 @@ export type PublicApi = {
     path: { id: string };
     answer: undefined;
   };
+  /** Sends a signed test delivery to an endpoint, and says how it was answered. */
+  'POST /endpoints/{id}/test': {
+    path: { id: string };
+    answer: EndpointTest;
+  };
   /** What was sent to an endpoint, or will be, newest first. */
   'GET /endpoints/{id}/deliveries': {
     path: { id: string };
@@ -2830,13 +2850,15 @@ export type PublicApi = {
       items: RecallItem[];
       /** Null: there is no other page. */
       cursor: null;
-      /** The time that the query speaks of, to which the items are bound; null where it speaks of none. */
+      /** The time in which it was said by the query, to which the items are bound; null where it says none. */
       period: {
         /** Its begin. */
         from: string;
         /** Its end. */
         to: string;
       } | null;
+      /** True where nothing was found in that period: the items are from other times. */
+      period_relaxed: boolean;
     };
   };
   /** What the account says of itself. */
@@ -4498,5 +4520,10 @@ export type OperatorApi = {
   'GET /ops/endpoints/{endpoint_id}': {
     path: { endpoint_id: string };
     answer: EndpointForStaff;
+  };
+  /** Sends a signed test delivery to an endpoint, and says how it was answered. */
+  'POST /ops/endpoints/{endpoint_id}/test': {
+    path: { endpoint_id: string };
+    answer: EndpointTest;
   };
 };

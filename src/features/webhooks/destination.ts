@@ -10,6 +10,8 @@ export function destinationFault(text: string): string | null {
   // URL would silently cut these away.
   if (/[^!-[\]-~\u0080-\uffff]/.test(text)) return 'must be a URL without spaces, control characters or backslashes';
   if (!URL.canParse(text)) return 'must be a URL';
+  if (/^http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/?]|$)/i.test(text))
+    return 'must be an https:// URL; `spool listen` forwards events to a program on your own machine';
   if (!/^https:\/\//i.test(text)) return 'must be an https:// URL';
   if (text.includes('#')) return 'must not have a fragment';
   const authority = text.slice('https://'.length).split(/[/?]/, 1)[0] ?? '';

@@ -38,6 +38,7 @@ import {
 } from '../../features/transcripts/engines/engines_file.js';
 import type { TranscriptionJobs } from '../../features/transcripts/transcription_jobs.js';
 import { DeliveryWorker } from '../../features/webhooks/delivery_worker.js';
+import { EndpointTests } from '../../features/webhooks/endpoint_test.js';
 import { EventRetention } from '../../features/webhooks/event_retention.js';
 import { Takeover } from '../../features/webhooks/takeover.js';
 import { WebhookSender } from '../../features/webhooks/webhook_sender.js';
@@ -55,6 +56,7 @@ export type DeliveryServices = {
   mails: MailWorker;
   erasures: ErasureWorker;
   deliveries: DeliveryWorker;
+  endpoint_tests: EndpointTests;
   processing: ChunkProcessing;
   imports: ImportWorker;
   retention: RetentionSweep;
@@ -101,6 +103,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const erasures = new ErasureWorker({ store, actors, blobs, poll, members, metrics, log, now, rewriteDisk });
   const poster = await openPoster(start);
   const deliveries = new DeliveryWorker({ store, actors, poster, keys, poll, members, metrics, log, tracing, now });
+  const endpoint_tests = new EndpointTests(poster, { on: settings.rate_limits });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
   const event_retention = new EventRetention({ store, poll, metrics, log, certain: clock.certain });
   const turns = new SweepSchedule(redis);
@@ -185,7 +188,18 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     engine_names,
     insights: insights.insights,
   };
-  const out = { mail, mails, erasures, deliveries, processing, imports, retention, lost_audio, ...content };
+  const out = {
+    mail,
+    mails,
+    erasures,
+    deliveries,
+    endpoint_tests,
+    processing,
+    imports,
+    retention,
+    lost_audio,
+    ...content,
+  };
   return { ...out, awaited, handleMessages, handleWork };
 }
 

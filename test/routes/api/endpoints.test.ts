@@ -66,6 +66,8 @@ t.test('endpoints', async (t) => {
     t.strictSame(JSON.parse(answer.body.toString()).error.details, [
       { path: 'url', message: 'must be an https:// URL' },
     ]);
+    const local = await ann.app.send('POST', '/endpoints', { body: { url: 'http://localhost:3000/hook' } });
+    t.match(JSON.parse(local.body.toString()).error.details[0].message, 'spool listen', 'it says what to do instead');
     t.strictSame(await ann.ask('GET', '/endpoints'), { items: [], cursor: null });
   });
 
