@@ -10,6 +10,7 @@ import { begin, forgetInsights, LIBRARIES, type LibraryOwner, NO_LIBRARY } from 
 import { jobMessages } from './library_jobs.js';
 import { publicationMessages } from './library_publication.js';
 import { queryMessages } from './library_queries.js';
+import { roleMessages } from './library_roles.js';
 import { searchMessages } from './library_search.js';
 import type { Library } from './library_state.js';
 import { suggestionMessages } from './library_suggestions.js';
@@ -39,6 +40,7 @@ export const library = defineActor<Library>()({
   messages: {
     ...queryMessages,
     ...suggestionMessages,
+    ...roleMessages,
     ...editMessages,
     ...conversationMessages,
     ...withdrawalMessages,

@@ -8,6 +8,8 @@ import type {
   InsightTally,
   Memory,
   MemoryOp,
+  RoleSpeakers,
+  Roles,
   Span,
   Suggestion,
   SuggestionOp,
@@ -28,13 +30,21 @@ export type KnownInsights = {
   suppressed: readonly (Suppressed & { stream_id: string })[];
 };
 
+const NO_ROLES: Roles = { owner_contact_id: null, requester_contact_id: null };
+const NOBODY: RoleSpeakers = { owner: null, requester: null };
+
 type NewSuggestion = Extract<SuggestionOp, { op: 'new' }>;
 type NewMemory = Extract<MemoryOp, { op: 'new' }>;
 export type ItemChange<Item> = { number: number; fields: Partial<Item>; changed_fields: string[] };
 
 /** The merge's result: new items, which the writer numbers, and changes of known ones. */
 export type MergedInsights = {
-  suggestions: { created: NewSuggestion[]; changed: ItemChange<Suggestion>[] };
+  suggestions: {
+    created: NewSuggestion[];
+    changed: ItemChange<Suggestion>[];
+    /** Changes that nobody sees: a speaker without a contact is the owner now. */
+    unseen: { number: number; fields: Pick<Suggestion, 'role_speakers'> }[];
+  };
   /** `supersedes`: the memory whose place a new one takes. */
   memories: { created: NewMemory[]; changed: ItemChange<Memory>[]; removed: number[] };
   tally: InsightTally;
@@ -46,6 +56,7 @@ const SUGGESTION_FIELDS = {
   status: 'status',
   due_at: 'due_at_ms',
   due_date: 'due_date',
+  roles: 'roles',
   evidence: 'evidence',
 } as const satisfies Record<string, keyof Suggestion>;
 const MEMORY_FIELDS = { kind: 'kind', text: 'text', evidence: 'evidence' } as const satisfies Record<
@@ -106,7 +117,14 @@ function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dr
   }
   const changed = changesOf(known.suggestions, after, SUGGESTION_FIELDS);
   const revised = changed.filter(({ fields }) => fields.status === undefined).length;
-  return { created, changed, revised, withdrawn };
+  const unseen = [...after].flatMap(([number, { role_speakers }]) =>
+    role_speakers === undefined ||
+    role_speakers === known.suggestions.get(number)?.role_speakers ||
+    changed.some((one) => one.number === number)
+      ? []
+      : [{ number, fields: { role_speakers } }],
+  );
+  return { created, changed, unseen, revised, withdrawn };
 }
 
 /**
@@ -124,15 +142,16 @@ function replacing(
   if (same === undefined) return op;
   const [number] = same;
   taken_back.delete(number);
-  const { kind, text, stems, due_at_ms, due_date = null, evidence } = op;
-  return { op: 'revise', number, kind, text, stems, due_at_ms, due_date, evidence };
+  const { kind, text, stems, due_at_ms, due_date = null, roles, role_speakers = NOBODY, evidence } = op;
+  return { op: 'revise', number, kind, text, stems, due_at_ms, due_date, roles, role_speakers, evidence };
 }
 
 /** Field by field; what a person set stays. */
 function revisionOf(
   was: Suggestion,
-  { kind, text, stems, due_at_ms, due_date = null, evidence }: Extract<SuggestionOp, { op: 'revise' }>,
+  revision: Extract<SuggestionOp, { op: 'revise' }>,
 ): { fields: Partial<Suggestion>; is_protected: boolean } {
+  const { kind, text, stems, due_at_ms, due_date = null, evidence } = revision;
   const fields: Partial<Suggestion> = {};
   let is_protected = false;
   if (kind !== undefined) fields.kind = kind;
@@ -145,8 +164,37 @@ function revisionOf(
     if (was.protected_fields.some((field) => DUE_FIELDS.has(field))) is_protected = true;
     else Object.assign(fields, { due_at_ms, due_date });
   }
+  const { roles, role_speakers } = rolesAfter(was, revision);
+  if (isOther(roles, was.roles) || isOther(role_speakers, was.role_speakers)) {
+    if (!was.protected_fields.includes('roles')) Object.assign(fields, { roles, role_speakers });
+    else is_protected ||= isOther(roles, was.roles);
+  }
   if (evidence.length > 0) fields.evidence = evidence.slice(0, LIMITS.evidence_spans_max);
   return { fields, is_protected };
+}
+
+/** With whom a result names; a role for which it names nobody stays. */
+function rolesAfter(
+  { roles: were, role_speakers: spoke }: Suggestion,
+  { roles = NO_ROLES, role_speakers = NOBODY }: Extract<SuggestionOp, { op: 'revise' }>,
+): Pick<Suggestion, 'roles' | 'role_speakers'> {
+  const has_owner = roles.owner_contact_id !== null || role_speakers.owner !== null;
+  const has_requester = roles.requester_contact_id !== null || role_speakers.requester !== null;
+  if (!has_owner && !has_requester) return { roles: were, ...(spoke !== undefined && { role_speakers: spoke }) };
+  return {
+    roles: {
+      owner_contact_id: (has_owner ? roles : were).owner_contact_id,
+      requester_contact_id: (has_requester ? roles : were).requester_contact_id,
+    },
+    role_speakers: {
+      owner: has_owner ? role_speakers.owner : (spoke?.owner ?? null),
+      requester: has_requester ? role_speakers.requester : (spoke?.requester ?? null),
+    },
+  };
+}
+
+function isOther(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) !== JSON.stringify(other);
 }
 
 function mergeMemories(known: KnownInsights, ops: readonly MemoryOp[], dropped: Dropped) {

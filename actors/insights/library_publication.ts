@@ -202,6 +202,8 @@ function writeItems(
     const item = writing.change('suggestion', number, change);
     writing.suggestionEvent('suggestion.updated', number, { item, data: { changed_fields, state_version } });
   }
+  for (const { number, fields } of suggestions.unseen)
+    writing.touch('suggestion', number, { ...(itemIn(facts, 'suggestion', number) as Suggestion), ...fields });
   for (const { op: _, ...body } of suggestions.created) {
     const number = writing.give('suggestion');
     const item: Suggestion = {

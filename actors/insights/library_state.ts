@@ -149,6 +149,12 @@ export type Rating = (typeof RATINGS)[number];
 
 export type Roles = { owner_contact_id: string | null; requester_contact_id: string | null };
 
+/** A speaker of a stream, or whom a person named. */
+export type SpokenBy = Omit<StoredParticipant, 'talk_ms'>;
+
+/** Who `roles` are by what was heard; null where nobody knows. A speaker may be named later. */
+export type RoleSpeakers = { owner: SpokenBy | null; requester: SpokenBy | null };
+
 export type Suggestion = Item & {
   said?: HeardLanguage;
   /** Its conversation's number. */
@@ -160,6 +166,8 @@ export type Suggestion = Item & {
   /** Where only a day was named: that day, of which `due_at_ms` is noon; `dueDateOf` reads it. */
   due_date?: string | null;
   roles: Roles;
+  /** Absent in what an earlier release made. */
+  role_speakers?: RoleSpeakers;
   /** Its group's number. */
   group: number | null;
   review: { verdict: FeedbackVerdict; note: string | null; at_ms: number } | null;
@@ -269,6 +277,7 @@ export type SuggestionOp =
       due_at_ms: number | null;
       due_date?: string | null;
       roles: Roles;
+      role_speakers?: RoleSpeakers;
       evidence: Span[];
     }
   | {
@@ -280,6 +289,9 @@ export type SuggestionOp =
       due_at_ms?: number | null;
       /** Present where `due_at_ms` is. */
       due_date?: string | null;
+      /** Whoever is null there stays. */
+      roles?: Roles;
+      role_speakers?: RoleSpeakers;
       evidence: Span[];
     }
   | { op: 'withdraw'; number: number };

@@ -763,6 +763,10 @@ export type InsightWork = {
     due_at: string | null;
     /** On which day, where no time was named. */
     due_date: string | null;
+    /** The label of who is to do it. */
+    owner: string | null;
+    /** The label of who asked for it. */
+    requester: string | null;
   }[];
   /** What is known already. */
   memories: {

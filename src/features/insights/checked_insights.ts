@@ -244,7 +244,7 @@ function suggestionOp(raw: RawSuggestion, { input, stems }: Making): SuggestionO
       text: plain,
       stems: stems(plain),
       ...(due ?? NO_DUE),
-      roles: rolesOf(input.people, raw),
+      ...rolesOf(input.people, raw),
       evidence: spans,
     };
   }
@@ -255,6 +255,7 @@ function suggestionOp(raw: RawSuggestion, { input, stems }: Making): SuggestionO
     ...(kind != null && { kind }),
     ...(plain !== undefined && { text: plain, stems: stems(plain) }),
     ...due,
+    ...rolesOf(input.people, raw),
   };
 }
 

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import type {
   Memory,
   MemoryKind,
+  RoleSpeakers,
   Roles,
   Span,
-  StoredParticipant,
+  SpokenBy,
   Suggestion,
   SuggestionKind,
 } from '../../../actors/insights/library_state.js';
@@ -19,7 +20,7 @@ export type InsightInput = {
   turns: InputTurn[];
   people: InputPerson[];
   /** Of this conversation, whatever became of them. `ref` names one in an answer. */
-  suggestions: (Pick<Suggestion, 'kind' | 'text' | 'status' | 'due_at_ms' | 'due_date'> & { ref: number })[];
+  suggestions: KnownSuggestion[];
   /** Known memories of the account; `own`: from this conversation. */
   memories: (Pick<Memory, 'kind' | 'text'> & { ref: number; own: boolean })[];
   /** The account's profile text. */
@@ -33,6 +34,13 @@ export type InsightInput = {
   instructions: string;
   /** Of the account's profile, by which days begin and end; null where the recordings' own clocks count. */
   time_zone: string | null;
+};
+
+/** `owner`, `requester`: labels of people; null where nobody knows, or they speak elsewhere. */
+export type KnownSuggestion = Pick<Suggestion, 'kind' | 'text' | 'status' | 'due_at_ms' | 'due_date'> & {
+  ref: number;
+  owner?: string | null;
+  requester?: string | null;
 };
 
 export type InputTurn = Span & {
@@ -54,7 +62,7 @@ export type InputPerson = {
   contact_id: string | null;
   /** The account's owner. */
   is_self: boolean;
-  who: Omit<StoredParticipant, 'talk_ms'>;
+  who: SpokenBy;
 };
 
 /** The answer of an engine. Nothing of it is believed: checked_insights.ts says what must hold. */
@@ -106,11 +114,17 @@ export function digestOfTurns(turns: readonly InputTurn[]): string {
   return createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 16);
 }
 
+/** Whose labels an answer names. */
 export function rolesOf(
   people: readonly InputPerson[],
   { owner, requester }: Pick<RawSuggestion, 'owner' | 'requester'>,
-): Roles {
-  return { owner_contact_id: contactCalled(people, owner), requester_contact_id: contactCalled(people, requester) };
+): { roles: Roles; role_speakers: RoleSpeakers } {
+  const speakerCalled = (label: string | null | undefined) =>
+    people.find((person) => person.label === label)?.who ?? null;
+  return {
+    roles: { owner_contact_id: contactCalled(people, owner), requester_contact_id: contactCalled(people, requester) },
+    role_speakers: { owner: speakerCalled(owner), requester: speakerCalled(requester) },
+  };
 }
 
 export function contactCalled(people: readonly InputPerson[], label: string | null | undefined): string | null {

@@ -59,6 +59,8 @@ export const insightJobShape = z
           status: z.enum(SUGGESTION_STATUSES).describe('What became of it.'),
           due_at: moment.nullable().describe('When it is due.'),
           due_date: date.nullable().describe('On which day, where no time was named.'),
+          owner: z.string().nullable().describe('The label of who is to do it.'),
+          requester: z.string().nullable().describe('The label of who asked for it.'),
         }),
       )
       .describe('Of this conversation, from earlier.'),
@@ -126,10 +128,12 @@ export function insightJobView(work: InsightWork): z.infer<typeof insightJobShap
       return { turn, stream_id, start_ms, end_ms, speaker, text, language };
     }),
     people: people.map(({ label, name, is_self }) => ({ speaker: label, name, owns_the_account: is_self })),
-    suggestions: suggestions.map(({ due_at_ms, due_date = null, ...one }) => ({
+    suggestions: suggestions.map(({ due_at_ms, due_date = null, owner = null, requester = null, ...one }) => ({
       ...one,
       due_at: due_at_ms === null ? null : at(due_at_ms),
       due_date,
+      owner,
+      requester,
     })),
     time_zone,
     memories,

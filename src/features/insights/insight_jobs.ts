@@ -32,6 +32,7 @@ import { checkedInsights } from './checked_insights.js';
 import { findConversations } from './conversation_boundaries.js';
 import { digestOfTurns, type InsightInput } from './insight_input.js';
 import { inputOfJob, type Owner } from './job_input.js';
+import { refreshRoles } from './suggestion_roles.js';
 import { surroundingSpeech } from './surrounding_speech.js';
 
 const PREFIX = 'i.';
@@ -163,6 +164,10 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     });
     if (published === null) return this.#gone(job);
     this.over(job);
+    // A speaker may have been named since the input was read.
+    const heard = held.job.pipeline_id === null ? held.job.parts : [];
+    for (const stream_id of new Set(heard.map((part) => part.stream_id)))
+      await refreshRoles(this.#deps, stream_id, number);
     const { tally } = published;
     this.activity.published(tally);
     metrics.insights_published.inc({ kind: 'suggestion' }, tally.suggestions);

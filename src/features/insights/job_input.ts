@@ -3,7 +3,7 @@ import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
 import { dueDateOf } from '../../../actors/insights/due.js';
 import type { ClaimedJob } from '../../../actors/insights/library_jobs.js';
-import type { Span } from '../../../actors/insights/library_state.js';
+import type { Span, SpokenBy, Suggestion } from '../../../actors/insights/library_state.js';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
 import { type PageTurn, pageOf } from '../../../actors/transcripts/transcript_page.js';
 import { libraryId, ownerOfPipeline, ownerOfPrivateWorkspace } from '../../domain/ids.js';
@@ -51,7 +51,7 @@ export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Ow
       title: job.conversation_item?.title ?? null,
       turns: said.turns,
       people: said.people,
-      ...(await knownOf(reader, job, libraryId(account_id, owner.workspace_id))),
+      ...(await knownOf(reader, job, { library_id: libraryId(account_id, owner.workspace_id), people: said.people })),
       ...(await toldBy(reader, { owner, context, insights: pipeline.insights })),
     },
   };
@@ -77,7 +77,7 @@ async function toldBy({ actors }: InputReader, { owner, context: { profile }, in
 async function knownOf(
   { actors }: InputReader,
   { conversation_item, pipeline_id }: ClaimedJob,
-  library_id: string,
+  { library_id, people }: { library_id: string; people: readonly InputPerson[] },
 ): Promise<Pick<InsightInput, 'suggestions' | 'memories'>> {
   const library = actors.library(library_id);
   const numbers = { suggestions: conversation_item?.suggestions ?? [], memories: conversation_item?.memories ?? [] };
@@ -95,13 +95,34 @@ async function knownOf(
       // Of one without a text, speech was deleted.
       if (!('status' in item) || item.text === '') return [];
       const { kind, text, status, due_at_ms } = item;
-      return [{ ref, kind, text, status, due_at_ms, due_date: dueDateOf(item) }];
+      return [{ ref, kind, text, status, due_at_ms, due_date: dueDateOf(item), ...labelsOf(item, people) }];
     }),
     memories: [...memories].flatMap(([ref, item]) => {
       if (!('origin' in item) || item.state !== 'active' || item.pipeline_id !== pipeline_id) return [];
       return [{ ref, kind: item.kind, text: item.text, own: numbers.memories.includes(ref) }];
     }),
   };
+}
+
+/** Who the roles of a suggestion are among the people of an input. */
+function labelsOf(
+  { roles, role_speakers }: Suggestion,
+  people: readonly InputPerson[],
+): { owner: string | null; requester: string | null } {
+  const labelOf = (contact_id: string | null, spoke: SpokenBy | null = null) =>
+    people.find((person) =>
+      contact_id === null
+        ? person.contact_id === null && spoke !== null && isSpeaker(person.who, spoke)
+        : person.contact_id === contact_id,
+    )?.label ?? null;
+  return {
+    owner: labelOf(roles.owner_contact_id, role_speakers?.owner),
+    requester: labelOf(roles.requester_contact_id, role_speakers?.requester),
+  };
+}
+
+function isSpeaker(one: SpokenBy, other: SpokenBy): boolean {
+  return one.stream_id === other.stream_id && one.speaker === other.speaker;
 }
 
 type InputSpeech = { turns: InputTurn[]; people: InputPerson[] };

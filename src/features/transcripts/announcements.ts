@@ -26,7 +26,15 @@ const HOLDER_BYTES = 6;
 /** `into`: who its turns show now; null for nobody. */
 type ContactChange = { contact_id: string; into: string | null; number: number };
 
-type AnnouncementsDeps = { store: Store; actors: Actors; poll: DuePoll; log: Pick<Logger, 'error'>; now: () => number };
+type AnnouncementsDeps = {
+  store: Store;
+  actors: Actors;
+  poll: DuePoll;
+  log: Pick<Logger, 'error'>;
+  now: () => number;
+  /** Who speaks in a stream may be others now: what rests on that follows, as often as it is asked. */
+  speakersChanged: (stream_id: string) => Promise<void>;
+};
 
 /**
  * Records the events of changes that are seen at once and told step by step: of a speaker, by its transcript; of a contact
@@ -112,6 +120,8 @@ export class Announcements {
   }
 
   async #ofTranscript(stream_id: string): Promise<boolean> {
+    // Before the last of the events: what is cut off is begun anew.
+    await this.#deps.speakersChanged(stream_id);
     for (let left = true; left && !this.#is_stopped; ) left = await this.#announceTurns(stream_id);
     return true;
   }

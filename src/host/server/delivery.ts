@@ -22,6 +22,7 @@ import type { Tracing } from '../../engine/tracing/tracing.js';
 import { ErasureWorker } from '../../features/accounts/erasures.js';
 import type { InsightServices } from '../../features/insights/insight_services.js';
 import { SpeechWithdrawal } from '../../features/insights/speech_withdrawal.js';
+import { refreshRoles } from '../../features/insights/suggestion_roles.js';
 import { AudioSweep } from '../../features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
 import { ImportWorker } from '../../features/recordings/import_worker.js';
@@ -135,7 +136,8 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     onTold,
   });
   const imports = new ImportWorker({ store, actors, blobs, clock, poll, processing, decoder, metrics, log });
-  const announcements = new Announcements({ store, actors, poll, log, now });
+  const speakersChanged = (stream_id: string) => refreshRoles({ actors, runtime }, stream_id);
+  const announcements = new Announcements({ store, actors, poll, log, now, speakersChanged });
   const speech_withdrawal = new SpeechWithdrawal({ store, actors, runtime, poll, log, now });
   const takeover = new Takeover({ store, poll, members, deliveries, log, now });
   const sweeps = [event_retention, retention, audio_sweep];

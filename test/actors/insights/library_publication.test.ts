@@ -14,6 +14,7 @@ import {
   remember,
   SESSION,
   SOURCE,
+  STREAM,
   span,
   stemsIn,
   suggest,
@@ -425,4 +426,42 @@ t.test('K-181 a summary is its sentences; one that an earlier release wrote has 
   t.same(played.events(), [`conversation.updated ${number} summary_sentences`]);
   t.same(sentencesOf({ summary: 'Something else.', sentences }), []);
   t.same(sentencesOf({ summary: 'Something else.' }), []);
+});
+
+t.test('K-183 a run changes the owner that it names, and none that a person chose', async (t) => {
+  const owner = (speaker: number, contact_id: string | null = null) => ({
+    roles: { owner_contact_id: contact_id, requester_contact_id: null },
+    role_speakers: { owner: { stream_id: STREAM, speaker }, requester: null },
+  });
+  const played = new PlayedLibrary();
+  played.make(0, MINUTE_MS, {
+    suggestions: [suggest('call them soon', 0, owner(1)), suggest('bake some bread', 5_000)],
+  });
+  played.events();
+  played.remake(0, MINUTE_MS, { suggestions: [revise(1, owner(2))] });
+  t.match(played.suggestion(1), { role_speakers: { owner: { speaker: 2 } }, state_version: 1 });
+  t.same(played.events(), [], 'nobody sees a speaker without a contact');
+  played.remake(0, MINUTE_MS, { suggestions: [revise(1, owner(2, 'eva'))] });
+  t.match(played.suggestion(1), { roles: { owner_contact_id: 'eva' }, state_version: 2 });
+  t.same(played.events(), ['suggestion.updated 1 roles']);
+  played.remake(0, MINUTE_MS, { suggestions: [revise(1, { text: 'call them' })] });
+  t.match(played.suggestion(1), { roles: { owner_contact_id: 'eva' } }, 'one that names nobody changes nobody');
+  played.say(edit(2, 1, { roles: { owner_contact_id: 'kim' } }));
+  played.events();
+  played.remake(0, MINUTE_MS, { suggestions: [revise(2, owner(1, 'eva'))] });
+  t.match(played.suggestion(2), { roles: { owner_contact_id: 'kim' } });
+  t.same(played.events(), []);
+});
+
+t.test('K-183 roles that were read before a suggestion changed are not written', async (t) => {
+  const played = new PlayedLibrary();
+  const number = played.make(0, MINUTE_MS, { suggestions: [suggest('call them soon', 0)] });
+  t.same(played.say({ type: 'conversations_on', stream_id: STREAM }), { conversations: [number] });
+  t.match(played.say({ type: 'heard_roles', conversation: number }), { heard: [{ number: 1, revision: 1 }] });
+  const roles = { owner_contact_id: 'eva', requester_contact_id: null };
+  played.say(edit(1, 1, { text: 'ring them' }));
+  played.say({ type: 'set_roles', found: [{ number: 1, revision: 1, roles }] });
+  t.match(played.suggestion(1), { roles: { owner_contact_id: null } });
+  played.say({ type: 'set_roles', found: [{ number: 1, revision: 2, roles }] });
+  t.match(played.suggestion(1), { roles: { owner_contact_id: 'eva' }, protected_fields: ['text'] });
 });

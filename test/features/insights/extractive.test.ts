@@ -60,9 +60,10 @@ t.test('K-091 its answer passes what every answer must pass, whole', async (t) =
 
 t.test('K-091 the same turns again change nothing; a corrected turn revises, a deleted one withdraws', async (t) => {
   const first = await engine.think(inputOf(SAID));
-  const known: InsightInput['suggestions'] = first.suggestions.map(({ kind, text, due_at }, at) => ({
+  const known: InsightInput['suggestions'] = first.suggestions.map(({ kind, text, due_at, owner = null }, at) => ({
     ...{ ref: at + 1, kind: kind ?? 'task', text: text ?? '', status: 'open' },
     due_at_ms: typeof due_at === 'string' ? Date.parse(due_at) : null,
+    owner,
   }));
   t.same((await engine.think(inputOf(SAID, { suggestions: known }))).suggestions, []);
   const corrected = SAID.map((line) => line.replace('tomorrow', 'today'));

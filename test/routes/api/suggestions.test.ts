@@ -154,6 +154,58 @@ await t.test('K-180 a day is set and read as a day, and a time takes its place',
   t.match(await events(), [/ due_at due_date 2 /, / due_at due_date 3 /, / due_at 4 /]);
 });
 
+await t.test('K-183 owners follow the speakers that they are, until a person chooses another', async (t) => {
+  const meeting = await TestRecording.begin(ann);
+  await meeting.add(20_000);
+  await meeting.end();
+  await worker.publish(await worker.claim(meeting.id), [
+    said('I will count the chairs.', [0, 4_000], 'A'),
+    said('And I will paint them.', [5_000, 9_000], 'B'),
+    said('I will bring the brushes.', [10_000, 14_000], 'C'),
+  ]);
+  await makeInsights(ann, meeting, {
+    suggestions: [
+      { text: 'Count the chairs', at: [[0, 4_000]], owner: 1 },
+      { text: 'Paint the chairs', at: [[5_000, 9_000]], owner: 2 },
+      { text: 'Bring the brushes', at: [[10_000, 14_000]], owner: 3 },
+    ],
+  });
+  const [zoe, ben] = (await Promise.all(
+    ['Zoë', 'Ben'].map((name) => ann.ask<Contact>('POST', '/contacts', { name })),
+  )) as [Contact, Contact];
+  const ownerOf = async (text: string) => (await one(text)).roles.owner_contact_id;
+  const speaker = (label: string) => `/audio/streams/${meeting.id}/speakers/${label}`;
+  const changes = async () =>
+    (await events()).filter((event) => event.startsWith('suggestion.')).map((event) => event.split(' ')[2]);
+  t.equal(await ownerOf('Count the chairs'), null);
+  await events();
+  await ann.ask('PATCH', speaker('S1'), { contact_id: zoe.id });
+  t.equal(await ownerOf('Count the chairs'), zoe.id, 'a speaker is named later');
+  t.same(await textsOf(`&contact_id=${zoe.id}`), ['Count the chairs']);
+  t.same(await changes(), ['roles']);
+  await ann.ask('PATCH', speaker('S1'), { contact_id: zoe.id });
+  t.same(await changes(), [], 'once');
+  await ann.ask('POST', `${speaker('S2')}/merge`, { into: 'S1' });
+  t.equal(await ownerOf('Paint the chairs'), zoe.id, 'speakers are one');
+  t.same((await textsOf(`&contact_id=${zoe.id}`)).sort(), ['Count the chairs', 'Paint the chairs']);
+  const brushes = await one('Bring the brushes');
+  await ann.ask('PATCH', `/suggestions/${brushes.id}`, { state_version: 1, roles: { owner_contact_id: anna.id } });
+  await changes();
+  await ann.ask('PATCH', speaker('S3'), { contact_id: ben.id });
+  t.equal(await ownerOf('Bring the brushes'), anna.id, 'a person chose somebody else');
+  t.same(await changes(), []);
+  await ann.ask('POST', `/contacts/${zoe.id}/merge`, { into: ben.id });
+  t.equal(await ownerOf('Count the chairs'), ben.id);
+  t.same((await textsOf(`&contact_id=${ben.id}`)).sort(), ['Count the chairs', 'Paint the chairs']);
+  t.same(await changes(), ['roles', 'roles'], 'contacts are one');
+  await ann.ask('DELETE', `/contacts/${ben.id}`);
+  t.equal(await ownerOf('Paint the chairs'), null);
+  t.same(await changes(), ['roles', 'roles'], 'the contact is gone');
+  for (const text of ['Count the chairs', 'Paint the chairs', 'Bring the brushes'])
+    await ann.app.ask('DELETE', `/suggestions/${(await one(text)).id}`);
+  await events();
+});
+
 await t.test('K-078 a review is a change that is seen, and feedback is none', async (t) => {
   const bread = await one('Bake bread');
   const path = `/suggestions/${bread.id}`;

@@ -198,10 +198,10 @@ function changesOf({ suggestions }: InsightInput, promises: readonly NewSuggesti
   const changes = promises.flatMap((promise): RawSuggestion[] => {
     const before = known.get(promise);
     if (before === undefined) return [promise];
-    const is_same_due = isSameDue(before, promise);
-    if (before.text === promise.text && before.kind === promise.kind && is_same_due) return [];
-    const { kind, text, due_at, due_date, evidence } = promise;
-    return [{ op: 'revise', ref: before.ref, kind, text, due_at, due_date, evidence }];
+    const { op: _, ...said } = promise;
+    const is_equal = before.text === promise.text && before.kind === promise.kind;
+    if (is_equal && isSameDue(before, promise) && isSameOwner(before, promise)) return [];
+    return [{ op: 'revise', ref: before.ref, ...said }];
   });
   const gone = suggestions.filter(({ ref, status }) => status === 'open' && !taken.has(ref));
   const room = Math.max(0, LIMITS.suggestions_per_result_max - changes.length);
@@ -216,6 +216,11 @@ function isSameDue(
   const at_ms = typeof promise.due_at === 'string' ? Date.parse(promise.due_at) : null;
   const day = at_ms === null ? (promise.due_date ?? null) : null;
   return day === (due_date ?? null) && (day !== null || due_at_ms === at_ms);
+}
+
+/** One that is not heard any more stays. */
+function isSameOwner({ owner: before = null }: InsightInput['suggestions'][number], { owner }: RawSuggestion): boolean {
+  return owner == null || owner === before;
 }
 
 function isSame(one: string, other: string): boolean {
