@@ -28,7 +28,8 @@ const NAME =
 const PERSON =
   /\b(?:i'll|i'm|i can|i will|i'd|i've|myself|my (?:\w+ )?(?:mother|mum|mom|father|dad|sister|brother|wife|husband|son|daughter|boss|cousin|aunt|uncle|friend|colleague|neighbou?r)|grandma|grandpa|nobody|everybody|everyone|mister|mrs|mr|doctor|dr)\b/i;
 const WHERE =
-  /\b(?:here|there|upstairs|downstairs|home|abroad|online|outside|inside)\b|\b(?:in|at|into|under|behind|beside|near|next to|on|to|from) (?:the|our|my|your|their|his|her|a|an|that|this) (?:\w+ )?(?!week|month|year|day|morning|afternoon|evening|night|time|moment|end|first|second|third|weekend)[a-z]{3,}|\b(?:in|at|to|from|near) \p{Lu}\p{Ll}+/u;
+  /\b(?:here|there|upstairs|downstairs|home|abroad|online|outside|inside)\b|\b(?:in|at|into|under|behind|beside|near|next to|on|to|from) (?:the|our|my|your|their|his|her|a|an|that|this) (?:\w+ )?(?!week|month|year|day|morning|afternoon|evening|night|time|moment|end|first|second|third|weekend)[a-z]{3,}/i;
+const NAMED_PLACE = /\b(?:[Ii]n|[Aa]t|[Tt]o|[Ff]rom|[Nn]ear) \p{Lu}\p{Ll}+/u;
 const WHY =
   /\b(?:because|cause|since|therefore|otherwise|reason|so that|due to|that's why|too|in case|so we|so i|so it|made me|makes me|broke|broken|forgot|failed|can't|cannot|couldn't|didn't|doesn't|isn't|wasn't|won't|wouldn't|no longer|never|nothing|no)\b/i;
 const PROMISES =
@@ -50,7 +51,6 @@ const RULES: readonly [AnswerMark, RegExp][] = [
   ['affirms', AFFIRMS],
   ['when', WHEN],
   ['number', NUMBER],
-  ['where', WHERE],
   ['why', WHY],
   ['promises', PROMISES],
   ['refuses', REFUSES],
@@ -62,6 +62,7 @@ export function answerMarksOf(text: string): AnswerMark[] {
   const plain = text.replace(OTHER_APOSTROPHES, "'");
   const found = RULES.filter(([, rule]) => rule.test(plain)).map(([mark]) => mark);
   if (asks(plain)) found.push('asks');
+  if (WHERE.test(plain) || NAMED_PLACE.test(plain)) found.push('where');
   if (NAME.test(plain) || PERSON.test(plain)) found.push('who');
   return found;
 }

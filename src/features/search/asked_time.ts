@@ -22,7 +22,7 @@ const SAID = new RegExp(
   String.raw`\b(?:said|told|talked|spoke|spoken|discussed|mentioned|promised|agreed|decided|asked|recorded|heard|noted|announced|suggested|proposed|offered|committed|complained|reported|explained)\b|\b(?:did|didn't|have|has|had|haven't|hasn't|was|were)\b(?:\s+(?!to\b)[\p{L}'’-]+){1,4}?\s+(?:${BASE_VERBS})\b`,
   'gu',
 );
-/** What needs no verb of saying where a question has nothing else. */
+/** Times that need no verb of saying where a question has nothing else. */
 const ALONE = /\b(?:today|tonight|this)\b|\d{4}/;
 /** A place in time or space behind a verb of saying, and what leads a time. */
 const OCCASION =

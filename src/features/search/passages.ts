@@ -32,11 +32,6 @@ export function pagesOfPassage({ pages, first, last }: Passage, around: number):
   return found;
 }
 
-/** How many turns a transcript has. */
-export function turnsIn(pages: readonly IndexedPage[]): number {
-  return pages.reduce((sum, { block }) => sum + block.texts, 0);
-}
-
 /** The turn at a position of a transcript; null where there is none. */
 export function turnAt(transcript_id: string, pages: readonly IndexedPage[], position: number): TurnPlace | null {
   let before = 0;

@@ -91,7 +91,7 @@ const DAY_MS = 24 * 3_600_000;
 /** So long before a day its name alone means it. */
 const NAMED_BEFORE_MS = 8 * DAY_MS;
 
-/** What question words ask for, the first that fits. */
+/** Signs of the answers that question words ask for; the first that fits counts. */
 const ANSWERED_BY: readonly [RegExp, AnswerMark[]][] = [
   [
     /\bhow long ago\b|\b(?:since|by|until|till|from) when\b|\bwhen\b|\b(?:what|which|on which|on what) (?:day|date|time|month|year|week|weekday)\b/,
@@ -208,7 +208,7 @@ function partsOf(word: string): OtherTerm[] {
   return termsOfWords(parts, BY_SOUND);
 }
 
-/** What the phrase that begins at a word stands for. */
+/** Words for which the phrase that begins at a word stands. */
 function phraseAt(said: readonly string[], at: number): readonly string[] {
   for (let words = PHRASE_WORDS_MAX; words > 1; words--) {
     const found = PHRASE_SYNONYMS.get(said.slice(at, at + words).join(' '));
