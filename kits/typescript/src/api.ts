@@ -296,7 +296,7 @@ export type Conversation = {
   }[];
   /** A BCP 47 tag; null where it is not known. */
   language: string | null;
-  /** extractive: its texts are sentences that were said; model: a language model wrote them; external: a worker. */
+  /** extractive: its texts are sentences that were said, shortened and joined; model: a language model wrote them; external: a worker. */
   made_by: 'extractive' | 'model' | 'external';
   created_at: string;
   /** When it last changed; retention counts from then. */
@@ -1492,7 +1492,7 @@ export type Suggestion = {
   evidence: Evidence[];
   /** Rises with every change that is seen; changes name it. */
   state_version: number;
-  /** extractive: its texts are sentences that were said; model: a language model wrote them; external: a worker. */
+  /** extractive: its texts are sentences that were said, shortened and joined; model: a language model wrote them; external: a worker. */
   made_by: 'extractive' | 'model' | 'external';
   created_at: string;
   /** When it last changed; retention counts from then. */

@@ -51,7 +51,7 @@ export function offsetMs(at_ms: number, time_zone: string): number {
 }
 
 /** The first moment at which clocks there show what clocks of UTC show at `there`; where they skip that, when they do. */
-function momentThere(there: number, clock: LocalClock): number {
+export function momentThere(there: number, clock: LocalClock): number {
   const [before, after] = [there - DAY_MS, there + DAY_MS].map((at_ms) => there - aheadMs(at_ms, clock)) as [
     number,
     number,

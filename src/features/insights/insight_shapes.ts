@@ -32,7 +32,7 @@ const session_id = id.nullable().describe('The recorder session that it was reco
 const made_by = z
   .enum(['extractive', 'model', 'external'])
   .describe(
-    'extractive: its texts are sentences that were said; model: a language model wrote them; external: a worker.',
+    'extractive: its texts are sentences that were said, shortened and joined; model: a language model wrote them; external: a worker.',
   );
 
 export const evidenceShape = z

@@ -1,0 +1,48 @@
+import { DAY_MS } from '../../../domain/dates.js';
+import { aheadMs, momentThere } from '../../../engine/time/time_zone.js';
+
+/** Days as numbers, from 1 January 1970 on, and the day and minute at which something was said. */
+
+export type SpokenClock = {
+  /** The day on which it was said, and the minutes since midnight. */
+  today: number;
+  minute: number;
+  momentOf: (day: number, minute: number) => number;
+};
+
+const MINUTE_MS = 60_000;
+/** Clocks are changed on a quarter of an hour. */
+const QUARTER_MS = 15 * MINUTE_MS;
+
+export const dayOf = (year: number, month: number, date: number): number => Date.UTC(year, month, date) / DAY_MS;
+
+/** Monday is 0. */
+export const weekdayOf = (day: number): number => (day + 3) % 7;
+
+export function partsOf(day: number): { year: number; month: number; date: number } {
+  const at = new Date(day * DAY_MS);
+  return { year: at.getUTCFullYear(), month: at.getUTCMonth(), date: at.getUTCDate() };
+}
+
+/** The last day of that month, of which 12 and more lie in the years after. */
+export const monthEnd = (year: number, month: number): number => dayOf(year, month + 1, 1) - 1;
+
+/** Gives the clocks by which something was said: those of a zone, or else those of the recording. */
+export function spokenClocks(time_zone: string | null): (said: SpokenMinute) => SpokenClock {
+  const known = new Map<number, number>();
+  return ({ at_ms, utc_offset_min }) => {
+    const clock = { time_zone, utc_offset_min };
+    const quarter = Math.floor(at_ms / QUARTER_MS);
+    const ahead_ms = (time_zone === null ? undefined : known.get(quarter)) ?? aheadMs(at_ms, clock);
+    known.set(quarter, ahead_ms);
+    const local_ms = at_ms + ahead_ms;
+    const today = Math.floor(local_ms / DAY_MS);
+    return {
+      today,
+      minute: Math.floor((local_ms - today * DAY_MS) / MINUTE_MS),
+      momentOf: (day, minute) => momentThere(day * DAY_MS + minute * MINUTE_MS, clock),
+    };
+  };
+}
+
+type SpokenMinute = { at_ms: number; utc_offset_min: number };

@@ -1,0 +1,261 @@
+import { contextOf, hasOpenPronoun, standsAlone, withContext } from './context_words.js';
+import type { Dialogue, DialogueSentence } from './dialogue.js';
+import type { FoundItem } from './found_item.js';
+import { matterStems, matterWords } from './item_text.js';
+import { commitmentIn, isAppointment, isHypothetical, reactionIn } from './speech_forms.js';
+import type { SpokenDates } from './spoken_dates.js';
+
+/**
+ * Decisions: what somebody settles in so many words, and proposals that others agree to. A proposal that is refused, or
+ * that another one replaces, is none.
+ */
+
+/** How a proposal asks: what it needs so that it counts. */
+type Proposal = { sentence: DialogueSentence; is_strong: boolean };
+
+const LETS_NOT =
+  /^let's (?:see|start|begin|talk|move on|get (?:going|started)|wait|hope|face|be\b|put that first|go (?:on|ahead)|look|think|hear|take a|not\b|pretend|assume|just say|come back|have a look|continue|call it|leave (?:that|it) for)/;
+const LETS_FIRST = /\b(?:first|next|second)\b(?: then)?$/;
+const STRONG_PROPOSAL =
+  /^(?:(?:maybe|perhaps|please|just|no),? )*(?:let's|shall we|should we|can we (?:agree|do|say|make|move|keep|please|have|use|try|settle)|could we (?:do|make|say|move|agree|have|use|please)|why don't we|how about|what about (?:if we|\w+ing|the \w+|a \w+|on|at)|i (?:suggest|propose|vote|say)|i'd (?:say|suggest|propose)|my (?:suggestion|proposal)|i would (?:say|suggest|propose)|we (?:should|shouldn't)|what i'd do|what if we|i want (?:us to|somebody|someone)|i think we should)\b/;
+const WEAK_PROPOSAL =
+  /^(?:(?:maybe|perhaps|or|then|so|if|otherwise),? )*(?:or (?:run|buy|use|take|make|ask|put|do|try|rent|get|hire|move|have|just)|we (?:could|can|might|would|do|just|use|take|ask|move|make|put)|or we|what if|could we|can we|what about|there's (?:also|always)|the \w+ (?:one|option)|i'd (?:take|go|use|do|keep|put)|you could)\b/;
+
+/** Says that something is settled now; what is settled stands in the same sentence. */
+const SETTLES = [
+  /\b(?:then|okay|right|fine|good|agreed|yes|well),? (?:we|i say we|we'll|we will)(?:'ll| will|'re going to| just)? (?:go|take|stick|stay|keep|leave|do|use|try|cancel|drop|skip|switch|settle|make|move|start|have|open|close|meet|book|order|pick|choose|put|raise|stop|run|hold|buy|get|give|rent|hire|paint|sell|plant|split|postpone|send)\b/,
+  /\b(?:we|we'll|we will|we're)(?: just| going to| all)? (?:go(?:ing)? (?:for|with)|keep (?:it|them|the|that|our|to)|leave (?:it|them) (?:at|as|with|on)|stick(?:ing)? (?:to|with)|stay(?:ing)? (?:with|at|on)|settle (?:on|for)|take the)\b/,
+  /\blet's (?:just |all |then |really )*(?:go with|agree|settle|stick|keep|do (?!that|it first)|take the|take that|try|leave it at|cancel|use|make it|move|stay|drop|skip|switch|book|have it|hold|say that)\b/,
+  /\b(?:we've|we have|we|it was|that was) (?:just |now |all |already )?(?:decided|agreed|settled|voted)\b/,
+  /\b(?:it's|it is|that's|that is|then it's|so it's|is) (?:now |all |therefore )?(?:decided|settled|agreed|a deal|final|fixed|cancelled|canceled|postponed|off the table|out of scope|out of the question)\b/,
+  /\b(?:the decision is|the plan is|what we'll do is|what we do is|what i want is|we're going with|i've decided|we have decided|no exceptions|from now on)\b/,
+  /^(?:right|okay|ok|so|then|good|fine|well|yes|great)?,? ?(?:the |a |on )?\S+(?: \S+){0,6} it is[.!]?$/,
+  /^(?:(?:okay|so|right|good|then|and|well|fine),? )*no (?:more )?\S+(?: \S+){0,3},? then\b/,
+  /^(?:(?:okay|so|right|then|and|well),? )*(?:so )?no more \S+/,
+  /^(?:(?:okay|so|right|good|well|fine),? )*(?:then|so) (?:it(?:'s| is| will be|'ll be)|that's|that is|the \w+ (?:is|will be)|it stays|that stays|everybody|everyone|the \w+ stays?)\b/,
+  /\b(?:stays?|remains?) (?:as it is|as they are|at|the same|where|in|on)\b/,
+  /^(?:(?:okay|so|right|good|fine|all right),? )+(?:that|it|the \S+|this|those|they)(?: \S+){0,3} (?:goes|go|stays?|moves?|is (?:gone|cancelled|off|out|in))\b/,
+  /^(?:(?:okay|fine|right|good),? )*off (?:it|they) (?:goes|go)\b/,
+  /^agreed,? \S+ \S+ \S+/,
+];
+/** Words that settle what was said before. */
+const SETTLES_BEFORE =
+  /^(?:(?:okay|so|right|good|then|and|well|fine|great|perfect|yes|all right),? )*(?:that's (?:settled|decided|agreed|it|a deal|that then)|it's (?:settled|decided|agreed|a deal)|(?:then |so )?it's (?:that|decided|settled|agreed|a plan)|we've agreed on (?:that|it)|we're agreed|settled|decided|done|deal|so be it|we'll do that|we do that|let's do (?:that|it)(?: then)?|so we're agreed|that's the plan|we'll leave it at that|then we do that|then that's what we do)\b/;
+/** A clause with the matter that is settled. */
+const OWN_CLAUSE = /^,? (?:that )?(?:we|the|it's|it is|i|no|everybody|everyone) .*\p{L}{3}/u;
+const SUMMED_UP =
+  /^(?:(?:okay|right|good|great|perfect|so|fine|all right|done),? )+(?!(?:i|i'll|i'm|you|who|what|when|where|how|why|is|are|do|does|can|could|will|would|let's|next|now|and|but|anything|thanks|thank)\b)\S/;
+
+const DATE_NAMES =
+  /\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december)\b/g;
+const REACTIONS_MAX = 3;
+/** A proposal is open for so many sentences. */
+const PROPOSAL_SENTENCES_MAX = 10;
+const MATTER_WORDS_MIN = 1;
+
+export class DecisionFinder {
+  readonly items: FoundItem[] = [];
+  readonly #dialogue: Dialogue;
+  readonly #dates: SpokenDates;
+  readonly #proposals: Proposal[] = [];
+  readonly #used = new Set<number>();
+
+  constructor(dialogue: Dialogue, dates: SpokenDates) {
+    this.#dialogue = dialogue;
+    this.#dates = dates;
+  }
+
+  look(sentence: DialogueSentence): void {
+    if (sentence.plain === '' || this.#used.has(sentence.place)) return;
+    if (this.#settles(sentence)) return;
+    if (this.#proposes(sentence)) return;
+  }
+
+  // --- in so many words -------------------------------------------------------------------------------------------------
+
+  #settles(sentence: DialogueSentence): boolean {
+    const { said, lower, is_question } = sentence;
+    if (is_question || isHypothetical(lower) || isAppointment(lower)) return false;
+    const settles_before = SETTLES_BEFORE.exec(said);
+    const is_settling = settles_before !== null || SETTLES.some((form) => form.test(said)) || this.#sumsUp(sentence);
+    if (!is_settling || LETS_NOT.test(lower)) return false;
+    if (/^let's\b/.test(lower) && LETS_FIRST.test(lower.replace(/[.!]+$/, ''))) return false;
+    if (
+      /\bwhat it is\b|\bas it is\b|\bhow it is\b|\blike it is\b|\b(?:that|who|where) it is\b/.test(said) &&
+      !/stays?|remains?|leave/.test(said)
+    )
+      return false;
+    if (this.#isTakenBack(sentence)) return false;
+    const rest = settles_before === null ? lower : said.slice(settles_before[0].length);
+    if (settles_before !== null && !OWN_CLAUSE.test(rest)) return this.#settlesBefore(sentence);
+    if (matterWords(lower).length < MATTER_WORDS_MIN) return this.#settlesBefore(sentence);
+    this.#add(sentence, this.#proposalFor(sentence));
+    return true;
+  }
+
+  /** "That's settled": what its speaker said just before, or else what was proposed. */
+  #settlesBefore(sentence: DialogueSentence): boolean {
+    const earlier = this.#dialogue
+      .earlier(sentence)
+      .findLast((one) => !one.is_question && matterWords(one.lower).length >= 1);
+    const proposal = this.#proposalFor(sentence);
+    // Somebody's own promise is a task.
+    if (earlier !== undefined && commitmentIn(earlier.lower) !== null) return true;
+    if (earlier !== undefined && !this.#used.has(earlier.place)) {
+      this.#add(earlier, proposal, [sentence]);
+      return true;
+    }
+    if (earlier !== undefined) return true;
+    const next = this.#dialogue.rest(sentence)[0];
+    if (
+      /^(?:\S+ )?(?:done|deal|settled|agreed)\b/.test(sentence.said) &&
+      next !== undefined &&
+      !next.is_question &&
+      matterWords(next.lower).length >= 2
+    ) {
+      this.#add(next, proposal, [sentence]);
+      return true;
+    }
+    if (proposal === null) return false;
+    this.#add(proposal.sentence, proposal, [sentence]);
+    return true;
+  }
+
+  /** "Okay, Monday the thirtieth, half past eleven, rehearsal": without a verb, after a proposal that somebody took. */
+  #sumsUp(sentence: DialogueSentence): boolean {
+    if (!SUMMED_UP.test(sentence.said) || matterWords(sentence.lower).length < 2) return false;
+    if (
+      /\b(?:is|are|was|were|have|has|had|do|does|did|will|would|can|could|should|need|needs|i|you)\b|'(?:s|re|ve|ll|m)\b/.test(
+        sentence.lower,
+      )
+    )
+      return false;
+    const near = this.#proposals.filter((one) => sentence.place - one.sentence.place <= PROPOSAL_SENTENCES_MAX);
+    return (
+      near.length > 0 &&
+      (this.#dates.hasDay(sentence) || near.some((one) => this.#sharesMatter(one.sentence, sentence)))
+    );
+  }
+
+  /** "No, wait": taken back by its speaker, or refused by the next. */
+  #isTakenBack(sentence: DialogueSentence): boolean {
+    const [next] = this.#dialogue.rest(sentence);
+    if (next !== undefined && /^(?:no|wait|actually|hang on|hold on|oh no)\b/.test(next.said)) return true;
+    const [reply] = this.#dialogue.replies(sentence, 1);
+    return (
+      reply?.[0] !== undefined &&
+      reactionIn(reply[0].said) === 'objects' &&
+      !/^(?:no|none)[,.]? (?:\S+ )?(?:problem|objection)|^no \S+[.!]?$/.test(reply[0].said)
+    );
+  }
+
+  // --- proposals --------------------------------------------------------------------------------------------------------
+
+  #proposes(sentence: DialogueSentence): boolean {
+    const { lower } = sentence;
+    const is_strong = STRONG_PROPOSAL.test(lower);
+    if (!(is_strong || WEAK_PROPOSAL.test(lower)) || LETS_NOT.test(lower)) return false;
+    if (/^let's\b/.test(lower) && LETS_FIRST.test(lower.replace(/[.!]+$/, ''))) return false;
+    if (matterWords(lower).length < MATTER_WORDS_MIN || (isHypothetical(lower) && !/^what if/.test(lower)))
+      return false;
+    const proposal = { sentence, is_strong };
+    this.#proposals.push(proposal);
+    if (this.#proposals.length > PROPOSAL_SENTENCES_MAX) this.#proposals.shift();
+    const agreed = this.#agreement(proposal);
+    if (agreed !== null) this.#add(sentence, proposal, agreed);
+    return true;
+  }
+
+  /** The sentences that agree; null where nobody does, or where another proposal comes in between. */
+  #agreement({ sentence, is_strong }: Proposal): DialogueSentence[] | null {
+    const rest = this.#dialogue.rest(sentence);
+    if (rest.some(({ lower }) => STRONG_PROPOSAL.test(lower))) return null;
+    let agreed: DialogueSentence[] | null = null;
+    for (const reply of this.#dialogue.replies(sentence, REACTIONS_MAX)) {
+      const [first, second] = reply;
+      if (first === undefined) break;
+      if (first.speaker === sentence.speaker) {
+        if (agreed === null) break;
+        continue;
+      }
+      const reaction = reactionIn(first.said);
+      const later = second === undefined ? 'other' : reactionIn(second.said);
+      if (reaction === 'objects' || later === 'objects') return null;
+      if (reply.some(({ lower }) => STRONG_PROPOSAL.test(lower) && !/^let's (?:do|try|take)\b/.test(lower)))
+        return null;
+      // Whoever settles it in own words has the last word.
+      if (reply.slice(0, 2).some(({ said, is_question }) => !is_question && SETTLES.some((form) => form.test(said))))
+        return null;
+      const is_agreed = reaction === 'agrees' || later === 'agrees' || (is_strong && reaction === 'assents');
+      if (is_agreed && agreed === null) agreed = [first];
+      else if (agreed === null) break;
+    }
+    return agreed;
+  }
+
+  #proposalFor(sentence: DialogueSentence): Proposal | null {
+    const proposal = this.#proposals.at(-1);
+    if (proposal === undefined || sentence.place - proposal.sentence.place > PROPOSAL_SENTENCES_MAX) return null;
+    return proposal;
+  }
+
+  // --- items ------------------------------------------------------------------------------------------------------------
+
+  #sharesMatter(one: DialogueSentence, other: DialogueSentence): boolean {
+    const theirs = matterStems(one.lower);
+    return [...matterStems(other.lower)].some((stem) => theirs.has(stem));
+  }
+
+  #add(sentence: DialogueSentence, proposal: Proposal | null, more: readonly DialogueSentence[] = []): void {
+    const is_same = proposal !== null && proposal.sentence !== sentence;
+    const before = this.items.at(-1);
+    // What is settled in other words a little later is the same decision, as it holds now.
+    if (
+      before !== undefined &&
+      sentence.place - before.place <= PROPOSAL_SENTENCES_MAX &&
+      this.#restates(before, sentence)
+    ) {
+      if (matterWords(sentence.lower).length >= matterWords(before.text.toLowerCase()).length)
+        before.text = sentence.plain;
+      before.said.push(sentence, ...more);
+      before.due_in.unshift(sentence);
+      before.place = sentence.place;
+      for (const { place } of [sentence, ...more]) this.#used.add(place);
+      return;
+    }
+    const { text, said } = this.#worded(sentence, is_same ? proposal : null);
+    const whole = [...new Set([...said, sentence, ...more])].sort((a, b) => a.place - b.place);
+    for (const { place } of whole) this.#used.add(place);
+    this.items.push({
+      kind: 'decision',
+      text,
+      owner: null,
+      requester: null,
+      said: whole,
+      due_in: [sentence],
+      place: sentence.place,
+    });
+  }
+
+  #restates(before: FoundItem, sentence: DialogueSentence): boolean {
+    const own = matterStems(sentence.lower.replace(DATE_NAMES, ' '));
+    const theirs = new Set(before.said.flatMap(({ lower }) => [...matterStems(lower.replace(DATE_NAMES, ' '))]));
+    const shared = [...own].filter((stem) => theirs.has(stem)).length;
+    return (
+      own.size > 0 &&
+      shared > 0 &&
+      shared >= Math.min(own.size, matterStems(before.text.toLowerCase().replace(DATE_NAMES, ' ')).size) / 2
+    );
+  }
+
+  #worded(sentence: DialogueSentence, proposal: Proposal | null): { text: string; said: DialogueSentence[] } {
+    if (standsAlone(sentence) && !(hasOpenPronoun(sentence.lower) && matterWords(sentence.lower).length < 4))
+      return { text: sentence.plain, said: [sentence] };
+    const proposed = proposal?.sentence ?? null;
+    if (proposed !== null && this.#sharesMatter(proposed, sentence)) return { text: sentence.plain, said: [sentence] };
+    const context = proposed ?? contextOf(this.#dialogue, sentence);
+    return context === null || context.plain === ''
+      ? { text: sentence.plain, said: [sentence] }
+      : { text: withContext(sentence.plain, context), said: [context, sentence] };
+  }
+}

@@ -1,0 +1,164 @@
+import { Chrono, casual } from 'chrono-node/en';
+import { DAY_MS, dateOf } from '../../../domain/dates.js';
+import { partsOf, type SpokenClock, spokenClocks } from './calendar.js';
+import type { Sentence } from './sentences.js';
+import { type DayMention, type DayTopic, daysIn, monthAlone } from './spoken_days.js';
+import { type TimeMention, timesIn } from './spoken_times.js';
+
+/** When something is due, as the sentences about it say. A day without a time is a day. */
+
+export type SpokenDue = { due_at: string | null; due_date: string | null };
+type SpokenMoment = { day: number; minute: number | null };
+type DatedSentence = {
+  words: string[];
+  clock: SpokenClock;
+  days: DayMention[];
+  times: TimeMention[];
+  /** The day of which was spoken before. */
+  topic_day: number | null;
+};
+
+const CHRONO = new Chrono(casual);
+/** For so many sentences a day stays what is spoken of. */
+const TOPIC_SENTENCES_MAX = 30;
+const MONTH_SENTENCES_MAX = 12;
+/** So soon after a date, a day without a month is one of the same month. */
+const SAME_MONTH_SENTENCES_MAX = 3;
+/** A time alone is one of the day that was named so few sentences before. */
+const TIME_TOPIC_SENTENCES_MAX = 8;
+/** Words that may stand between a day and the preposition before it. */
+const BETWEEN = new Set(['the', 'about', 'around', 'early', 'late', 'this']);
+/** A day after one of these is what is spoken of, not when something is due. */
+const NOT_DUE = new Set(['since', 'from', 'of', 'for', 'than', 'after', 'about']);
+const DEADLINE = new Set(['by', 'before', 'until', 'till', 'end']);
+/** Nothing else names a day or a time. */
+const DATE_WORDS =
+  /\d|\b(?:today|tonight|tomorrow|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day|day|week|weekend|fortnight|month|year|morning|afternoon|evening|night|noon|midday|midnight|first thing|right|straight|way|o'clock|past|quarter|half|at|by|before|around|until|till|from|make it|say|the)|(?:january|february|march|april|may|june|july|august|september|october|november|december)\b/;
+
+function spokenWords(text: string): string[] {
+  const plain = text
+    .toLowerCase()
+    .replaceAll('’', "'")
+    .replaceAll(/\b([ap])\.m\.?/g, '$1m');
+  return plain.match(/\d{1,2}[:.h]\d{2}(?!\d)|[\p{L}\p{N}]+(?:'[\p{L}]+)*|[,.;?!]/gu) ?? [];
+}
+
+/** The days and times of a conversation, sentence by sentence in its order. */
+export class SpokenDates {
+  readonly #clockOf: (said: Pick<Sentence, 'at_ms' | 'utc_offset_min'>) => SpokenClock;
+  readonly #dated = new Map<number, DatedSentence>();
+  #topic: { day: number; place: number; has_month: boolean } | null = null;
+  #month: { month: number; place: number } | null = null;
+
+  constructor(time_zone: string | null) {
+    this.#clockOf = spokenClocks(time_zone);
+  }
+
+  /** Reads a sentence; those before it have been read. */
+  read(sentence: Sentence): void {
+    const { place, text } = sentence;
+    if (!DATE_WORDS.test(text.toLowerCase().replaceAll('’', "'"))) return;
+    const words = spokenWords(text);
+    const clock = this.#clockOf(sentence);
+    const topic = this.#topicAt(place);
+    const days = daysIn(words, { today: clock.today, topic });
+    const times = timesIn(words).filter(({ from, to }) => !days.some((day) => from < day.to && to > day.from));
+    if (
+      days.length === 0 &&
+      times.length === 0 &&
+      !/\d|march|april|\bmay\b|june|july|january|ember|ober|august|february/i.test(text)
+    )
+      return;
+    const is_near = this.#topic !== null && place - this.#topic.place <= TIME_TOPIC_SENTENCES_MAX;
+    this.#dated.set(place, { words, clock, days, times, topic_day: is_near ? topic.day : null });
+    const ahead = days.findLast(({ day }) => day >= clock.today);
+    if (ahead !== undefined) this.#topic = { day: ahead.day, place, has_month: ahead.has_month === true };
+    const month = monthAlone(words, days);
+    if (month !== null) this.#month = { month, place };
+  }
+
+  #topicAt(place: number): DayTopic {
+    const isNear = (one: { place: number } | null, sentences: number) => one !== null && place - one.place <= sentences;
+    const day = isNear(this.#topic, TOPIC_SENTENCES_MAX) ? (this.#topic?.day ?? null) : null;
+    const is_later = (this.#month?.place ?? -1) >= (this.#topic?.has_month === true ? this.#topic.place : -1);
+    const named = is_later && isNear(this.#month, MONTH_SENTENCES_MAX) ? (this.#month?.month ?? null) : null;
+    // "The fourth of July?" "Better the eleventh."
+    const is_same = this.#topic?.has_month === true && isNear(this.#topic, SAME_MONTH_SENTENCES_MAX);
+    const same = day !== null && is_same ? partsOf(day).month : null;
+    return { day, month: named ?? same };
+  }
+
+  hasDay({ place }: Sentence): boolean {
+    return (this.#dated.get(place)?.days.length ?? 0) > 0;
+  }
+
+  hasTime({ place }: Sentence): boolean {
+    return (this.#dated.get(place)?.times.length ?? 0) > 0;
+  }
+
+  /**
+   * When a matter is due of which these sentences speak, the most telling one first. `same_day`: others, which may say
+   * the time where they name the same day.
+   */
+  due(sentences: readonly Sentence[], same_day: readonly Sentence[] = []): SpokenDue | null {
+    const [first] = sentences;
+    if (first === undefined) return null;
+    let day: number | null = null;
+    let minute: number | null = null;
+    for (const sentence of sentences) {
+      const dated = this.#dated.get(sentence.place);
+      const own = dated === undefined ? null : (momentIn(dated) ?? chronoMoment(sentence, dated));
+      if (dated === undefined || own === null) continue;
+      // One may say the day and another one the time.
+      const is_time_of_day = day !== null && (dated.days.length === 0 || own.day === day);
+      day ??= own.day;
+      if (is_time_of_day || day === own.day) minute ??= own.minute;
+      if (minute !== null) break;
+    }
+    for (const { place } of minute === null ? same_day : []) {
+      const dated = this.#dated.get(place);
+      const own = dated === undefined || dated.days.length === 0 ? null : momentIn(dated);
+      if (own !== null && own.day === day) minute ??= own.minute;
+    }
+    return day === null ? null : dueOf({ day, minute }, this.#clockOf(first));
+  }
+}
+
+function dueOf({ day, minute }: SpokenMoment, clock: SpokenClock): SpokenDue {
+  return minute === null
+    ? { due_at: null, due_date: dateOf(day * DAY_MS) }
+    : { due_at: new Date(clock.momentOf(day, minute)).toISOString(), due_date: null };
+}
+
+function momentIn({ words, clock, days, times, topic_day }: DatedSentence): SpokenMoment | null {
+  const preposition = ({ from }: DayMention | TimeMention) => {
+    let at = from - 1;
+    while (BETWEEN.has(words[at] ?? '')) at--;
+    return words[at] ?? '';
+  };
+  const ahead = days.filter((one) => one.day >= clock.today && !NOT_DUE.has(preposition(one)));
+  // "from Monday to Friday"
+  const single = ahead.filter(
+    (one) => preposition(one) !== 'to' || days.every((other) => preposition(other) !== 'from'),
+  );
+  const day = single.find((one) => DEADLINE.has(preposition(one)) || words[one.from] === 'end') ?? single[0];
+  const time =
+    times.find((one) => !['from', 'until', 'till', 'after', 'to'].includes(words[one.from - 1] ?? '')) ?? times[0];
+  if (day !== undefined) return { day: day.day, minute: time?.minute ?? null };
+  if (time === undefined || days.length > 0) return null;
+  if (topic_day !== null && topic_day >= clock.today) return { day: topic_day, minute: time.minute };
+  return { day: time.minute > clock.minute ? clock.today : clock.today + 1, minute: time.minute };
+}
+
+/** Other forms of dates with digits, such as 7/12/2027. */
+function chronoMoment({ text, at_ms }: Sentence, { clock, days, times }: DatedSentence): SpokenMoment | null {
+  if (days.length > 0 || times.length > 0 || !/\d/.test(text)) return null;
+  const offset_min =
+    Math.round((clock.momentOf(clock.today, clock.minute) - clock.today * DAY_MS) / -60_000) + clock.minute;
+  const [found] = CHRONO.parse(text, { instant: new Date(at_ms), timezone: offset_min }, { forwardDate: true });
+  const start = found?.start;
+  if (start === undefined || !start.isCertain('day') || !start.isCertain('month')) return null;
+  const day = Date.UTC(start.get('year') ?? 1970, (start.get('month') ?? 1) - 1, start.get('day') ?? 1) / DAY_MS;
+  if (!(day >= clock.today)) return null;
+  return { day, minute: start.isCertain('hour') ? (start.get('hour') ?? 0) * 60 + (start.get('minute') ?? 0) : null };
+}

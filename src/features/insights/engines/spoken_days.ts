@@ -1,0 +1,328 @@
+import { dayOf, monthEnd, partsOf, weekdayOf } from './calendar.js';
+import { numberAt, ordinalAt } from './spoken_numbers.js';
+
+/** Days that a sentence names, as English says them: "by Friday", "in a fortnight", "the Monday of that week". */
+
+export type DayMention = {
+  day: number;
+  /** Its words. */
+  from: number;
+  to: number;
+  /** A day of the month that was said without a month: another month may be meant. */
+  date_alone?: number;
+  has_month?: boolean;
+  weekday?: number;
+};
+
+/** The day that was named last, and a month that was named without a day. */
+export type DayTopic = { day: number | null; month: number | null };
+type DayContext = { today: number; topic: DayTopic };
+
+const WEEKDAYS = new Map(
+  ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'].flatMap((name, at) => [
+    [name, at] as const,
+    [`${name}'s`, at] as const,
+    [`${name}s`, at] as const,
+  ]),
+);
+const MONTHS = new Map(
+  'january february march april may june july august september october november december'
+    .split(' ')
+    .flatMap((name, at) => [[name, at] as const, [name.slice(0, 3), at] as const]),
+);
+MONTHS.set('sept', 8);
+const PARTS_OF_DAY = new Set(['morning', 'afternoon', 'evening', 'night', 'lunchtime', 'noon']);
+/** May follow a day of the month; after "the first" anything else is a noun: "the first time". */
+const FOLLOWS_DATE = new Set(
+  `, . ; ? ! of at in on to from until till is was works after before then and or for as if it we i with so but okay by early that's you he she they
+   please latest this next morning afternoon evening through right would suits sounds between because when since`.split(
+    /\s+/,
+  ),
+);
+/** Months that are also words count with a day or with one of these before. */
+const BEFORE_MONTH = new Set([
+  'in',
+  'of',
+  'by',
+  'until',
+  'till',
+  'before',
+  'since',
+  'for',
+  'now',
+  'next',
+  'this',
+  'last',
+  'end',
+  'during',
+  'early',
+  'late',
+  'from',
+  ',',
+]);
+const LAST = new Set(['last', 'past', 'previous']);
+const SPAN_DAYS = new Map([
+  ['day', 1],
+  ['days', 1],
+  ['week', 7],
+  ['weeks', 7],
+  ['fortnight', 14],
+  ['fortnights', 14],
+]);
+const FRIDAY = 4;
+/** A date with a month that lies back so far is one of the next year. */
+const PAST_DAYS_MAX = 60;
+
+/** The month that is named without a day; null for none. */
+export function monthAlone(words: readonly string[], mentions: readonly DayMention[]): number | null {
+  for (const [at, word] of words.entries()) {
+    const month = MONTHS.get(word);
+    const is_dated = mentions.some(({ from, to }) => at >= from && at < to);
+    if (month !== undefined && !is_dated && BEFORE_MONTH.has(words[at - 1] ?? ',')) return month;
+  }
+  return null;
+}
+
+export function daysIn(words: readonly string[], context: DayContext): DayMention[] {
+  const found: DayMention[] = [];
+  for (let at = 0; at < words.length; ) {
+    const mention = dayAt(words, at, context);
+    if (mention === null) {
+      at++;
+      continue;
+    }
+    if (!LAST.has(words[mention.from - 1] ?? '')) found.push(mention);
+    at = Math.max(mention.to, at + 1);
+  }
+  return reconciled(found, context);
+}
+
+/** A weekday and a date beside it name one day: the date in that month in which it is that weekday. */
+function reconciled(found: readonly DayMention[], { today }: DayContext): DayMention[] {
+  const dated = found.find(({ date_alone }) => date_alone !== undefined);
+  const named = found.find(({ weekday, date_alone }) => weekday !== undefined && date_alone === undefined);
+  if (dated?.date_alone === undefined || named?.weekday === undefined) return [...found];
+  const day = dateOn(dated.date_alone, named.weekday, today);
+  if (day === null) return [...found];
+  const both = { ...dated, day, from: Math.min(dated.from, named.from), to: Math.max(dated.to, named.to) };
+  return [both, ...found.filter((one) => one !== dated && one !== named)];
+}
+
+type DayForm = (words: readonly string[], at: number, context: DayContext) => DayMention | null;
+
+const FORMS: readonly DayForm[] = [todayForms, relativeForms, topicForms, endForms, dateForms, weekdayForms, weekForms];
+
+function dayAt(words: readonly string[], at: number, context: DayContext): DayMention | null {
+  for (const form of FORMS) {
+    const found = form(words, at, context);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function todayForms(words: readonly string[], at: number, { today }: DayContext): DayMention | null {
+  const [word, next, after] = [words[at] ?? '', words[at + 1] ?? '', words[at + 2] ?? ''];
+  if (word === 'today' || word === 'tonight') return { day: today, from: at, to: at + 1 };
+  if (word === 'tomorrow') return { day: today + 1, from: at, to: at + 1 };
+  if (word === 'yesterday') return { day: today - 1, from: at, to: at + 1 };
+  if (word === 'day' && next === 'after' && after === 'tomorrow') return { day: today + 2, from: at, to: at + 3 };
+  if (word === 'this' && PARTS_OF_DAY.has(next)) return { day: today, from: at, to: at + 2 };
+  if ((word === 'right' || word === 'straight') && /^(?:now|away)$/.test(next))
+    return { day: today, from: at, to: at + 2 };
+  if (word === 'right' && next === 'after' && /^(?:this|the|that)$/.test(after))
+    return { day: today, from: at, to: at + 3 };
+  if (word === 'on' && /^(?:your|my|the)$/.test(next) && after === 'way') return { day: today, from: at, to: at + 3 };
+  return null;
+}
+
+/** "in three days", "within a week", "two weeks from now", "a week on Monday" */
+function relativeForms(words: readonly string[], at: number, { today }: DayContext): DayMention | null {
+  const is_in = /^(?:in|within)$/.test(words[at] ?? '');
+  let place = is_in ? at + 1 : at;
+  if (/^(?:about|around|the)$/.test(words[place] ?? '')) place++;
+  const next = words[place] ?? '';
+  const is_couple = next === 'a' && words[place + 1] === 'couple' && words[place + 2] === 'of';
+  const number = is_couple
+    ? { value: 2, to: place + 3 }
+    : next === 'a' || next === 'next'
+      ? { value: 1, to: place + 1 }
+      : numberAt(words, place);
+  if (number === null) return null;
+  const unit = words[number.to]?.replace(/'(?:s|)$/, '') ?? '';
+  const to = number.to + 1;
+  if (unit === 'month' || unit === 'months') {
+    if (!is_in) return null;
+    const { year, month, date } = partsOf(today);
+    const day = Math.min(dayOf(year, month + number.value, date), monthEnd(year, month + number.value));
+    return { day, from: at, to };
+  }
+  const days = SPAN_DAYS.get(unit);
+  if (days === undefined) return null;
+  const ahead = today + number.value * days;
+  const tail = words.slice(to, to + 2).join(' ');
+  if (/^from (?:now|today)$/.test(tail)) return { day: ahead, from: at, to: to + 2 };
+  if (words[to] === 'from' && words[to + 1] === 'tomorrow') return { day: ahead + 1, from: at, to: to + 2 };
+  if (unit === 'week' && words[to] === 'on' && WEEKDAYS.has(words[to + 1] ?? '')) {
+    const weekday = WEEKDAYS.get(words[to + 1] ?? '') as number;
+    return { day: nextWeekday(weekday, today) + 7 * number.value, from: at, to: to + 2 };
+  }
+  return is_in && next !== 'next' && words[to] !== 'ago' ? { day: ahead, from: at, to } : null;
+}
+
+/** Days that are told by the one that was named before: "that morning", "the night before", "the Monday of that week". */
+function topicForms(words: readonly string[], at: number, { topic }: DayContext): DayMention | null {
+  if (topic.day === null) return null;
+  const [word, next, after] = [words[at] ?? '', words[at + 1] ?? '', words[at + 2] ?? ''];
+  if (word === 'first' && next === 'thing' && words[at - 1] !== 'the' && /^(?:[,.;?!]|in|then)?$/.test(after))
+    return { day: topic.day, from: at, to: at + 2 };
+  if (word === 'that' && (next === 'day' || PARTS_OF_DAY.has(next))) return { day: topic.day, from: at, to: at + 2 };
+  if (word === 'the' && next === 'same' && after === 'day') return { day: topic.day, from: at, to: at + 3 };
+  if (word !== 'the') return null;
+  const weekday = WEEKDAYS.get(next);
+  const tail = words.slice(at + 2, at + 5).join(' ');
+  const ends = (to: number) => /^(?:[,.;?!]|at|and|in|so|by|i|we|with|okay)?$/.test(words[to] ?? '');
+  if (weekday !== undefined) {
+    if (/^(?:of|in) that week$/.test(tail))
+      return { day: topic.day - weekdayOf(topic.day) + weekday, from: at, to: at + 5 };
+    if (after === 'before') return { day: nextWeekday(weekday, topic.day - 8), from: at, to: at + 3 };
+    if (after === 'after') return { day: nextWeekday(weekday, topic.day), from: at, to: at + 3 };
+  }
+  const is_day = next === 'day' || next === 'night' || next === 'evening' || next === 'afternoon';
+  if (is_day && after === 'before' && ends(at + 3)) return { day: topic.day - 1, from: at, to: at + 3 };
+  if (next === 'day' && after === 'after' && ends(at + 3)) return { day: topic.day + 1, from: at, to: at + 3 };
+  if (next === 'week' && after === 'before' && ends(at + 3)) return { day: topic.day - 7, from: at, to: at + 3 };
+  if (next === 'week' && after === 'after' && ends(at + 3)) return { day: topic.day + 7, from: at, to: at + 3 };
+  return null;
+}
+
+/** "the end of the week", "end of next month", "end of March", "end of the day" */
+function endForms(words: readonly string[], at: number, { today }: DayContext): DayMention | null {
+  if (words[at] !== 'end' || words[at + 1] !== 'of') return null;
+  let place = at + 2;
+  const which = words[place] ?? '';
+  if (/^(?:the|this|next|that|business|play)$/.test(which)) place++;
+  const unit = words[place] ?? '';
+  const to = place + 1;
+  const { year, month } = partsOf(today);
+  const ahead = which === 'next' ? 1 : 0;
+  if (which === 'business' || which === 'play') return { day: today, from: at, to: place };
+  if (unit === 'day' || unit === 'today') return { day: today, from: at, to };
+  if (unit === 'week') return { day: weekEnd(today) + 7 * ahead, from: at, to };
+  if (unit === 'month') return { day: monthEnd(year, month + ahead), from: at, to };
+  if (unit === 'year') return { day: dayOf(year + ahead, 11, 31), from: at, to };
+  if (unit === 'tomorrow') return { day: today + 1, from: at, to };
+  const named = MONTHS.get(unit);
+  return named === undefined ? null : { day: monthEnd(named < month ? year + 1 : year, named), from: at, to };
+}
+
+/** "December seventh", "the seventh of December", "7 December", "Saturday the twentieth", "the tenth" */
+function dateForms(words: readonly string[], at: number, { today, topic }: DayContext): DayMention | null {
+  const weekday = WEEKDAYS.get(words[at] ?? '');
+  let place = weekday === undefined ? at : at + 1;
+  if (weekday !== undefined && words[place] === ',') place++;
+  const month = MONTHS.get(words[place] ?? '');
+  if (month !== undefined) {
+    const start = words[place + 1] === 'the' ? place + 2 : place + 1;
+    const date = ordinalAt(words, start) ?? (/^\d{1,2}$/.test(words[start] ?? '') ? numberAt(words, start) : null);
+    return date === null || date.value > 31 ? null : dated(date.value, month, { from: at, to: date.to, today });
+  }
+  const has_the = words[place] === 'the';
+  if (has_the) place++;
+  const date = ordinalAt(words, place) ?? (/^\d{1,2}$/.test(words[place] ?? '') ? numberAt(words, place) : null);
+  if (date === null || date.value < 1 || date.value > 31) return null;
+  const named = MONTHS.get(words[words[date.to] === 'of' ? date.to + 1 : date.to] ?? '');
+  const to = words[date.to] === 'of' ? date.to + 2 : date.to + 1;
+  if (named !== undefined) return dated(date.value, named, { from: at, to, today });
+  const is_ordinal = ordinalAt(words, place) !== null;
+  const follows = date.to >= words.length || FOLLOWS_DATE.has(words[date.to] ?? '');
+  if (!is_ordinal || !(has_the || weekday !== undefined || words[at - 1] === 'on') || !follows) return null;
+  if (words[date.to] === 'of') return null;
+  const on_weekday = weekday === undefined ? null : dateOn(date.value, weekday, today);
+  const day = on_weekday ?? dateAlone(date.value, today, topic.month);
+  return day === null ? null : { day, from: at, to: date.to, date_alone: date.value };
+}
+
+/** "Friday", "next Tuesday", "Wednesday next week", "this Friday" */
+function weekdayForms(words: readonly string[], at: number, { today }: DayContext): DayMention | null {
+  const which = words[at] ?? '';
+  const has_which = which === 'next' || which === 'this' || which === 'coming';
+  const place = has_which ? at + 1 : at;
+  const weekday = WEEKDAYS.get(words[place] ?? '');
+  if (weekday === undefined) return null;
+  // "on Tuesdays" is a habit.
+  if (words[place]?.endsWith('days') === true) return null;
+  const tail = words.slice(place + 1, place + 3).join(' ');
+  const monday = today - weekdayOf(today);
+  if (tail === 'next week') return { day: monday + 7 + weekday, from: at, to: place + 3, weekday };
+  if (tail === 'this week') return { day: monday + weekday, from: at, to: place + 3, weekday };
+  if (tail.startsWith('week')) return { day: nextWeekday(weekday, today) + 7, from: at, to: place + 2, weekday };
+  if (words.slice(place + 1, place + 5).join(' ') === 'the week after next')
+    return { day: monday + 14 + weekday, from: at, to: place + 5, weekday };
+  const day =
+    which === 'next'
+      ? monday + 7 + weekday
+      : which === 'this' && weekdayOf(today) === weekday
+        ? today
+        : nextWeekday(weekday, today);
+  return { day, from: at, to: place + 1, weekday };
+}
+
+/** "this week", "next week", "the weekend", "this month" */
+function weekForms(words: readonly string[], at: number, { today }: DayContext): DayMention | null {
+  const [which, unit] = [words[at] ?? '', words[at + 1] ?? ''];
+  if (which !== 'this' && which !== 'next' && which !== 'the') return null;
+  const ahead = which === 'next' ? 7 : 0;
+  const to = at + 2;
+  if (unit === 'weekend') {
+    const saturday = today - weekdayOf(today) + 5;
+    return { day: Math.max(saturday, today) + ahead, from: at, to };
+  }
+  if (which === 'the') return null;
+  if (unit === 'week') return { day: weekEnd(today) + ahead, from: at, to };
+  const { year, month } = partsOf(today);
+  if (unit === 'month') return { day: monthEnd(year, month + ahead / 7), from: at, to };
+  return null;
+}
+
+/** Friday, or what is left of a weekend. */
+function weekEnd(today: number): number {
+  const weekday = weekdayOf(today);
+  return weekday <= FRIDAY ? today - weekday + FRIDAY : today - weekday + 6;
+}
+
+/** The first such day after that one. */
+function nextWeekday(weekday: number, day: number): number {
+  return day + (((weekday - weekdayOf(day) + 6) % 7) + 1);
+}
+
+/** With a month: the last of them where that is a little past, and else the next. */
+function dated(
+  date: number,
+  month: number,
+  { from, to, today }: Pick<DayMention, 'from' | 'to'> & { today: number },
+): DayMention {
+  const { year } = partsOf(today);
+  const day = dayOf(year, month, date);
+  return { day: today - day > PAST_DAYS_MAX ? dayOf(year + 1, month, date) : day, from, to, has_month: true };
+}
+
+/** The next month in which that day is that weekday; null where none of the next twelve has it. */
+function dateOn(date: number, weekday: number, today: number): number | null {
+  const { year, month } = partsOf(today);
+  for (let ahead = 0; ahead < 12; ahead++) {
+    const day = dayOf(year, month + ahead, date);
+    if (partsOf(day).date === date && day >= today && weekdayOf(day) === weekday) return ahead <= 4 ? day : null;
+  }
+  return null;
+}
+
+/** The next such day, in the month that is spoken of where there is one. */
+function dateAlone(date: number, today: number, topic_month: number | null): number | null {
+  const { year, month } = partsOf(today);
+  const ahead = topic_month === null ? 0 : (topic_month - month + 12) % 12;
+  for (let more = ahead; more < ahead + 3; more++) {
+    const day = dayOf(year, month + more, date);
+    if (partsOf(day).date === date && day >= today) return day;
+  }
+  return null;
+}

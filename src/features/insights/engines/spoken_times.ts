@@ -1,0 +1,123 @@
+import { numberAt } from './spoken_numbers.js';
+
+/** Times of day that a sentence names: "at nine", "half past eleven", "ten past nine", "by 5 pm". */
+
+/** `minute`: since midnight. */
+export type TimeMention = { minute: number; from: number; to: number };
+
+/** Before an hour that is a number alone. */
+const BEFORE_HOUR = new Set([
+  'at',
+  'by',
+  'before',
+  'around',
+  'until',
+  'till',
+  'from',
+  'about',
+  'say',
+  'to',
+  'it',
+  'after',
+]);
+/** May follow an hour: anything else is what is counted, such as "at four percent". */
+const FOLLOWS_HOUR = new Set(
+  `, . ; ? ! in on tomorrow today tonight next this sharp the please then okay for so and or if with to latest at because i we you it monday tuesday wednesday thursday
+   friday saturday sunday that but when instead until till is works`.split(/\s+/),
+);
+const NOON = 12 * 60;
+/** Without a word for it, hours before this one are of the afternoon. */
+const AFTERNOON_BEFORE = 7;
+
+export function timesIn(words: readonly string[]): TimeMention[] {
+  const found: TimeMention[] = [];
+  for (let at = 0; at < words.length; ) {
+    const mention = timeAt(words, at);
+    if (mention === null) at++;
+    else {
+      found.push(mention);
+      at = mention.to;
+    }
+  }
+  return found;
+}
+
+function timeAt(words: readonly string[], at: number): TimeMention | null {
+  const word = words[at] ?? '';
+  if (word === 'noon' || word === 'midday') return { minute: NOON, from: at, to: at + 1 };
+  if (word === 'midnight') return { minute: 24 * 60 - 1, from: at, to: at + 1 };
+  const digits = /^(\d{1,2})[:.h](\d{2})$/.exec(word);
+  if (digits !== null)
+    return clock(Number(digits[1]), Number(digits[2]), { words, from: at, to: at + 1, is_exact: true });
+  const joined = /^(\d{1,2})(am|pm)$/.exec(word);
+  if (joined !== null) return clock(Number(joined[1]), 0, { words, from: at, to: at, is_exact: false });
+  return pastForms(words, at) ?? hourForms(words, at);
+}
+
+/** "half past eleven", "quarter to nine", "ten past nine" */
+function pastForms(words: readonly string[], at: number): TimeMention | null {
+  const word = words[at] ?? '';
+  let place = at;
+  let minutes: number;
+  if (word === 'half') [minutes, place] = [30, at + 1];
+  else if (word === 'quarter') [minutes, place] = [15, at + 1];
+  else {
+    const number = numberAt(words, at);
+    if (number === null || number.value < 1 || number.value > 29) return null;
+    [minutes, place] = [number.value, number.to];
+    if (words[place] === 'minutes') place++;
+  }
+  const which = words[place] ?? '';
+  if (which !== 'past' && which !== 'to') return null;
+  // "from five to eight" is a span.
+  if (which === 'to' && words[at - 1] === 'from') return null;
+  if (which === 'to' && word !== 'quarter' && minutes % 5 !== 0) return null;
+  const hour = numberAt(words, place + 1);
+  if (hour === null || hour.value < 1 || hour.value > 12) return null;
+  const in_words = { words, from: at, to: hour.to, is_exact: false };
+  if (which === 'past') return clock(hour.value, minutes, in_words);
+  const ends = hour.to >= words.length || FOLLOWS_HOUR.has(words[hour.to] ?? '');
+  return ends ? clock(hour.value, -minutes, in_words) : null;
+}
+
+/** "at nine", "nine o'clock", "by 5 pm", "at nine thirty" */
+function hourForms(words: readonly string[], at: number): TimeMention | null {
+  const hour = numberAt(words, at);
+  if (hour === null || hour.value > 24) return null;
+  const minutes = numberAt(words, hour.to);
+  const next = words[hour.to] ?? '';
+  if (next === "o'clock" || /^(?:am|pm)$/.test(next))
+    return clock(hour.value, 0, { words, from: at, to: hour.to, is_exact: false });
+  if (!BEFORE_HOUR.has(words[at - 1] ?? '')) return null;
+  const before = words[at - 1] ?? '';
+  if (before === 'it' && words[at - 2] !== 'make') return null;
+  if (before === 'to' && !/^(?:from|it|that)$/.test(words[at - 3] ?? words[at - 2] ?? '')) return null;
+  const has_minutes = minutes !== null && minutes.value >= 5 && minutes.value < 60 && hour.value <= 24;
+  const to = has_minutes ? minutes.to : hour.to;
+  if (to < words.length && !FOLLOWS_HOUR.has(words[to] ?? '')) return null;
+  if (hour.value < 1) return null;
+  return clock(hour.value, has_minutes ? minutes.value : 0, { words, from: at, to, is_exact: hour.value > 12 });
+}
+
+type ClockWords = { words: readonly string[]; from: number; to: number; is_exact: boolean };
+
+/** The half of the day is what the sentence says, or else the one in which people meet. */
+function clock(hour: number, minutes: number, { words, from, to, is_exact }: ClockWords): TimeMention | null {
+  if (hour > 24 || minutes >= 60) return null;
+  const after = words.slice(to, to + 4).join(' ');
+  let end = words[to] === "o'clock" ? to + 1 : to;
+  const half = /^(?:\d+)?(am|pm)$/.exec(words[end] ?? '');
+  if (half !== null) end++;
+  let half_of_day: 'am' | 'pm' | null = (half?.[1] as 'am' | 'pm' | undefined) ?? null;
+  if (half_of_day === null && /in the (?:afternoon|evening)/.test(after)) half_of_day = 'pm';
+  if (half_of_day === null && /in the morning/.test(after)) half_of_day = 'am';
+  if (half_of_day === null && !is_exact) {
+    const rest = words.join(' ');
+    if (/\b(?:afternoon|evening|tonight|night|after lunch|dinner)\b/.test(rest) && hour < 12) half_of_day = 'pm';
+    else if (/\b(?:morning|breakfast|early)\b/.test(rest) && hour > 4) half_of_day = 'am';
+    else half_of_day = hour < AFTERNOON_BEFORE || hour === 12 ? 'pm' : 'am';
+  }
+  const plain = half_of_day === null ? hour : (hour % 12) + (half_of_day === 'pm' ? 12 : 0);
+  const minute = plain * 60 + minutes;
+  return minute < 0 || minute >= 24 * 60 ? null : { minute, from, to: Math.max(end, from + 1) };
+}
