@@ -1,5 +1,5 @@
 import { contextOf, hasOpenPronoun, standsAlone, withContext } from './context_words.js';
-import type { Dialogue, DialogueSentence } from './dialogue.js';
+import { type Dialogue, type DialogueSentence, isSameSpeaker } from './dialogue.js';
 import type { FoundItem } from './found_item.js';
 import { matterStems, matterWords } from './item_text.js';
 import { commitmentIn, isAppointment, isHypothetical, reactionIn } from './speech_forms.js';
@@ -174,7 +174,7 @@ export class DecisionFinder {
     for (const reply of this.#dialogue.replies(sentence, REACTIONS_MAX)) {
       const [first, second] = reply;
       if (first === undefined) break;
-      if (first.speaker === sentence.speaker) {
+      if (isSameSpeaker(first, sentence)) {
         if (agreed === null) break;
         continue;
       }

@@ -62,10 +62,7 @@ export class Dialogue {
       said: is_short ? said : '',
       plain,
       lower: lowered(plain),
-      utterance:
-        before !== undefined && before.speaker === sentence.speaker && sentence.speaker !== null
-          ? before.utterance
-          : sentence.place,
+      utterance: before !== undefined && isSameSpeaker(before, sentence) ? before.utterance : sentence.place,
       addressed,
       is_question: is_short && isQuestion(said, sentence),
     });
@@ -148,6 +145,12 @@ export class Dialogue {
     }
     return found;
   }
+}
+
+/** Where nobody knows who spoke, another turn may be another speaker's. */
+export function isSameSpeaker(one: Sentence, other: Sentence): boolean {
+  if (one.speaker !== other.speaker) return false;
+  return one.speaker !== null || one.turns.some((turn) => other.turns.includes(turn));
 }
 
 /** How an utterance answers: its first sentence that says anything. */

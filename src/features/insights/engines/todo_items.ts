@@ -1,5 +1,5 @@
 import { contextOf, hasOpenPronoun, standsAlone, withContext } from './context_words.js';
-import { answerOf, type Dialogue, type DialogueSentence } from './dialogue.js';
+import { answerOf, type Dialogue, type DialogueSentence, isSameSpeaker } from './dialogue.js';
 import type { FoundItem } from './found_item.js';
 import { matterStems, matterWords } from './item_text.js';
 import { isReminding } from './reminder_items.js';
@@ -93,7 +93,7 @@ export class TodoFinder {
     if (strength === 'promise') return true;
     if (/,? but\b/.test(object) || /\bif\b/.test(object)) return false;
     if (this.#dates.hasDay(sentence)) return true;
-    if (this.#asked.some((asked) => this.#isOpen(asked, sentence) && asked.sentence.speaker !== sentence.speaker))
+    if (this.#asked.some((asked) => this.#isOpen(asked, sentence) && !isSameSpeaker(asked.sentence, sentence)))
       return strength === 'offer';
     const [reply] = this.#dialogue.replies(sentence, 1);
     return reply?.[0] !== undefined && THANKS.test(reply[0].said);
@@ -243,7 +243,7 @@ export class TodoFinder {
       const [first] = reply;
       if (first === undefined) return null;
       const { speaker } = first;
-      if (speaker === asked.sentence.speaker) continue;
+      if (isSameSpeaker(first, asked.sentence)) continue;
       const answer = answerOf(reply);
       const takes = this.#promiseIn(reply, asked) !== undefined;
       if (takes) return { reply, owner: speaker };
