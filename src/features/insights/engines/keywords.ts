@@ -1,5 +1,5 @@
 import { cleanText } from '../clean_text.js';
-import type { InputTurn } from '../insight_input.js';
+import type { InputPerson, InputTurn } from '../insight_input.js';
 import { stems, wordsOf } from '../stems.js';
 
 /** The keywords of a conversation: words that it says often and that are rare in most conversations. */
@@ -39,9 +39,13 @@ type Candidate = { words: string; stem: string; weight: number; first: number };
 /** Words and pairs of words, the weightiest first, as they were said. */
 export function keywords(
   turns: readonly InputTurn[],
-  { count, language }: { count: number; language: string | null },
+  { people, count, language }: { people: readonly InputPerson[]; count: number; language: string | null },
 ): string[] {
   const found = new Map<string, Candidate>();
+  const unwanted = new Set([
+    ...calendarWords(language),
+    ...people.flatMap(({ name }) => wordsOf((name ?? '').toLowerCase())),
+  ]);
   const add = (words: string, weight: number, first: number) => {
     const stem = [...stems(words, language)].join(' ');
     const known = found.get(stem);
@@ -55,7 +59,11 @@ export function keywords(
       .split(/[^\p{L}\p{N}\p{M}'’\s-]+/u)) {
       let before: string | null = null;
       for (const word of wordsOf(part)) {
-        const is_weighty = word.length >= WORD_CHARS_MIN && !COMMON.has(word) && /^\p{L}[\p{L}\p{M}]*$/u.test(word);
+        const is_weighty =
+          word.length >= WORD_CHARS_MIN &&
+          !COMMON.has(word) &&
+          !unwanted.has(word) &&
+          /^\p{L}[\p{L}\p{M}]*$/u.test(word);
         if (is_weighty) add(word, 1 + Math.min(word.length, 12) / 12, number);
         if (is_weighty && before !== null) add(`${before} ${word}`, PAIR_WEIGHT, number);
         before = is_weighty ? word : null;
@@ -73,4 +81,16 @@ export function keywords(
     if (!is_said && !(one.stem.includes(' ') && one.weight <= PAIR_WEIGHT)) chosen.push(one);
   }
   return chosen.map(({ words }) => words);
+}
+
+/** Names of days and months in a language, as its texts have them. */
+function calendarWords(language: string | null): string[] {
+  const tag = language !== null && Intl.DateTimeFormat.supportedLocalesOf(language).length > 0 ? language : 'en';
+  const days = new Intl.DateTimeFormat(tag, { weekday: 'long', timeZone: 'UTC' });
+  const months = new Intl.DateTimeFormat(tag, { month: 'long', timeZone: 'UTC' });
+  const names = [
+    ...Array.from({ length: 7 }, (_, day) => days.format(Date.UTC(2026, 0, 1 + day))),
+    ...Array.from({ length: 12 }, (_, month) => months.format(Date.UTC(2026, month, 1))),
+  ];
+  return names.flatMap((name) => wordsOf(name.toLowerCase()));
 }
