@@ -36,6 +36,8 @@ export async function feed(spool, conversation) {
   const { id: account_id } = await ask(app, 'GET', '/me');
   const tools = { enabled: true };
   await spool.operator.ask('PUT', `/ops/accounts/${account_id}/entitlements/developer.tools`, tools);
+  // As the app does with the zone of the browser.
+  await ask(app, 'PATCH', '/profile', { revision: 0, time_zone: conversation.time_zone });
   const stream_id = await record(app, { conversation, captured_at: new Date(captured_ms).toISOString() });
   const contacts = {};
   for (const [letter, name] of Object.entries(conversation.speakers))
