@@ -21,6 +21,7 @@ import { SEARCH_ROUTES } from './api/search.js';
 import { SESSION_SUMMARY_ROUTES } from './api/session_summary.js';
 import { SIGNAL_ROUTES } from './api/signals.js';
 import { SOURCE_ROUTES } from './api/sources.js';
+import { STREAM_SUMMARY_ROUTES } from './api/stream_summary.js';
 import { STREAM_ROUTES } from './api/streams.js';
 import { SUGGESTION_ROUTES } from './api/suggestions.js';
 import { TRANSCRIPT_ROUTES } from './api/transcripts.js';
@@ -96,6 +97,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...MEMORY_ROUTES,
     ...SUGGESTION_ROUTES,
     ...SESSION_SUMMARY_ROUTES,
+    ...STREAM_SUMMARY_ROUTES,
     ...SEARCH_ROUTES,
     ...PROFILE_ROUTES,
     ...PIPELINE_ROUTES,

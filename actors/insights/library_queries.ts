@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import type { Refusal } from '../../src/domain/refusals.js';
-import { type Decision, messagesOf, type RangeQuery, type RecordQuery } from '../actor.js';
+import { type Decision, messagesOf, type RangeQuery, type Read, type RecordQuery } from '../actor.js';
 import {
   ITEM_KINDS,
   ITEMS,
@@ -14,7 +14,8 @@ import {
   recordsOf,
   sessionRecords,
 } from './library_items.js';
-import type { Feedback, ItemKind, Items, Library, Revision } from './library_state.js';
+import { spansOf } from './library_spans.js';
+import type { ConversationSpan, Feedback, ItemKind, Items, Library, Revision } from './library_state.js';
 
 /** An item whose kind says of which sort it is. */
 export type AnyItem = { [Kind in ItemKind]: { kind: Kind; item: Items[Kind] } }[ItemKind];
@@ -99,6 +100,32 @@ export const queryMessages = messagesOf<Library>()({
     },
   },
 
+  /** Numbers of the conversations that the default pipeline made, or is to make, of a stream; in the order of its timeline. */
+  conversations_on: {
+    reads: true,
+    records: ({ stream_id }: { stream_id: string }) => spansOf([{ stream_id }]),
+    decide: (_, { stream_id }: { stream_id: string }, facts) => ({
+      reply: { conversations: [...new Set(ownSpans(stream_id, facts).map(({ conversation }) => conversation))] },
+    }),
+  },
+
+  /** The longest conversation that the default pipeline made of each of these streams; missing ones are left out. */
+  longest_on: {
+    reads: true,
+    records: ({ stream_ids }: { stream_ids: string[] }) => spansOf(stream_ids.map((stream_id) => ({ stream_id }))),
+    further: ({ stream_ids }: { stream_ids: string[] }, _state, read: Read): RecordQuery[] =>
+      [...new Set(stream_ids)].flatMap((stream_id) =>
+        longestFirst(stream_id, read).map((number) => itemRecord('conversation', number)),
+      ),
+    decide(_, { stream_ids }: { stream_ids: string[] }, facts) {
+      const longest = [...new Set(stream_ids)].flatMap((stream_id) => {
+        const [first] = found(facts, 'conversation', longestFirst(stream_id, facts));
+        return first === undefined ? [] : [{ stream_id, ...first }];
+      });
+      return { reply: { longest } };
+    },
+  },
+
   /** Lists the items of a recorder session, those changed last first. */
   session_items: {
     records: ({ session_id }: { session_id: string }) => sessionRecords(session_id),
@@ -115,6 +142,19 @@ export const queryMessages = messagesOf<Library>()({
     },
   },
 });
+
+/** Of one still to be made there is nothing: the next longest ones are looked at as well. */
+const LONGEST_LOOKED = 3;
+
+function ownSpans(stream_id: string, read: Pick<Read, 'record'>): ConversationSpan[] {
+  const spans = read.record<ConversationSpan[]>('spans', stream_id) ?? [];
+  return spans.filter(({ pipeline_id }) => pipeline_id === null);
+}
+
+function longestFirst(stream_id: string, read: Pick<Read, 'record'>): number[] {
+  const spans = [...ownSpans(stream_id, read)].sort((a, b) => b.end_ms - b.start_ms - (a.end_ms - a.start_ms));
+  return [...new Set(spans.map(({ conversation }) => conversation))].slice(0, LONGEST_LOOKED);
+}
 
 function first(numbers: number[]): number[] {
   return numbers.slice(0, LIMITS.items_read_max);

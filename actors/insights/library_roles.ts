@@ -1,7 +1,6 @@
 import { DONE, type DoneDecision, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
 import { itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
-import { spansOf } from './library_spans.js';
-import type { ConversationSpan, Library, Roles, Suggestion } from './library_state.js';
+import type { Library, Roles, Suggestion } from './library_state.js';
 
 /** Owners and requesters of suggestions follow the speakers that they are, until a person chooses another. */
 
@@ -12,17 +11,6 @@ export type FoundRoles = { number: number; revision: number; roles: Roles };
 const ofLibrary = given((state: Library | null) => state ?? NO_LIBRARY);
 
 export const roleMessages = messagesOf<Library>()({
-  /** Numbers of the conversations that the default pipeline made of a stream. */
-  conversations_on: {
-    reads: true,
-    records: ({ stream_id }: { stream_id: string }) => spansOf([{ stream_id }]),
-    decide(_, { stream_id }: { stream_id: string }, facts) {
-      const spans = facts.record<ConversationSpan[]>('spans', stream_id) ?? [];
-      const own = spans.filter(({ pipeline_id }) => pipeline_id === null);
-      return { reply: { conversations: [...new Set(own.map(({ conversation }) => conversation))] } };
-    },
-  },
-
   /** The suggestions of a conversation whose roles no person has set. */
   heard_roles: {
     reads: true,

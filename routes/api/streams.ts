@@ -5,6 +5,7 @@ import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
+import { withSuggestedTitles } from '../../src/features/insights/stream_titles.js';
 import {
   INTENT_FIELDS,
   intentAnswer,
@@ -33,6 +34,10 @@ import {
 import { accountRoute, type Route } from '../rows.js';
 
 const title = trimmedText(LIMITS.stream_title_chars_max).nullable();
+const include = z
+  .enum(['title_suggested'], 'must be title_suggested')
+  .optional()
+  .describe('With title_suggested: `title_suggested` and `first_line` as well.');
 const paging = { limit: listLimit, cursor: listCursor };
 
 /** The account's side of streams and their audio. Rule K-003; docs/choices.md, "Recordings". */
@@ -50,6 +55,7 @@ export const STREAM_ROUTES: readonly Route[] = [
         workspace_id: uuid
           .optional()
           .describe('Streams of this workspace, whoever recorded them. Not together with source_id.'),
+        include,
       })
       .refine(({ source_id, workspace_id }) => source_id === undefined || workspace_id === undefined, {
         path: ['workspace_id'],
@@ -57,7 +63,10 @@ export const STREAM_ROUTES: readonly Route[] = [
       }),
     answer: pageShape(streamShape),
     refusals: ['NOT_FOUND'],
-    handler: ({ services, who, query }) => listStreams(services, who, query),
+    async handler({ services, who, query: { include: wanted, ...query } }) {
+      const page = await listStreams(services, who, query);
+      return wanted === undefined ? page : { ...page, items: await withSuggestedTitles(services, who, page.items) };
+    },
   }),
 
   accountRoute({
@@ -83,8 +92,13 @@ export const STREAM_ROUTES: readonly Route[] = [
     summary: 'A stream.',
     credential: 'account',
     permission: READS_STREAMS,
+    query: z.object({ include }),
     answer: streamShape,
-    handler: ({ services, who, params }) => viewStream(services, who, params.id as string),
+    async handler({ services, who, params, query }) {
+      const stream = await viewStream(services, who, params.id as string);
+      const [titled] = query.include === undefined ? [] : await withSuggestedTitles(services, who, [stream]);
+      return titled ?? stream;
+    },
   }),
 
   accountRoute({

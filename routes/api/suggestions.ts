@@ -147,7 +147,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
         .nullable()
         .optional()
         .describe(
-          "On which day it is due, at no time of it; null for none. `due_at` is noon of that day then, by the profile's `time_zone`, or the clocks where it was said.",
+          "On which day it is due, at no time of it; null for none. `due_at` is its noon then, by the profile's zone or the clocks where it was said.",
         ),
       roles: z
         .object({

@@ -1435,6 +1435,78 @@ export type Stream = {
   stored_bytes: number;
   /** When the last of them came; null where that is not known. */
   last_stored_at: string | null;
+  /** With `include=title_suggested`: the title of its longest conversation; null for none, to others than its owner, and without turns:read and insights:read. */
+  title_suggested?: string | null;
+  /** Beside that: the first sentence of the summary of that conversation, or else of what was said. */
+  first_line?: string | null;
+};
+
+export type StreamSummary = {
+  /** The recording. */
+  stream_id: string;
+  /** pending: something is still to be made of it; none: nothing was made of it. */
+  state: 'none' | 'pending' | 'ready';
+  /** What it was about; null where nobody knows. */
+  title: string | null;
+  /** What was said, in short; null where nobody knows. */
+  summary: string | null;
+  /** The sentences of `summary`, each with where it was said; none where an earlier release made it. */
+  summary_sentences: {
+    /** One sentence of it. */
+    text: string;
+    /** Where it was said. */
+    evidence: Evidence[];
+  }[];
+  /** At most eight. */
+  topics: string[];
+  /** Who spoke, and who spoke most first. */
+  participants: {
+    /** Who it is, of the account's contacts; null where nobody knows, to others, and for whoever may not read turns. */
+    contact_id: string | null;
+    /** The contact's name; null for whoever may not read turns. */
+    speaker_name: string | null;
+    /** For how long it spoke, in ms. */
+    talk_ms: number;
+  }[];
+  /** What was decided, in the order in which it was said. */
+  decisions: Suggestion[];
+  /** Tasks, follow-ups and reminders, in the same order. */
+  tasks: Suggestion[];
+  /** What was left open, in the same order. */
+  questions: Suggestion[];
+  /** The conversations that lie in it, in order. Title, summary and topics of all are those of the longest. */
+  conversations: {
+    /** The conversation, as `conversation_id` names it. */
+    id: string;
+    /** Where it begins, in ms of the stream's timeline. */
+    start_ms: number;
+    /** Where it is over there. */
+    end_ms: number;
+    /** What it was about; null where nobody knows. */
+    title: string | null;
+    /** What was said, in short; null where nobody knows. */
+    summary: string | null;
+    /** The sentences of `summary`, each with where it was said; none where an earlier release made it. */
+    summary_sentences: {
+      /** One sentence of it. */
+      text: string;
+      /** Where it was said. */
+      evidence: Evidence[];
+    }[];
+    /** At most eight. */
+    topics: string[];
+    /** Who spoke, and who spoke most first. */
+    participants: {
+      /** Who it is, of the account's contacts; null where nobody knows, to others, and for whoever may not read turns. */
+      contact_id: string | null;
+      /** The contact's name; null for whoever may not read turns. */
+      speaker_name: string | null;
+      /** For how long it spoke, in ms. */
+      talk_ms: number;
+    }[];
+  }[];
+  /** When any of these last changed; null where there is none. */
+  updated_at: string | null;
 };
 
 export type Suggestion = {
@@ -2299,7 +2371,7 @@ export type PublicApi = {
   };
   /** Streams of the account, of one source or of one workspace, newest first. */
   'GET /audio/streams': {
-    query?: { limit?: number | undefined; cursor?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined };
+    query?: { limit?: number | undefined; cursor?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; include?: 'title_suggested' | undefined };
     answer: {
       items: Stream[];
       /** What to pass as cursor for the next page; null on the last one. */
@@ -2320,6 +2392,7 @@ export type PublicApi = {
   /** A stream. */
   'GET /audio/streams/{id}': {
     path: { id: string };
+    query?: { include?: 'title_suggested' | undefined };
     answer: Stream;
   };
   /** Gives a stream another title. */
@@ -2738,7 +2811,7 @@ export type PublicApi = {
       text?: string;
       /** When it is due; null for no time. No `due_date` is left. */
       due_at?: string | null;
-      /** On which day it is due, at no time of it; null for none. `due_at` is noon of that day then, by the profile's `time_zone`, or the clocks where it was said. */
+      /** On which day it is due, at no time of it; null for none. `due_at` is its noon then, by the profile's zone or the clocks where it was said. */
       due_date?: string | null;
       /** What is absent stays as it is. */
       roles?: {
@@ -2818,6 +2891,11 @@ export type PublicApi = {
     query?: { pipeline_id?: string | undefined };
     answer: SessionSummary;
   };
+  /** What came of a recording, for its owner. */
+  'GET /audio/streams/{id}/summary': {
+    path: { id: string };
+    answer: StreamSummary;
+  };
   /** Finds what was said, and what was made of it. */
   'GET /search': {
     query: { q: string; kind?: string | undefined; from?: string | undefined; to?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; session_id?: string | undefined; sort?: 'relevance' | 'recent' | undefined; fuzzy?: '0' | '1' | undefined; limit?: number | undefined; cursor?: string | undefined; pipeline_id?: string | undefined };
@@ -2890,8 +2968,11 @@ export type PublicApi = {
     body: {
       /** The revision that was read. */
       revision: number;
+      /** Of the person; null for nothing. */
       about?: string | null;
+      /** BCP 47 tags, all of them. */
       languages?: string[];
+      /** Names and words, all of them. */
       vocabulary?: string[];
       /** By which days begin and end. Null for none; one that is absent stays. */
       time_zone?: string | null;

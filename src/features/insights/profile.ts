@@ -81,9 +81,9 @@ export const PROFILE_FIELDS = {
 /** Fields of a profile that change; what is absent stays. */
 export const PROFILE_CHANGES = {
   revision: PROFILE_FIELDS.revision,
-  about: PROFILE_FIELDS.about.unwrap().optional(),
-  languages: PROFILE_FIELDS.languages.unwrap().optional(),
-  vocabulary: PROFILE_FIELDS.vocabulary.unwrap().optional(),
+  about: PROFILE_FIELDS.about.unwrap().optional().describe('Of the person; null for nothing.'),
+  languages: PROFILE_FIELDS.languages.unwrap().optional().describe('BCP 47 tags, all of them.'),
+  vocabulary: PROFILE_FIELDS.vocabulary.unwrap().optional().describe('Names and words, all of them.'),
   time_zone: PROFILE_FIELDS.time_zone,
 };
 

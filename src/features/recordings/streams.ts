@@ -38,6 +38,18 @@ export const streamShape = z
     stored_chunks: count.describe('Of these, those whose bytes are here.'),
     stored_bytes: count.describe('Bytes of those.'),
     last_stored_at: moment.nullable().describe('When the last of them came; null where that is not known.'),
+    title_suggested: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        'With `include=title_suggested`: the title of its longest conversation; null for none, to others than its owner, and without turns:read and insights:read.',
+      ),
+    first_line: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Beside that: the first sentence of the summary of that conversation, or else of what was said.'),
   })
   .meta({ id: 'Stream' });
 

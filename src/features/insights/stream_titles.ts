@@ -1,0 +1,104 @@
+import { sentencesOf } from '../../../actors/insights/summary.js';
+import type { Principal } from '../../access/principal.js';
+import { libraryId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
+import { orNull } from '../../domain/refusals.js';
+import type { StreamView } from '../recordings/streams.js';
+import type { FeatureServices } from '../services.js';
+import { somePages, type TranscriptReader } from '../transcripts/transcript_pages.js';
+import { cleanText } from './clean_text.js';
+import type { EvidenceReader } from './evidence_reader.js';
+import { evidenceReader, type FoundItem, standingItem } from './insight_access.js';
+
+/** Titles and first lines of recordings, which their conversations suggest. Rule K-185; docs/choices.md, "Insights". */
+
+const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
+/** Pages of ten minutes in which the first words are looked for. */
+const PAGES_LOOKED = 3;
+
+const NEEDED = ['turns:read', 'insights:read'] as const;
+
+const UNTITLED = { title_suggested: null, first_line: null };
+
+/** Streams with what their conversations suggest; nulls for whoever may not read that. */
+export async function withSuggestedTitles(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  streams: readonly StreamView[],
+): Promise<StreamView[]> {
+  const may_read = NEEDED.every((permission) => who.permissions.includes(permission));
+  if (!may_read) return streams.map((stream) => ({ ...stream, ...UNTITLED }));
+  const reader = evidenceReader(services, who);
+  const owned = await ownStreams(services, who, streams);
+  const longest = await longestOn(services, who, owned);
+  return Promise.all(
+    streams.map(async (stream) => {
+      // Whoever shares a workspace reads none of what others' conversations say.
+      if (!owned.includes(stream)) return { ...stream, ...UNTITLED };
+      const found = longest.get(stream.id) ?? null;
+      return { ...stream, ...(await suggestedBy(services, reader, { stream, found })) };
+    }),
+  );
+}
+
+async function ownStreams(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+  streams: readonly StreamView[],
+): Promise<StreamView[]> {
+  const owners = await Promise.all(streams.map(({ id }) => orNull(actors.stream(id).view(), 'NOT_FOUND')));
+  return streams.filter((_, at) => owners[at]?.account_id === account_id);
+}
+
+/** The longest conversation of each stream that has one: one question for each of the account's libraries. */
+async function longestOn(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+  streams: readonly StreamView[],
+): Promise<Map<string, FoundItem<'conversation'>>> {
+  const found = new Map<string, FoundItem<'conversation'>>();
+  const workspaces = new Set(streams.map(({ workspace_id }) => workspace_id));
+  await Promise.all(
+    [...workspaces].map(async (workspace_id) => {
+      const place = { library_id: libraryId(account_id, workspace_id), account_id, workspace_id };
+      const stream_ids = streams.filter((stream) => stream.workspace_id === workspace_id).map(({ id }) => id);
+      const { longest } = await actors.library(place.library_id).longest_on({ stream_ids });
+      for (const { stream_id, number, item } of longest) found.set(stream_id, { place, number, item });
+    }),
+  );
+  return found;
+}
+
+async function suggestedBy(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  reader: EvidenceReader,
+  { stream, found }: { stream: StreamView; found: FoundItem<'conversation'> | null },
+): Promise<{ title_suggested: string | null; first_line: string | null }> {
+  const row = found === null ? null : await standingItem(reader, 'conversation', found);
+  const { title = null, summary = null } = row?.item ?? {};
+  const [sentence] = row === null ? [] : sentencesOf(row.item);
+  const told = sentence?.text ?? firstSentence(summary);
+  return { title_suggested: title, first_line: told ?? firstSentence(await firstWords(services, reader, stream.id)) };
+}
+
+/** The first turn of a recording; null where nothing was said soon. */
+async function firstWords(
+  services: TranscriptReader,
+  reader: EvidenceReader,
+  stream_id: string,
+): Promise<string | null> {
+  const readable = await reader.readable(stream_id, null);
+  if (readable === null) return null;
+  const pages = await somePages(services, readable, { page: 0, limit: PAGES_LOOKED });
+  return pages.flatMap(({ turns }) => turns)[0]?.text ?? null;
+}
+
+function firstSentence(text: string | null): string | null {
+  const plain = cleanText(text ?? '');
+  if (plain === '') return null;
+  const [first] = SENTENCES.segment(plain);
+  const line = (first?.segment ?? plain).trim();
+  const characters = [...line];
+  if (characters.length <= LIMITS.first_line_chars_max) return line;
+  return `${characters.slice(0, LIMITS.first_line_chars_max - 1).join('')}…`;
+}
