@@ -2,6 +2,7 @@ import { AUTH_ROUTES } from './api/app_sessions.js';
 import { CONNECTION_ROUTES } from './api/connections.js';
 import { CONTACT_ROUTES } from './api/contacts.js';
 import { CONVERSATION_ROUTES } from './api/conversations.js';
+import { DAY_ROUTES } from './api/days.js';
 import { DEBUG_ROUTES } from './api/debug.js';
 import { DEVICE_SESSION_ROUTES } from './api/device_sessions.js';
 import { DEVICE_MANAGEMENT_ROUTES } from './api/devices.js';
@@ -97,6 +98,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...MEMORY_ROUTES,
     ...SUGGESTION_ROUTES,
     ...SESSION_SUMMARY_ROUTES,
+    ...DAY_ROUTES,
     ...STREAM_SUMMARY_ROUTES,
     ...SEARCH_ROUTES,
     ...PROFILE_ROUTES,

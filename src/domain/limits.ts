@@ -278,6 +278,8 @@ export const LIMITS = {
   items_scanned_max: 1_000, // ours: looked at for one page; what passes rarely gets a short page and its cursor
   items_step_max: 100, // ours: read of a library at once where few pass
   quote_chars_max: 1_000, // ours: of what was said, as it is shown with what rests on it
+  day_recordings_max: 100, // ours: of one day
+  day_items_max: 100, // ours: of each list of one day
   stream_conversations_told_max: 100, // ours: of one recording, in its summary
   first_line_chars_max: 200, // ours: of a recording, in a list
   session_streams_max: 200, // ours: of one recorder session, looked at for its summary

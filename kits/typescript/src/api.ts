@@ -303,6 +303,29 @@ export type Conversation = {
   updated_at: string;
 };
 
+export type Day = {
+  /** The day. */
+  date: string;
+  /** By whose clocks it begins and ends. */
+  time_zone: string;
+  /** When it begins. */
+  from: string;
+  /** When the next one does. */
+  until: string;
+  /** What was recorded that day, in order, each with `title_suggested` and `first_line`. */
+  recordings: Stream[];
+  /** What was decided that day, in the order in which it was said. */
+  decisions: Suggestion[];
+  /** Tasks, follow-ups and reminders of that day, in the same order. */
+  tasks_made: Suggestion[];
+  /** What is due that day, whenever it was said and whatever became of it, the earliest first. */
+  tasks_due: Suggestion[];
+  /** What was due before that day and is still open or accepted, the earliest first. */
+  tasks_overdue: Suggestion[];
+  /** False where the day has more than is shown, or more was to be looked through for what is due. */
+  complete: boolean;
+};
+
 export type DebugRun = {
   /** What events call it; null while nobody has it. */
   run_id: string | null;
@@ -2890,6 +2913,12 @@ export type PublicApi = {
     path: { id: string };
     query?: { pipeline_id?: string | undefined };
     answer: SessionSummary;
+  };
+  /** A day: what was recorded, decided and promised, and what is due. */
+  'GET /days/{date}': {
+    path: { date: string };
+    query?: { time_zone?: string | undefined };
+    answer: Day;
   };
   /** What came of a recording, for its owner. */
   'GET /audio/streams/{id}/summary': {

@@ -131,6 +131,7 @@ export const LEFT_OUT: readonly { path: string; why: string }[] = [
     path: '/audio/streams/:id/summary',
     why: 'It is made of conversations and suggestions, which are here.',
   },
+  { path: '/days/:date', why: 'It is made of recordings and suggestions, which are here.' },
   { path: '/audio/streams/:id/live', why: 'It is made of turns, which are here; nothing keeps its preliminary lines.' },
   { path: '/audio/streams/:id/transcript/text', why: 'It is made of turns, which are here.' },
   { path: '/audio/streams/:id/content', why: 'It is made of chunks, which are here where audio was asked for.' },

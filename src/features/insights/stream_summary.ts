@@ -24,7 +24,8 @@ import { isProcessingPending } from './pending_processing.js';
 /** The summary of a recording, for its owner. Rule K-184; docs/choices.md, "Insights". */
 
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only its owner reads what came of a recording.');
-const TASKS: ReadonlySet<SuggestionView['kind']> = new Set(['task', 'follow_up', 'reminder']);
+/** The kinds of suggestions that somebody is to do. */
+export const TASKS: ReadonlySet<SuggestionView['kind']> = new Set(['task', 'follow_up', 'reminder']);
 
 const told = {
   title: conversationShape.shape.title,
@@ -113,7 +114,7 @@ function toldBy(view: ConversationView | undefined) {
 type OnStream = { place: LibraryPlace; stream_id: string; reading: InsightReader };
 
 /** The conversations that lie in a recording, as they may be read, in its order. */
-async function conversationsOn(
+export async function conversationsOn(
   services: Pick<FeatureServices, 'actors'>,
   { place, stream_id, reading }: OnStream,
 ): Promise<FoundItem<'conversation'>[]> {
@@ -124,8 +125,8 @@ async function conversationsOn(
   return found.sort((a, b) => spanOn(a.item, stream_id).start_ms - spanOn(b.item, stream_id).start_ms);
 }
 
-/** What came of these conversations there, but for what was dismissed or withdrawn, in the order in which it was said. */
-async function suggestionsOf(
+/** Lists suggestions of these conversations in the order in which they were said, without those dismissed or withdrawn. */
+export async function suggestionsOf(
   services: Pick<FeatureServices, 'actors'>,
   { place, stream_id, reading, conversations }: OnStream & { conversations: FoundItem<'conversation'>[] },
 ): Promise<SuggestionView[]> {

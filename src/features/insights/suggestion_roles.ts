@@ -48,10 +48,10 @@ export async function refreshRoles(reader: RoleReader, stream_id: string, conver
   }
 }
 
-type Shown = (contact_id: string) => Promise<string | null>;
+type ContactResolver = (contact_id: string) => Promise<string | null>;
 
 /** Who a contact of an account is today; null for one that is gone. Each is looked up once. */
-function contactResolver({ actors }: RoleReader, account_id: string): Shown {
+function contactResolver({ actors }: RoleReader, account_id: string): ContactResolver {
   const known = new Map<string, string | null>();
   return async (contact_id) => {
     const before = known.get(contact_id);
@@ -65,7 +65,7 @@ function contactResolver({ actors }: RoleReader, account_id: string): Shown {
 
 async function rolesNow(
   { roles, role_speakers }: HeardRoles,
-  { stream_id, speakers, shown }: { stream_id: string; speakers: Speakers; shown: Shown },
+  { stream_id, speakers, shown }: { stream_id: string; speakers: Speakers; shown: ContactResolver },
 ): Promise<Roles> {
   const now = async (contact_id: string | null, spoke: SpokenBy | null = null) => {
     const held = spoke !== null && spoke.stream_id === stream_id ? contactOf(speakers, spoke) : contact_id;

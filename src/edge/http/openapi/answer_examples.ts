@@ -34,6 +34,7 @@ const OF_NAMES: Record<string, unknown> = {
   engine: 'whisper',
   language: 'en',
   languages: ['en'],
+  time_zone: 'Europe/Vienna',
   last_four: '4f2a',
   status_code: 204,
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',

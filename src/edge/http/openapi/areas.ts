@@ -65,7 +65,7 @@ const AREAS: readonly Area[] = [
     name: 'Conversations, memories, suggestions',
     introduction:
       'What is made of turns. Each says on which spans of a recording it rests; the words there are looked up when it is read, for whoever may read turns.',
-    prefixes: ['/conversations', '/memories', '/suggestions'],
+    prefixes: ['/conversations', '/memories', '/suggestions', '/days'],
   },
   {
     name: 'Search and recall',

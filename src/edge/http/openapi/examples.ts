@@ -31,6 +31,7 @@ const OF_NAMES: Record<string, unknown> = {
 export const OF_FORMATS: Record<string, unknown> = {
   uuid: '0198f3a2-5c1e-7b60-8d3f-2a4b6c8d0e1f',
   'date-time': '2026-01-31T08:30:00.000Z',
+  date: '2026-01-31',
   email: 'ann@example.com',
   uri: 'https://app.example/hooks',
 };

@@ -22,6 +22,7 @@ const PATH_PARAMETERS: Record<string, [description: string, schema: Schema]> = {
   name: ['Name of the entitlement.', { type: 'string', enum: [...ENTITLEMENTS] }],
   account_id: ['The account whose membership it is.', UUID],
   invitation_id: ['The invitation.', UUID],
+  date: ['A day, such as 2026-12-07.', { type: 'string', format: 'date' }],
   speaker: ['A speaker of the stream, such as S1.', TEXT],
   job: ['The job, as its claim calls it.', TEXT],
   endpoint_id: ['The endpoint.', UUID],
