@@ -217,6 +217,7 @@ export const LIMITS = {
   speakers_per_stream_max: 4_096, // ours
   pages_made_searchable_max: 8, // ours: pages of an earlier release that one commit makes known to search
   items_made_searchable_max: 128, // the same of items
+  slice_ms: 8, // ours: of long work, until it lets the event loop go on
   search_memory_bytes: 256 * 1024 * 1024, // docs/choices.md, "Search and recall": of what search keeps of libraries in one process
   search_terms_kept_max: 100_000, // ours: words of a language of which is kept how they are looked up
   search_texts_kept_max: 20_000, // ours: texts of which is kept how they are looked up, twice so many
@@ -234,7 +235,7 @@ export const LIMITS = {
   recall_context_default: 2, // docs/choices.md, "Search and recall": turns before and after
   recall_context_max: 10, // docs/choices.md, "Search and recall"
   recall_passage_turns_max: 12, // docs/choices.md, "Search and recall": from its first match to its last
-  recall_hits_max: 400, // ours: the best matches, of which passages are made
+  recall_hits_max: 240, // ours: the best matches, of which passages are made
   recall_passages_max: 60, // ours: of those that matches make, the best
   recall_contacts_max: 20, // ours: named as a filter
   recall_names_read_max: 1_000, // ours: contacts, the newest, of whom a query may name some

@@ -11,6 +11,7 @@ import {
 } from '../../domain/search/matching.js';
 import { pipelineNumberOf } from '../../domain/search/places.js';
 import type { Stemmer } from '../../domain/search/stemmers.js';
+import type { Slices } from '../../engine/time/slices.js';
 import type { IndexedPage, SearchIndex } from './search_index.js';
 
 /**
@@ -74,6 +75,7 @@ function isTimeOf({ begins_at_ms }: Block, { from_ms, to_ms }: OtherTerm): boole
   return (from_ms === undefined || begins_at_ms >= from_ms) && (to_ms === undefined || begins_at_ms <= to_ms);
 }
 
+const ITEMS_A_STEP = 100;
 const KEPT_COUNTS = 8;
 const KEPT_LENGTHS = 128;
 
@@ -194,7 +196,18 @@ export function evaluate(
   wanted: Wanted,
 ): { hits: Hits; weights: Weights; found: readonly number[] } {
   const search = new Evaluation(scope, wanted);
-  for (const index of scope.indexes) search.look(index);
+  for (const index of scope.indexes) for (const _ of search.steps(index));
+  return { hits: search.hits, weights: search.weights, found: search.found };
+}
+
+/** The same in slices: an account may have a million turns. */
+export async function evaluateInSlices(
+  scope: SearchScope,
+  wanted: Wanted,
+  slices: Slices,
+): Promise<ReturnType<typeof evaluate>> {
+  const search = new Evaluation(scope, wanted);
+  for (const index of scope.indexes) for (const _ of search.steps(index)) await slices.pause();
   return { hits: search.hits, weights: search.weights, found: search.found };
 }
 
@@ -240,7 +253,8 @@ class Evaluation {
     };
   }
 
-  look(index: SearchIndex): void {
+  /** Looks through an index, with steps in between. */
+  *steps(index: SearchIndex): Generator<void> {
     const { kinds, pipeline } = this.#scope;
     if (kinds.has('turn')) {
       const deleted =
@@ -249,9 +263,11 @@ class Evaluation {
           : new Set([...index.deleted_streams].map((stream_id) => pipelineOutputId(stream_id, pipeline)));
       for (const [transcript_id, pages] of index.transcripts)
         if (pipelineNumberOf(transcript_id) === pipeline && !deleted.has(transcript_id) && this.#hasSource(pages))
-          this.#lookThrough(index, transcript_id, pages);
+          yield* this.#lookThrough(index, transcript_id, pages);
     }
+    let items = 0;
     for (const [entry, block] of index.items) {
+      if (++items % ITEMS_A_STEP === 0) yield;
       const kind = KIND_OF_ENTRY[entry.charAt(0)];
       if (kind !== undefined && kinds.has(kind) && block.speaker(0) === pipeline) this.#lookAt(index, entry, block);
     }
@@ -265,7 +281,7 @@ class Evaluation {
     return (source_id === null || of === source_id) && !deleted_sources.has(of ?? '');
   }
 
-  #lookThrough(index: SearchIndex, transcript_id: string, pages: readonly IndexedPage[]): void {
+  *#lookThrough(index: SearchIndex, transcript_id: string, pages: readonly IndexedPage[]): Generator<void> {
     let texts = 0;
     for (const { block } of pages) {
       texts += block.texts;
@@ -279,7 +295,9 @@ class Evaluation {
       this.#fill(block, first, texts);
       this.#hear(transcript_id, block, first, texts);
       first += block.texts;
+      yield;
     }
+    yield;
     first = 0;
     for (const [page_at, { block }] of pages.entries()) {
       if (looked === null || looked[page_at] === 1) {

@@ -54,7 +54,7 @@ export function rankPassages(
   },
 ): RankedPassage[] {
   const regions = regionsOf(hits, best);
-  const marks = new BlockMarks();
+  const marks = new BlockMarks(question);
   const turns = regions.flatMap((region) => scoredTurns(hits, region, { weights, question, said_by, marks }));
   turns.sort((a, b) => b.score - a.score || b.started_ms - a.started_ms || a.at - b.at);
   const covered = new Map<string, Set<number>>();
@@ -211,6 +211,12 @@ const [ASKS, PROMISES, REFUSES] = [bitOf('asks'), bitOf('promises'), bitOf('refu
 /** Signs of turns, a bit each, read once a block. */
 class BlockMarks {
   readonly #known = new Map<Block, Uint16Array>();
+  readonly #marks: ReadonlySet<AnswerMark>;
+
+  /** Of those that count for a question. */
+  constructor({ answered_by, asks_promises }: RecallQuestion) {
+    this.#marks = new Set(['asks', ...answered_by, ...(asks_promises ? (['promises', 'refuses'] as const) : [])]);
+  }
 
   of(block: Block, text: number): number {
     const known = this.#known.get(block) ?? this.#read(block);
@@ -220,7 +226,7 @@ class BlockMarks {
   #read(block: Block): Uint16Array {
     const signs = new Uint16Array(block.texts);
     const [texts, counts] = [new Uint16Array(block.texts), new Uint16Array(block.texts)];
-    for (const mark of ANSWER_MARKS) {
+    for (const mark of this.#marks) {
       const found = block.readPostings(answerTerm(mark), texts, counts);
       for (let at = 0; at < found; at++) {
         const text = texts[at] as number;

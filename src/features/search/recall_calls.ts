@@ -1,10 +1,11 @@
 import type { Principal } from '../../access/principal.js';
 import { Refused } from '../../domain/refusals.js';
 import { wordsIn } from '../../domain/search/words.js';
+import { Slices } from '../../engine/time/slices.js';
 import { isTimeZone } from '../../engine/time/time_zone.js';
 import type { FeatureServices } from '../services.js';
 import { type AskedTime, askedTime } from './asked_time.js';
-import { evaluate, type SearchKind } from './evaluate.js';
+import { evaluateInSlices, type SearchKind } from './evaluate.js';
 import { HitReader } from './hit_reader.js';
 import { invalidQuery } from './invalid_query.js';
 import { contactsNamed } from './named_contacts.js';
@@ -89,14 +90,16 @@ async function recalled(
   const { words, wanted, about } = question;
   const reading = new HitReader(services, who, filters);
   const named = await contactsNamed(services, who, { words, reading });
-  const { hits, weights } = evaluate(
+  const slices = new Slices();
+  const { hits, weights } = await evaluateInSlices(
     // Without words: what was said then.
     words.length === 0 ? { ...scope, kinds: new Set(['turn']) } : scope,
     { words: wanted, match: 'any', exact: [], excluded: [], ...bounds, said_by: named.said_by, about },
+    slices,
   );
   const { context_turns } = query;
   const found: Recalled = { hits, weights, reading, question, named, now_ms: asked.now_ms, context_turns, near };
-  const candidates = await bestOf(who, found);
+  const candidates = await bestOf(who, found, slices);
   const views = new RecallViews(services, who, found);
   const items: RecallItem[] = [];
   for (let at = 0; at < candidates.length && items.length < query.limit; ) {

@@ -1,5 +1,6 @@
 import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
+import type { Slices } from '../../engine/time/slices.js';
 import type { Hits, Weights } from './evaluate.js';
 import type { HitReader } from './hit_reader.js';
 import { contactsOfItem } from './hit_reader.js';
@@ -7,7 +8,6 @@ import type { NamedContacts } from './named_contacts.js';
 import { rankPassages } from './passage_ranking.js';
 import { type Passage, passagesOf } from './passages.js';
 import type { Period } from './period.js';
-import { Ranking } from './ranking.js';
 import type { RecallQuestion } from './recall_question.js';
 
 /** The results of a question. */
@@ -32,20 +32,18 @@ const RECENCY_SHARE = 0.2;
 const OWN_FACTOR = 1.25;
 /** Of what was said in the period that the question speaks of. */
 const NEAR_FACTOR = 1.3;
+/** Hits that are looked at between two looks at the clock. */
+const HITS_A_STEP = 2_000;
 
 /** Passages and suggestions that the best hits make, the best first; without words the newest. */
-export async function bestOf(who: Principal, recalled: Recalled): Promise<Candidate[]> {
+export async function bestOf(who: Principal, recalled: Recalled, slices: Slices): Promise<Candidate[]> {
   const { hits, weights, question, named, context_turns, now_ms, near } = recalled;
   const has_words = question.words.length > 0;
   const atOf = (started_ms: number) =>
     recency(now_ms - started_ms) *
     (near !== null && started_ms >= near.from_ms && started_ms <= near.to_ms ? NEAR_FACTOR : 1);
-  const ranking = new Ranking(hits, {
-    scoreOf: (hit) => hits.score(hit, weights) * atOf(hits.started_ms(hit)),
-    sort: has_words ? 'relevance' : 'recent',
-    after: null,
-  });
-  const best = ranking.take(LIMITS.recall_hits_max);
+  const scoreOf = (hit: number) => hits.score(hit, weights) * atOf(hits.started_ms(hit));
+  const best = await bestHits(hits, has_words ? scoreOf : (hit) => hits.started_ms(hit), slices);
   const of_turns = best.filter((hit) => !('entry' in hits.place(hit)));
   const limit = LIMITS.recall_passages_max;
   const said_by = new Set(named.said_by.keys());
@@ -58,9 +56,29 @@ export async function bestOf(who: Principal, recalled: Recalled): Promise<Candid
   });
   for (const hit of best.filter((one) => 'entry' in hits.place(one))) {
     const factor = await ownFactor(who, recalled, hit);
-    candidates.push({ hit, started_ms: hits.started_ms(hit), score: ranking.score(hit) * factor });
+    candidates.push({ hit, started_ms: hits.started_ms(hit), score: scoreOf(hit) * factor });
   }
   return candidates.sort((a, b) => b.score - a.score || b.started_ms - a.started_ms);
+}
+
+/** So many of the best hits as make passages, the best first; of equals the newest. In slices. */
+async function bestHits(hits: Hits, scoreOf: (hit: number) => number, slices: Slices): Promise<number[]> {
+  const limit = LIMITS.recall_hits_max;
+  let kept: { hit: number; score: number }[] = [];
+  let least = Number.NEGATIVE_INFINITY;
+  const prune = () => {
+    kept.sort((a, b) => b.score - a.score || hits.started_ms(b.hit) - hits.started_ms(a.hit) || a.hit - b.hit);
+    kept = kept.slice(0, limit);
+    if (kept.length === limit) least = kept.at(-1)?.score ?? least;
+  };
+  for (let hit = 0; hit < hits.count; hit++) {
+    const score = scoreOf(hit);
+    if (score >= least) kept.push({ hit, score });
+    if (kept.length === 4 * limit) prune();
+    if (hit % HITS_A_STEP === 0) await slices.pause();
+  }
+  prune();
+  return kept.map(({ hit }) => hit);
 }
 
 /** 1 for what is new; a part of it halves with time. */

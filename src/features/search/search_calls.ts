@@ -10,9 +10,10 @@ import { type ParsedQuery, parseQuery, standsIn, wordBeingTyped } from '../../do
 import { matchesIn, type Snippet, snippetOf } from '../../domain/search/snippet.js';
 import { stemmerOf } from '../../domain/search/stemmers.js';
 import { wordsIn, wordTerm } from '../../domain/search/words.js';
+import { Slices } from '../../engine/time/slices.js';
 import type { FeatureServices } from '../services.js';
 import { viewTurns } from '../transcripts/transcript_reading.js';
-import { evaluate, type Hits, type SearchKind } from './evaluate.js';
+import { evaluateInSlices, type Hits, type SearchKind, type Wanted } from './evaluate.js';
 import { contactsOfItem, HitReader } from './hit_reader.js';
 import { invalidQuery } from './invalid_query.js';
 import { idOfHit, Ranking, type Sort } from './ranking.js';
@@ -84,22 +85,23 @@ export async function search(
     contact_ids: contact_id === undefined ? undefined : [contact_id],
   });
   const typed = wordBeingTyped(q);
-  const find = (begins: boolean) => {
+  const slices = new Slices();
+  const find = async (begins: boolean) => {
     const words = parsed.words.map((word) => new QueryWord(word, { fuzzy, begins: begins && word === typed }));
-    const found = evaluate(opened.scope, {
+    const wanted: Wanted = {
       words,
       match: 'all',
       excluded: parsed.excluded.flatMap((run) => (run.length === 1 ? run.map(wordTerm) : [])),
       exact: [...new Set(parsed.phrases.flat())].map((word) => parsed.words.indexOf(word)),
       from_ms: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
       to_ms: to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to),
-    });
-    return { ...found, words, digest: digestOf(begins) };
+    };
+    return { ...(await evaluateInSlices(opened.scope, wanted, slices)), words, digest: digestOf(begins) };
   };
-  const exactly = find(cursor !== undefined && positionIn(false) === null);
+  const exactly = await find(cursor !== undefined && positionIn(false) === null);
   // Where nothing has the word that is being typed, words count that begin with it. Later pages go on as the first began.
   const is_unknown = typed !== null && exactly.found[parsed.words.indexOf(typed)] === 0;
-  const { hits, weights: now, words, digest } = cursor === undefined && is_unknown ? find(true) : exactly;
+  const { hits, weights: now, words, digest } = cursor === undefined && is_unknown ? await find(true) : exactly;
   const weights = position?.weights ?? now;
   const ranking = new Ranking(hits, {
     scoreOf: (hit) => hits.score(hit, weights),
