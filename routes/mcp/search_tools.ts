@@ -5,6 +5,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { fittingCount, fittingPage } from '../../src/edge/mcp/fitting_page.js';
 import type { Tool } from '../../src/edge/mcp/tool.js';
 import { recall } from '../../src/features/search/recall_calls.js';
+import { isQuestion } from '../../src/features/search/recall_question.js';
 import { search } from '../../src/features/search/search_calls.js';
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
 import { tool } from '../rows.js';
@@ -45,6 +46,11 @@ const passageShape = z.strictObject({
   text: z.string(),
 });
 
+const recalledShape = z.strictObject({ items: z.array(passageShape), left_out: count, period_relaxed: z.boolean() });
+/** Of a passage in the short text of a result. */
+const OUTLINE_CHARS = 300;
+const ASK_RECALL = 'Nothing has all of these words. For a question call recall, which also finds what bears on it.';
+
 /** Tools that search turns by words or by a question. */
 export const SEARCH_TOOLS: readonly Tool[] = [
   tool({
@@ -63,7 +69,14 @@ export const SEARCH_TOOLS: readonly Tool[] = [
       limit: whole({ min: 1, max: LIMITS.recall_limit_max }).default(LIMITS.recall_limit_default),
     }),
     example: { query: 'What did Anna say about the budget last Tuesday?', time_zone: 'Europe/Berlin' },
-    output: z.strictObject({ items: z.array(passageShape), left_out: count }),
+    output: recalledShape,
+    text: ({ items, period_relaxed }) =>
+      items.length === 0
+        ? 'Nothing was found.'
+        : [
+            period_relaxed ? 'Nothing was found in that time; these are from other times.' : 'The best first:',
+            ...items.map(({ at, text }) => `${at} ${text.replaceAll('\n', ' / ').slice(0, OUTLINE_CHARS)}`),
+          ].join('\n'),
     async handler({ services, who }, query) {
       const found = await recall(services, who, { ...query, context_turns: LIMITS.recall_context_default });
       const passages = found.items.map(({ kind, started_at: at, stream_id, start_ms, end_ms, turns, suggestion }) => ({
@@ -80,7 +93,7 @@ export const SEARCH_TOOLS: readonly Tool[] = [
         ].join('\n'),
       }));
       const items = passages.slice(0, fittingCount(passages));
-      return { items, left_out: passages.length - items.length };
+      return { items, left_out: passages.length - items.length, period_relaxed: found.period_relaxed };
     },
   }),
 
@@ -101,7 +114,9 @@ export const SEARCH_TOOLS: readonly Tool[] = [
       cursor: z.string().optional(),
     }),
     example: { query: '"next budget" -draft', sort: 'recent' },
-    output: z.strictObject({ results: z.array(hitShape), cursor: z.string().nullable() }),
+    output: z.strictObject({ results: z.array(hitShape), cursor: z.string().nullable(), hint: z.string().nullable() }),
+    text: ({ results, hint }) =>
+      hint ?? JSON.stringify({ results: results.map(({ id, title, url, text }) => ({ id, title, url, text })) }),
     async handler({ services, who }, { query: q, kind, ...asked }) {
       const { base_url } = services.addresses();
       const kinds = kind === undefined ? KINDS : [kind];
@@ -125,7 +140,8 @@ export const SEARCH_TOOLS: readonly Tool[] = [
         });
         return { items, cursor: found.cursor };
       });
-      return { results: page.items, cursor: page.cursor };
+      const is_lost = page.items.length === 0 && asked.cursor === undefined && isQuestion(q);
+      return { results: page.items, cursor: page.cursor, hint: is_lost ? ASK_RECALL : null };
     },
   }),
 ];

@@ -48,7 +48,7 @@ export const ENDS: ToolHints = {
   openWorldHint: false,
 };
 
-/** One tool, as a row. What it gives goes to the client as it is, and as text. */
+/** One tool, as a row. What it gives goes to the client as it is, and as text: its own, or the same as JSON. */
 export type Tool = AccessRule & {
   name: string;
   title: string;
@@ -58,6 +58,8 @@ export type Tool = AccessRule & {
   example: Readonly<Record<string, unknown>>;
   /** The schema of a result. Clients are told an outline of it. */
   output: z.ZodType;
+  /** A short text of a result, where that is long and need not come twice. */
+  text?: (result: never) => string;
   /** The hints on its effects that clients get; absent, it only reads. */
   does?: ToolHints;
   handler: (caller: CallerOfTool<never>, input: never) => Promise<Record<string, unknown>>;
@@ -65,9 +67,11 @@ export type Tool = AccessRule & {
 
 /** Makes tools whose handler's types follow from the services and the input's schema. */
 export function toolOf<Services>() {
-  return <Input extends z.ZodType>(
-    row: Omit<Tool, 'input' | 'handler'> & {
+  return <Input extends z.ZodType, Output extends z.ZodType>(
+    row: Omit<Tool, 'input' | 'output' | 'text' | 'handler'> & {
       input: Input;
+      output: Output;
+      text?: (result: z.output<Output>) => string;
       handler: (caller: CallerOfTool<Services>, input: z.output<Input>) => ReturnType<Tool['handler']>;
     },
   ): Tool => row as unknown as Tool;

@@ -72,7 +72,7 @@ export class ToolServers {
     if (!parsed.success) return failed(wordsOfWrongArguments(tool, parsed.error.issues));
     try {
       const result = await tool.handler(caller as CallerOfTool<never>, parsed.data as never);
-      return { content: [text(JSON.stringify(result))], structuredContent: result };
+      return { content: [text(tool.text?.(result as never) ?? JSON.stringify(result))], structuredContent: result };
     } catch (error) {
       if (!isRefused(error)) throw error;
       const { refused, details } = error.refusal;

@@ -91,6 +91,9 @@ const DAY_MS = 24 * 3_600_000;
 /** So long before a day its name alone means it. */
 const NAMED_BEFORE_MS = 8 * DAY_MS;
 
+const LEADS_QUESTION =
+  /^\W*(?:(?:and|so|in|on|at|by|since|until) )?(?:who|whose|whom|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|have|has|had)\b.*\s\S/i;
+
 /** Signs of the answers that question words ask for; the first that fits counts. */
 const ANSWERED_BY: readonly [RegExp, AnswerMark[]][] = [
   [
@@ -110,6 +113,11 @@ const ANSWERED_BY: readonly [RegExp, AnswerMark[]][] = [
     ['affirms'],
   ],
 ];
+
+/** Whether a text reads as a question rather than as words to look for. */
+export function isQuestion(text: string): boolean {
+  return text.trimEnd().endsWith('?') || LEADS_QUESTION.test(text);
+}
 
 /** `may_be_empty`: there is something else to go by. */
 export function questionOf(
