@@ -63,7 +63,7 @@ const NUMBERS = new Map(
 );
 
 /** Content words of a text in a plain form; "twenty second" and "22nd" are the same. */
-export function stems(text) {
+function stems(text) {
   const words =
     String(text ?? '')
       .toLowerCase()

@@ -4,7 +4,7 @@ import type { Sentence } from './sentences.js';
 import type { Subject } from './subjects.js';
 import type { NewSuggestion } from './suggestion_changes.js';
 
-/** The sentences of a summary: what was settled, and what was said of the weightiest subjects. */
+/** The sentences of a summary: decisions, and what was said of the weightiest subjects. */
 
 const SENTENCES = { min: 2, usual: 3 };
 const ANNOUNCED_MAX = 3;
@@ -66,7 +66,7 @@ export function summaryOf({
   ];
 }
 
-/** What it is about, where somebody has said so. */
+/** Says the subjects that somebody has announced. */
 function openingOf(sentences: readonly Sentence[], subjects: readonly Subject[]): RawSentence[] {
   const announced = subjects.filter(({ is_announced }) => is_announced).slice(0, ANNOUNCED_MAX);
   const places = new Set(announced.map(({ first }) => Math.floor(first)));
