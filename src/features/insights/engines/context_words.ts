@@ -42,18 +42,18 @@ export function contextOf(dialogue: Dialogue, { place, lower }: DialogueSentence
   return null;
 }
 
-/** A sentence with what it speaks of behind a colon. */
+/** A sentence behind what it speaks of and a colon. */
 export function withContext(text: string, context: DialogueSentence | null): string {
   if (context === null) return text;
-  const bare = context.plain.replace(/[.?!…\s]+$/u, '');
+  const bare = text.trim();
   // A name keeps its capital letter; of the rest nobody knows.
   const lowered = /^(?:I\b|\p{Lu}\p{L}*['’]?s? \p{Lu}|\p{Lu}{2})/u.test(bare) ? bare : loweredFirst(bare);
-  return `${text.replace(/[.?!…\s]+$/u, '')}: ${lowered}`;
+  return `${context.plain.replace(/[.?!…\s]+$/u, '')}: ${lowered}`;
 }
 
 const OPENING_WORDS = new Set(
   `the a an we you he she they it there this that these those my your our his her their its nobody somebody someone everybody everyone no not what who when where why how
-   which if in on at by for to from and but so do does did is are was were can could will would shall should has have maybe please some all last next one two three four`.split(
+   which if in on at by for to from and but so do does did is are was were can could will would shall should has have maybe please some all last next one two three four ask call send write bring close take remove let's let's don't make put tell test check book order print add i'm`.split(
     /\s+/,
   ),
 );

@@ -14,22 +14,33 @@ import type { SpokenDates } from './spoken_dates.js';
 type Proposal = { sentence: DialogueSentence; is_strong: boolean };
 
 const LETS_NOT =
-  /^let's (?:see|start|begin|talk|move on|get (?:going|started)|wait|hope|face|be\b|put that first|go (?:on|ahead)|look|think|hear|take a|not\b|pretend|assume|just say|come back|have a look|continue|call it|leave (?:that|it) for)/;
+  /^let's (?:see|start|begin|talk|move on|get (?:going|started)|wait|hope|face|be\b|put that first|go (?:on|ahead)|look|think|hear|take a|not (?:forget|get|start|go there|worry|talk|panic|waste|dwell|argue|rush|fight|pretend|be)|pretend|assume|just say|come back|have a look|continue|call it|leave (?:that|it) for)/;
 const LETS_FIRST = /\b(?:first|next|second)\b(?: then)?$/;
 const STRONG_PROPOSAL =
-  /^(?:(?:maybe|perhaps|please|just|no),? )*(?:let's|shall we|should we|can we (?:agree|do|say|make|move|keep|please|have|use|try|settle)|could we (?:do|make|say|move|agree|have|use|please)|why don't we|how about|what about (?:if we|\w+ing|the \w+|a \w+|on|at)|i (?:suggest|propose|vote|say)|i'd (?:say|suggest|propose)|my (?:suggestion|proposal)|i would (?:say|suggest|propose)|we (?:should|shouldn't)|what i'd do|what if we|i want (?:us to|somebody|someone)|i think we should)\b/;
+  /^(?:(?:maybe|perhaps|please|just|no),? )*(?:let's|shall we|should we|are we (?:all )?(?:agreed|happy|okay|in favou?r|fine)|is everybody (?:happy|okay|fine|agreed)|everyone (?:happy|okay|fine|agreed) with|any objections|can we (?:agree|do|say|make|move|keep|please|have|use|try|settle)|could we (?:do|make|say|move|agree|have|use|please)|why don't we|how about|what about (?:if we|\w+ing|the \w+|a \w+|on|at)|i (?:suggest|propose|vote|say)|i'd (?:say|suggest|propose)|my (?:suggestion|proposal)|i would (?:say|suggest|propose)|we (?:should|shouldn't)|what i'd do|what if we|i want (?:us to|somebody|someone)|i think we should)\b/;
 const WEAK_PROPOSAL =
-  /^(?:(?:maybe|perhaps|or|then|so|if|otherwise),? )*(?:or (?:run|buy|use|take|make|ask|put|do|try|rent|get|hire|move|have|just)|we (?:could|can|might|would|do|just|use|take|ask|move|make|put)|or we|what if|could we|can we|what about|there's (?:also|always)|the \w+ (?:one|option)|i'd (?:take|go|use|do|keep|put)|you could)\b/;
+  /^(?:(?:maybe|perhaps|or|then|so|if|otherwise),? )*(?:or (?:run|buy|use|take|make|ask|put|do|try|rent|get|hire|move|have|just)|we (?:could|can|might|would|do|just|use|take|ask|move|make|put)|or we|what if|could we|can we|what about|there's (?:also|always)|the \w+ (?:one|option)|i'd (?:take|go|use|do|keep|put))\b|\bor\b[^?]*\?$/;
 
 /** Says that something is settled now; what is settled stands in the same sentence. */
 const SETTLES = [
   /\b(?:then|okay|right|fine|good|agreed|yes|well),? (?:we|i say we|we'll|we will)(?:'ll| will|'re going to| just)? (?:go|take|stick|stay|keep|leave|do|use|try|cancel|drop|skip|switch|settle|make|move|start|have|open|close|meet|book|order|pick|choose|put|raise|stop|run|hold|buy|get|give|rent|hire|paint|sell|plant|split|postpone|send)\b/,
-  /\b(?:we|we'll|we will|we're)(?: just| going to| all)? (?:go(?:ing)? (?:for|with)|keep (?:it|them|the|that|our|to)|leave (?:it|them) (?:at|as|with|on)|stick(?:ing)? (?:to|with)|stay(?:ing)? (?:with|at|on)|settle (?:on|for)|take the)\b/,
+  /\b(?:we|we'll|we will|we're)(?: just| going to| all)? (?:go(?:ing)? (?:for|with)|keep (?:it|them|that) (?:at|as|on|to|like|the same)|leave (?:it|them) (?:at|as|with|on)|stick(?:ing)? (?:to|with)|stay(?:ing)? (?:with|at|on)|settle (?:on|for))\b/,
+  /^(?:(?:and|so|then|but|okay|well|fine|right|good),? )*(?:we'll|we will|we're going to) (?:just |then |all )*(?:stop|switch|start|try|change|leave|keep|stay|go|increase|reduce|lower|raise|double|halve|drop|skip|move|cancel|close|open|split|take|put|cut)\b(?! (?:care|a look|it from there|on with|home|now|there)\b)/,
+  /^(?:(?:and|so|then|but|okay|well),? )*we(?:'re not going to| won't| will not) (?!make it|know|get|be|have|see|find|need|survive|win|manage|bother|even)\w+/,
+  /^(?:(?:so|then|okay|right|well),? )+we're (?:not )?(?:taking|doing|going (?:to|with|for|by)|using|having|keeping|buying|moving|staying|changing|dropping|skipping|cancelling|closing|starting|inviting)\b/,
+  /\b(?:i'm|i am|i'll|i will) (?:putting|put|starting|start|taking|take) you (?:on|off)\b/,
+  /^(?:(?:and|so|then|but|okay|well),? )*(?:as of|starting|from) (?!i\b)\S+(?: \S+){0,3} (?:on|onwards),/,
+  /,? so (?:the )?[\w'-]+(?: [\w'-]+)? (?:stays?|goes|is out|is in|are out|are in)[.!]?$/,
+  /^(?:(?:okay|so|right|good|and|well|fine),? )*then (?:the|our) [\w'-]+(?: [\w'-]+)? (?:moves?|goes|stays?|starts?|begins?|ends?|gets?|happens)\b/,
+  /\b(?:the|our) plan: /,
+  /^(?:(?:and|so|then|but|okay|well),? )*(?:we'll|we will|we're going to) (?:just |then |all )*(?:stop|switch|start|try|change|leave|keep|stay|go|increase|reduce|lower|raise|double|halve|drop|skip|move|cancel|close|open|split|take|put|cut)\b(?! (?:care|a look|it from there|on with|home|now|there)\b)/,
+  /\b(?:i'm|i am|i'll|i will) (?:putting|put|starting|start|taking|take) you (?:on|off)\b/,
+  /,? so (?:the )?[\w'-]+(?: [\w'-]+)? (?:stays?|goes|is out|is in|are out|are in)[.!]?$/,
   /\blet's (?:just |all |then |really )*(?:go with|agree|settle|stick|keep|do (?!that|it first)|take the|take that|try|leave it at|cancel|use|make it|move|stay|drop|skip|switch|book|have it|hold|say that)\b/,
   /\b(?:we've|we have|we|it was|that was) (?:just |now |all |already )?(?:decided|agreed|settled|voted)\b/,
   /\b(?:it's|it is|that's|that is|then it's|so it's|is) (?:now |all |therefore )?(?:decided|settled|agreed|a deal|final|fixed|cancelled|canceled|postponed|off the table|out of scope|out of the question)\b/,
-  /\b(?:the decision is|the plan is|what we'll do is|what we do is|what i want is|we're going with|i've decided|we have decided|no exceptions|from now on)\b/,
-  /^(?:right|okay|ok|so|then|good|fine|well|yes|great)?,? ?(?:the |a |on )?\S+(?: \S+){0,6} it is[.!]?$/,
+  /\b(?:the decision is|the plan is|our plan is|what we'll do is|what we do is|what i want is|we're going with|i've decided|we have decided|no exceptions|from now on)\b/,
+  /^(?:right|okay|ok|so|then|good|fine|well|yes|great)?,? ?(?:the |a |on )?\S+(?: \S+){0,6} it is(?:[.!]?$|,| (?:then|at|on|for)\b)/,
   /^(?:(?:okay|so|right|good|then|and|well|fine),? )*no (?:more )?\S+(?: \S+){0,3},? then\b/,
   /^(?:(?:okay|so|right|then|and|well),? )*(?:so )?no more \S+/,
   /^(?:(?:okay|so|right|good|well|fine),? )*(?:then|so) (?:it(?:'s| is| will be|'ll be)|that's|that is|the \w+ (?:is|will be)|it stays|that stays|everybody|everyone|the \w+ stays?)\b/,
@@ -42,12 +53,18 @@ const SETTLES = [
 const SETTLES_BEFORE =
   /^(?:(?:okay|so|right|good|then|and|well|fine|great|perfect|yes|all right),? )*(?:that's (?:settled|decided|agreed|it|a deal|that then)|it's (?:settled|decided|agreed|a deal)|(?:then |so )?it's (?:that|decided|settled|agreed|a plan)|we've agreed on (?:that|it)|we're agreed|settled|decided|done|deal|so be it|we'll do that|we do that|let's do (?:that|it)(?: then)?|so we're agreed|that's the plan|we'll leave it at that|then we do that|then that's what we do)\b/;
 /** A clause with the matter that is settled. */
-const OWN_CLAUSE = /^,? (?:that )?(?:we|the|it's|it is|i|no|everybody|everyone) .*\p{L}{3}/u;
+const OWN_CLAUSE = /^[,:]? (?:that )?(?:we|the|it's|it is|i|no|everybody|everyone) .*\p{L}{3}/u;
 const SUMMED_UP =
   /^(?:(?:okay|right|good|great|perfect|so|fine|all right|done),? )+(?!(?:i|i'll|i'm|you|who|what|when|where|how|why|is|are|do|does|can|could|will|would|let's|next|now|and|but|anything|thanks|thank)\b)\S/;
 
 const DATE_NAMES =
   /\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december)\b/g;
+const OPENING = /^(?:okay|ok|right|fine|good|great|perfect|agreed|all right|alright|well|so|done|then)[.!,]*$/;
+const CHOSEN =
+  /^(?:(?:okay|ok|so|right|good|fine|well|and|all right),? )*(?:then (?:the|an?|on|at|in|no|just|only|my|your|our) \S|(?!(?:see|until|since|back|by|what|who|how|why|when|where|well|now|bye|goodbye|go|come|yes|no|not|but|even|just|right|okay|good|fine|thanks) )(?:\S+ ){1,5}then(?:[.!]| fine| good| okay|$))/;
+const CHOSEN_WORDS_MAX = 8;
+const HAS_VERB =
+  /\b(?:is|are|was|were|have|has|had|do|does|did|will|would|can|could|should|need|needs|i|you|he|she|they|went|came|said|got|goes|go|comes?|takes?)\b|'(?:s|re|ve|ll|m|d)\b/;
 const REACTIONS_MAX = 3;
 /** A proposal is open for so many sentences. */
 const PROPOSAL_SENTENCES_MAX = 10;
@@ -77,7 +94,12 @@ export class DecisionFinder {
     const { said, lower, is_question } = sentence;
     if (is_question || isHypothetical(lower) || isAppointment(lower)) return false;
     const settles_before = SETTLES_BEFORE.exec(said);
-    const is_settling = settles_before !== null || SETTLES.some((form) => form.test(said)) || this.#sumsUp(sentence);
+    const opened = this.#opened(sentence);
+    const is_settling =
+      settles_before !== null ||
+      SETTLES.some((form) => form.test(opened)) ||
+      this.#names(sentence) ||
+      this.#sumsUp(sentence);
     if (!is_settling || LETS_NOT.test(lower)) return false;
     if (/^let's\b/.test(lower) && LETS_FIRST.test(lower.replace(/[.!]+$/, ''))) return false;
     if (
@@ -123,18 +145,30 @@ export class DecisionFinder {
 
   /** "Okay, Monday the thirtieth, half past eleven, rehearsal": without a verb, after a proposal that somebody took. */
   #sumsUp(sentence: DialogueSentence): boolean {
-    if (!SUMMED_UP.test(sentence.said) || matterWords(sentence.lower).length < 2) return false;
-    if (
-      /\b(?:is|are|was|were|have|has|had|do|does|did|will|would|can|could|should|need|needs|i|you)\b|'(?:s|re|ve|ll|m)\b/.test(
-        sentence.lower,
-      )
-    )
-      return false;
+    if (!SUMMED_UP.test(this.#opened(sentence)) || matterWords(sentence.lower).length < 1) return false;
+    if (HAS_VERB.test(sentence.lower)) return false;
     const near = this.#proposals.filter((one) => sentence.place - one.sentence.place <= PROPOSAL_SENTENCES_MAX);
     return (
       near.length > 0 &&
       (this.#dates.hasDay(sentence) || near.some((one) => this.#sharesMatter(one.sentence, sentence)))
     );
+  }
+
+  /** With the word that opens it as a sentence of its own: "Fine. We'll change it." */
+  #opened(sentence: DialogueSentence): string {
+    const before = this.#dialogue.earlier(sentence).at(-1);
+    return before !== undefined && OPENING.test(before.said)
+      ? `${before.said.replace(/[.!]+$/, ',')} ${sentence.said}`
+      : sentence.said;
+  }
+
+  /** "Nine then", "then the cheaper one": no more than the name of what is chosen. */
+  #names(sentence: DialogueSentence): boolean {
+    const found = CHOSEN.exec(sentence.said);
+    if (found === null || HAS_VERB.test(sentence.lower) || sentence.said.split(' ').length > CHOSEN_WORDS_MAX)
+      return false;
+    const before = this.#dialogue.sentences.slice(Math.max(0, sentence.place - PROPOSAL_SENTENCES_MAX), sentence.place);
+    return before.some((one) => one.is_question || STRONG_PROPOSAL.test(one.lower) || WEAK_PROPOSAL.test(one.lower));
   }
 
   /** "No, wait": taken back by its speaker, or refused by the next. */

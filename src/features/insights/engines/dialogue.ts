@@ -47,7 +47,7 @@ export class Dialogue {
       firsts === ''
         ? null
         : new RegExp(
-            `^((?:okay|ok|so|and|but|right|good|now|hey|thanks|well|no|yes|oh|please)[,.]? )*(${firsts})(?:[,.:?!]+ |[.?!]*$| (?=(?:can|could|will|would|please|you|do|don't|shall)\\b))|(?:, | )(${firsts})[.?!]*$`,
+            `^((?:okay|ok|so|and|but|right|good|now|hey|thanks|well|no|yes|oh|please)[,.]? )*(${firsts})(?:[,.:?!]+ |[.?!]*$| (?=(?:(?:can|could|will|would|shall|do) you|please|you|don't)\\b))|(?:, | )(${firsts})[.?!]*$`,
           );
   }
 

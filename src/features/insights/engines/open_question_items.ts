@@ -7,9 +7,13 @@ import { commitmentIn, requestIn } from './speech_forms.js';
 /** Open questions: those to which somebody says that nobody knows, or that it stays open. */
 
 const FILLERS =
-  "(?:(?:oh|um+|uh+|hm+|mm+|er+m*|well|okay|and|but|ah|good question|honestly|i honestly|to be honest|sorry|yeah|yes|no|then|right|that's a good question),?[.!]? )*";
+  "(?:(?:oh|um+|uh+|hm+|mm+|er+m*|well|okay|and|but|ah|good question|honestly|i honestly|to be honest|sorry|yeah|yes|no|then|right|that's a good question|it could(?: be)?|could be|maybe|perhaps|possibly),?[.!]? )*";
 const NOBODY_KNOWS = new RegExp(
-  `^${FILLERS}(?:no idea|no clue|i(?: really| honestly| still| just)? don't know|i(?: really| honestly)? do not know|don't know|dunno|not sure|i'm not sure|we don't know|nobody knows|no one knows|good question|i hadn't thought|i haven't thought|haven't thought|hard to say|i can't (?:say|tell)|can't say|i couldn't (?:say|tell)|it depends|that depends|depends|we'll know more|not decided|undecided|we haven't (?:decided|settled)|nothing (?:yet|decided|settled)|ask me (?:again|later|tomorrow)|i'd have to (?:check|ask|look)|that's (?:still )?(?:open|the question|unclear|not clear)|still open|we'll have to (?:see|think)|let me think about|i was wondering|who knows|no \\S+(?: \\S+)? yet|not yet)\\b`,
+  `^${FILLERS}(?:no idea|no clue|i(?: really| honestly| still| just)? don't know|i(?: really| honestly)? do not know|don't know|dunno|not sure|i'm not sure|we don't know|nobody knows|no one knows|good question|i hadn't thought|i haven't thought|haven't thought|hard to say|i can't (?:say|tell)|can't say|i couldn't (?:say|tell)|it depends|that depends|depends|we'll know more|not decided|undecided|we haven't (?:decided|settled)|nothing (?:yet|decided|settled)|ask me (?:again|later|tomorrow)|i'd have to (?:check|ask|look)|that's (?:still )?(?:open|the question|unclear|not clear)|still open|we'll have to (?:see|think)|let me think about|who knows|(?:we|i)(?: still|'d| would|'ll| will|'ll still)* (?:need|have) to (?:find (?:that |it )?out|check|ask|clarify|look into|decide)|nobody (?:has |ever )?(?:told|said|knows|asked)|haven't (?:heard|thought|asked|decided)|(?:we|i|they) haven't (?:heard|asked|been told)|remains to be seen|no news|i wish (?:i|we) knew|(?:we're|i'm|still) waiting|nothing (?:so far|yet)|it's (?:not|still not) (?:clear|decided|sure)|that's not (?:clear|decided|sure)|it isn't (?:clear|decided)|no \\S+(?: \\S+)? yet|not yet)\\b`,
+);
+/** Leaves a question open where nothing follows. */
+const TIME_TELLS = new RegExp(
+  `^${FILLERS}(?:we'll|we will|let's|i'll|you'll) (?:see|find out|have to wait)\\b(?! you)`,
 );
 const STAYS_OPEN =
   /\b(?:leave (?:it|that|this|them) open|leaves? (?:it|that) open|(?:that|it|this)(?:'s| is|'ll be| will be| stays| remains)(?: still)? (?:open|to be decided|undecided|up in the air)|(?:still|yet) (?:to be decided|undecided|unresolved)|open (?:question|point|for now)|come back to that|park (?:it|that)|we'll (?:see|decide) (?:then|later|about that)|decide (?:that|it) (?:later|another time|next time))\b/;
@@ -70,7 +74,9 @@ export class OpenQuestionFinder {
     // A question that its speaker goes on from, to another one, is not what is answered.
     if (this.#dialogue.rest(question).some(({ is_question }) => is_question)) return null;
     const [reply] = this.#dialogue.replies(question, 1);
-    const found = reply?.slice(0, ANSWER_SENTENCES_MAX).find(({ said }) => NOBODY_KNOWS.test(said));
+    const found =
+      reply?.slice(0, ANSWER_SENTENCES_MAX).find(({ said }) => NOBODY_KNOWS.test(said)) ??
+      reply?.slice(0, 2).find((one) => one === reply.at(-1) && TIME_TELLS.test(one.said));
     if (found === undefined || reply === undefined) return null;
     // "I don't know, sixty": an answer all the same. What is told before it is an answer as well.
     const earlier = reply.slice(0, reply.indexOf(found));
@@ -119,7 +125,7 @@ export class OpenQuestionFinder {
     for (const { place } of said) this.#used.add(place);
     const mark = question.is_question || UNENDED.test(question.said) ? '?' : '';
     const bare = question.plain.replace(/[.?!\s]+$/u, '');
-    const text = context === null ? `${bare}${mark}` : `${withContext(context.plain, question)}${mark}`;
+    const text = `${withContext(bare, context)}${mark}`;
     this.items.push({
       kind: 'question',
       text,

@@ -8,7 +8,7 @@ import type { SpokenDates } from './spoken_dates.js';
 /** Reminders: what somebody says is not to be forgotten, when people meet again, and what ends on a day. */
 
 const REMINDS =
-  /\b(?:don't (?:you )?(?:ever )?forget|do not forget|don't let (?:me|us) forget|nobody forgets?|no one forgets?|never forget to|not to forget|let's not forget|remind (?:me|us|him|her|them|everybody) (?:to|that|about|of)|(?:please |do |just |and |also )*remember (?:to|that|you|the|it|we|about)|keep in mind|bear in mind|make a note (?:that|of)|make sure (?:that |you |to |it |the |we |everybody |nobody )|mind that|be (?:sure|careful) (?:to|that)|important(?: thing)?(?: is)?:? (?:that|to)|please note)\b/;
+  /\b(?:don't (?:you )?(?:ever )?forget|do not forget|don't let (?:me|us) forget|nobody forgets?|no one forgets?|never forget to|not to forget|let's not forget|remind (?:me|us|him|her|them|everybody) (?:to|that|about|of)|(?:please |do |just |and |also )*remember (?:to|that|you|the|it|we|about)|keep in mind|bear in mind|make a note (?:that|of)|make sure (?:that |you |to |it |the |we |everybody |nobody )|mind that|be (?:sure|careful) (?:to|that)|please,? remember[.!]?$|,? remember[.!]?$|(?:watch out|careful|beware)[,:]|you (?:mustn't|must not|may not|are not allowed to|aren't allowed to)|important(?: thing)?(?: is)?:? (?:that|to)|please note)\b/;
 const NO_REMINDER =
   /\b(?:i|you|he|she|they|we|i'd|i'll|who|anyone|anybody|somebody|still) (?:have to |always |never |can't |can |don't |didn't |will |would |still )*(?:remember|forget|forgot|keep in mind|make sure)\b|\bbefore i forget\b|\bdon't remind me\b|\bdo you remember\b|\bremember (?:when|how|last|the (?:time|one|old|last|first|day))\b|\bi'll make sure\b/;
 /** Only for what was said just before: "Remember that." */
@@ -17,6 +17,12 @@ const REMINDS_OF_BEFORE =
 const FORGETS_IN_PASSING = /^(?:please,? )?(?:nobody|no one) forgets?\b/;
 const MEETS_AGAIN =
   /\b(?:we(?:'ll| will)?(?: all)? meet (?:again|back|up|here|next)|(?:our|the) next (?:meeting|appointment|session|call|round|rehearsal|lesson|visit|check-?up)|(?:let's|we) (?:all )?(?:meet|talk|speak|sit together|get together|catch up) again|see you (?:all |both |again |then |back )*(?:on|at|next|in|tomorrow|mon|tues|wednes|thurs|fri|satur|sun)|next (?:meeting|appointment) (?:is|will be|on|at))\b/;
+/** What has to be, on a day. */
+const MUST_BE =
+  /^(?:(?:and|but|so|also|you know),? )*(?:the|all|your|our|my|his|her|their|these|those) (?:[\w'-]+ ){1,6}?(?:must|has to|have to|needs to|need to|should) (?:be|go|come|stay|leave|arrive)\b/;
+/** "If it gets worse, call us" */
+const IF_THEN_CALL =
+  /^(?:(?:and|but|so),? )*if (?:you|he|she|it|the|that|anything|there|your|they|this)\b.{3,120}?[, ](?:then |please |just )*(?:call|ring|phone|come (?:in|back|and|straight)|stop (?:taking|it|at)|let (?:us|me) know|tell (?:us|me)|go (?:straight )?to|see (?:a|your|the))\b/;
 const ENDS_ON =
   /\b(?:(?:deadline|due date|closing date)(?: \S+){0,4} (?:is|are|ends)|(?:runs? out|expires?|is due|are due|must be in|has to be in|closes?|ends?) (?:on|by|at the end of|in))\b/;
 
@@ -55,7 +61,8 @@ export class ReminderFinder {
   #reminds(sentence: DialogueSentence): boolean {
     const { said, lower } = sentence;
     if (isReminding(said) && matterWords(lower).length >= 2) return true;
-    if (isHypothetical(lower) || !(MEETS_AGAIN.test(said) || ENDS_ON.test(said))) return false;
+    if (IF_THEN_CALL.test(lower)) return true;
+    if (isHypothetical(lower) || !(MEETS_AGAIN.test(said) || ENDS_ON.test(said) || MUST_BE.test(lower))) return false;
     return this.#dates.due([sentence]) !== null;
   }
 

@@ -80,6 +80,9 @@ const ADVERB =
 const WILL =
   "(?:i'll|i will|i shall|i'm going to|i am going to|i'm gonna|i promise to|i promise i'll|i'll be going to|i've promised to|i agreed to|i said i'd|i said i would)";
 const COMMITMENT = new RegExp(`(?:^|[^\\w'])${WILL} (?:${ADVERB} )*([a-z-]+)\\b ?(.*)$`);
+const OWN_DUTY = new RegExp(
+  `(?:^|[^\\w'])(?:i (?:still|also) (?:have to|need to|must|should)|i'd better|i had better|i've still got to|i've got to remember to) (?:${ADVERB} )*([a-z-]+)\\b ?(.*)$`,
+);
 const OUR_COMMITMENT = new RegExp(`(?:^|[^\\w'])(?:we'll|we will|we're going to) (?:${ADVERB} )*([a-z-]+)\\b ?(.*)$`);
 const OFFER = new RegExp(
   `(?:^|[^\\w'])(?:i can|i could|i'd be happy to|i'm happy to|happy to|i'd be glad to) (?:${ADVERB} )*([a-z-]+)\\b ?(.*)$`,
@@ -102,6 +105,13 @@ const NEEDS_DAY = new Set(
   list('making picking taking meeting seeing driving collecting cooking presenting finishing visiting covering'),
 );
 
+/** What "we" will do of this kind is a decision, no task. */
+const CHANGES = new Set(
+  list(
+    'stop switch start try change leave keep stay go increase reduce lower raise double halve drop skip move cancel close open split take put cut',
+  ),
+);
+
 export type CommitmentForm = {
   strength: 'promise' | 'offer' | 'would';
   verb: string;
@@ -118,6 +128,9 @@ export function commitmentIn(plain: string): CommitmentForm | null {
     const [, verb = '', object = ''] = promised;
     if (isTask(verb, object)) return { strength: 'promise', verb, object, ours: false };
   }
+  const duty = OWN_DUTY.exec(plain);
+  if (duty !== null && ACTIONS.has(duty[1] as string))
+    return { strength: 'promise', verb: duty[1] as string, object: duty[2] as string, ours: false };
   const let_me = LET_ME.exec(plain);
   if (let_me !== null && !NO_LET_ME.test(`${let_me[1]} ${let_me[2]}`))
     return { strength: 'promise', verb: let_me[1] as string, object: let_me[2] as string, ours: false };
@@ -127,7 +140,12 @@ export function commitmentIn(plain: string): CommitmentForm | null {
     return { strength: NEEDS_DAY.has(verb) ? 'would' : 'promise', verb, object, ours: false };
   }
   const together = OUR_COMMITMENT.exec(plain);
-  if (together !== null && ACTIONS.has(together[1] as string) && isTask(together[1] as string, together[2] as string))
+  if (
+    together !== null &&
+    !CHANGES.has(together[1] as string) &&
+    ACTIONS.has(together[1] as string) &&
+    isTask(together[1] as string, together[2] as string)
+  )
     return { strength: 'promise', verb: together[1] as string, object: together[2] as string, ours: true };
   const offered = OFFER.exec(plain);
   if (offered !== null && !NO_OFFER.has(offered[1] as string))
@@ -145,7 +163,7 @@ function isTask(verb: string, object: string): boolean {
 
 /** Takes over what was spoken of before, without naming it. */
 const TAKES_OVER =
-  /^(?:(?:leave|give) (?:that|it|this|them) (?:with|to) me|(?:it|that|this|that one|the \w+ one)(?:'s| is| will be| can be) mine|mine|i'm on it|on it|consider (?:it|that) done|i've got (?:it|that|this)|i got (?:it|that|this)|count on me|will do|i will|i can|i'll do (?:it|that|this)|i can do (?:it|that|this)|i'll take (?:it|that|this|that one|care of (?:it|that))|i could do (?:it|that)|i'd do (?:it|that)|you'll (?:have|get) (?:it|that|them)|i'll see to (?:it|that)|i'll handle (?:it|that))\b/;
+  /^(?:(?:leave|give) (?:that|it|this|them) (?:with|to) me|(?:it|that|this|that one|the \w+ one)(?:'s| is| will be| can be) mine|mine|(?:i'm|i am) on it|on it|consider (?:it|that) done|i've got (?:it|that|this)|i got (?:it|that|this)|count on me|will do|i will|i can|i'll do (?:it|that|this)|i can do (?:it|that|this)|i'll take (?:it|that|this|that one|care of (?:it|that))|i could do (?:it|that)|i'd do (?:it|that)|you(?:'ll| will) (?:have|get) (?:it|that|them)|me(?! too| neither| either|\?)|i'll see to (?:it|that)|i'll handle (?:it|that))\b/;
 
 export function takesOver(plain: string): boolean {
   return TAKES_OVER.test(plain) && !isHypothetical(plain) && !/,? but\b/.test(plain);
@@ -195,20 +213,23 @@ const REQUEST_AFTER = new Map<string, RegExp>([
   ['read', /^(?!that|it out|me)\S/],
 ]);
 const WOULD_MIND = /(?:^|[^\w'])(?:would|do) you mind ([a-z]+ing)\b ?(.*)$/;
+const LEAVES_WITH = /^(?:can|could|may) i (?:leave|give|pass|hand) .{1,80} (?:with|to) you\b/;
+const YOU_WILL = /^you(?:'ll| will) (?:please |just |then |also )*([a-z-]+)\b ?(.*)$/;
+const NOT_TOLD = new Set(list('get find have hear see need meet pay cover lead break answer'));
 const IMPERATIVE = new RegExp(`^(?:${POLITE} )*([a-z-]+)\\b ?(.*)$`);
 const NEVER_IMPERATIVE =
   /^(?:let's|come (?:in|on|again)|go (?:ahead|on)|hold (?:on|still)|wait|look\b(?! (?:at|into|up|after|for))|see\b|have (?:a seat|a nice|fun)|take (?:care|your time|a seat)|lie down|sit|mind\b|try me|call me|get (?:well|out)|give me a (?:second|minute|moment)|stop\b|talk about|keep going|tell me|show me|excuse|forget (?:it|that)|don't|do you|do we|do i|do they|does|use \w+ing|check \.|back (?:to|in|when)|help yourself|leave it (?:open|there|at)|let (?:me|us)(?! (?:have|know))|move on|moving|open the question|cut it|give (?:or take|up)|make it|make sense|check|watch out|turn out|plan [ab]\b|test\b.* (?:is|was|are)\b|report\b.* (?:is|was)\b|(?:copy|water|phones?|record|drive|paint|park|post|book|plan|ring|cook|cover|place|talk|track|transfer|update|upgrade|visit|watch|walk|count|deal|design|document|help|hand|list|mark|measure|order|process|request|research|reserve|return|review|report|rent|repair|schedule|search|share|sort|start|store|supply|text|touch|train|type) (?:is|are|was|were|has|have|will|can|could|away|needs?|should|must|of|until|or)\b|note\b.* (?:is|was)\b|cover\b.* (?:is|was)\b|back at\b|water\b.* (?:is|was)\b)/;
 const ADVICE =
-  /(?:^|[^\w'])you(?:'ll)? (?:just |also |really |still )*(?:need to|have to|must|should|ought to|'d better) (?:just |also |then )*([a-z-]+)\b ?(.*)$/;
+  /(?:^|[^\w'])you(?:'ll)? (?:just |also |really |still )*(?:need to|have to|must|should|ought to|'d better|could|might|can|might want to) (?:just |also |then )*([a-z-]+)\b ?(.*)$/;
 const PERSON_DOES =
   /^you (?:just |also |can |then )*(do|take|write|bring|make|call|ring|book|buy|ask|tell|send|get|print|cook|pay|organi[sz]e|prepare|check|handle|order|clean|fetch|collect|drive|lead|start|finish) (.+)$/;
 const SHALL_I =
   /(?:^|[^\w'])(?:shall i|should i|do you want me to|want me to|would you like me to|do i|can i|could i|may i) (?:just |also |then |still |maybe )*([a-z-]+)\b ?(.*)$/;
 const NO_SHALL_I = new Set(
-  list('have need look know get really think want say see hear ask just start go begin be come add interrupt'),
+  list('have need look know really think want say see hear ask just start go begin be come add interrupt'),
 );
 const NEED =
-  /(?:^|[^\w'])(?:(?:somebody|someone|anybody|anyone|one of us|one of you|nobody|no one|none of us) (?:(?:still |also |really )*(?:has to|needs to|should|must|will have to|ought to|could|might|would have to|to)|(?:has|is) (?:\w+ed|\w+ing|done|taken|written|sent|told)|'s \w+ing) ?(.*)|(?:we|we still|we also|we really) (?:need to|have to|must|should|ought to|still need|need|are missing|'ve got to|could use) (.*)|i(?:'d)? need (?:someone|somebody|a person|a volunteer|help) (.*)|there(?:'s| is) (?:still |also )?(.*) to be (?:done|sent|written|booked|fixed))$/;
+  /(?:^|[^\w'])(?:(?:somebody|someone|anybody|anyone|one of us|one of you|nobody|no one|none of us) (?:(?:still |also |really )*(?:has to|needs to|should|must|will have to|ought to|could|might|would have to|to)|(?:has|is) (?:\w+ed|\w+ing|done|taken|written|sent|told)|'s \w+ing) ?(.*)|(?:we|we still|we also|we really) (?:need to|have to|must|should|ought to|still need|need|are missing|'ve got to|could use) (.*)|i(?:'d)? need (?:someone|somebody|a person|a volunteer|help) (.*)|(?:the|our|your|this|that) (?:[\w'-]+ ){1,4}needs? (?:an? |new |to be |more |some |\w+ing\b)(.*)|there(?:'s| is) (?:still |also )?(.*) to be (?:done|sent|written|booked|fixed))$/;
 const WHO_WILL =
   /^(?:and |but |so )*who(?:'s| is|'ll| will| can| could| wants to| would| is going to|'s going to| should| has to)? (?:going to )?([a-z]+)\b ?(.*)$/;
 
@@ -231,8 +252,10 @@ export function requestIn(plain: string): RequestForm | null {
     const is_request = after === undefined ? !NO_REQUEST.has(verb) : after.test(object);
     return is_request ? { form: 'directed', action: `${verb} ${object}`, is_polite } : null;
   }
-  const mind = WOULD_MIND.exec(plain);
-  if (mind !== null) return { form: 'directed', action: `${mind[1]} ${mind[2]}`, is_polite: true };
+  if (WOULD_MIND.test(plain) || LEAVES_WITH.test(plain)) return { form: 'directed', action: plain, is_polite: true };
+  const told = YOU_WILL.exec(plain);
+  if (told !== null && ACTIONS.has(told[1] as string) && !NOT_TOLD.has(told[1] as string))
+    return { form: 'advice', action: `${told[1]} ${told[2]}`, is_polite };
   const offered = SHALL_I.exec(plain);
   if (offered !== null && /\?|^/.test(plain)) {
     const [, verb = '', object = ''] = offered;
@@ -269,7 +292,7 @@ export function requestIn(plain: string): RequestForm | null {
 
 const FILLERS = '(?:(?:oh|um+|uh+|hm+|mm+|well|okay|ok|and|ah|er+m*|right|good|ha|so),? )*';
 const ACCEPTS = new RegExp(
-  `^${FILLERS}(?:sure|yes|yeah|yep|yup|aye|okay|ok|of course|will do|i will|i can|i'll|no problem|gladly|happy to|with pleasure|fine|all right|alright|go on then|go on|absolutely|definitely|certainly|consider (?:it|that) done|done|on it|i'm on it|it's mine|that's mine|mine|you got it|good idea|great idea|right away|i'd love to|i would love to|works|perfect|great|lovely|sounds good|deal|leave (?:it|that|this) (?:with|to) me|no worries|please do|do that|why not|agreed|if i must|i do|i'm going to|you'll (?:have|get)|not a problem|will do that|can do|if you like|already on)\\b`,
+  `^${FILLERS}(?:sure|yes|yeah|yep|yup|aye|okay|ok|of course|will do|i will|i can|i'll|no problem|gladly|happy to|with pleasure|fine|all right|alright|go on then|go on|absolutely|definitely|certainly|consider (?:it|that) done|done|on it|i'm on it|it's mine|that's mine|mine|you got it|good idea|great idea|right away|i'd love to|i would love to|works|perfect|great|lovely|sounds good|deal|leave (?:it|that|this) (?:with|to) me|no worries|please do|do that|why not|agreed|if i must|i do|i'm going to|you(?:'ll| will) (?:have|get)|i am on it|not a problem|will do that|can do|if you like|already on|not at all|by all means|me\\b(?! too))\\b`,
 );
 const REFUSES = new RegExp(
   `^${FILLERS}(?:no\\b(?! problem| worries)|nope|nah|not me|i can't|i cannot|i couldn't|i'd (?:really )?rather|i would rather|i'd prefer|i'm afraid|absolutely not|never|no way|i won't|sorry|can't|unfortunately|impossible|i don't think|i have to|not really|not today|not this|i'm (?:away|off|out|busy|on holiday)|don't|you said|it's a|that's too|that won't|we can't|we don't)\\b`,

@@ -29,7 +29,7 @@ const TIME_TOPIC_SENTENCES_MAX = 8;
 /** Words that may stand between a day and the preposition before it. */
 const BETWEEN = new Set(['the', 'about', 'around', 'early', 'late', 'this']);
 /** A day after one of these is what is spoken of, not when something is due. */
-const NOT_DUE = new Set(['since', 'from', 'of', 'for', 'than', 'after', 'about']);
+const NOT_DUE = new Set(['since', 'from', 'of', 'than', 'after', 'about']);
 const DEADLINE = new Set(['by', 'before', 'until', 'till', 'end']);
 /** Nothing else names a day or a time. */
 const DATE_WORDS =
