@@ -15,7 +15,7 @@ const GOVERNING = new Set(
   `that if because when whenever where who whom whose which what how why whether than as until till before after since while though although unless once
 think know knew thought say says said hope guess mean believe suppose wish see saw hear heard tell told told's sure afraid promise promised
 is are was were be been am the a an my your his her our their its this these those some any every each no not to of in on at by for from with into about like
-i you we he she they it i'm you're we're they're just even maybe perhaps still really also only very one all everything anything something thing way time first last next
+i we he she they i'm you're we're they're just even maybe perhaps still really also only very one all everything anything something thing way time first last next
 there here how's what's where's who's when's`.split(/\s+/),
 );
 /** A subject and its verb in one word, or a word that begins a request or a question. */
@@ -23,6 +23,8 @@ const SUBJECT_VERBS = new Set(
   `i'll i'd i'm i've we'll we'd we've we're let's they'll you'll he'll she'll it'll don't`.split(/\s+/),
 );
 const LIGHT_SUBJECT_VERBS = new Set(`it's there's he's she's they're`.split(/\s+/));
+const TIME_OR_KIND = new Set(['time', 'kind', 'sort']);
+const OPINIONS = new Set(['think', 'guess', 'suppose', 'reckon']);
 const SUBJECTS = new Set(['i', 'we', 'you', 'they', 'he', 'she', 'it', 'somebody', 'someone', 'everybody', 'nobody']);
 const THIRD_PERSONS = new Set(['he', 'she', 'they']);
 const AUXILIARIES = new Set(
@@ -43,6 +45,8 @@ const CONDITION_WORDS_MAX = 9;
 const CLAUSE_WORDS_MIN = 2;
 
 type ClauseWord = { word: string; from: number };
+/** Where the clause so far begins. */
+type ClauseStart = { since: number; names: ReadonlySet<string> };
 
 /** Where each clause begins and ends. `names`: first names of speakers, in lower case. */
 export function splitClauses(text: string, names: ReadonlySet<string>): [number, number][] {
@@ -60,8 +64,12 @@ export function splitClauses(text: string, names: ReadonlySet<string>): [number,
   for (let at = 1; at < words.length; at++) {
     if (at - since < CLAUSE_WORDS_MIN && !isOpener(words, since, at)) continue;
     // A name before a request goes with the request.
-    if (names.has(words[at - 1]?.word ?? '') && at - since === 1) continue;
-    if (!startsClause(words, at, since) && !namesSomebody(words, at, names)) continue;
+    if (
+      names.has(words[at - 1]?.word ?? '') &&
+      (at - since === 1 || (at - since === 2 && CONJUNCTIONS.has(words[since]?.word ?? '')))
+    )
+      continue;
+    if (!startsClause(words, at, { since, names }) && !namesSomebody(words, at, names)) continue;
     // A condition and what follows from it are one sentence.
     if (hasCondition(words, since, at)) continue;
     const { from } = words[at] as ClauseWord;
@@ -88,13 +96,13 @@ function isOpener(words: readonly ClauseWord[], since: number, at: number): bool
   return at === since + 1 && OPENERS.has(words[since]?.word ?? '');
 }
 
-function startsClause(words: readonly ClauseWord[], at: number, since: number): boolean {
+function startsClause(words: readonly ClauseWord[], at: number, { since, names }: ClauseStart): boolean {
   const wordAt = (index: number) => words[index]?.word ?? '';
   const [before, word, next, after] = [wordAt(at - 1), wordAt(at), wordAt(at + 1), wordAt(at + 2)];
   if (/[.?!]$/.test(before)) return true;
   // A conjunction goes with the clause that it opens.
   if (CONJUNCTIONS.has(word)) {
-    const opens = CONDITIONS.has(next) || opensAt(next, after, wordAt(at + 3));
+    const opens = CONDITIONS.has(next) || opensAt(next, after, wordAt(at + 3)) || namesSomebody(words, at + 1, names);
     return at - since > CLAUSE_WORDS_MIN && opens && !GOVERNING.has(before);
   }
   if (CONJUNCTIONS.has(before) || GOVERNING.has(before) || AUXILIARIES.has(before)) return false;
@@ -108,7 +116,9 @@ function opensAt(word: string, next: string, after: string): boolean {
   if (LIGHT_SUBJECT_VERBS.has(word)) return true;
   if (word === "that's") return SETTLED.has(next);
   if (word === 'please' || word === 'remember') return word === 'remember' || next !== '';
+  if (word === 'i' && OPINIONS.has(next)) return SUBJECT_VERBS.has(after) || SUBJECTS.has(after);
   if (SUBJECTS.has(word)) return after !== '' && (AUXILIARIES.has(next) || THIRD_PERSONS.has(word));
+  if (word === 'what' && TIME_OR_KIND.has(next)) return true;
   if (QUESTION_WORDS.has(word)) return /^(?:about|if|is|are|was|do|does|did|can|will|would|should)$/.test(next);
   if (ASKING.has(word)) return SUBJECTS.has(next) && after !== '';
   return false;

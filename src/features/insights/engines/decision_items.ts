@@ -23,7 +23,7 @@ const WEAK_PROPOSAL =
 
 /** Says that something is settled now; what is settled stands in the same sentence. */
 const SETTLES = [
-  /\b(?:then|okay|right|fine|good|agreed|yes|well),? (?:we|i say we|we'll|we will)(?:'ll| will|'re going to| just)? (?:go|take|stick|stay|keep|leave|do|use|try|cancel|drop|skip|switch|settle|make|move|start|have|open|close|meet|book|order|pick|choose|put|raise|stop|run|hold|buy|get|give|rent|hire|paint|sell|plant|split|postpone|send)\b/,
+  /\b(?:then|okay|right|fine|good|agreed|yes|well),? (?:we'll|we will|we're going to) (?!see\b|get\b|have to\b|need\b|know\b|be\b|find\b|think\b|talk\b|hear\b|come back|go home|manage|start with|begin)[a-z]+\b|\b(?:then|okay|right|fine|good|agreed|yes|well),? (?:we|i say we|we'll|we will)(?:'ll| will|'re going to| just)? (?:go|take|stick|stay|keep|leave|do|use|try|cancel|drop|skip|switch|settle|make|move|start|have|open|close|meet|book|order|pick|choose|put|raise|stop|run|hold|buy|get|give|rent|hire|paint|sell|plant|split|postpone|send)\b/,
   /\b(?:we|we'll|we will|we're)(?: just| going to| all)? (?:go(?:ing)? (?:for|with)|keep (?:it|them|that) (?:at|as|on|to|like|the same)|leave (?:it|them) (?:at|as|with|on)|stick(?:ing)? (?:to|with)|stay(?:ing)? (?:with|at|on)|settle (?:on|for))\b/,
   /^(?:(?:and|so|then|but|okay|well|fine|right|good),? )*(?:we'll|we will|we're going to) (?:just |then |all )*(?:stop|switch|start|try|change|leave|keep|stay|go|increase|reduce|lower|raise|double|halve|drop|skip|move|cancel|close|open|split|take|put|cut)\b(?! (?:care|a look|it from there|on with|home|now|there)\b)/,
   /^(?:(?:and|so|then|but|okay|well),? )*we(?:'re not going to| won't| will not) (?!make it|know|get|be|have|see|find|need|survive|win|manage|bother|even)\w+/,
@@ -43,7 +43,7 @@ const SETTLES = [
   /^(?:right|okay|ok|so|then|good|fine|well|yes|great)?,? ?(?:the |a |on )?\S+(?: \S+){0,6} it is(?:[.!]?$|,| (?:then|at|on|for)\b)/,
   /^(?:(?:okay|so|right|good|then|and|well|fine),? )*no (?:more )?\S+(?: \S+){0,3},? then\b/,
   /^(?:(?:okay|so|right|then|and|well),? )*(?:so )?no more \S+/,
-  /^(?:(?:okay|so|right|good|well|fine),? )*(?:then|so) (?:it(?:'s| is| will be|'ll be)|that's|that is|the \w+ (?:is|will be)|it stays|that stays|everybody|everyone|the \w+ stays?)\b/,
+  /^(?:(?:okay|so|right|good|well|fine),? )*then (?:it(?:'s| is| will be|'ll be)|that's|that is|the \w+ (?:is|will be)|it stays|that stays|everybody|everyone|the \w+ stays?)\b/,
   /\b(?:stays?|remains?) (?:as it is|as they are|at|the same|where|in|on)\b/,
   /^(?:(?:okay|so|right|good|fine|all right),? )+(?:that|it|the \S+|this|those|they)(?: \S+){0,3} (?:goes|go|stays?|moves?|is (?:gone|cancelled|off|out|in))\b/,
   /^(?:(?:okay|fine|right|good),? )*off (?:it|they) (?:goes|go)\b/,
@@ -63,8 +63,12 @@ const OPENING = /^(?:okay|ok|right|fine|good|great|perfect|agreed|all right|alri
 const CHOSEN =
   /^(?:(?:okay|ok|so|right|good|fine|well|and|all right),? )*(?:then (?:the|an?|on|at|in|no|just|only|my|your|our) \S|(?!(?:see|until|since|back|by|what|who|how|why|when|where|well|now|bye|goodbye|go|come|yes|no|not|but|even|just|right|okay|good|fine|thanks) )(?:\S+ ){1,5}then(?:[.!]| fine| good| okay|$))/;
 const CHOSEN_WORDS_MAX = 8;
+const DAY_WORDS_MAX = 6;
 const HAS_VERB =
   /\b(?:is|are|was|were|have|has|had|do|does|did|will|would|can|could|should|need|needs|i|you|he|she|they|went|came|said|got|goes|go|comes?|takes?)\b|'(?:s|re|ve|ll|m|d)\b/;
+/** What is to be done if something happens. */
+const PLANS_FOR =
+  /^(?:and |but |so )*if .{3,120}?,? (?:then )?we(?:'ll| will)? (?!had|would|could|were|can't|know|see|have to)[a-z]+\b/;
 const REACTIONS_MAX = 3;
 /** A proposal is open for so many sentences. */
 const PROPOSAL_SENTENCES_MAX = 10;
@@ -92,8 +96,11 @@ export class DecisionFinder {
 
   #settles(sentence: DialogueSentence): boolean {
     const { said, lower, is_question } = sentence;
-    if (is_question || isHypothetical(lower) || isAppointment(lower)) return false;
-    const settles_before = SETTLES_BEFORE.exec(said);
+    if (is_question || isAppointment(lower) || /^but then\b/.test(said)) return false;
+    if (PLANS_FOR.test(lower)) return this.#proposesPlan(sentence);
+    if (isHypothetical(lower)) return false;
+    const is_dated = this.#dates.hasDay(sentence) || this.#dates.hasTime(sentence);
+    const settles_before = is_dated ? null : SETTLES_BEFORE.exec(said);
     const opened = this.#opened(sentence);
     const is_settling =
       settles_before !== null ||
@@ -113,6 +120,13 @@ export class DecisionFinder {
     if (matterWords(lower).length < MATTER_WORDS_MIN) return this.#settlesBefore(sentence);
     this.#add(sentence, this.#proposalFor(sentence));
     return true;
+  }
+
+  /** "If it is not better in four weeks, we do the other." */
+  #proposesPlan(sentence: DialogueSentence): boolean {
+    const agreed = this.#agreement({ sentence, is_strong: true });
+    if (agreed !== null) this.#add(sentence, null, agreed);
+    return agreed !== null;
   }
 
   /** "That's settled": what its speaker said just before, or else what was proposed. */
@@ -187,17 +201,29 @@ export class DecisionFinder {
 
   #proposes(sentence: DialogueSentence): boolean {
     const { lower } = sentence;
+    if (isAppointment(lower)) return false;
+    if (this.#isDay(sentence)) this.#open({ sentence, is_strong: false });
     const is_strong = STRONG_PROPOSAL.test(lower);
     if (!(is_strong || WEAK_PROPOSAL.test(lower)) || LETS_NOT.test(lower)) return false;
     if (/^let's\b/.test(lower) && LETS_FIRST.test(lower.replace(/[.!]+$/, ''))) return false;
     if (matterWords(lower).length < MATTER_WORDS_MIN || (isHypothetical(lower) && !/^what if/.test(lower)))
       return false;
     const proposal = { sentence, is_strong };
-    this.#proposals.push(proposal);
-    if (this.#proposals.length > PROPOSAL_SENTENCES_MAX) this.#proposals.shift();
+    this.#open(proposal);
     const agreed = this.#agreement(proposal);
     if (agreed !== null) this.#add(sentence, proposal, agreed);
     return true;
+  }
+
+  #open(proposal: Proposal): void {
+    this.#proposals.push(proposal);
+    if (this.#proposals.length > PROPOSAL_SENTENCES_MAX) this.#proposals.shift();
+  }
+
+  /** "Then the eighteenth?": a day or time that somebody asks for. */
+  #isDay(sentence: DialogueSentence): boolean {
+    const is_short = sentence.is_question && sentence.said.split(' ').length <= DAY_WORDS_MAX;
+    return is_short && (this.#dates.hasDay(sentence) || this.#dates.hasTime(sentence));
   }
 
   /** The sentences that agree; null where nobody does, or where another proposal comes in between. */
@@ -282,10 +308,23 @@ export class DecisionFinder {
     );
   }
 
+  #isFragment(sentence: DialogueSentence): boolean {
+    return !HAS_VERB.test(sentence.lower) && matterWords(sentence.lower).length < 2;
+  }
+
+  /** The nearest sentence before that has a word of it: what was proposed. */
+  #named(sentence: DialogueSentence): DialogueSentence | null {
+    if (!this.#isFragment(sentence)) return null;
+    const before = this.#dialogue.before(sentence.place, PROPOSAL_SENTENCES_MAX);
+    return before.find((one) => matterWords(one.lower).length > 1 && this.#sharesMatter(one, sentence)) ?? null;
+  }
+
   #worded(sentence: DialogueSentence, proposal: Proposal | null): { text: string; said: DialogueSentence[] } {
     if (standsAlone(sentence) && !(hasOpenPronoun(sentence.lower) && matterWords(sentence.lower).length < 4))
       return { text: sentence.plain, said: [sentence] };
-    const proposed = proposal?.sentence ?? null;
+    const proposed = this.#named(sentence) ?? proposal?.sentence ?? null;
+    if (this.#isFragment(sentence) && proposed !== null)
+      return { text: withContext(sentence.plain, proposed), said: [proposed, sentence] };
     if (proposed !== null && this.#sharesMatter(proposed, sentence)) return { text: sentence.plain, said: [sentence] };
     const context = proposed ?? contextOf(this.#dialogue, sentence);
     return context === null || context.plain === ''

@@ -63,7 +63,10 @@ export function plainSentence(said: string): string {
     const rest = text.replace(tag, '');
     if (rest.split(' ').length > 1) text = rest;
   }
-  return text.replace(/[\s,.;:…—-]+$/u, '').trim();
+  return text
+    .replace(/[\s,.;:…—-]+$/u, '')
+    .replace(/,? (?:and|but|so|or|because)$/iu, '')
+    .trim();
 }
 
 /** With a capital letter and one final stop; `names` of people are capitalized where the engine wrote none. */

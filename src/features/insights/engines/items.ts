@@ -45,7 +45,7 @@ export async function itemsIn(
     await slices.pause();
   }
   const found = finders.flatMap(({ items }) => items).filter(({ kind }) => input.suggestion_kinds.includes(kind));
-  const items = distinct(found.sort((a, b) => a.place - b.place));
+  const items = distinct(found.filter((item) => !isDecided(item, found)).sort((a, b) => a.place - b.place));
   return items.slice(0, LIMITS.suggestions_per_result_max).map((item) => suggestionOf(item, { dates, dialogue }));
 }
 
@@ -56,6 +56,12 @@ const GROUP = {
   decision: 'decision',
   question: 'question',
 } as const;
+
+/** "We'll take the train" is no task where it is a decision. */
+function isDecided({ kind, text, place }: FoundItem, found: readonly FoundItem[]): boolean {
+  if (kind !== 'task' || !/^we\b/i.test(text)) return false;
+  return found.some((other) => other.kind === 'decision' && other.place === place);
+}
 
 /** Each matter once; what is said of it later adds to it. */
 function distinct(found: readonly FoundItem[]): FoundItem[] {
@@ -77,6 +83,7 @@ function isSameMatter(one: FoundItem, other: FoundItem): boolean {
   if (one.kind === other.kind && one.place === other.place) return true;
   const is_shared = one.said.some((sentence) => other.said.includes(sentence));
   if (is_shared && one.kind === other.kind && one.owner === other.owner && one.text === other.text) return true;
+  if ((one.kind === 'reminder') !== (other.kind === 'reminder')) return one.text === other.text;
   const [own, others] = [matterStems(one.text), matterStems(other.text)];
   const shared = [...own].filter((stem) => others.has(stem)).length;
   return shared > 1 && shared >= Math.max(own.size, others.size) * SAME_MATTER_MIN;

@@ -28,7 +28,7 @@ const ACTIONS = new Set(
 const NO_TASK = new Set(
   list(`admit always assume be believe bet cope cry die enjoy explain feel forget grow guess hate hear hope imagine kill know laugh like live love manage mean miss need never
   note not only prefer regret remember repeat say shut sit skip sleep spare stand start stop suppose survive think understand wager wait want wish wonder end become probably maybe
-  pretend trust owe eat drink fall freeze starve move see tell have go get let leave come keep put do make give take turn write call pass stay end`),
+  pretend trust owe eat drink try fall freeze starve move see tell have go get let leave come keep put do make give take turn write call pass stay end`),
 );
 /** Of these verbs, the objects and particles that make a task of them. */
 const TASK_AFTER = new Map<string, RegExp>([
@@ -45,7 +45,7 @@ const TASK_AFTER = new Map<string, RegExp>([
   ],
   [
     'get',
-    /^(?!used\b|there\b|over\b|old\b|tired\b|home\b|going\b|lost\b|wet\b|bored\b|angry\b|started\b|it\.?$|better\b|worse\b)\S/,
+    /^(?!used\b|to (?:that|it|this|know)\b|back to (?:that|it|this)\b|there\b|over\b|old\b|tired\b|home\b|going\b|lost\b|wet\b|bored\b|angry\b|started\b|it\.?$|better\b|worse\b)\S/,
   ],
   ['let', /^(?:\S+ know|(?:him|her|them|everybody|everyone|\S+) know)\b/],
   ['leave', /^(?!it (?:there|at|here|open|to you)|you\b|now\b|soon\b|early\b)\S/],
@@ -60,6 +60,7 @@ const TASK_AFTER = new Map<string, RegExp>([
   ['write', /^(?!(?:that|it|this) (?:down|off)|down\b)\S/],
   ['call', /^(?!it\b|that\b|you (?:a|an)\b)\S/],
   ['pass', /^(?:it|that|them|this|on|the)\b/],
+  ['try', /^(?!my best|harder)\S/],
   ['start', /^(?!$|with|by|over|off|again|then|first)\S/],
   ['stop', /^(?:by|the|at)\b/],
   ['remember', /^to\b/],
@@ -91,7 +92,9 @@ const NO_OFFER = new Set(
   list(`see hear tell imagine understand feel remember think believe live say only always never barely hardly not be have smell wait relate assure sleep stay manage afford stand even already
   read barely stop promise recommend really get`),
 );
-const CONDITIONAL_COMMITMENT = new RegExp(`(?:^|[^\\w'])(?:i'd|i would) (?:${ADVERB} )*([a-z-]+)\\b ?(.*)$`);
+const CONDITIONAL_COMMITMENT = new RegExp(
+  `(?:^|[^\\w'])(?:i'd|i would) (?:have to |need to )?(?:${ADVERB} )*([a-z-]+)\\b ?(.*)$`,
+);
 const LET_ME =
   /(?:^|[^\w'])let me (?:just |quickly |also )*(ask|check|find|call|ring|phone|send|write|talk|speak|get|confirm|arrange|handle|deal|sort|book|order|look|follow|email|try|chase|contact|draft|prepare|organi[sz]e|share|set)\b ?(.*)$/;
 const NO_LET_ME =
@@ -208,7 +211,10 @@ const REQUEST_AFTER = new Map<string, RegExp>([
   ['show', /^(?!me\b|us\b)\S/],
   ['stop', /^by\b/],
   ['be', /^(?:up for|willing|there|ready|responsible|in charge)\b/],
-  ['have', /^(?:a look|a word|it|them|that)\b/],
+  [
+    'have',
+    /^(?:(?:someone|somebody|[a-z]+) (?:call|send|put|bring|ring|book|write|check|fix|print|make|look|add|email|come)\b|a look|a word|it|them|that)\b/,
+  ],
   ['come', /^(?!again)/],
   ['read', /^(?!that|it out|me)\S/],
 ]);
@@ -218,7 +224,7 @@ const YOU_WILL = /^you(?:'ll| will) (?:please |just |then |also )*([a-z-]+)\b ?(
 const NOT_TOLD = new Set(list('get find have hear see need meet pay cover lead break answer'));
 const IMPERATIVE = new RegExp(`^(?:${POLITE} )*([a-z-]+)\\b ?(.*)$`);
 const NEVER_IMPERATIVE =
-  /^(?:let's|come (?:in|on|again)|go (?:ahead|on)|hold (?:on|still)|wait|look\b(?! (?:at|into|up|after|for))|see\b|have (?:a seat|a nice|fun)|take (?:care|your time|a seat)|lie down|sit|mind\b|try me|call me|get (?:well|out)|give me a (?:second|minute|moment)|stop\b|talk about|keep going|tell me|show me|excuse|forget (?:it|that)|don't|do you|do we|do i|do they|does|use \w+ing|check \.|back (?:to|in|when)|help yourself|leave it (?:open|there|at)|let (?:me|us)(?! (?:have|know))|move on|moving|open the question|cut it|give (?:or take|up)|make it|make sense|check|watch out|turn out|plan [ab]\b|test\b.* (?:is|was|are)\b|report\b.* (?:is|was)\b|(?:copy|water|phones?|record|drive|paint|park|post|book|plan|ring|cook|cover|place|talk|track|transfer|update|upgrade|visit|watch|walk|count|deal|design|document|help|hand|list|mark|measure|order|process|request|research|reserve|return|review|report|rent|repair|schedule|search|share|sort|start|store|supply|text|touch|train|type) (?:is|are|was|were|has|have|will|can|could|away|needs?|should|must|of|until|or)\b|note\b.* (?:is|was)\b|cover\b.* (?:is|was)\b|back at\b|water\b.* (?:is|was)\b)/;
+  /^(?:(?:please )?do(?: (?:it|that|so))?[.!]?$|(?:please )?do\b[.,] |let's|come (?:in|on|again)|go (?:ahead|on)|hold (?:on|still)|wait|look\b(?! (?:at|into|up|after|for))|see\b|have (?:a seat|a nice|fun)|take (?:care|your time|a seat)|lie down|sit|mind\b|try me|call me|get (?:well|out)|give me a (?:second|minute|moment)|stop\b|talk about|keep going|tell me|show me|excuse|forget (?:it|that)|don't|do you|do we|do i|do they|does|use \w+ing|check \.|back (?:to|in|when)|help yourself|leave it (?:open|there|at)|let (?:me|us)(?! (?:have|know))|move on|moving|open the question|cut it|give (?:or take|up)|make it|make sense|check|watch out|turn out|plan [ab]\b|test\b.* (?:is|was|are)\b|report\b.* (?:is|was)\b|(?:copy|water|phones?|record|drive|paint|park|post|book|plan|ring|cook|cover|place|talk|track|transfer|update|upgrade|visit|watch|walk|count|deal|design|document|help|hand|list|mark|measure|order|process|request|research|reserve|return|review|report|rent|repair|schedule|search|share|sort|start|store|supply|text|touch|train|type) (?:is|are|was|were|has|have|will|can|could|away|needs?|should|must|of|until|or)\b|note\b.* (?:is|was)\b|cover\b.* (?:is|was)\b|back at\b|water\b.* (?:is|was)\b)/;
 const ADVICE =
   /(?:^|[^\w'])you(?:'ll)? (?:just |also |really |still )*(?:need to|have to|must|should|ought to|'d better|could|might|can|might want to) (?:just |also |then )*([a-z-]+)\b ?(.*)$/;
 const PERSON_DOES =
@@ -229,7 +235,7 @@ const NO_SHALL_I = new Set(
   list('have need look know really think want say see hear ask just start go begin be come add interrupt'),
 );
 const NEED =
-  /(?:^|[^\w'])(?:(?:somebody|someone|anybody|anyone|one of us|one of you|nobody|no one|none of us) (?:(?:still |also |really )*(?:has to|needs to|should|must|will have to|ought to|could|might|would have to|to)|(?:has|is) (?:\w+ed|\w+ing|done|taken|written|sent|told)|'s \w+ing) ?(.*)|(?:we|we still|we also|we really) (?:need to|have to|must|should|ought to|still need|need|are missing|'ve got to|could use) (.*)|i(?:'d)? need (?:someone|somebody|a person|a volunteer|help) (.*)|(?:the|our|your|this|that) (?:[\w'-]+ ){1,4}needs? (?:an? |new |to be |more |some |\w+ing\b)(.*)|there(?:'s| is) (?:still |also )?(.*) to be (?:done|sent|written|booked|fixed))$/;
+  /(?:^|[^\w'])(?:(?:can|could|would|will) (?:somebody|someone|anybody|anyone|one of (?:us|you)) (.*)|(?:somebody|someone|anybody|anyone|one of us|one of you|nobody|no one|none of us) (?:(?:still |also |really )*(?:has to|needs to|should|must|will have to|ought to|could|might|would have to|to)|(?:has|is) (?:\w+ed|\w+ing|done|taken|written|sent|told)|'s \w+ing) ?(.*)|(?:we|we still|we also|we really) (?:need to|have to|must|should|ought to|still need|need|are missing|'ve got to|could use) (.*)|i(?:'d)? need (?:someone|somebody|a person|a volunteer|help) (.*)|(?:the|our|your|this|that) (?:[\w'-]+ ){1,4}needs? (?:an? |new |to be |more |some |\w+ing\b)(.*)|there(?:'s| is) (?:still |also )?(.*) to be (?:done|sent|written|booked|fixed))$/;
 const WHO_WILL =
   /^(?:and |but |so )*who(?:'s| is|'ll| will| can| could| wants to| would| is going to|'s going to| should| has to)? (?:going to )?([a-z]+)\b ?(.*)$/;
 
@@ -255,7 +261,7 @@ export function requestIn(plain: string): RequestForm | null {
   if (WOULD_MIND.test(plain) || LEAVES_WITH.test(plain)) return { form: 'directed', action: plain, is_polite: true };
   const told = YOU_WILL.exec(plain);
   if (told !== null && ACTIONS.has(told[1] as string) && !NOT_TOLD.has(told[1] as string))
-    return { form: 'advice', action: `${told[1]} ${told[2]}`, is_polite };
+    return { form: plain.endsWith('?') ? 'directed' : 'advice', action: `${told[1]} ${told[2]}`, is_polite };
   const offered = SHALL_I.exec(plain);
   if (offered !== null && /\?|^/.test(plain)) {
     const [, verb = '', object = ''] = offered;
@@ -283,7 +289,12 @@ export function requestIn(plain: string): RequestForm | null {
   const asked = /(?:^|[,;] )(?:please|just|so please|then please) (?:please |just |also )*([a-z-]+)\b ?(.*)$/.exec(
     plain,
   );
-  if (asked !== null && ACTIONS.has(asked[1] as string) && !NEVER_IMPERATIVE.test(`${asked[1]} ${asked[2]}`))
+  if (
+    asked !== null &&
+    ACTIONS.has(asked[1] as string) &&
+    !NEVER_IMPERATIVE.test(plain) &&
+    !NEVER_IMPERATIVE.test(`${asked[1]} ${asked[2]}`)
+  )
     return { form: 'imperative', action: `${asked[1]} ${asked[2]}`, is_polite };
   return null;
 }
@@ -292,7 +303,7 @@ export function requestIn(plain: string): RequestForm | null {
 
 const FILLERS = '(?:(?:oh|um+|uh+|hm+|mm+|well|okay|ok|and|ah|er+m*|right|good|ha|so),? )*';
 const ACCEPTS = new RegExp(
-  `^${FILLERS}(?:sure|yes|yeah|yep|yup|aye|okay|ok|of course|will do|i will|i can|i'll|no problem|gladly|happy to|with pleasure|fine|all right|alright|go on then|go on|absolutely|definitely|certainly|consider (?:it|that) done|done|on it|i'm on it|it's mine|that's mine|mine|you got it|good idea|great idea|right away|i'd love to|i would love to|works|perfect|great|lovely|sounds good|deal|leave (?:it|that|this) (?:with|to) me|no worries|please do|do that|why not|agreed|if i must|i do|i'm going to|you(?:'ll| will) (?:have|get)|i am on it|not a problem|will do that|can do|if you like|already on|not at all|by all means|me\\b(?! too))\\b`,
+  `^${FILLERS}(?:sure|yes|yeah|yep|yup|aye|okay|ok|of course|will do|i will|i can|i'll|no problem|gladly|happy to|with pleasure|fine|all right|alright|go on then|go on|absolutely|definitely|certainly|consider (?:it|that) done|done|on it|i'm on it|it's mine|that's mine|mine|you got it|good idea|great idea|right away|i'd love to|i would love to|works|perfect|great|lovely|sounds good|deal|leave (?:it|that|this) (?:with|to) me|no worries|please do|do that|why not|agreed|if i must|i do|i'm going to|you(?:'ll| will) (?:have|get)|i am on it|not a problem|will do that|can do|if you like|already on|not at all|by all means|me\\b(?! too)|if i \\w+ (?:it|that|them|time),? (?:yes|sure|i will))\\b`,
 );
 const REFUSES = new RegExp(
   `^${FILLERS}(?:no\\b(?! problem| worries)|nope|nah|not me|i can't|i cannot|i couldn't|i'd (?:really )?rather|i would rather|i'd prefer|i'm afraid|absolutely not|never|no way|i won't|sorry|can't|unfortunately|impossible|i don't think|i have to|not really|not today|not this|i'm (?:away|off|out|busy|on holiday)|don't|you said|it's a|that's too|that won't|we can't|we don't)\\b`,

@@ -71,7 +71,7 @@ export class SpokenDates {
       return;
     const is_near = this.#topic !== null && place - this.#topic.place <= TIME_TOPIC_SENTENCES_MAX;
     this.#dated.set(place, { words, clock, days, times, topic_day: is_near ? topic.day : null });
-    const ahead = days.findLast(({ day }) => day >= clock.today);
+    const ahead = days.findLast(({ day, is_span }) => day > clock.today && is_span !== true);
     if (ahead !== undefined) this.#topic = { day: ahead.day, place, has_month: ahead.has_month === true };
     const month = monthAlone(words, days);
     if (month !== null) this.#month = { month, place };
@@ -105,8 +105,10 @@ export class SpokenDates {
     if (first === undefined) return null;
     let day: number | null = null;
     let minute: number | null = null;
-    for (const sentence of sentences) {
+    for (const [at, sentence] of sentences.entries()) {
       const dated = this.#dated.get(sentence.place);
+      // For how long something is done is no day of something else.
+      if (at > 0 && dated?.days.every(({ is_span }) => is_span === true) === true && dated.days.length > 0) continue;
       const own = dated === undefined ? null : (momentIn(dated) ?? chronoMoment(sentence, dated));
       if (dated === undefined || own === null) continue;
       // One may say the day and another one the time.
@@ -141,7 +143,10 @@ function momentIn({ words, clock, days, times, topic_day }: DatedSentence): Spok
   const single = ahead.filter(
     (one) => preposition(one) !== 'to' || days.every((other) => preposition(other) !== 'from'),
   );
-  const day = single.find((one) => DEADLINE.has(preposition(one)) || words[one.from] === 'end') ?? single[0];
+  const day =
+    single.find((one) => DEADLINE.has(preposition(one)) || words[one.from] === 'end') ??
+    single.find(({ is_span }) => is_span !== true) ??
+    single[0];
   const time =
     times.find((one) => !['from', 'until', 'till', 'after', 'to'].includes(words[one.from - 1] ?? '')) ?? times[0];
   if (day !== undefined) return { day: day.day, minute: time?.minute ?? null };

@@ -11,6 +11,7 @@ export type DayMention = {
   /** A day of the month that was said without a month: another month may be meant. */
   date_alone?: number;
   has_month?: boolean;
+  is_span?: boolean;
   weekday?: number;
 };
 
@@ -137,7 +138,12 @@ function todayForms(words: readonly string[], at: number, { today }: DayContext)
 
 /** "in three days", "within a week", "two weeks from now", "a week on Monday" */
 function relativeForms(words: readonly string[], at: number, { today }: DayContext): DayMention | null {
-  const is_in = /^(?:in|within)$/.test(words[at] ?? '');
+  const is_in = /^(?:in|within|for)$/.test(words[at] ?? '');
+  if (
+    words[at] === 'for' &&
+    !/^(?:\d+|a|the|two|three|four|five|six|seven|eight|ten|fourteen)$/.test(words[at + 1] ?? '')
+  )
+    return null;
   let place = is_in ? at + 1 : at;
   if (/^(?:about|around|the)$/.test(words[place] ?? '')) place++;
   const next = words[place] ?? '';
@@ -166,7 +172,9 @@ function relativeForms(words: readonly string[], at: number, { today }: DayConte
     const weekday = WEEKDAYS.get(words[to + 1] ?? '') as number;
     return { day: nextWeekday(weekday, today) + 7 * number.value, from: at, to: to + 2 };
   }
-  return is_in && next !== 'next' && words[to] !== 'ago' ? { day: ahead, from: at, to } : null;
+  if (!is_in || next === 'next' || words[to] === 'ago') return null;
+  // "for two weeks" ends then.
+  return words[at] === 'for' ? { day: ahead, from: at, to, is_span: true } : { day: ahead, from: at, to };
 }
 
 /** Days that are told by the one that was named before: "that morning", "the night before", "the Monday of that week". */
@@ -275,9 +283,13 @@ function weekForms(words: readonly string[], at: number, { today }: DayContext):
   const to = at + 2;
   if (unit === 'weekend') {
     const saturday = today - weekdayOf(today) + 5;
-    return { day: Math.max(saturday, today) + ahead, from: at, to };
+    const is_before = words[at - 1] === 'before';
+    return { day: is_before ? saturday + ahead - 1 : Math.max(saturday, today) + ahead, from: at, to };
   }
   if (which === 'the') return null;
+  const is_early =
+    words[at - 1] === 'early' || /(?:start|beginning) of$/.test(words.slice(Math.max(0, at - 2), at).join(' '));
+  if (unit === 'week' && is_early && ahead > 0) return { day: today - weekdayOf(today) + 7, from: at, to };
   if (unit === 'week') return { day: weekEnd(today) + ahead, from: at, to };
   const { year, month } = partsOf(today);
   if (unit === 'month') return { day: monthEnd(year, month + ahead / 7), from: at, to };

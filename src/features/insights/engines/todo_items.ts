@@ -122,7 +122,11 @@ export class TodoFinder {
   /** The open request or need that a promise answers. */
   #answeredBy(sentence: DialogueSentence): AskedSentence | null {
     const own = matterStems(sentence.lower);
-    const is_open = hasOpenPronoun(sentence.lower) || takesOver(sentence.lower);
+    // What its speaker has just named is meant by "it".
+    const is_named = this.#dialogue
+      .earlier(sentence)
+      .some((one) => !this.#asked.some((asked) => asked.sentence === one) && matterWords(one.lower).length > 1);
+    const is_open = takesOver(sentence.lower) || (hasOpenPronoun(sentence.lower) && !is_named);
     return (
       this.#asked.findLast((asked) => {
         if (
@@ -130,6 +134,7 @@ export class TodoFinder {
           (!is_open && asked.request.form === 'imperative' && !asked.request.is_polite)
         )
           return false;
+        if (asked.request.form === 'offer') return false;
         if (takesOver(sentence.lower) && this.#distance(asked.sentence, sentence) > 2) return false;
         const theirs = matterStems(asked.sentence.lower);
         const shares = [...own].some((stem) => theirs.has(stem));
@@ -176,6 +181,12 @@ export class TodoFinder {
     if (this.#asked.length > ANSWERED_SENTENCES_MAX) this.#asked.shift();
     const { form } = request;
     if (form === 'who') asked.is_done = this.#isAnswered(sentence);
+    if (
+      form === 'need' &&
+      sentence.is_question &&
+      !/\b(?:somebody|someone|anybody|anyone|one of)\b/.test(sentence.lower)
+    )
+      asked.is_done = true;
     if (form === 'need' || form === 'who') return;
     if (form === 'offer') {
       if (sentence.is_question) this.#offerAnswered(asked);
@@ -339,7 +350,7 @@ export class TodoFinder {
     const near = [...reply.slice(0, 3), ...this.#dialogue.rest(sentence).slice(0, 1)];
     const fragments = near.filter((one) => isDueFragment(one) && commitmentIn(one.lower) === null);
     const is_requester = asked !== null && asked.sentence.speaker !== owner && asked.request.form !== 'offer';
-    const is_promise = asked?.sentence === sentence || commitmentIn(sentence.lower) !== null;
+    const is_promise = asked === null || asked.sentence === sentence || commitmentIn(sentence.lower) !== null;
     const is_dated = asked !== null && asked.request.form !== 'who';
     this.items.push({
       ...{ kind, text, owner, requester: is_requester ? asked.sentence.speaker : null, place: sentence.place },
@@ -358,8 +369,9 @@ export class TodoFinder {
       return { text: withContext(own, context), said: context === null ? [sentence] : [context, sentence] };
     }
     const is_directed = !['need', 'who'].includes(asked.request.form);
-    if (commitment !== null && standsAlone(sentence)) return { text: sentence.plain, said: [sentence] };
-    if (is_directed || commitment === null) {
+    const is_other = is_directed && standsAlone(asked.sentence) && !this.#repeatsMatter(asked.sentence, sentence);
+    if (commitment !== null && standsAlone(sentence) && !is_other) return { text: sentence.plain, said: [sentence] };
+    if (is_directed) {
       const request = asked.request.action === '' ? null : requestText(asked.sentence, asked.request);
       if (request !== null && standsAlone(asked.sentence)) return { text: request, said: [asked.sentence] };
       const need = this.#asked.findLast(
@@ -396,7 +408,8 @@ function isDueFragment({ lower, plain }: DialogueSentence): boolean {
 function requestText({ plain, lower }: DialogueSentence, { form, action }: RequestForm): string {
   const at = lower.lastIndexOf(action);
   if (action === '' || at < 0 || plain.length !== lower.length) return plain;
-  if (form === 'need' || form === 'who' || form === 'advice') return plain;
+  if (form === 'need' || form === 'who') return plain;
+  if (form === 'advice' && !/^you(?:'ll| will)\b/.test(lower)) return plain;
   const own = plain.slice(at).replace(/[?!.,\s]+$/u, '');
   const polite = own.replace(/,? please$/iu, '');
   return polite === '' ? plain : polite;
