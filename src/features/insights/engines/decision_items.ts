@@ -17,7 +17,7 @@ const LETS_NOT =
   /^let's (?:see|start|begin|talk|move on|get (?:going|started)|wait|hope|face|be\b|put that first|go (?:on|ahead)|look|think|hear|take a|not (?:forget|get|start|go there|worry|talk|panic|waste|dwell|argue|rush|fight|pretend|be)|pretend|assume|just say|come back|have a look|continue|call it|leave (?:that|it) for)/;
 const LETS_FIRST = /\b(?:first|next|second)\b(?: then)?$/;
 const STRONG_PROPOSAL =
-  /^(?:(?:maybe|perhaps|please|just|no),? )*(?:let's|shall we|should we|are we (?:all )?(?:agreed|happy|okay|in favou?r|fine)|is everybody (?:happy|okay|fine|agreed)|everyone (?:happy|okay|fine|agreed) with|any objections|can we (?:agree|do|say|make|move|keep|please|have|use|try|settle)|could we (?:do|make|say|move|agree|have|use|please)|why don't we|how about|what about (?:if we|\w+ing|the \w+|a \w+|on|at)|i (?:suggest|propose|vote|say)|i'd (?:say|suggest|propose)|my (?:suggestion|proposal)|i would (?:say|suggest|propose)|we (?:should|shouldn't)|what i'd do|what if we|i want (?:us to|somebody|someone)|i think we should)\b/;
+  /^(?:(?:maybe|perhaps|please|just|no),? )*(?:let's|shall we|should we|are we (?:all )?(?:agreed|happy|okay|in favou?r|fine)|is everybody (?:happy|okay|fine|agreed)|everyone (?:happy|okay|fine|agreed) with|any objections|can we (?:agree|do|say|make|move|keep|please|have|use|try|settle)|could we (?:do|make|say|move|agree|have|use|please)|why don't we|how about|what about (?:if we|\w+ing|the \w+|a \w+|on|at)|i (?:suggest|propose|vote|say)|i'd (?:say|suggest|propose)|my (?:suggestion|proposal)|i would (?:say|suggest|propose)|i'd like to (?:suggest|propose)|can i suggest|may i suggest|we ought to|we'd better|it(?:'d| would) be better (?:to|if we)|my suggestion would|we (?:should|shouldn't)|what i'd do|what if we|i want (?:us to|somebody|someone)|i think we should)\b/;
 const WEAK_PROPOSAL =
   /^(?:(?:maybe|perhaps|or|then|so|if|otherwise),? )*(?:or (?:run|buy|use|take|make|ask|put|do|try|rent|get|hire|move|have|just)|we (?:could|can|might|would|do|just|use|take|ask|move|make|put)|or we|what if|could we|can we|what about|there's (?:also|always)|the \w+ (?:one|option)|i'd (?:take|go|use|do|keep|put))\b|\bor\b[^?]*\?$/;
 
@@ -62,6 +62,12 @@ const DATE_NAMES =
 const OPENING = /^(?:okay|ok|right|fine|good|great|perfect|agreed|all right|alright|well|so|done|then)[.!,]*$/;
 const CHOSEN =
   /^(?:(?:okay|ok|so|right|good|fine|well|and|all right),? )*(?:then (?:the|an?|on|at|in|no|just|only|my|your|our) \S|(?!(?:see|until|since|back|by|what|who|how|why|when|where|well|now|bye|goodbye|go|come|yes|no|not|but|even|just|right|okay|good|fine|thanks) )(?:\S+ ){1,5}then(?:[.!]| fine| good| okay|$))/;
+const SO_IT_IS = /^(?:so )?(?:it's|it is|that's|we have|we've got) /;
+/** Asks whether something is settled that way. */
+const CONFIRMS =
+  /^(?:(?:okay|right|and|good|fine),? )*so (?!are we (?:all )?agreed)(?:we|we're|it's|that's|the|no|it|you|everyone)\b.*\?$|^(?:(?:okay|right|and|good|fine|so),? )*(?:\S+ ){1,6}then\?$/;
+const ALL_HAPPY =
+  /^(?:(?:okay|so|and|right),? )*(?:(?:is |are )?(?:everyone|everybody|all|we all|you all|both)(?: \S+)? (?:happy|okay|ok|fine|agreed|agree|good|in favou?r)|any objections|anyone against|all agreed|agreed|deal)\b.*\?$/;
 const CHOSEN_WORDS_MAX = 8;
 const DAY_WORDS_MAX = 6;
 const HAS_VERB =
@@ -160,7 +166,7 @@ export class DecisionFinder {
   /** "Okay, Monday the thirtieth, half past eleven, rehearsal": without a verb, after a proposal that somebody took. */
   #sumsUp(sentence: DialogueSentence): boolean {
     if (!SUMMED_UP.test(this.#opened(sentence)) || matterWords(sentence.lower).length < 1) return false;
-    if (HAS_VERB.test(sentence.lower)) return false;
+    if (HAS_VERB.test(sentence.lower.replace(SO_IT_IS, ''))) return false;
     const near = this.#proposals.filter((one) => sentence.place - one.sentence.place <= PROPOSAL_SENTENCES_MAX);
     return (
       near.length > 0 &&
@@ -203,7 +209,12 @@ export class DecisionFinder {
     const { lower } = sentence;
     if (isAppointment(lower)) return false;
     if (this.#isDay(sentence)) this.#open({ sentence, is_strong: false });
-    const is_strong = STRONG_PROPOSAL.test(lower);
+    if (sentence.is_question && ALL_HAPPY.test(sentence.said)) return this.#allHappy(sentence);
+    const confirms =
+      sentence.is_question &&
+      CONFIRMS.test(sentence.said) &&
+      !/\b(?:who|what|when|where|how|why)\b/.test(sentence.said);
+    const is_strong = STRONG_PROPOSAL.test(lower) || confirms;
     if (!(is_strong || WEAK_PROPOSAL.test(lower)) || LETS_NOT.test(lower)) return false;
     if (/^let's\b/.test(lower) && LETS_FIRST.test(lower.replace(/[.!]+$/, ''))) return false;
     if (matterWords(lower).length < MATTER_WORDS_MIN || (isHypothetical(lower) && !/^what if/.test(lower)))
@@ -212,6 +223,18 @@ export class DecisionFinder {
     this.#open(proposal);
     const agreed = this.#agreement(proposal);
     if (agreed !== null) this.#add(sentence, proposal, agreed);
+    return true;
+  }
+
+  /** "Everyone happy?" "Yes.": what its speaker said just before is settled. */
+  #allHappy(sentence: DialogueSentence): boolean {
+    const before = this.#dialogue
+      .earlier(sentence)
+      .findLast((one) => !one.is_question && matterWords(one.lower).length >= 1);
+    if (before === undefined || this.#used.has(before.place)) return false;
+    const [reply] = this.#dialogue.replies(sentence, 1);
+    if (reply?.[0] !== undefined && reactionIn(reply[0].said) === 'objects') return false;
+    this.#add(before, this.#proposalFor(before), [sentence]);
     return true;
   }
 

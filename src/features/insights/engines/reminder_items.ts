@@ -31,6 +31,12 @@ export function isReminding(said: string): boolean {
   return REMINDS.test(said) && !NO_REMINDER.test(said);
 }
 
+const ASKS_TO_COME =
+  /\b(?:when (?:do|shall|should|can|will|would) (?:we|i|you) (?:meet|come|see)|(?:can|could|would|will) you come|come (?:in|back|again|for)|see you again|meet again|next (?:appointment|visit|check-?up|lesson|session)|an appointment|you have to come|like to see you)\b/;
+const SETTLED_TIME =
+  /\b(?:then|settled|it is|is (?:fine|good|okay|perfect)|works|agreed|see you|booked)\b|^(?:(?:okay|so|right|good|great|perfect|fine),? )+/;
+const APPOINTMENT_SENTENCES = 10;
+
 export class ReminderFinder {
   readonly items: FoundItem[] = [];
   readonly #dialogue: Dialogue;
@@ -58,8 +64,16 @@ export class ReminderFinder {
     return this.#dialogue.earlier(sentence).findLast((one) => matterWords(one.lower).length >= 2) ?? null;
   }
 
+  /** "Thursday at eight, then": when somebody is to come again, as it was settled. */
+  #isAppointment(sentence: DialogueSentence): boolean {
+    const { said, place } = sentence;
+    if (!(this.#dates.hasDay(sentence) && this.#dates.hasTime(sentence)) || !SETTLED_TIME.test(said)) return false;
+    return this.#dialogue.before(place, APPOINTMENT_SENTENCES).some(({ said: before }) => ASKS_TO_COME.test(before));
+  }
+
   #reminds(sentence: DialogueSentence): boolean {
     const { said, lower } = sentence;
+    if (this.#isAppointment(sentence)) return true;
     if (isReminding(said) && matterWords(lower).length >= 2) return true;
     if (IF_THEN_CALL.test(lower)) return true;
     if (isHypothetical(lower) || !(MEETS_AGAIN.test(said) || ENDS_ON.test(said) || MUST_BE.test(lower))) return false;

@@ -81,6 +81,14 @@ const ADVERB =
 const WILL =
   "(?:i'll|i will|i shall|i'm going to|i am going to|i'm gonna|i promise to|i promise i'll|i'll be going to|i've promised to|i agreed to|i said i'd|i said i would)";
 const COMMITMENT = new RegExp(`(?:^|[^\\w'])${WILL} (?:${ADVERB} )*([a-z-]+)\\b ?(.*)$`);
+const ADMIN = new Set(
+  list(
+    'call ring phone book send write ask order pay renew cancel check email talk speak print sign return register apply finish buy tell',
+  ),
+);
+const OWN_NEED = new RegExp(
+  `(?:^|[^\\w'])(?:i need to|i must|i've got to|i should probably|i really should) (?:${ADVERB} )*([a-z-]+)\\b ?(.*)$`,
+);
 const OWN_DUTY = new RegExp(
   `(?:^|[^\\w'])(?:i (?:still|also) (?:have to|need to|must|should)|i'd better|i had better|i've still got to|i've got to remember to) (?:${ADVERB} )*([a-z-]+)\\b ?(.*)$`,
 );
@@ -134,6 +142,9 @@ export function commitmentIn(plain: string): CommitmentForm | null {
   const duty = OWN_DUTY.exec(plain);
   if (duty !== null && ACTIONS.has(duty[1] as string))
     return { strength: 'promise', verb: duty[1] as string, object: duty[2] as string, ours: false };
+  const need = OWN_NEED.exec(plain);
+  if (need !== null && ADMIN.has(need[1] as string) && /\S/.test(need[2] ?? '') && !/\byou\b/.test(need[2] ?? ''))
+    return { strength: 'promise', verb: need[1] as string, object: need[2] as string, ours: false };
   const let_me = LET_ME.exec(plain);
   if (let_me !== null && !NO_LET_ME.test(`${let_me[1]} ${let_me[2]}`))
     return { strength: 'promise', verb: let_me[1] as string, object: let_me[2] as string, ours: false };
@@ -227,6 +238,8 @@ const NEVER_IMPERATIVE =
   /^(?:(?:please )?do(?: (?:it|that|so))?[.!]?$|(?:please )?do\b[.,] |let's|come (?:in|on|again)|go (?:ahead|on)|hold (?:on|still)|wait|look\b(?! (?:at|into|up|after|for))|see\b|have (?:a seat|a nice|fun)|take (?:care|your time|a seat)|lie down|sit|mind\b|try me|call me|get (?:well|out)|give me a (?:second|minute|moment)|stop\b|talk about|keep going|tell me|show me|excuse|forget (?:it|that)|don't|do you|do we|do i|do they|does|use \w+ing|check \.|back (?:to|in|when)|help yourself|leave it (?:open|there|at)|let (?:me|us)(?! (?:have|know))|move on|moving|open the question|cut it|give (?:or take|up)|make it|make sense|check|watch out|turn out|plan [ab]\b|test\b.* (?:is|was|are)\b|report\b.* (?:is|was)\b|(?:copy|water|phones?|record|drive|paint|park|post|book|plan|ring|cook|cover|place|talk|track|transfer|update|upgrade|visit|watch|walk|count|deal|design|document|help|hand|list|mark|measure|order|process|request|research|reserve|return|review|report|rent|repair|schedule|search|share|sort|start|store|supply|text|touch|train|type) (?:is|are|was|were|has|have|will|can|could|away|needs?|should|must|of|until|or)\b|note\b.* (?:is|was)\b|cover\b.* (?:is|was)\b|back at\b|water\b.* (?:is|was)\b)/;
 const ADVICE =
   /(?:^|[^\w'])you(?:'ll)? (?:just |also |really |still )*(?:need to|have to|must|should|ought to|'d better|could|might|can|might want to) (?:just |also |then )*([a-z-]+)\b ?(.*)$/;
+const PERSON_DOING =
+  /^you're (doing|making|bringing|taking|cooking|writing|calling|booking|buying|paying|driving|organi[sz]ing|on) (.+)$/;
 const PERSON_DOES =
   /^you (?:just |also |can |then )*(do|take|write|bring|make|call|ring|book|buy|ask|tell|send|get|print|cook|pay|organi[sz]e|prepare|check|handle|order|clean|fetch|collect|drive|lead|start|finish) (.+)$/;
 const SHALL_I =
@@ -271,6 +284,8 @@ export function requestIn(plain: string): RequestForm | null {
   }
   const does = PERSON_DOES.exec(plain);
   if (does !== null) return { form: 'imperative', action: `${does[1]} ${does[2]}`, is_polite };
+  const doing = PERSON_DOING.exec(plain);
+  if (doing !== null && !plain.endsWith('?')) return { form: 'advice', action: `${doing[1]} ${doing[2]}`, is_polite };
   const advised = ADVICE.exec(plain);
   if (advised !== null && ACTIONS.has(advised[1] as string))
     return { form: 'advice', action: `${advised[1]} ${advised[2]}`, is_polite };

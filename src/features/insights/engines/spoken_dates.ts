@@ -19,6 +19,7 @@ type DatedSentence = {
 };
 
 const CHRONO = new Chrono(casual);
+const NOON = 12 * 60;
 /** For so many sentences a day stays what is spoken of. */
 const TOPIC_SENTENCES_MAX = 30;
 const MONTH_SENTENCES_MAX = 12;
@@ -61,7 +62,7 @@ export class SpokenDates {
     const words = spokenWords(text);
     const clock = this.#clockOf(sentence);
     const topic = this.#topicAt(place);
-    const days = daysIn(words, { today: clock.today, topic });
+    const days = daysIn(words, { today: clock.today, topic, is_afternoon: clock.minute >= NOON });
     const times = timesIn(words).filter(({ from, to }) => !days.some((day) => from < day.to && to > day.from));
     if (
       days.length === 0 &&
@@ -71,7 +72,7 @@ export class SpokenDates {
       return;
     const is_near = this.#topic !== null && place - this.#topic.place <= TIME_TOPIC_SENTENCES_MAX;
     this.#dated.set(place, { words, clock, days, times, topic_day: is_near ? topic.day : null });
-    const ahead = days.findLast(({ day, is_span }) => day > clock.today && is_span !== true);
+    const ahead = days.findLast(({ day, is_weak }) => day > clock.today && is_weak !== true);
     if (ahead !== undefined) this.#topic = { day: ahead.day, place, has_month: ahead.has_month === true };
     const month = monthAlone(words, days);
     if (month !== null) this.#month = { month, place };
@@ -108,7 +109,7 @@ export class SpokenDates {
     for (const [at, sentence] of sentences.entries()) {
       const dated = this.#dated.get(sentence.place);
       // For how long something is done is no day of something else.
-      if (at > 0 && dated?.days.every(({ is_span }) => is_span === true) === true && dated.days.length > 0) continue;
+      if (at > 0 && dated?.days.every(({ is_weak }) => is_weak === true) === true && dated.days.length > 0) continue;
       const own = dated === undefined ? null : (momentIn(dated) ?? chronoMoment(sentence, dated));
       if (dated === undefined || own === null) continue;
       // One may say the day and another one the time.
@@ -145,14 +146,26 @@ function momentIn({ words, clock, days, times, topic_day }: DatedSentence): Spok
   );
   const day =
     single.find((one) => DEADLINE.has(preposition(one)) || words[one.from] === 'end') ??
-    single.find(({ is_span }) => is_span !== true) ??
+    single.find(({ is_weak }) => is_weak !== true) ??
     single[0];
   const time =
     times.find((one) => !['from', 'until', 'till', 'after', 'to'].includes(words[one.from - 1] ?? '')) ?? times[0];
-  if (day !== undefined) return { day: day.day, minute: time?.minute ?? null };
+  if (day !== undefined) return { day: day.day, minute: time === undefined ? null : minuteOn(day.day, time, clock) };
   if (time === undefined || days.length > 0) return null;
-  if (topic_day !== null && topic_day >= clock.today) return { day: topic_day, minute: time.minute };
-  return { day: time.minute > clock.minute ? clock.today : clock.today + 1, minute: time.minute };
+  if (topic_day !== null && topic_day >= clock.today)
+    return { day: topic_day, minute: minuteOn(topic_day, time, clock) };
+  const minute = minuteOn(clock.today, time, clock);
+  return {
+    day: minute > clock.minute ? clock.today : clock.today + 1,
+    minute: minute > clock.minute ? minute : time.minute,
+  };
+}
+
+/** "At seven", said in the afternoon of that day, is this evening. */
+function minuteOn(day: number, { minute, is_exact }: TimeMention, clock: SpokenClock): number {
+  const is_evening =
+    day === clock.today && !is_exact && minute < NOON && minute <= clock.minute && minute + NOON > clock.minute;
+  return is_evening ? minute + NOON : minute;
 }
 
 /** Other forms of dates with digits, such as 7/12/2027. */

@@ -11,13 +11,14 @@ export type DayMention = {
   /** A day of the month that was said without a month: another month may be meant. */
   date_alone?: number;
   has_month?: boolean;
-  is_span?: boolean;
+  /** Counts where nothing else names a day. */
+  is_weak?: boolean;
   weekday?: number;
 };
 
 /** The day that was named last, and a month that was named without a day. */
 export type DayTopic = { day: number | null; month: number | null };
-type DayContext = { today: number; topic: DayTopic };
+type DayContext = { today: number; topic: DayTopic; is_afternoon: boolean };
 
 const WEEKDAYS = new Map(
   ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'].flatMap((name, at) => [
@@ -121,7 +122,7 @@ function dayAt(words: readonly string[], at: number, context: DayContext): DayMe
   return null;
 }
 
-function todayForms(words: readonly string[], at: number, { today }: DayContext): DayMention | null {
+function todayForms(words: readonly string[], at: number, { today, is_afternoon }: DayContext): DayMention | null {
   const [word, next, after] = [words[at] ?? '', words[at + 1] ?? '', words[at + 2] ?? ''];
   if (word === 'today' || word === 'tonight') return { day: today, from: at, to: at + 1 };
   if (word === 'tomorrow') return { day: today + 1, from: at, to: at + 1 };
@@ -132,6 +133,10 @@ function todayForms(words: readonly string[], at: number, { today }: DayContext)
     return { day: today, from: at, to: at + 2 };
   if (word === 'right' && next === 'after' && /^(?:this|the|that)$/.test(after))
     return { day: today, from: at, to: at + 3 };
+  if (is_afternoon && word === 'in' && next === 'the' && after === 'morning')
+    return { day: today + 1, from: at, to: at + 3, is_weak: true };
+  if (word === 'after' && /^(?:school|work|lunch|dinner|class|breakfast|supper)$/.test(next))
+    return { day: today, from: at, to: at + 2, is_weak: true };
   if (word === 'on' && /^(?:your|my|the)$/.test(next) && after === 'way') return { day: today, from: at, to: at + 3 };
   return null;
 }
@@ -156,8 +161,9 @@ function relativeForms(words: readonly string[], at: number, { today }: DayConte
   if (number === null) return null;
   const unit = words[number.to]?.replace(/'(?:s|)$/, '') ?? '';
   const to = number.to + 1;
+  const is_from_now = /^from (?:now|today)$/.test(words.slice(to, to + 2).join(' '));
   if (unit === 'month' || unit === 'months') {
-    if (!is_in) return null;
+    if (words[at] !== 'in' && words[at] !== 'within' && !is_from_now) return null;
     const { year, month, date } = partsOf(today);
     const day = Math.min(dayOf(year, month + number.value, date), monthEnd(year, month + number.value));
     return { day, from: at, to };
@@ -165,16 +171,16 @@ function relativeForms(words: readonly string[], at: number, { today }: DayConte
   const days = SPAN_DAYS.get(unit);
   if (days === undefined) return null;
   const ahead = today + number.value * days;
-  const tail = words.slice(to, to + 2).join(' ');
-  if (/^from (?:now|today)$/.test(tail)) return { day: ahead, from: at, to: to + 2 };
+  if (words[to] === 'today') return { day: ahead, from: at, to: to + 1 };
+  if (is_from_now) return { day: ahead, from: at, to: to + 2 };
   if (words[to] === 'from' && words[to + 1] === 'tomorrow') return { day: ahead + 1, from: at, to: to + 2 };
-  if (unit === 'week' && words[to] === 'on' && WEEKDAYS.has(words[to + 1] ?? '')) {
+  if (days >= 7 && words[to] === 'on' && WEEKDAYS.has(words[to + 1] ?? '')) {
     const weekday = WEEKDAYS.get(words[to + 1] ?? '') as number;
-    return { day: nextWeekday(weekday, today) + 7 * number.value, from: at, to: to + 2 };
+    return { day: nextWeekday(weekday, today) + days * number.value, from: at, to: to + 2 };
   }
   if (!is_in || next === 'next' || words[to] === 'ago') return null;
   // "for two weeks" ends then.
-  return words[at] === 'for' ? { day: ahead, from: at, to, is_span: true } : { day: ahead, from: at, to };
+  return words[at] === 'for' ? { day: ahead, from: at, to, is_weak: true } : { day: ahead, from: at, to };
 }
 
 /** Days that are told by the one that was named before: "that morning", "the night before", "the Monday of that week". */
@@ -185,7 +191,11 @@ function topicForms(words: readonly string[], at: number, { topic }: DayContext)
     return { day: topic.day, from: at, to: at + 2 };
   if (word === 'that' && (next === 'day' || PARTS_OF_DAY.has(next))) return { day: topic.day, from: at, to: at + 2 };
   if (word === 'the' && next === 'same' && after === 'day') return { day: topic.day, from: at, to: at + 3 };
+  if (/^(?:by|before|until|till)$/.test(word) && next === 'then') return { day: topic.day, from: at + 1, to: at + 2 };
   if (word !== 'the') return null;
+  if (next === 'following' && after === 'day') return { day: topic.day + 1, from: at, to: at + 3 };
+  const following = next === 'following' ? WEEKDAYS.get(after) : undefined;
+  if (following !== undefined) return { day: nextWeekday(following, topic.day), from: at, to: at + 3 };
   const weekday = WEEKDAYS.get(next);
   const tail = words.slice(at + 2, at + 5).join(' ');
   const ends = (to: number) => /^(?:[,.;?!]|at|and|in|so|by|i|we|with|okay)?$/.test(words[to] ?? '');
@@ -260,6 +270,7 @@ function weekdayForms(words: readonly string[], at: number, { today }: DayContex
   // "on Tuesdays" is a habit.
   if (words[place]?.endsWith('days') === true) return null;
   const tail = words.slice(place + 1, place + 3).join(' ');
+  if (tail === 'after next') return { day: nextWeekday(weekday, today) + 7, from: at, to: place + 3, weekday };
   const monday = today - weekdayOf(today);
   if (tail === 'next week') return { day: monday + 7 + weekday, from: at, to: place + 3, weekday };
   if (tail === 'this week') return { day: monday + weekday, from: at, to: place + 3, weekday };

@@ -3,7 +3,13 @@ import { numberAt } from './spoken_numbers.js';
 /** Times of day that a sentence names: "at nine", "half past eleven", "ten past nine", "by 5 pm". */
 
 /** `minute`: since midnight. */
-export type TimeMention = { minute: number; from: number; to: number };
+export type TimeMention = {
+  minute: number;
+  from: number;
+  to: number;
+  /** Whether it says which half of the day it means. */
+  is_exact: boolean;
+};
 
 /** Before an hour that is a number alone. */
 const BEFORE_HOUR = new Set([
@@ -26,6 +32,7 @@ const FOLLOWS_HOUR = new Set(
    friday saturday sunday that but when instead until till is works`.split(/\s+/),
 );
 const NOON = 12 * 60;
+const DAYS = /^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|today|tonight)$/;
 /** Without a word for it, hours before this one are of the afternoon. */
 const AFTERNOON_BEFORE = 7;
 
@@ -44,8 +51,8 @@ export function timesIn(words: readonly string[]): TimeMention[] {
 
 function timeAt(words: readonly string[], at: number): TimeMention | null {
   const word = words[at] ?? '';
-  if (word === 'noon' || word === 'midday') return { minute: NOON, from: at, to: at + 1 };
-  if (word === 'midnight') return { minute: 24 * 60 - 1, from: at, to: at + 1 };
+  if (word === 'noon' || word === 'midday') return { minute: NOON, from: at, to: at + 1, is_exact: true };
+  if (word === 'midnight') return { minute: 24 * 60 - 1, from: at, to: at + 1, is_exact: true };
   const digits = /^(\d{1,2})[:.h](\d{2})$/.exec(word);
   if (digits !== null)
     return clock(Number(digits[1]), Number(digits[2]), { words, from: at, to: at + 1, is_exact: true });
@@ -68,6 +75,15 @@ function pastForms(words: readonly string[], at: number): TimeMention | null {
     if (words[place] === 'minutes') place++;
   }
   const which = words[place] ?? '';
+  // "half eight" is half past eight.
+  const half_hour = word === 'half' ? numberAt(words, place) : null;
+  if (
+    half_hour !== null &&
+    half_hour.value >= 1 &&
+    half_hour.value <= 12 &&
+    (BEFORE_HOUR.has(words[at - 1] ?? '') || DAYS.test(words[at - 1] ?? ''))
+  )
+    return clock(half_hour.value, 30, { words, from: at, to: half_hour.to, is_exact: false });
   if (which !== 'past' && which !== 'to') return null;
   // "from five to eight" is a span.
   if (which === 'to' && words[at - 1] === 'from') return null;
@@ -88,8 +104,14 @@ function hourForms(words: readonly string[], at: number): TimeMention | null {
   const next = words[hour.to] ?? '';
   if (next === "o'clock" || /^(?:am|pm)$/.test(next))
     return clock(hour.value, 0, { words, from: at, to: hour.to, is_exact: false });
-  if (!BEFORE_HOUR.has(words[at - 1] ?? '')) return null;
   const before = words[at - 1] ?? '';
+  const after_hour = words.slice(hour.to, hour.to + 3).join(' ');
+  if (/^in the (?:morning|afternoon|evening)$/.test(after_hour) && hour.value >= 1 && hour.value <= 12)
+    return clock(hour.value, 0, { words, from: at, to: hour.to, is_exact: false });
+  const day_before = DAYS.test(before) || (before === ',' && DAYS.test(words[at - 2] ?? ''));
+  const is_pair =
+    day_before && minutes !== null && minutes.value >= 10 && minutes.value < 60 && hour.value >= 1 && hour.value <= 12;
+  if (!BEFORE_HOUR.has(before) && !is_pair) return null;
   if (before === 'it' && words[at - 2] !== 'make') return null;
   if (before === 'to' && !/^(?:from|it|that)$/.test(words[at - 3] ?? words[at - 2] ?? '')) return null;
   const has_minutes = minutes !== null && minutes.value >= 5 && minutes.value < 60 && hour.value <= 24;
@@ -119,5 +141,6 @@ function clock(hour: number, minutes: number, { words, from, to, is_exact }: Clo
   }
   const plain = half_of_day === null ? hour : (hour % 12) + (half_of_day === 'pm' ? 12 : 0);
   const minute = plain * 60 + minutes;
-  return minute < 0 || minute >= 24 * 60 ? null : { minute, from, to: Math.max(end, from + 1) };
+  const is_told = is_exact || half !== null || /in the (?:morning|afternoon|evening)/.test(after);
+  return minute < 0 || minute >= 24 * 60 ? null : { minute, from, to: Math.max(end, from + 1), is_exact: is_told };
 }

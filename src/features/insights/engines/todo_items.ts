@@ -29,11 +29,18 @@ const FOLLOW_UP =
   /\b(?:get back to|follow up|let (?:you|\w+) know|call (?:you|him|her|them) back|come back to (?:you|him|her|them))\b/;
 const THANKS =
   /^(?:(?:oh|okay|good|great|perfect|wonderful|lovely|nice),? )*(?:thanks|thank you|wonderful|perfect|great|lovely|good|brilliant|excellent|please do|do that|nice|you're an? \w+|that would be|would be|super|cool|fantastic|amazing|appreciated)\b/;
+const ASSENT_ALONE =
+  /^(?:okay|ok|fine|yes|yes please|sure|alright|all right|deal|that works|works|yeah)(?: \S+)?[.!]?$/;
 const IS_YOURS =
   /^(?:is (?:that|this|it) (?:yours|one for you|something for you)|yours|can (?:that|it) be yours|that's yours|that one's yours)\b/;
 const DELEGATED_PREFIX = /\b(?:let's say|then|so|okay|done|good|agreed|from now on|right|fine)\b/;
 const DUE_FRAGMENT =
   /^(?:(?:and|but|so|say|maybe|probably|ideally|latest|well|or|not|is|it|that|this|would|okay|give me|let's say|better|make it|how about),? )*(?:by|on|at|before|until|till|in|within|this|next|tomorrow|today|tonight|the|end|mon|tues|wednes|thurs|fri|satur|sun|goes|will be|needs|has to be|\d|half|quarter|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|first thing|latest)/;
+const DEADLINE_FRAGMENT =
+  /^(?:(?:but|and|ideally|preferably|please|latest),? )*(?:by|before|until|not later than|no later than|end of)\b/;
+const WHEN = /^(?:(?:and|okay|so|great|good|thanks),? )*(?:by |until |till )?when\b(?: \S+){0,5}\??$/;
+const NEEDED =
+  /\b(?:i|we|they) need (?:it|them|that|those)\b|\b(?:it|that|they)(?:'s| is|'re| are) (?:due|needed|for)\b|\bdeadline\b/;
 const DELIVERS = /^you(?:'ll| will| can| get)? (?:have|get|pick|collect|expect)\b/;
 /** "I see him on Sunday anyway" */
 const ASIDE_WORDS_MAX = 10;
@@ -63,14 +70,14 @@ export class TodoFinder {
       names.length === 0
         ? null
         : new RegExp(
-            `(?:^|[^\\w'])(${names.join('|')}) (?:owns|takes|does|handles|covers|leads|runs|writes|brings|books|pays for|calls|is responsible for|looks after|is in charge of|takes care of|organi[sz]es|will \\w+|is going to \\w+|is doing|is taking|is on) (.+)$`,
+            `(?:^|[^\\w'])(${names.join('|')}) (?:owns|takes|does|handles|covers|leads|runs|writes|brings|books|pays for|calls|is responsible for|(?:is|'s) (?:doing|taking|bringing|making|driving|cooking|writing|calling|booking|buying|paying|getting|handling)|looks after|is in charge of|takes care of|organi[sz]es|will \\w+|is going to \\w+|is doing|is taking|is on) (.+)$`,
           );
   }
 
   /** Looks at a sentence; those before it have been looked at. */
   look(sentence: DialogueSentence): void {
     if (sentence.plain === '' || this.#used.has(sentence.place)) return;
-    if (this.#amends(sentence)) return;
+    if (this.#amends(sentence) || this.#asksWhen(sentence)) return;
     const commitment = sentence.is_question ? null : commitmentIn(sentence.lower);
     const request = isReminding(sentence.said) ? null : this.#requestOf(sentence);
     if (commitment !== null && this.#isMeant(sentence, commitment)) this.#commit(sentence, commitment);
@@ -91,12 +98,13 @@ export class TodoFinder {
   #isMeant(sentence: DialogueSentence, { strength, object, ours }: CommitmentForm): boolean {
     if (ours && sentence.speaker === null) return false;
     if (strength === 'promise') return true;
-    if (/,? but\b/.test(object) || /\bif\b/.test(object)) return false;
+    if (/(?:^|,? )but\b/.test(object) || /\bif\b/.test(object)) return false;
     if (this.#dates.hasDay(sentence)) return true;
     if (this.#asked.some((asked) => this.#isOpen(asked, sentence) && !isSameSpeaker(asked.sentence, sentence)))
       return strength === 'offer';
     const [reply] = this.#dialogue.replies(sentence, 1);
-    return reply?.[0] !== undefined && THANKS.test(reply[0].said);
+    const said = reply?.[0]?.said ?? '';
+    return THANKS.test(said) || (strength === 'offer' && ASSENT_ALONE.test(said));
   }
 
   #commit(sentence: DialogueSentence, { verb, object }: CommitmentForm): void {
@@ -337,6 +345,19 @@ export class TodoFinder {
     return true;
   }
 
+  /** "By when?" "By Friday." */
+  #asksWhen(sentence: DialogueSentence): boolean {
+    const last = this.items.at(-1);
+    const end = last?.said.at(-1);
+    if (last === undefined || end === undefined || sentence.place - end.place > 3 || !WHEN.test(sentence.said))
+      return false;
+    const [reply = []] = this.#dialogue.replies(sentence, 1);
+    const dated = reply.slice(0, 2).filter((one) => this.#dates.hasDay(one) || this.#dates.hasTime(one));
+    last.due_in.unshift(...dated.reverse());
+    last.said.push(...dated);
+    return dated.length > 0;
+  }
+
   #add({ sentence, asked, owner, kind, reply = [] }: NewTodo): void {
     const { text, said } = this.#worded(sentence, asked);
     const whole = new Set(said);
@@ -347,7 +368,12 @@ export class TodoFinder {
     whole.add(sentence);
     const ordered = [...whole].sort((a, b) => a.place - b.place);
     for (const { place } of ordered) this.#used.add(place);
-    const near = [...reply.slice(0, 3), ...this.#dialogue.rest(sentence).slice(0, 1)];
+    const asked_rest = asked === null ? [] : this.#dialogue.rest(asked.sentence).slice(0, 2);
+    const [next = []] = reply.length === 0 ? [] : this.#dialogue.replies(sentence, 1);
+    const deadlines = [...asked_rest, ...next.slice(0, 2)].filter(
+      ({ lower }) => DEADLINE_FRAGMENT.test(lower) || NEEDED.test(lower),
+    );
+    const near = [...reply.slice(0, 3), ...this.#dialogue.rest(sentence).slice(0, 1), ...deadlines];
     const fragments = near.filter((one) => isDueFragment(one) && commitmentIn(one.lower) === null);
     const is_requester = asked !== null && asked.sentence.speaker !== owner && asked.request.form !== 'offer';
     const is_promise = asked === null || asked.sentence === sentence || commitmentIn(sentence.lower) !== null;
@@ -401,7 +427,7 @@ type NewTodo = {
 function isDueFragment({ lower, plain }: DialogueSentence): boolean {
   if (plain === '') return false;
   const is_short = lower.split(' ').length <= ASIDE_WORDS_MAX && !NOT_ASIDE.test(lower);
-  return is_short || DUE_FRAGMENT.test(lower) || DELIVERS.test(lower);
+  return is_short || DUE_FRAGMENT.test(lower) || DELIVERS.test(lower) || NEEDED.test(lower);
 }
 
 /** "Can you close those?" as what is to be done: "close those". */
