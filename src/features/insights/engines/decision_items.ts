@@ -65,9 +65,9 @@ const CHOSEN =
 const SO_IT_IS = /^(?:so )?(?:it's|it is|that's|we have|we've got) /;
 /** Asks whether something is settled that way. */
 const CONFIRMS =
-  /^(?:(?:okay|right|and|good|fine),? )*so (?!are we (?:all )?agreed)(?:we|we're|it's|that's|the|no|it|you|everyone)\b.*\?$|^(?:(?:okay|right|and|good|fine|so),? )*(?:\S+ ){1,6}then\?$/;
+  /^(?:(?:okay|right|and|good|fine),? )*so (?:we|we're|it's|that's|the|no|it|you|everyone)\b.*\?$|^(?:(?:okay|right|and|good|fine|so),? )*(?:\S+ ){1,6}then\?$/;
 const ALL_HAPPY =
-  /^(?:(?:okay|so|and|right),? )*(?:(?:is |are )?(?:everyone|everybody|all|we all|you all|both)(?: \S+)? (?:happy|okay|ok|fine|agreed|agree|good|in favou?r)|any objections|anyone against|all agreed|agreed|deal)\b.*\?$/;
+  /^(?:(?:okay|so|and|right),? )*(?:(?:is |are )?(?:everyone|everybody|all|you all|both)(?: \S+)? (?:happy|okay|ok|fine|agreed|agree|good|in favou?r)|any objections|anyone against|all agreed|agreed|deal)\b.*\?$/;
 const CHOSEN_WORDS_MAX = 8;
 const DAY_WORDS_MAX = 6;
 const HAS_VERB =
@@ -78,6 +78,8 @@ const PLANS_FOR =
 const REACTIONS_MAX = 3;
 /** A proposal is open for so many sentences. */
 const PROPOSAL_SENTENCES_MAX = 10;
+/** A proposal so near is what "it" is. */
+const NEAR_SENTENCES = 5;
 const MATTER_WORDS_MIN = 1;
 
 export class DecisionFinder {
@@ -103,6 +105,9 @@ export class DecisionFinder {
   #settles(sentence: DialogueSentence): boolean {
     const { said, lower, is_question } = sentence;
     if (is_question || isAppointment(lower) || /^but then\b/.test(said)) return false;
+    const commitment = commitmentIn(lower);
+    // What one person promises is a task.
+    if (commitment?.strength === 'promise' && !commitment.ours && !/\b(?:we|let's)\b/.test(lower)) return false;
     if (PLANS_FOR.test(lower)) return this.#proposesPlan(sentence);
     if (isHypothetical(lower)) return false;
     const is_dated = this.#dates.hasDay(sentence) || this.#dates.hasTime(sentence);
@@ -195,12 +200,24 @@ export class DecisionFinder {
   #isTakenBack(sentence: DialogueSentence): boolean {
     const [next] = this.#dialogue.rest(sentence);
     if (next !== undefined && /^(?:no|wait|actually|hang on|hold on|oh no)\b/.test(next.said)) return true;
+    if (this.#isCountered(sentence)) return true;
     const [reply] = this.#dialogue.replies(sentence, 1);
     return (
       reply?.[0] !== undefined &&
       reactionIn(reply[0].said) === 'objects' &&
       !/^(?:no|none)[,.]? (?:\S+ )?(?:problem|objection)|^no \S+[.!]?$/.test(reply[0].said)
     );
+  }
+
+  /** "Let's do it at ten." "Could we do eleven?" */
+  #isCountered(sentence: DialogueSentence): boolean {
+    if (!/^let's\b/.test(sentence.lower) || !this.#isTimed(sentence)) return false;
+    const replies = this.#dialogue.replies(sentence, REACTIONS_MAX).flat();
+    return replies.some((one) => one.is_question && STRONG_PROPOSAL.test(one.lower) && this.#isTimed(one));
+  }
+
+  #isTimed(sentence: DialogueSentence): boolean {
+    return this.#dates.hasDay(sentence) || this.#dates.hasTime(sentence);
   }
 
   // --- proposals --------------------------------------------------------------------------------------------------------
@@ -345,7 +362,8 @@ export class DecisionFinder {
   #worded(sentence: DialogueSentence, proposal: Proposal | null): { text: string; said: DialogueSentence[] } {
     if (standsAlone(sentence) && !(hasOpenPronoun(sentence.lower) && matterWords(sentence.lower).length < 4))
       return { text: sentence.plain, said: [sentence] };
-    const proposed = this.#named(sentence) ?? proposal?.sentence ?? null;
+    const is_near = proposal !== null && sentence.place - proposal.sentence.place <= NEAR_SENTENCES;
+    const proposed = this.#named(sentence) ?? (is_near ? proposal.sentence : null);
     if (this.#isFragment(sentence) && proposed !== null)
       return { text: withContext(sentence.plain, proposed), said: [proposed, sentence] };
     if (proposed !== null && this.#sharesMatter(proposed, sentence)) return { text: sentence.plain, said: [sentence] };

@@ -51,13 +51,13 @@ export class Dialogue {
           );
   }
 
-  add(sentence: Sentence): void {
+  add(sentence: Sentence): DialogueSentence {
     const said = lowered(sentence.text);
     const is_short = sentence.text.length <= CHARS_MAX && sentence.text.split(' ', WORDS_MAX + 1).length <= WORDS_MAX;
     const before = this.sentences.at(-1);
     const { addressed, text } = is_short ? this.#called(sentence) : { addressed: null, text: '' };
     const plain = is_short ? plainSentence(text) : '';
-    this.sentences.push({
+    const added = {
       ...sentence,
       said: is_short ? said : '',
       plain,
@@ -65,7 +65,9 @@ export class Dialogue {
       utterance: before !== undefined && isSameSpeaker(before, sentence) ? before.utterance : sentence.place,
       addressed,
       is_question: is_short && isQuestion(said, sentence),
-    });
+    };
+    this.sentences.push(added);
+    return added;
   }
 
   /** The speaker whose name it calls, and the rest of it. */

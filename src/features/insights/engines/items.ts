@@ -29,8 +29,7 @@ export async function itemsIn(
   const dialogue = new Dialogue(input.people);
   const dates = new SpokenDates(input.time_zone);
   for (const sentence of sentences) {
-    dialogue.add(sentence);
-    dates.read(sentence);
+    if (dialogue.add(sentence).said !== '') dates.read(sentence);
     await slices.pause();
   }
   const todo = new TodoFinder(dialogue, dates);
@@ -45,8 +44,13 @@ export async function itemsIn(
     await slices.pause();
   }
   const found = finders.flatMap(({ items }) => items).filter(({ kind }) => input.suggestion_kinds.includes(kind));
-  const items = distinct(found.filter((item) => !isDecided(item, found)).sort((a, b) => a.place - b.place));
-  return items.slice(0, LIMITS.suggestions_per_result_max).map((item) => suggestionOf(item, { dates, dialogue }));
+  const items: FoundItem[] = [];
+  for (const item of found.sort((a, b) => a.place - b.place)) {
+    if (items.length >= LIMITS.suggestions_per_result_max) break;
+    if (!isDecided(item, found)) addDistinct(items, item);
+    await slices.pause();
+  }
+  return items.map((item) => suggestionOf(item, { dates, dialogue }));
 }
 
 const GROUP = {
@@ -63,20 +67,16 @@ function isDecided({ kind, text, place }: FoundItem, found: readonly FoundItem[]
   return found.some((other) => other.kind === 'decision' && other.place === place);
 }
 
-/** Each matter once; what is said of it later adds to it. */
-function distinct(found: readonly FoundItem[]): FoundItem[] {
-  const kept: FoundItem[] = [];
-  for (const item of found) {
-    const same = kept.find((one) => GROUP[one.kind] === GROUP[item.kind] && isSameMatter(one, item));
-    if (same === undefined) {
-      kept.push(item);
-      continue;
-    }
-    same.owner ??= item.owner;
-    same.said = [...new Set([...same.said, ...item.said])];
-    same.due_in.push(...item.due_in);
+/** Adds an item, or what is said of one that there is already to that one. */
+function addDistinct(kept: FoundItem[], item: FoundItem): void {
+  const same = kept.find((one) => GROUP[one.kind] === GROUP[item.kind] && isSameMatter(one, item));
+  if (same === undefined) {
+    kept.push(item);
+    return;
   }
-  return kept;
+  same.owner ??= item.owner;
+  same.said = [...new Set([...same.said, ...item.said])];
+  same.due_in.push(...item.due_in);
 }
 
 function isSameMatter(one: FoundItem, other: FoundItem): boolean {

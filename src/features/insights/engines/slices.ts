@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** Work is interrupted after so many ms, so that other requests are answered. */
-const SLICE_MS_MAX = 8;
+const SLICE_MS_MAX = 5;
 
 /** Long work in slices: `pause` gives the event loop a turn where the present slice has lasted long enough. */
 export class Slices {
