@@ -1,6 +1,6 @@
 import { contextOf, hasOpenPronoun, standsAlone, withContext } from './context_words.js';
 import { type Dialogue, type DialogueSentence, isSameSpeaker } from './dialogue.js';
-import type { FoundItem } from './found_item.js';
+import { addDueIn, addSaid, type FoundItem } from './found_item.js';
 import { matterStems, matterWords } from './item_text.js';
 import { commitmentIn, isAppointment, isHypothetical, reactionIn } from './speech_forms.js';
 import type { SpokenDates } from './spoken_dates.js';
@@ -317,8 +317,8 @@ export class DecisionFinder {
     ) {
       if (matterWords(sentence.lower).length >= matterWords(before.text.toLowerCase()).length)
         before.text = sentence.plain;
-      before.said.push(sentence, ...more);
-      before.due_in.unshift(sentence);
+      addSaid(before, [sentence, ...more]);
+      addDueIn(before, [sentence], { first: true });
       before.place = sentence.place;
       for (const { place } of [sentence, ...more]) this.#used.add(place);
       return;
@@ -355,6 +355,9 @@ export class DecisionFinder {
   /** The nearest sentence before that has a word of it: what was proposed. */
   #named(sentence: DialogueSentence): DialogueSentence | null {
     if (!this.#isFragment(sentence)) return null;
+    const proposed = this.#proposals.findLast((one) => this.#sharesMatter(one.sentence, sentence));
+    if (proposed !== undefined && sentence.place - proposed.sentence.place <= PROPOSAL_SENTENCES_MAX)
+      return proposed.sentence;
     const before = this.#dialogue.before(sentence.place, PROPOSAL_SENTENCES_MAX);
     return before.find((one) => matterWords(one.lower).length > 1 && this.#sharesMatter(one, sentence)) ?? null;
   }

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../domain/limits.js';
-import { stems } from '../stems.js';
+import { stemmerOf } from '../../../domain/search/stemmers.js';
 
 /** Spoken sentences as a reader wants them: without what only fills, with a capital letter and one final stop. */
 
@@ -11,7 +11,7 @@ const OPENER =
 /** Answers what was said before; opens a sentence where a sign or a new clause follows. */
 const ANSWER =
   /^(?:yes please|yes|yeah|yep|no|nope|sure(?: thing)?|great|good(?: idea| point)?|perfect|fine|lovely|nice|wonderful|thanks|thank you|true|agreed|exactly|really|sorry|of course|fair (?:point|enough)|no problem|then|actually)(?:[,.!;:…—-]+\s*|\s+(?=(?:i|i'll|i'd|i'm|i've|we|we'll|let's|you|you'll|he|she|they|can|could|don't|remember|please|that's|it's|there's|so|and|but|somebody|someone|who|what|when|where|how)\b))/iu;
-const THEN = /^then\s+(?=(?:we|i|i'll|we'll|let's|it|somebody|someone|you|you'll)\b)/iu;
+const THEN = /^then\s+(?!the \S+ one\b)(?=\S+\s+\S+\s+\S+)/iu;
 /** Asks for assent after a sentence. */
 const TAG =
   /(?:[,;]?\s+(?:okay|ok|right|alright|all right|isn't it|aren't we|don't you think|you know|by the way|if that's okay|if that's all right|if you like|would you)\s*\?|[,;]\s+(?:okay|ok|right|you know|by the way|anyway|then|though))\s*[.?!]*$/iu;
@@ -22,6 +22,7 @@ const REPEATED =
   /\b((?:the|an?|i|it|we|you|he|she|they|and|but|to|in|of|on|so|is|was|my|your|if|or|for|with|what|when|i'm|it's|we're|that's|there's|we'll|i'll))(?:,?\s+\1\b)+(?!['’])/giu;
 const WEEKDAYS_AND_MONTHS =
   /\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|april|june|july|august|september|october|november|december)\b/giu;
+const STEMMER = stemmerOf('en');
 /** Words that name no matter. */
 const LIGHT = new Set(
   `a an the and or but so if then than that this these those there here it its is are was were be been am do does did done have has had i me my mine we us our you your
@@ -39,8 +40,7 @@ export function matterWords(text: string): string[] {
 
 /** Stems of those words. */
 export function matterStems(text: string): Set<string> {
-  const words = matterWords(text).map((word) => word.replace(/'s$/, ''));
-  return words.length === 0 ? new Set() : stems(words.join(' '), 'en');
+  return new Set(matterWords(text).map((word) => STEMMER.stem(word.replace(/'s$/, ''))));
 }
 
 /** A sentence without its openers, hesitations and tags, not yet with a capital letter and a stop. */

@@ -2,7 +2,7 @@ import { LIMITS } from '../../../domain/limits.js';
 import type { InsightInput } from '../insight_input.js';
 import { DecisionFinder } from './decision_items.js';
 import { Dialogue } from './dialogue.js';
-import type { FoundItem } from './found_item.js';
+import { addDueIn, addSaid, type FoundItem } from './found_item.js';
 import { matterStems, shownSentence } from './item_text.js';
 import { OpenQuestionFinder } from './open_question_items.js';
 import { ReminderFinder } from './reminder_items.js';
@@ -75,8 +75,8 @@ function addDistinct(kept: FoundItem[], item: FoundItem): void {
     return;
   }
   same.owner ??= item.owner;
-  same.said = [...new Set([...same.said, ...item.said])];
-  same.due_in.push(...item.due_in);
+  addSaid(same, item.said);
+  addDueIn(same, item.due_in, { first: false });
 }
 
 function isSameMatter(one: FoundItem, other: FoundItem): boolean {

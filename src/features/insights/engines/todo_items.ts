@@ -1,6 +1,6 @@
 import { contextOf, hasOpenPronoun, standsAlone, withContext } from './context_words.js';
 import { answerOf, type Dialogue, type DialogueSentence, isSameSpeaker } from './dialogue.js';
-import type { FoundItem } from './found_item.js';
+import { addDueIn, addSaid, type FoundItem } from './found_item.js';
 import { matterStems, matterWords } from './item_text.js';
 import { isReminding } from './reminder_items.js';
 import {
@@ -38,6 +38,8 @@ const DUE_FRAGMENT =
   /^(?:(?:and|but|so|say|maybe|probably|ideally|latest|well|or|not|is|it|that|this|would|okay|give me|let's say|better|make it|how about),? )*(?:by|on|at|before|until|till|in|within|this|next|tomorrow|today|tonight|the|end|mon|tues|wednes|thurs|fri|satur|sun|goes|will be|needs|has to be|\d|half|quarter|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|first thing|latest)/;
 const DEADLINE_FRAGMENT =
   /^(?:(?:but|and|ideally|preferably|please|latest),? )*(?:by|before|until|not later than|no later than|end of)\b/;
+/** "I'll send it, okay?" */
+const ASSENT_TAG = /,? (?:okay|ok|all right|alright|right)\?$/;
 const WHEN = /^(?:(?:and|okay|so|great|good|thanks),? )*(?:by |until |till )?when\b(?: \S+){0,5}\??$/;
 const NEEDED =
   /\b(?:i|we|they) need (?:it|them|that|those)\b|\b(?:it|that|they)(?:'s| is|'re| are) (?:due|needed|for)\b|\bdeadline\b/;
@@ -78,7 +80,8 @@ export class TodoFinder {
   look(sentence: DialogueSentence): void {
     if (sentence.plain === '' || this.#used.has(sentence.place)) return;
     if (this.#amends(sentence) || this.#asksWhen(sentence)) return;
-    const commitment = sentence.is_question ? null : commitmentIn(sentence.lower);
+    const is_asked = sentence.is_question && !ASSENT_TAG.test(sentence.said);
+    const commitment = is_asked ? null : commitmentIn(sentence.lower);
     const request = isReminding(sentence.said) ? null : this.#requestOf(sentence);
     if (commitment !== null && this.#isMeant(sentence, commitment)) this.#commit(sentence, commitment);
     else if (!sentence.is_question && takesOver(sentence.lower)) this.#takeOver(sentence);
@@ -176,8 +179,8 @@ export class TodoFinder {
     if (matterWords(sentence.lower.replace(NUMBERS, '')).length > 1) return false;
     const is_answer = end.utterance !== sentence.utterance && this.#dates.hasTime(sentence);
     if (!is_answer && !(last.owner === sentence.speaker && hasOpenPronoun(sentence.lower))) return false;
-    last.due_in.push(sentence);
-    last.said.push(sentence);
+    addDueIn(last, [sentence], { first: false });
+    addSaid(last, [sentence]);
     return true;
   }
 
@@ -339,8 +342,8 @@ export class TodoFinder {
     if (!AMENDS.test(sentence.said) || !(this.#dates.hasDay(sentence) || this.#dates.hasTime(sentence))) return false;
     const [reply] = this.#dialogue.replies(sentence, 1);
     if (reply?.[0] !== undefined && reactionIn(reply[0].said) === 'objects') return false;
-    last.due_in.unshift(sentence);
-    last.said.push(sentence);
+    addDueIn(last, [sentence], { first: true });
+    addSaid(last, [sentence]);
     this.#used.add(sentence.place);
     return true;
   }
@@ -353,8 +356,8 @@ export class TodoFinder {
       return false;
     const [reply = []] = this.#dialogue.replies(sentence, 1);
     const dated = reply.slice(0, 2).filter((one) => this.#dates.hasDay(one) || this.#dates.hasTime(one));
-    last.due_in.unshift(...dated.reverse());
-    last.said.push(...dated);
+    addDueIn(last, dated.reverse(), { first: true });
+    addSaid(last, dated);
     return dated.length > 0;
   }
 

@@ -1,0 +1,168 @@
+import t, { type Test } from 'tap';
+import { LIMITS } from '../../../../src/domain/limits.js';
+import { Extractive } from '../../../../src/features/insights/engines/extractive.js';
+import type { InputTurn, InsightInput } from '../../../../src/features/insights/insight_input.js';
+import { inputOf } from '../../../fixtures/insight_input.js';
+
+/** Short dialogues of Ann, Bob and Cleo, and the one item that is in each. */
+
+const NAMES: Record<string, string> = { A: 'Ann', B: 'Bob', C: 'Cleo' };
+const engine = new Extractive();
+
+/** `A: …` says who speaks; a small letter, that the engine writes no punctuation. */
+function dialogue(lines: readonly string[], more: Partial<InsightInput> = {}): InsightInput {
+  const input = inputOf(lines.map((line) => line.slice(3)));
+  const turns = input.turns.map((turn, at): InputTurn => ({ ...turn, speaker: lines[at]?.[0]?.toUpperCase() ?? null }));
+  const people = Object.entries(NAMES).map(([label, name], at) => ({
+    ...{ label, name, contact_id: null, is_self: at === 0 },
+    who: { stream_id: turns[0]?.stream_id ?? '', speaker: at + 1 },
+  }));
+  return { ...input, turns, people, ...more };
+}
+
+async function itemsOf(lines: readonly string[], more: Partial<InsightInput> = {}): Promise<string[]> {
+  const { suggestions } = await engine.think(dialogue(lines, more));
+  return suggestions.map(({ kind, owner, text }) => `${kind} ${owner ?? '-'} ${text}`);
+}
+
+type ItemRow = [lines: string, item: string | null];
+
+async function hold(t: Test, rows: readonly ItemRow[]): Promise<void> {
+  for (const [lines, item] of rows) t.same(await itemsOf(lines.split(' / ')), item === null ? [] : [item], lines);
+}
+
+t.test('K-201 who promises, accepts or takes something is its owner', async (t) => {
+  await hold(t, [
+    ["A: I'll have a word with the landlord. / B: Good.", "task A I'll have a word with the landlord."],
+    ['A: Bob, can you order the chairs, please? / B: Sure.', 'task B Order the chairs.'],
+    ['A: Cleo, will you feed the cat? / C: I will.', 'task C Feed the cat.'],
+    ["A: Can you paint the fence? / B: I'd rather not. / A: All right.", null],
+    ['A: Should I cancel the cleaners? / B: Yes please.', 'task A Cancel the cleaners.'],
+    ['A: Do I have to bring a towel? / B: No.', null],
+    ['A: I can water the plants. / B: Thank you.', 'task A I can water the plants.'],
+    ['A: I can water the plants. / B: Hm.', null],
+    ['A: Let me ask the plumber. / B: Yes.', 'task A Let me ask the plumber.'],
+    ['A: Then Bob takes care of the tickets. / B: Fine with me.', 'task B Bob takes care of the tickets.'],
+    ["A: Somebody has to clear the attic. / C: I'll do that.", "task C Somebody has to clear the attic: I'll do that."],
+    ['A: Bob, you could ask the vet. / B: Good idea, I will.', 'task B You could ask the vet.'],
+    ['a: bob can you bring the drill / b: yeah sure', 'task B Bring the drill.'],
+    [
+      'A: I will get back to the bank about the loan. / B: Okay.',
+      'follow_up A I will get back to the bank about the loan.',
+    ],
+  ]);
+});
+
+t.test('K-202 a decision is what people settle, and a proposal that others agree to', async (t) => {
+  await hold(t, [
+    ['A: Then we go with the oak table. / B: Yes.', 'decision - We go with the oak table.'],
+    ["A: Let's cancel the second workshop. / B: Agreed.", "decision - Let's cancel the second workshop."],
+    ["A: Let's cancel the second workshop. / B: No, people like it.", null],
+    [
+      'A: We could hold it in the gym. / B: The gym is fine. / A: Good, the gym.',
+      'decision - We could hold it in the gym: the gym.',
+    ],
+    ['A: How about Tuesday? / B: Tuesday is bad. Wednesday? / A: Wednesday it is.', 'decision - Wednesday it is.'],
+    ['A: The lake or the hills? / B: The hills. / A: Okay, the hills.', 'decision - The lake or the hills: the hills.'],
+    [
+      'a: what about rice / b: we had rice yesterday / a: noodles then / b: yes noodles',
+      'decision - What about rice: noodles then.',
+    ],
+    ['A: Shall we sell the van? / B: Good idea.', 'decision - Shall we sell the van?'],
+    ['A: We could fly there. / B: No, too expensive.', null],
+    ["A: Let's move on to the next topic. / B: Okay.", null],
+    ['A: From now on the keys stay in the office. / B: Fine.', 'decision - From now on the keys stay in the office.'],
+    [
+      'A: If the rain stops by noon, we play outside. / B: Agreed.',
+      'decision - If the rain stops by noon, we play outside.',
+    ],
+  ]);
+});
+
+t.test('K-203 an open question is one of which somebody says that nobody knows', async (t) => {
+  await hold(t, [
+    ['A: Who pays for the damage? / B: No idea.', 'question - Who pays for the damage?'],
+    ['A: Will the bridge be open by spring? / B: Hard to say.', 'question - Will the bridge be open by spring?'],
+    ['A: Is the hall big enough? / B: We have to check.', 'question - Is the hall big enough?'],
+    ['a: is the hotel paid for / b: no idea', 'question - Is the hotel paid for?'],
+    ['A: How old is the roof? / B: Forty years.', null],
+    ["A: Who brings the salad? / B: I don't know. / C: I'll bring it.", "task C Who brings the salad: I'll bring it."],
+  ]);
+});
+
+t.test('K-204 reminders, meetings and deadlines', async (t) => {
+  await hold(t, [
+    ["A: And don't forget, the gas must be off. / B: Right.", "reminder - Don't forget, the gas must be off."],
+    ['A: Keep in mind that the bridge is closed. / B: True.', 'reminder - Keep in mind that the bridge is closed.'],
+    ['A: We meet again next Monday at nine. / B: Good.', 'reminder - We meet again next Monday at nine.'],
+    ['A: The licence expires at the end of April. / B: Noted.', 'reminder - The licence expires at the end of April.'],
+    ['A: Before I forget, how was the film? / B: Long.', null],
+    ["A: Don't remind me. / B: Ha.", null],
+    ['A: Do you remember the old office? / B: Yes.', null],
+  ]);
+});
+
+t.test('K-206 a text is a whole sentence with what it speaks of', async (t) => {
+  await hold(t, [
+    ["A: Okay, so, um, I'll, I'll send the, the keys, okay? / B: Yes.", "task A I'll send the keys."],
+    ['A: And I will paint the door, / B: Good.', 'task A I will paint the door.'],
+    ["a: okay i'll ring bob's mother on sunday / b: right", "task A I'll ring Bob's mother on Sunday."],
+    [
+      'A: The cellar door is broken. I will fix it on Monday. / B: Good.',
+      'task A The cellar door is broken: I will fix it on Monday.',
+    ],
+  ]);
+});
+
+t.test('K-207 no matter comes twice', async (t) => {
+  await hold(t, [
+    [
+      "A: I'll send the contract to the lawyer. / B: So who sends it? / A: I'll send the contract to the lawyer.",
+      "task A I'll send the contract to the lawyer.",
+    ],
+    ["A: Bob, can you book the boat? / B: Sure, I'll book the boat.", "task B I'll book the boat."],
+    ["A: Let's take the train. / B: Agreed. / A: Good, then we take the train.", 'decision - We take the train.'],
+  ]);
+});
+
+t.test('K-208 hypotheticals, excuses, answers and courtesies are no items', async (t) => {
+  await hold(t, [
+    ['A: If I had a boat I would sail to Malta. / B: Ha.', null],
+    ['A: I have to leave at four, my son has a match. / B: Okay.', null],
+    ["A: I'll be honest, I hated it. / B: Me too.", null],
+    ["A: I'll write that down. / B: Do.", null],
+    ['A: Can you hear me? / B: Yes.', null],
+    ["A: I'll never understand this. / B: No.", null],
+    ['A: You should have called me. / B: I know.', null],
+    ['A: I used to send them by post. / B: Really?', null],
+    ["A: We'll see. / B: Yes.", null],
+    ["A: I'll look at it at some point. / B: Fine.", null],
+  ]);
+});
+
+t.test('K-209 a long conversation is looked through in slices, and long turns cost little', async (t) => {
+  const lines = [
+    'A: Bob, can you call the mayor tomorrow at nine?',
+    'B: Sure.',
+    'A: Then we go with the oak.',
+    'B: Who knows?',
+  ];
+  const turns = dialogue(lines).turns;
+  const many = Array.from({ length: LIMITS.conversation_turns_max }, (_, at): InputTurn => {
+    const turn = turns[at % turns.length] as InputTurn;
+    return { ...turn, number: at + 1, start_ms: at * 6_000, end_ms: at * 6_000 + 5_000, text: `${turn.text} ${at}` };
+  });
+  let ended = false;
+  let between = 0;
+  const count = () => {
+    between += 1;
+    if (!ended) setImmediate(count);
+  };
+  setImmediate(count);
+  const { suggestions } = await engine.think(dialogue(lines, { turns: many }));
+  ended = true;
+  t.ok(suggestions.length <= LIMITS.suggestions_per_result_max);
+  t.ok(between > 20, 'others had their turn meanwhile');
+  for (const word of ['so ', 'no ', "i'll ", 'if ', 'okay, ', 'the ', 'at nine ', 'please ', 'a'])
+    t.same(await itemsOf([`A: ${word.repeat(5_000 / word.length)}`, 'B: Yes.']), [], word);
+});
