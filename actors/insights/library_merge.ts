@@ -69,7 +69,7 @@ const MEMORY_FIELDS = { kind: 'kind', text: 'text', evidence: 'evidence' } as co
  * person has deleted, dismissed or touched neither comes back nor goes. Rules K-076, K-077 and K-080; docs/areas.md, "Insights".
  */
 export function mergeInsights(known: KnownInsights, result: CheckedInsights): MergedInsights {
-  const dropped = { unsupported: result.unsupported, duplicate: 0, protected: 0 };
+  const dropped: Dropped = { unsupported: result.unsupported, duplicate: 0, protected: 0, ...result.left_out };
   const suggestions = mergeSuggestions(known, result.suggestions, dropped);
   const memories = mergeMemories(known, result.memories, dropped);
   const tally: InsightTally = {
@@ -94,7 +94,8 @@ function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dr
     if (op.op === 'new') {
       const is_known = of_conversation.some((one) => !isWithdrawn(one) && isSame(op, one));
       if (isSuppressed(known, 'suggestion', op)) dropped.protected += 1;
-      else if (is_known || created.some((one) => isSame(op, one)) || created.length >= room) dropped.duplicate += 1;
+      else if (is_known || created.some((one) => isSame(op, one))) dropped.duplicate += 1;
+      else if (created.length >= room) dropped.too_many = (dropped.too_many ?? 0) + 1;
       else created.push({ ...op, evidence: op.evidence.slice(0, LIMITS.evidence_spans_max) });
       continue;
     }
@@ -216,10 +217,10 @@ function mergeMemories(known: KnownInsights, ops: readonly MemoryOp[], dropped: 
       } else if (isSuppressed(known, 'memory', op)) dropped.protected += 1;
       else if (
         of_conversation.some((one) => one.pipeline_id === of.pipeline_id && isSame(op, one)) ||
-        created.some((one) => isSame(op, one)) ||
-        created.length >= room
+        created.some((one) => isSame(op, one))
       )
         dropped.duplicate += 1;
+      else if (created.length >= room) dropped.too_many = (dropped.too_many ?? 0) + 1;
       else {
         const { supersedes, ...body } = op;
         const memory = { ...body, evidence: op.evidence.slice(0, LIMITS.evidence_spans_max) };

@@ -28,6 +28,8 @@ type InsightPublication = {
   token: string;
   digest: string;
   engine: string | null;
+  /** Why another engine's result is not published in its place. */
+  failure?: string | undefined;
   result: CheckedInsights;
 };
 
@@ -88,7 +90,7 @@ export const publicationMessages = messagesOf<Library>()({
       ];
     },
     decide: ofLibrary((state, publication: InsightPublication, facts): Decision<Library, { tally: InsightTally }> => {
-      const { job: number, token, digest, engine, result } = publication;
+      const { job: number, token, digest, engine, failure = null, result } = publication;
       const before = tallyBefore(state.insights?.published ?? [], publication);
       if (before !== null) return { reply: isRefusal(before) ? before : { tally: before } };
       const held = heldJob({ job: number, token }, facts);
@@ -109,7 +111,7 @@ export const publicationMessages = messagesOf<Library>()({
       }
       const made = writeItems(writing, merged, { ...run, made_by: result.made_by });
       writeConversation(writing, { ...run, result, made });
-      const ended = { status: 'published' as const, run_id: claim.run_id, engine, failure: null, ...run.by };
+      const ended = { status: 'published' as const, run_id: claim.run_id, engine, failure, ...run.by };
       endJob(writing, job, { ...ended, dropped: merged.tally.dropped });
       const published = [...writing.insights.published, { token, digest, tally: merged.tally }];
       writing.insights = { ...writing.insights, published: published.slice(-LIMITS.publications_kept_max) };

@@ -263,9 +263,18 @@ export type CheckedInsights = {
   conversation: Pick<Conversation, 'title' | 'summary' | 'sentences' | 'topics' | 'participants' | 'language'>;
   suggestions: SuggestionOp[];
   memories: MemoryOp[];
-  /** The number of items that no turn supports. */
+  /** The number of items and sentences that no turn supports. */
   unsupported: number;
+  /** And of what was left out for another reason. */
+  left_out?: LeftOut;
 };
+
+/**
+ * Why a part of a result is left out before it is merged: it has not the form that was asked for, is of a kind that nobody
+ * wants, names an address that nobody said, or is more than a result holds.
+ */
+export const LEFT_OUT_REASONS = ['malformed', 'unwanted', 'address', 'too_many'] as const;
+export type LeftOut = Partial<Record<(typeof LEFT_OUT_REASONS)[number], number>>;
 
 /** `id`s are numbers of items of the library. Members that are absent stay as they are. */
 export type SuggestionOp =
@@ -315,7 +324,7 @@ export type InsightTally = {
   suggestions: number;
   memories: number;
   withdrawn: number;
-  dropped: { unsupported: number; duplicate: number; protected: number };
+  dropped: { unsupported: number; duplicate: number; protected: number } & LeftOut;
 };
 
 /** The outcome of a job, for debugging. */

@@ -347,7 +347,7 @@ export type DebugRun = {
   queued_at: string;
   /** When its result was published; null where there is none. */
   published_at: string | null;
-  /** The code of why it failed. */
+  /** The code of why it failed; of a published one, why the built-in engine had to do it. */
   failure: string | null;
   /** How much of its result was left out, and why. */
   dropped: {
@@ -357,6 +357,14 @@ export type DebugRun = {
     duplicate: number;
     /** A person had said otherwise. */
     protected: number;
+    /** It had not the form that was asked for. */
+    malformed: number;
+    /** It was of a kind that the pipeline does not want. */
+    unwanted: number;
+    /** It named an address that nobody said. */
+    address: number;
+    /** It was more than there is room for. */
+    too_many: number;
   };
 };
 
@@ -3944,6 +3952,14 @@ export type OperatorApi = {
           duplicate: number;
           /** Changes of what people have set. */
           protected: number;
+          /** It had not the form that was asked for. */
+          malformed?: number;
+          /** It was of a kind that the pipeline does not want. */
+          unwanted?: number;
+          /** It named an address that nobody said. */
+          address?: number;
+          /** It was more than there is room for. */
+          too_many?: number;
         };
       } | {
         /** Turns that it made. */
@@ -4092,7 +4108,7 @@ export type OperatorApi = {
           memories: number;
           /** What came to nothing. */
           dropped: {
-            /** unsupported: no turn bears it; duplicate: it was there; protected: people do not want it or set it otherwise. Else why all that waited of an account went. */
+            /** unsupported: no turn bears it; duplicate: it was there; protected: people set it otherwise; malformed, unwanted, address, too_many: left out. Else why all that waited of an account went. */
             reason: string;
             /** How many. */
             count: number;

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import {
   type CheckedInsights,
+  LEFT_OUT_REASONS,
+  type LeftOut,
   type MadeBy,
   MEMORY_KINDS,
   type MemoryOp,
@@ -129,10 +131,19 @@ const FORM = z.strictObject(RAW_INSIGHTS, 'must be an object');
 export type Refused = { path: string; message: string };
 export type Checked = { ok: true; insights: CheckedInsights } | { ok: false; refused: Refused };
 
-type Checking = { input: InsightInput; keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>; made_by: MadeBy };
+type Checking = {
+  input: InsightInput;
+  keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>;
+  made_by: MadeBy;
+  /** What whoever read the answer has left out of it already. */
+  left_out?: LeftOut | undefined;
+};
+
+/** Why a part of an answer is left out. */
+type Reason = 'unsupported' | keyof LeftOut;
 
 /** The part of an answer that may be published, or the first thing in it that no answer may say. */
-export function checkedInsights(raw: unknown, { input, keys, made_by }: Checking): Checked {
+export function checkedInsights(raw: unknown, { input, keys, made_by, left_out = {} }: Checking): Checked {
   const parsed = FORM.safeParse(raw);
   if (!parsed.success) return { ok: false, refused: refusedOf(parsed.error) };
   const said: RawInsights = parsed.data;
@@ -144,8 +155,15 @@ export function checkedInsights(raw: unknown, { input, keys, made_by }: Checking
   const memories = said.memories.map((item) => memoryOp(item, { input, stems }));
   const { title, topics } = said.conversation;
   const sentences = said.conversation.sentences.map((one) => sentenceOf(one, input));
-  const standing = fitting(sentences.filter((one) => one !== null));
-  const left_out = sentences.length - standing.length + (isBareSummary(parsed.data.conversation) ? 1 : 0);
+  const borne = sentences.filter((one) => typeof one !== 'string');
+  const standing = fitting(borne);
+  const told = [title, ...topics].filter((text) => text !== null && text.trim() !== '' && shown(text, input) === null);
+  const reasons = [
+    ...[...suggestions, ...memories, ...sentences].filter((one) => typeof one === 'string'),
+    ...told.map(() => 'address' as const),
+    ...(isBareSummary(parsed.data.conversation) ? (['unsupported'] as const) : []),
+    ...borne.slice(standing.length).map(() => 'too_many' as const),
+  ];
   return {
     ok: true,
     insights: {
@@ -158,9 +176,10 @@ export function checkedInsights(raw: unknown, { input, keys, made_by }: Checking
         participants: participantsOf(input),
         language,
       },
-      suggestions: suggestions.filter((op) => op !== null),
-      memories: memories.filter((op) => op !== null),
-      unsupported: [...suggestions, ...memories].filter((op) => op === null).length + left_out,
+      suggestions: suggestions.filter((op) => typeof op !== 'string'),
+      memories: memories.filter((op) => typeof op !== 'string'),
+      unsupported: reasons.filter((reason) => reason === 'unsupported').length,
+      left_out: leftOutOf(reasons, left_out),
     },
   };
 }
@@ -170,11 +189,18 @@ function isBareSummary({ summary, sentences }: { summary?: string | null | undef
   return summary !== null && summary !== undefined && summary.trim() !== '' && sentences.length === 0;
 }
 
-/** Null where nothing bears it. */
-function sentenceOf(raw: RawSentence, input: InsightInput): SummarySentence | null {
+function leftOutOf(reasons: readonly Reason[], before: LeftOut): LeftOut {
+  const counted = LEFT_OUT_REASONS.map((reason): [keyof LeftOut, number] => {
+    return [reason, reasons.filter((one) => one === reason).length + (before[reason] ?? 0)];
+  });
+  return Object.fromEntries(counted.filter(([, count]) => count > 0));
+}
+
+function sentenceOf(raw: RawSentence, input: InsightInput): SummarySentence | Reason {
   const borne = bornBy(raw.evidence, input);
-  const plain = borne === null ? null : itemText(raw.text, borne.turns);
-  return borne === null || plain === null || plain === undefined ? null : { text: plain, evidence: borne.spans };
+  if (borne === null) return 'unsupported';
+  const { text: plain = '', reason } = itemText(raw.text, borne.turns);
+  return reason ?? { text: plain, evidence: borne.spans };
 }
 
 /** The first of them, as many as a summary may hold. */
@@ -226,18 +252,18 @@ function wrongNumbers({ conversation, suggestions, memories }: RawInsights, inpu
 
 type Making = { input: InsightInput; stems: (text: string) => string[] };
 
-/** Null where nothing bears it. */
-function suggestionOp(raw: RawSuggestion, { input, stems }: Making): SuggestionOp | null {
+function suggestionOp(raw: RawSuggestion, { input, stems }: Making): SuggestionOp | Reason {
   const { op, ref, kind } = raw;
   if (op === 'withdraw') return { op, number: ref as number };
   const borne = bornBy(raw.evidence, input);
-  if (borne === null || !isAsked(kind, input.suggestion_kinds)) return null;
+  if (borne === null) return 'unsupported';
+  if (!isAsked(kind, input.suggestion_kinds)) return 'unwanted';
   const { turns, spans } = borne;
   const due = dueOf(raw, input, turns[0] as InputTurn);
-  const plain = itemText(raw.text, turns);
-  if (plain === null) return null;
+  const { text: plain, reason } = itemText(raw.text, turns);
+  if (reason !== undefined) return reason;
   if (op === 'new') {
-    if (plain === undefined) return null;
+    if (plain === undefined) return 'malformed';
     return {
       op,
       kind: kind as (typeof SUGGESTION_KINDS)[number],
@@ -259,19 +285,20 @@ function suggestionOp(raw: RawSuggestion, { input, stems }: Making): SuggestionO
   };
 }
 
-function memoryOp(raw: RawMemory, { input, stems }: Making): MemoryOp | null {
+function memoryOp(raw: RawMemory, { input, stems }: Making): MemoryOp | Reason {
   const { op, ref, kind } = raw;
   const known = input.memories.find((memory) => memory.ref === ref);
   // What came of other conversations is theirs: it can be contradicted, and stays readable.
-  if (op !== 'new' && known?.own !== true) return null;
+  if (op !== 'new' && known?.own !== true) return 'unsupported';
   if (op === 'withdraw') return { op, number: ref as number };
   const borne = bornBy(raw.evidence, input);
-  if (borne === null || !isAsked(kind, input.memory_kinds)) return null;
+  if (borne === null) return 'unsupported';
+  if (!isAsked(kind, input.memory_kinds)) return 'unwanted';
   const { turns, spans } = borne;
-  const plain = itemText(raw.text, turns);
-  if (plain === null) return null;
+  const { text: plain, reason } = itemText(raw.text, turns);
+  if (reason !== undefined) return reason;
   if (op === 'new') {
-    if (plain === undefined) return null;
+    if (plain === undefined) return 'malformed';
     const own = stems(plain);
     const supersedes = known !== undefined && contradicts(own, stems(known.text)) ? known.ref : null;
     return {
@@ -330,11 +357,15 @@ function isQuoteOf(quote: string, said: readonly string[]): boolean {
   return wordsInOrder(words, said) >= words.length * LIMITS.quote_borne_min;
 }
 
-/** Undefined where none was said, null where it may not be shown. */
-function itemText(said: string | null | undefined, turns: readonly InputTurn[]): string | null | undefined {
-  if (said === null || said === undefined) return undefined;
+/** Empty where no text was said; with the reason where it may not be shown. */
+function itemText(
+  said: string | null | undefined,
+  turns: readonly InputTurn[],
+): { text?: string; reason?: 'malformed' | 'address' } {
+  if (said === null || said === undefined) return {};
   const plain = cleanText(said);
-  return plain === '' || foreignAddresses(plain, turns).length > 0 ? null : plain;
+  if (plain === '') return { reason: 'malformed' };
+  return foreignAddresses(plain, turns).length > 0 ? { reason: 'address' } : { text: plain };
 }
 
 /** A member of the conversation itself, which all its turns bear. */

@@ -66,7 +66,7 @@ const insightsShape = z
               reason: z
                 .string()
                 .describe(
-                  'unsupported: no turn bears it; duplicate: it was there; protected: people do not want it or set it otherwise. Else why all that waited of an account went.',
+                  'unsupported: no turn bears it; duplicate: it was there; protected: people set it otherwise; malformed, unwanted, address, too_many: left out. Else why all that waited of an account went.',
                 ),
               count: count.describe('How many.'),
             }),

@@ -13,6 +13,7 @@ import type { FeatureServices } from '../services.js';
 import { defaultNumberOf } from '../transcripts/pipeline_access.js';
 import type { ReadableTranscript } from '../transcripts/transcript_pages.js';
 import { readableTranscript } from '../transcripts/transcript_reading.js';
+import { leftOutShape } from './insight_shapes.js';
 
 /** The runs of a recording, for debugging: no text is in them. Rule K-017. */
 
@@ -34,12 +35,16 @@ export const debugRunShape = z
     engine: z.string().nullable().describe('What did it, where that was said.'),
     queued_at: moment.describe('Since when it waits, or had waited.'),
     published_at: moment.nullable().describe('When its result was published; null where there is none.'),
-    failure: z.string().nullable().describe('The code of why it failed.'),
+    failure: z
+      .string()
+      .nullable()
+      .describe('The code of why it failed; of a published one, why the built-in engine had to do it.'),
     dropped: z
       .strictObject({
         unsupported: count.describe('No turn bears it; of a transcription: the engine itself doubted it.'),
         duplicate: count.describe('It was there already, or a person did not want it.'),
         protected: count.describe('A person had said otherwise.'),
+        ...leftOutShape,
       })
       .describe('How much of its result was left out, and why.'),
   })
@@ -54,7 +59,7 @@ type DebugRun = Omit<DebugRunView, 'queued_at' | 'published_at'> & {
   published_at_ms: number | null;
 };
 
-const NOTHING: InsightRun['dropped'] = { unsupported: 0, duplicate: 0, protected: 0 };
+const NOTHING = { unsupported: 0, duplicate: 0, protected: 0, malformed: 0, unwanted: 0, address: 0, too_many: 0 };
 const NOT_YET = { engine: null, published_at_ms: null, failure: null, dropped: NOTHING };
 
 /** A page of what workers made of a stream and what waits for them; what came last is first. */
@@ -192,6 +197,7 @@ function thoughtOf(run: InsightRun, pipeline_id: string): DebugRun {
   const { ended_at_ms, pipeline: _, conversation, ...rest } = run;
   return {
     ...rest,
+    dropped: { ...NOTHING, ...run.dropped },
     key: `${run.run_id} ${conversation}`,
     kind: 'insights',
     pipeline_id,

@@ -3,6 +3,7 @@ import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../../ac
 import { count, date, id, moment } from '../../access/response_schemas.js';
 import { RAW_INSIGHTS } from './checked_insights.js';
 import type { InsightWork } from './insight_jobs.js';
+import { leftOutShape } from './insight_shapes.js';
 
 /** The forms of a conversation as a job, and of its result. */
 
@@ -106,12 +107,16 @@ export const insightsPublished = z.strictObject({
       unsupported: count.describe('Items and sentences of the summary that no turn bears.'),
       duplicate: count.describe('Items that there were already, or that people did not want.'),
       protected: count.describe('Changes of what people have set.'),
+      malformed: leftOutShape.malformed.optional(),
+      unwanted: leftOutShape.unwanted.optional(),
+      address: leftOutShape.address.optional(),
+      too_many: leftOutShape.too_many.optional(),
     })
     .describe('What came to nothing.'),
 });
 
 export function insightJobView(work: InsightWork): z.infer<typeof insightJobShape> {
-  const { lease_until_ms, pipeline_id, engine, input, ...rest } = work;
+  const { lease_until_ms, pipeline_id, engine, input, made_by: _, ...rest } = work;
   const { started_at_ms, ended_at_ms, turns, people, suggestions, memories } = input;
   const { about, languages, vocabulary, context, time_zone, title, suggestion_kinds, memory_kinds, instructions } =
     input;

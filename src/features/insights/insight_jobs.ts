@@ -4,6 +4,7 @@ import type { ClaimedJob } from '../../../actors/insights/library_jobs.js';
 import {
   INSIGHTS_INDEX,
   type InsightTally,
+  type LeftOut,
   type MadeBy,
   type Unsettled,
 } from '../../../actors/insights/library_state.js';
@@ -55,11 +56,21 @@ export type InsightWork = ClaimedWork & {
   /** The name of the engine that the pipeline wants. */
   engine: string;
   conversation_id: string;
+  /** Who made the conversation that there is; null where there is none yet. */
+  made_by: MadeBy | null;
   input: InsightInput;
 };
 
 /** The result of a job, as a worker sends it. */
-export type InsightResult = JobResult & { raw: unknown; made_by: MadeBy; engine: string | null };
+export type InsightResult = JobResult & {
+  raw: unknown;
+  made_by: MadeBy;
+  engine: string | null;
+  /** Of the answer, what its reader has left out. */
+  left_out?: LeftOut;
+  /** The code of why it is not the answer of the engine that was to do it. */
+  failure?: string;
+};
 
 /** Conversations to look into, where something was said; libraries hold them. */
 export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTally> {
@@ -119,6 +130,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
       pipeline_id: pipelineOf({ ...job.claim, pipeline_id: job.pipeline_id }, owner),
       engine,
       conversation_id: insightId(library_id, 'conversation', job.conversation),
+      made_by: job.conversation_item?.made_by ?? null,
       input,
     });
   }
@@ -134,7 +146,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
   }
 
   protected async publishJob(job: JobName, result: InsightResult): Promise<InsightTally> {
-    const { claim, digest, raw, made_by, engine } = result;
+    const { claim, digest, raw, made_by, engine, left_out, failure } = result;
     const { entity_id: library_id, number } = job;
     const { actors, keys, metrics } = this.#deps;
     const library = actors.library(library_id);
@@ -150,14 +162,14 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
       await this.release(this.nameOf(job), claim);
       return found === null ? this.#gone(job) : throwRefusal(OTHER_TURNS);
     }
-    const checked = checkedInsights(raw, { input: found.input, keys, made_by });
+    const checked = checkedInsights(raw, { input: found.input, keys, made_by, left_out });
     if (!checked.ok) {
       const { path, message } = checked.refused;
       throw new Refused(
         refuse('BAD_REQUEST', 'The result is not what a result may be.', { details: [{ path, message }] }),
       );
     }
-    const said = { job: number, token, digest, engine, result: checked.insights };
+    const said = { job: number, token, digest, engine, failure, result: checked.insights };
     const published = await library.publish(said, fences).catch((error: unknown) => {
       if (isFenceBroken(error)) return null;
       throw error;

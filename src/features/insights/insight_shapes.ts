@@ -155,6 +155,14 @@ export const feedbackShape = z
   })
   .meta({ id: 'Feedback' });
 
+/** What is left out of a result before it is merged, by reason. */
+export const leftOutShape = {
+  malformed: count.describe('It had not the form that was asked for.'),
+  unwanted: count.describe('It was of a kind that the pipeline does not want.'),
+  address: count.describe('It named an address that nobody said.'),
+  too_many: count.describe('It was more than there is room for.'),
+};
+
 /** The shape of a revision of one of these. */
 export function revisionShape<Shape extends z.ZodType>(item: Shape) {
   return z.strictObject({

@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { EXTRACTIVE_ENGINE } from '../../../actors/insights/context_state.js';
+import { LIMITS } from '../../domain/limits.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { EngineWorker } from '../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
@@ -18,6 +20,20 @@ type InsightsWorkerDeps = {
   log: Pick<Logger, 'warn'>;
   at_once: number;
 };
+
+/** Answers that are of no use, whatever the server's state is. */
+const USELESS: ReadonlySet<string> = new Set(['ENGINE_NOT_JSON', 'ENGINE_BAD_ANSWER']);
+
+async function resultOf(engine: InsightEngine, { input }: InsightWork, signal: AbortSignal) {
+  const { left_out = {}, ...raw } = await engine.think(input, signal);
+  return { raw, left_out, made_by: engine.made_by, engine: engine.name };
+}
+
+/** Whether the built-in engine does it: on the last try, but never in the place of what a model has made before. */
+function isGivenUp({ tries, made_by }: InsightWork, code: string): boolean {
+  const is_better = made_by === null || made_by === 'extractive';
+  return USELESS.has(code) && tries >= LIMITS.insight_job_tries_max && is_better;
+}
 
 /** The built-in worker that looks into conversations, each with the engine of its pipeline. */
 export function insightsWorker(deps: InsightsWorkerDeps): EngineWorker<InsightWork, InsightResult> {
@@ -40,13 +56,19 @@ export function insightsWorker(deps: InsightsWorkerDeps): EngineWorker<InsightWo
         const message = 'The pipeline names an engine that this server does not know.';
         return { ok: false, failure: { code: 'ENGINE_UNKNOWN', message, retry: false } };
       }
-      const { name, made_by } = engine;
       try {
-        return { ok: true, result: { raw: await engine.think(work.input, signal), made_by, engine: name } };
+        return { ok: true, result: await resultOf(engine, work, signal) };
       } catch (error) {
         if (!(error instanceof EngineFailed)) throw error;
         const { code, message, retry, retry_after_ms: rest_ms } = error.failure;
-        return { ok: false, failure: { code, message, retry, rest_ms, engine: name } };
+        const built_in = engines.get(EXTRACTIVE_ENGINE);
+        if (built_in !== undefined && isGivenUp(work, code)) {
+          const result = await resultOf(built_in, work, signal);
+          metrics.insight_failures.inc({ code });
+          log.warn({ job: work.job, code, reason: message }, 'the built-in engine looked into a conversation instead');
+          return { ok: true, result: { ...result, failure: code } };
+        }
+        return { ok: false, failure: { code, message, retry, rest_ms, engine: engine.name } };
       }
     },
 

@@ -185,8 +185,8 @@ t.test('K-092 addresses that people did not say take their item with them', asyn
     ['It is version 1.2, about 3.5 km, i.e. near', 4, 'And the page is', true],
   ];
   for (const [text, turn, quote, kept] of rows) {
-    const { suggestions, unsupported } = taken({ suggestions: [{ ...task, text, evidence: [{ turn, quote }] }] });
-    t.same([suggestions.length, unsupported], kept ? [1, 0] : [0, 1], text);
+    const { suggestions, left_out } = taken({ suggestions: [{ ...task, text, evidence: [{ turn, quote }] }] });
+    t.same([suggestions.length, left_out?.address ?? 0], kept ? [1, 0] : [0, 1], text);
   }
   const { conversation } = taken({
     conversation: {
@@ -257,7 +257,7 @@ t.test('K-048 only items of the job are named, and only those of the conversatio
 
 t.test('K-092 kinds that the pipeline does not want are not made; impossible times are none', async (t) => {
   const { taken } = await checks(t);
-  t.equal(taken({ suggestions: [task] }, inputOf(SAID, { suggestion_kinds: ['question'] })).unsupported, 1);
+  t.equal(taken({ suggestions: [task] }, inputOf(SAID, { suggestion_kinds: ['question'] })).left_out?.unwanted, 1);
   for (const due_at of ['1970-01-01T00:00:00Z', '2126-01-01T00:00:00Z'])
     t.match(taken({ suggestions: [{ ...task, due_at }] }).suggestions, [{ due_at_ms: null }]);
 });
@@ -344,8 +344,9 @@ t.test('K-180 a day is due at its noon, by the zone of the profile or the clocks
 t.test('K-181 sentences of a summary are borne by turns, or left out and counted', async (t) => {
   const { taken } = await checks(t);
   const summaryIn = (conversation: object) => {
-    const { conversation: made, unsupported } = taken({ conversation: { title: null, topics: [], ...conversation } });
-    return [made.summary, made.sentences?.length, unsupported];
+    const checked = taken({ conversation: { title: null, topics: [], ...conversation } });
+    const { conversation: made, unsupported, left_out } = checked;
+    return [made.summary, made.sentences?.length, unsupported + (left_out?.too_many ?? 0)];
   };
   const unborne = { text: 'B is rich.', evidence: [{ turn: 2, quote: 'I am a rich man' }] };
   t.same(summaryIn({ sentences: [spoke, unborne, { text: 'Nobody said so.' }] }), ['B sends the report.', 1, 2]);

@@ -142,10 +142,69 @@ t.test('K-092 a model is asked, and what it says is not believed', async (t) => 
   const { insights } = spool.server.services;
   t.match(recentInsights(insights.jobs.activity), {
     ...{ conversations: 1, suggestions: 1 },
-    dropped: [{ reason: 'unsupported', count: 2 }],
+    dropped: [
+      { reason: 'unsupported', count: 1 },
+      { reason: 'address', count: 1 },
+    ],
     failures: [{ code: 'ENGINE_BUSY' }, { code: 'ENGINE_NOT_JSON' }],
   });
 });
+
+t.test(
+  'K-187 answers of no use are tried again, and then the built-in engine does it, but for what a model had done',
+  async (t) => {
+    const [engine, chat] = [await ScriptedEngine.start(t), await ScriptedChat.start(t)];
+    const settings = { TRANSCRIBE_URL: engine.url, INSIGHTS_URL: chat.url };
+    const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', ...settings });
+    t.teardown(() => spool.end());
+    const ann = await TestAccount.open(spool, 'ann@x.test');
+    await ann.entitle('developer.tools', true);
+    const passed = async (ms: number) => {
+      await spool.operator.advanceClock(ms);
+      ann.app.access_token = (await spool.signIn(ann.email)).session.access_token;
+    };
+    /** As often as it is tried, with the longest rest before each. */
+    const triedUntil = async (what: string, holds: () => Promise<boolean>) => {
+      const before = chat.requests.length;
+      for (let tries = 1; tries <= 5; tries++) {
+        await passed(61 * 60_000);
+        await until('it was asked', async () => chat.requests.length >= before + tries);
+      }
+      await until(what, holds);
+      t.equal(chat.requests.length, before + 5);
+    };
+    const runsOf = async (id: string) =>
+      (await ann.ask<{ items: object[] }>('GET', `/debug/streams/${id}/runs`)).items as {
+        kind: string;
+        status: string;
+      }[];
+    chat.thinks = () => ({});
+    const first = await record(ann);
+    await until('it is transcribed', async () => (await first.turns()).length === SAID.length);
+    await triedUntil('there are suggestions', async () => (await suggestionsOf(ann)).length === 3);
+    for (const { made_by } of await suggestionsOf(ann)) t.equal(made_by, 'extractive');
+    const [run] = (await runsOf(first.id)).filter(({ kind }) => kind === 'insights');
+    t.match(run, { status: 'published', tries: 5, engine: 'extractive', failure: 'ENGINE_BAD_ANSWER' });
+
+    chat.thinks = ({ user }) => ({
+      conversation: { title: 'The garden', sentences: [], topics: [] },
+      suggestions: user.what_people_said.turns.slice(1, 2).map(({ turn, text }) => ({
+        ...{ op: 'new', kind: 'task', text: 'Send it', evidence: [{ turn, quote: text }] },
+      })),
+      memories: [],
+    });
+    const second = await record(ann);
+    await until('it is transcribed', async () => (await second.turns()).length === SAID.length);
+    await passed(11_000);
+    const modelled = async () => (await suggestionsOf(ann)).filter(({ made_by }) => made_by === 'model');
+    await until('a model has done it', async () => (await modelled()).length === 1);
+    chat.thinks = () => ({});
+    const [turn] = await second.turns();
+    await ann.ask('PATCH', `/turns/${turn?.id}`, { text: 'Something else was said here.' });
+    await triedUntil('it is given up', async () => (await runsOf(second.id)).some(({ status }) => status === 'failed'));
+    t.match(await modelled(), [{ text: 'Send it', status: 'open' }], 'what the model has made stays');
+  },
+);
 
 t.test('K-088 workers of one’s own look into conversations', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });

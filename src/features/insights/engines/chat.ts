@@ -3,14 +3,15 @@ import { pageOf } from '../../../../actors/transcripts/transcript_page.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { aheadMs } from '../../../engine/time/time_zone.js';
 import { type AskedOf, EngineServer } from '../../transcripts/engines/engine_server.js';
-import type { InputTurn, InsightInput, RawInsights } from '../insight_input.js';
+import type { InputTurn, InsightInput } from '../insight_input.js';
 import {
   INSIGHTS_SCHEMA,
-  type RawSummary,
+  type ReadInsights,
   readCompletion,
   readInsights,
   readSummary,
   SUMMARY_SCHEMA,
+  withLeftOut,
 } from './chat_forms.js';
 import type { InsightEngine } from './insight_engine.js';
 
@@ -26,6 +27,7 @@ type ChatOptions = {
   answer_ms_max?: number;
   now?: () => number;
 };
+type JointSummary = ReturnType<typeof readSummary>;
 type ChatQuestion = { system: string; user: unknown; name: string; schema: object };
 
 /** The most telling form first. */
@@ -56,10 +58,10 @@ export class Chat implements InsightEngine {
     this.name = options.model ?? this.#server.hostname;
   }
 
-  async think(input: InsightInput, signal: AbortSignal): Promise<RawInsights> {
+  async think(input: InsightInput, signal: AbortSignal): Promise<ReadInsights> {
     const parts = partsOf(input);
     const stream_id = input.turns[0]?.stream_id ?? '';
-    const found: RawInsights[] = [];
+    const found: ReadInsights[] = [];
     for (const turns of parts) {
       const question = {
         name: 'insights',
@@ -79,7 +81,7 @@ export class Chat implements InsightEngine {
     await this.#server.close();
   }
 
-  async #summaryOf(found: readonly RawInsights[], input: InsightInput, of: AskedOf): Promise<RawSummary> {
+  async #summaryOf(found: readonly ReadInsights[], input: InsightInput, of: AskedOf): Promise<JointSummary> {
     const user = { note: NOTE, parts: found.map(({ conversation }) => conversation) };
     const question = { name: 'summary', schema: SUMMARY_SCHEMA, system: PARTS_PROMPT, user };
     return readSummary(await this.#ask(question, of), input);
@@ -181,13 +183,15 @@ function pagesOf(turns: readonly InputTurn[]): InputTurn[][] {
 }
 
 /** A part that lacks a turn does not know that another bears it: parts withdraw nothing. */
-function joined(found: readonly RawInsights[], conversation: RawSummary): RawInsights {
+function joined(found: readonly ReadInsights[], { left_out, ...conversation }: JointSummary): ReadInsights {
   const isKept = ({ op }: { op: string }) => op !== 'withdraw';
-  return {
-    conversation,
-    suggestions: found
-      .flatMap(({ suggestions }) => suggestions.filter(isKept))
-      .slice(0, LIMITS.suggestions_per_result_max),
-    memories: found.flatMap(({ memories }) => memories.filter(isKept)).slice(0, LIMITS.memories_per_result_max),
+  const suggestions = found.flatMap((part) => part.suggestions.filter(isKept));
+  const memories = found.flatMap((part) => part.memories.filter(isKept));
+  const kept = {
+    suggestions: suggestions.slice(0, LIMITS.suggestions_per_result_max),
+    memories: memories.slice(0, LIMITS.memories_per_result_max),
   };
+  const too_many = suggestions.length - kept.suggestions.length + memories.length - kept.memories.length;
+  const others = found.map((part) => part.left_out);
+  return { conversation, ...kept, left_out: [left_out, ...others, { too_many }].reduce(withLeftOut) };
 }

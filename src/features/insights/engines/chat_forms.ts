@@ -1,8 +1,13 @@
-import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../../../actors/insights/library_state.js';
+import {
+  LEFT_OUT_REASONS,
+  type LeftOut,
+  MEMORY_KINDS,
+  SUGGESTION_KINDS,
+} from '../../../../actors/insights/library_state.js';
 import { isDate } from '../../../domain/dates.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { EngineFailed } from '../../transcripts/engines/engine.js';
-import type { InsightInput, RawEvidence, RawInsights } from '../insight_input.js';
+import type { InsightInput, RawEvidence, RawInsights, RawSuggestion } from '../insight_input.js';
 
 /**
  * The forms of answers of a chat model: as a JSON schema, which many servers hold the model to, and as they are read, which
@@ -65,72 +70,111 @@ export function readCompletion(answer: string): unknown {
 }
 
 export type RawSummary = RawInsights['conversation'];
+/** An answer as far as it could be read, and how much of it was left out. */
+export type ReadInsights = RawInsights & { left_out: LeftOut };
 
-/** Throws EngineFailed for what has not this form at all. */
-export function readSummary(said: unknown, { turns }: Pick<InsightInput, 'turns'>): RawSummary {
+/** Throws EngineFailed for what has not this form at all, or says nothing. */
+export function readSummary(said: unknown, { turns }: Pick<InsightInput, 'turns'>): RawSummary & { left_out: LeftOut } {
   if (!isObject(said)) throw bad('The answer is no summary.');
-  const { title, sentences, topics } = said;
-  return {
-    title: clipped(title, LIMITS.conversation_title_chars_max),
-    sentences: list(sentences)
-      .filter(isObject)
-      .flatMap(({ text: words, evidence }) => {
-        const sentence = clipped(words, LIMITS.insight_text_chars_max);
-        return sentence === null ? [] : [{ text: sentence, evidence: evidenceIn(evidence, turns.length) }];
-      })
-      .slice(0, LIMITS.summary_sentences_max),
-    topics: list(topics)
-      .flatMap((topic) => clipped(topic, LIMITS.insight_topic_chars_max) ?? [])
-      .slice(0, LIMITS.insight_topics_max),
-  };
+  const summary = summaryIn(said, turns.length);
+  if (isEmpty(summary)) throw bad('The answer says nothing.');
+  return summary;
 }
 
-/** An item that names what is not in the input is left out. Throws EngineFailed for what has not this form at all. */
-export function readInsights(said: unknown, { turns, suggestions, memories }: InsightInput): RawInsights {
-  if (!isObject(said)) throw bad('The answer is no list of insights.');
-  const itemsOf = <Kind extends string>(items: unknown, { kinds, known, max }: Reading<Kind>) =>
-    list(items)
-      .filter(isObject)
-      .flatMap((item) => {
-        const { op, ref } = item;
-        const kind = kinds.find((one) => one === item.kind) ?? null;
-        const is_named = typeof ref === 'number' && known.some((one) => one.ref === ref);
-        const words = clipped(item.text, LIMITS.insight_text_chars_max);
-        const is_whole = op === 'new' ? kind !== null && words !== null && (is_named || ref == null) : is_named;
-        if (!is_whole || (op !== 'new' && op !== 'revise' && op !== 'withdraw')) return [];
-        const evidence = evidenceIn(item.evidence, turns.length);
-        return [
-          {
-            item,
-            read: {
-              op,
-              ref: is_named ? ref : null,
-              kind,
-              text: words,
-              evidence,
-            } as const,
-          },
-        ];
-      })
-      .slice(0, max);
+/**
+ * An item that names what is not in the input is left out. Throws EngineFailed for what has not this form at all: without a
+ * conversation, with items of which none says what is to be done with it, or empty.
+ */
+export function readInsights(said: unknown, { turns, suggestions, memories }: InsightInput): ReadInsights {
+  if (!isObject(said) || !isObject(said.conversation)) throw bad('The answer is no list of insights.');
+  const { suggestions: suggested = [], memories: remembered = [] } = said;
+  if (!isListOrNull(suggested) || !isListOrNull(remembered)) throw bad('The answer is no list of insights.');
+  const items = [...list(suggested), ...list(remembered)];
+  if (items.length > 0 && !items.some((item) => isObject(item) && operationIn(item) !== null))
+    throw bad('No item of the answer has an op.');
+  const { left_out, ...conversation } = summaryIn(said.conversation, turns.length);
+  if (items.length === 0 && isEmpty(conversation)) throw bad('The answer says nothing.');
+  const told = itemsOf(suggested, {
+    ...{ kinds: SUGGESTION_KINDS, known: suggestions, max: LIMITS.suggestions_per_result_max, turns },
+  });
+  const known = itemsOf(remembered, {
+    ...{ kinds: MEMORY_KINDS, known: memories, max: LIMITS.memories_per_result_max, turns },
+  });
   return {
-    conversation: readSummary(said.conversation ?? {}, { turns }),
-    suggestions: itemsOf(said.suggestions, {
-      kinds: SUGGESTION_KINDS,
-      known: suggestions,
-      max: LIMITS.suggestions_per_result_max,
-    }).map(({ item, read }) => ({
+    conversation,
+    suggestions: told.read.map(({ item, ...read }) => ({
       ...read,
       ...dueIn(item),
       owner: labelIn(item.owner),
       requester: labelIn(item.requester),
     })),
-    memories: itemsOf(said.memories, {
-      kinds: MEMORY_KINDS,
-      known: memories,
-      max: LIMITS.memories_per_result_max,
-    }).map(({ item, read }) => ({ ...read, about: labelIn(item.about) })),
+    memories: known.read.map(({ item, ...read }) => ({ ...read, about: labelIn(item.about) })),
+    left_out: [left_out, told.left_out, known.left_out].reduce(withLeftOut),
   };
+}
+
+/** Both together. */
+export function withLeftOut(one: LeftOut, other: LeftOut): LeftOut {
+  const sums = LEFT_OUT_REASONS.map((reason): [keyof LeftOut, number] => {
+    return [reason, (one[reason] ?? 0) + (other[reason] ?? 0)];
+  });
+  return Object.fromEntries(sums.filter(([, count]) => count > 0));
+}
+
+function summaryIn(
+  { title, sentences, topics }: Record<string, unknown>,
+  turns_max: number,
+): RawSummary & { left_out: LeftOut } {
+  const said = list(sentences);
+  const read = said.filter(isObject).flatMap(({ text: words, evidence }) => {
+    const sentence = clipped(words, LIMITS.insight_text_chars_max);
+    return sentence === null ? [] : [{ text: sentence, evidence: evidenceIn(evidence, turns_max) }];
+  });
+  const named = list(topics).flatMap((topic) => clipped(topic, LIMITS.insight_topic_chars_max) ?? []);
+  const kept = {
+    sentences: read.slice(0, LIMITS.summary_sentences_max),
+    topics: named.slice(0, LIMITS.insight_topics_max),
+  };
+  return {
+    title: clipped(title, LIMITS.conversation_title_chars_max),
+    ...kept,
+    left_out: {
+      malformed: said.length - read.length + list(topics).length - named.length,
+      too_many: read.length - kept.sentences.length + named.length - kept.topics.length,
+    },
+  };
+}
+
+function isEmpty({ title, sentences }: RawSummary): boolean {
+  return title === null && sentences.length === 0;
+}
+
+type Reading<Kind> = {
+  kinds: readonly Kind[];
+  known: readonly { ref: number }[];
+  max: number;
+  turns: InsightInput['turns'];
+};
+
+function itemsOf<Kind extends string>(said: unknown, { kinds, known, max, turns }: Reading<Kind>) {
+  const items = list(said);
+  const read = items.filter(isObject).flatMap((item) => {
+    const op = operationIn(item);
+    const ref = numberIn(item.ref);
+    const kind = kinds.find((one) => one === item.kind) ?? null;
+    const is_named = ref !== null && known.some((one) => one.ref === ref);
+    const words = clipped(item.text, LIMITS.insight_text_chars_max);
+    const is_whole = op === 'new' ? kind !== null && words !== null && (is_named || item.ref == null) : is_named;
+    if (op === null || !is_whole) return [];
+    const evidence = evidenceIn(item.evidence, turns.length);
+    return [{ item, op, ref: is_named ? ref : null, kind, text: words, evidence }];
+  });
+  const left_out = { malformed: items.length - read.length, too_many: Math.max(0, read.length - max) };
+  return { read: read.slice(0, max), left_out };
+}
+
+function operationIn({ op }: Record<string, unknown>): RawSuggestion['op'] | null {
+  return op === 'new' || op === 'revise' || op === 'withdraw' ? op : null;
 }
 
 /** Turns that are not among the first `turns_max` are left out. */
@@ -152,8 +196,6 @@ function numberIn(value: unknown): number | null {
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
 }
 
-type Reading<Kind> = { kinds: readonly Kind[]; known: readonly { ref: number }[]; max: number };
-
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
@@ -164,6 +206,10 @@ function parsed(json: string): unknown {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isListOrNull(value: unknown): boolean {
+  return value === null || Array.isArray(value);
 }
 
 function list(value: unknown): unknown[] {

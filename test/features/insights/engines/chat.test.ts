@@ -11,6 +11,7 @@ import { obeying, SPOKEN_INSTRUCTIONS } from '../../../fixtures/spoken_instructi
 import { tempFolder } from '../../../fixtures/temp_folder.js';
 
 const KEY = 'sk-very-secret-key';
+const TALK = { title: 'A talk', sentences: [], topics: [] };
 const SAID = ['Hello there, how was it?', 'I will call you on Friday.', 'Fine, until then.'];
 
 async function openWorld(t: Test, options: Record<string, unknown> = {}) {
@@ -118,6 +119,15 @@ t.test('every failure has its code, says whether to come again, and holds neithe
     ['no choice', { status: 200, body: '{"choices": []}' }, { code: 'ENGINE_BAD_ANSWER', retry: true }],
     ['a list', { status: 200, body: '[]' }, { code: 'ENGINE_BAD_ANSWER' }],
     ['nothing', { status: 200, body: '' }, { code: 'ENGINE_NOT_JSON' }],
+    ['an empty object', completion({}), { code: 'ENGINE_BAD_ANSWER', retry: true }],
+    ['empty members', completion({ conversation: {}, suggestions: [], memories: [] }), { code: 'ENGINE_BAD_ANSWER' }],
+    ['another shape', completion({ title: said, tasks: [said] }), { code: 'ENGINE_BAD_ANSWER' }],
+    ['a list as an object', completion({ conversation: TALK, suggestions: {} }), { code: 'ENGINE_BAD_ANSWER' }],
+    [
+      'items that say not what to do with them',
+      completion({ conversation: TALK, suggestions: [{ kind: 'task', text: said }], memories: [] }),
+      { code: 'ENGINE_BAD_ANSWER', retry: true },
+    ],
     ['cut off', 'cut off', { code: 'ENGINE_UNREACHABLE', retry: true }],
     ['endless', 'endless', { code: 'ENGINE_ANSWER_TOO_LARGE', retry: true }],
   ];
@@ -137,7 +147,7 @@ t.test('an engine that is silent, or no longer wanted', async (t) => {
   t.match(await failure(AbortSignal.timeout(20)), { code: 'ENGINE_STOPPED' });
 });
 
-t.test('K-092 what a model gets wrong costs it the item', async (t) => {
+t.test('K-092 K-188 what a model gets wrong costs it the item, and is counted', async (t) => {
   const { server, think } = await openWorld(t);
   const evidence = [{ turn: 2, quote: 'I will call you' }];
   const task = { op: 'new', kind: 'task', text: 'Call', due_at: '2026-11-06', evidence };
@@ -156,7 +166,8 @@ t.test('K-092 what a model gets wrong costs it the item', async (t) => {
       ],
     }),
   ];
-  const { conversation, suggestions, memories } = await think();
+  const { conversation, suggestions, memories, left_out } = await think();
+  t.same(left_out, { malformed: 7, too_many: 13 }, 'five items, two topics, and topics beyond eight');
   t.equal(conversation.title?.length, LIMITS.conversation_title_chars_max / 2 + 1);
   t.same(conversation.sentences, []);
   t.equal(conversation.topics.length, 8);
@@ -167,6 +178,27 @@ t.test('K-092 what a model gets wrong costs it the item', async (t) => {
   t.equal(suggestions.length, 2);
   t.same(memories, []);
   t.notOk(Object.keys(suggestions[0] ?? {}).includes('confidence'));
+});
+
+t.test('K-187 numbers that a model writes as text are numbers', async (t) => {
+  const { server, think } = await openWorld(t);
+  const evidence = [{ turn: '2', quote: 'I will call you' }];
+  const call = { op: 'revise', ref: ' 1 ', kind: 'task', text: 'Call', evidence };
+  server.answers = [
+    completion({
+      conversation: { ...TALK, sentences: [{ text: 'Ann calls.', evidence }] },
+      suggestions: [call, { ...call, ref: '1.5' }, { ...call, evidence: [{ turn: '12', quote: 'I will call you' }] }],
+    }),
+  ];
+  const known = { ref: 1, kind: 'task' as const, text: 'Ring', status: 'open' as const, due_at_ms: null };
+  const { conversation, suggestions, left_out } = await think(inputOf(SAID, { suggestions: [known] }));
+  const read = [{ turn: 2, quote: 'I will call you' }];
+  t.same(conversation.sentences, [{ text: 'Ann calls.', evidence: read }]);
+  t.match(suggestions, [
+    { ref: 1, evidence: read },
+    { ref: 1, evidence: [] },
+  ]);
+  t.same(left_out, { malformed: 1 });
 });
 
 t.test('a long conversation goes in parts, and one question more makes one summary of them', async (t) => {
@@ -198,15 +230,17 @@ t.test('K-092 a model that obeys what people say makes nothing of it come about'
       suggestions: [{ ref: 1, kind: 'task', text: 'Sign the papers', status: 'open', due_at_ms: null }],
       memories: [1, 2, 3].map((ref) => ({ ref, own: false, kind: 'fact', text: 'The sister of Ann lives in Bern' })),
     });
-    const checked = checkedInsights(await think(input), { input, keys, made_by: 'model' });
+    const { left_out: before, ...raw } = await think(input);
+    const checked = checkedInsights(raw, { input, keys, made_by: 'model', left_out: before });
     if (!checked.ok) throw new Error(`${instruction}: ${checked.refused.path}`);
-    const { suggestions, memories, conversation, unsupported } = checked.insights;
+    const { suggestions, memories, conversation, unsupported, left_out = {} } = checked.insights;
     const made = JSON.stringify(memories.map((op) => ('text' in op ? op.text : '')));
     t.notMatch(made, /evil|boss@|900|5000|DE00/, instruction);
     t.same(suggestions, [], instruction);
     // What was said remains said; no other memory is changed, taken back or replaced by it.
     t.ok(memories.every((op) => op.op === 'new' && op.supersedes === undefined && op.text === 'Papers get signed'));
-    t.ok(unsupported >= 13, instruction);
+    const dropped = Object.values(left_out).reduce((sum, count) => sum + count, unsupported);
+    t.ok(dropped >= 13, `${instruction}: ${dropped}`);
     for (const shown of [conversation.title, conversation.summary, ...conversation.topics])
       if (shown !== null) t.ok(instruction.includes(shown.split(' ').at(-1) ?? ''), `${shown}: somebody named it`);
     const request = server.requests.at(-1);
