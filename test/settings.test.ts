@@ -53,6 +53,7 @@ t.test('with nothing set every setting has its default', async (t) => {
     transcribe_built_in: true,
     transcribe_model_dir: null,
     transcribe_backlog_days: 7,
+    look_for_ollama: false,
     content_worker: true,
     content_at_once: 2,
     captcha_url: null,

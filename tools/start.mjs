@@ -14,4 +14,6 @@ makeReady();
 const { TRANSCRIBE_URL, TRANSCRIBE_COMMAND, TRANSCRIBE_BUILT_IN, CONTENT_WORKER } = process.env;
 if (!TRANSCRIBE_URL && !TRANSCRIBE_COMMAND && TRANSCRIBE_BUILT_IN !== '0' && CONTENT_WORKER !== '0')
   await ensureSpeechModels();
+// One request on this machine's loopback; the start says what it found, and uses nothing.
+process.env.LOOK_FOR_OLLAMA ??= '1';
 await import('../dist/src/main.js');

@@ -7,6 +7,7 @@ import { unreachable } from '../domain/refusals.js';
 import { insightHosts, insightMakerOf } from '../features/insights/engines/choose.js';
 import { builtInLanguages, transcriberOf, transcriptionHosts } from '../features/transcripts/engines/choose_engine.js';
 import { readEnginesFile } from '../features/transcripts/engines/engines_file.js';
+import { OLLAMA_URL, ollamaVersion } from './local_models.js';
 import { isStartProblem } from './server/start.js';
 import { withUsableSpeech } from './server/usable_speech.js';
 import { developmentAddresses, operatorUrl, readSettings, type Settings } from './settings.js';
@@ -21,7 +22,9 @@ type Started = Pick<Supervisor, 'base_url' | 'ports' | 'redis' | 'close'> & Part
 /** Starts the server, or several processes that serve together, from the environment; stops at Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
   const began = performance.now();
-  const { settings, speech_problem } = await withUsableSpeech(readSettings(process.env));
+  const given = readSettings(process.env);
+  const looking = given.look_for_ollama && insightMakerOf(given).by === 'built_in' ? ollamaVersion() : null;
+  const { settings, speech_problem } = await withUsableSpeech(given);
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
   const starting: Promise<Started> =
     settings.processes === 1 ? startAlone(settings, log) : startSupervisor(settings, log);
@@ -63,7 +66,8 @@ async function main(): Promise<void> {
   });
   const started = await starting;
   console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);
-  for (const [what, where] of rowsOf(started, settings, speech_problem)) console.log(`  ${what.padEnd(12)} ${where}`);
+  const rows = [...rowsOf(started, settings, speech_problem), ...ollamaRows(await looking)];
+  for (const [what, where] of rows) console.log(`  ${what.padEnd(12)} ${where}`);
 }
 
 /** One process that serves, loaded only where it is this one. */
@@ -161,6 +165,17 @@ function insightsLine(settings: Settings): string {
     default:
       return unreachable(by);
   }
+}
+
+/** How a model on this machine is used, which nobody has asked for yet. */
+function ollamaRows(version: string | null): [string, string][] {
+  if (version === null) return [];
+  return [
+    [
+      'Ollama',
+      `${version} runs here; INSIGHTS_URL=${OLLAMA_URL}/v1 and INSIGHTS_MODEL=NAME have it look into conversations`,
+    ],
+  ];
 }
 
 /** Prints a problem that the person at the terminal can solve in words; anything else is a bug and shows its stack. */

@@ -394,6 +394,11 @@ const variables = {
     default_text: 'extractive',
     meaning: 'what finds suggestions in conversations without INSIGHTS_URL: words that were said, or off for nothing',
   }),
+  LOOK_FOR_OLLAMA: row(flag, {
+    default_text: '0',
+    meaning:
+      '1 has the start ask 127.0.0.1:11434 once whether an Ollama runs there, and say how to use it; npm start sets it',
+  }),
   INSIGHTS_URL: row(orNull(engineAddress), {
     default_text: 'none',
     meaning: 'server of a language model that looks into conversations, up to where /chat/completions follows',
