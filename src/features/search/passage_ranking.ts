@@ -141,8 +141,7 @@ function scoredTurns(
   const shares = new Float64Array(size * words);
   for (const [at, hit] of region.hits) {
     if (at < region.from || at > region.to) continue;
-    for (let word = 0; word < words; word++)
-      shares[(at - region.from) * words + word] = hits.share(hit, word, weights) * (question.weights[word] as number);
+    for (let word = 0; word < words; word++) shares[(at - region.from) * words + word] = hits.share(hit, word, weights);
   }
   const places = placesOf(region);
   const signs = places.map(({ block, text }) => marks.of(block, text));

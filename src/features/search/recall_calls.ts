@@ -10,7 +10,7 @@ import { HitReader } from './hit_reader.js';
 import { invalidQuery } from './invalid_query.js';
 import { contactsNamed } from './named_contacts.js';
 import type { Period, PeriodQuery } from './period.js';
-import { questionOf } from './recall_question.js';
+import { questionOf, weightsOf } from './recall_question.js';
 import { bestOf, type Recalled } from './recall_ranking.js';
 import type { RecallAnswer, RecallItem } from './recall_shapes.js';
 import { RecallViews } from './recall_views.js';
@@ -91,12 +91,14 @@ async function recalled(
   const reading = new HitReader(services, who, filters);
   const named = await contactsNamed(services, who, { words, reading });
   const slices = new Slices();
-  const { hits, weights } = await evaluateInSlices(
+  const evaluated = await evaluateInSlices(
     // Without words: what was said then.
     words.length === 0 ? { ...scope, kinds: new Set(['turn']) } : scope,
     { words: wanted, match: 'any', exact: [], excluded: [], ...bounds, said_by: named.said_by, about },
     slices,
   );
+  const { hits } = evaluated;
+  const weights = weightsOf(question, evaluated.weights);
   const { context_turns } = query;
   const found: Recalled = { hits, weights, reading, question, named, now_ms: asked.now_ms, context_turns, near };
   const candidates = await bestOf(who, found, slices);

@@ -16,6 +16,7 @@ import {
 } from '../../domain/search/words.js';
 import { midnightOf } from '../../engine/time/time_zone.js';
 import type { MentionedDay } from './asked_time.js';
+import type { Weights } from './evaluate.js';
 import type { PeriodQuery } from './period.js';
 import type { SearchIndex } from './search_index.js';
 import { stopWordsOf } from './stop_words.js';
@@ -170,6 +171,11 @@ export function questionOf(
     answered_by,
     asks_promises: [...about.values()].flat().includes(kindTerm('task')),
   };
+}
+
+/** Weights of a question's words, by how rare they are and how much each says. */
+export function weightsOf({ weights }: RecallQuestion, { idf, average }: Weights): Weights {
+  return { idf: idf.map((one, word) => one * (weights[word] as number)), average };
 }
 
 function isWithin(at: number, from: number, to: number): boolean {

@@ -43,7 +43,14 @@ export async function bestOf(who: Principal, recalled: Recalled, slices: Slices)
     recency(now_ms - started_ms) *
     (near !== null && started_ms >= near.from_ms && started_ms <= near.to_ms ? NEAR_FACTOR : 1);
   const scoreOf = (hit: number) => hits.score(hit, weights) * atOf(hits.started_ms(hit));
-  const best = await bestHits(hits, has_words ? scoreOf : (hit) => hits.started_ms(hit), slices);
+  const sort: Sorting = has_words
+    ? {
+        scoreOf: (hit) => hits.score(hit, weights),
+        factorOf: (hit) => atOf(hits.started_ms(hit)),
+        factor_max: NEAR_FACTOR,
+      }
+    : { scoreOf: (hit) => hits.started_ms(hit), factorOf: () => 1, factor_max: 1 };
+  const best = await bestHits(hits, sort, slices);
   const of_turns = best.filter((hit) => !('entry' in hits.place(hit)));
   const limit = LIMITS.recall_passages_max;
   const said_by = new Set(named.said_by.keys());
@@ -61,8 +68,12 @@ export async function bestOf(who: Principal, recalled: Recalled, slices: Slices)
   return candidates.sort((a, b) => b.score - a.score || b.started_ms - a.started_ms);
 }
 
+/** `factorOf`: of a score, at most `factor_max`; it costs more than the score. */
+type Sorting = { scoreOf: (hit: number) => number; factorOf: (hit: number) => number; factor_max: number };
+
 /** So many of the best hits as make passages, the best first; of equals the newest. In slices. */
-async function bestHits(hits: Hits, scoreOf: (hit: number) => number, slices: Slices): Promise<number[]> {
+async function bestHits(hits: Hits, sort: Sorting, slices: Slices): Promise<number[]> {
+  const { scoreOf, factorOf, factor_max } = sort;
   const limit = LIMITS.recall_hits_max;
   let kept: { hit: number; score: number }[] = [];
   let least = Number.NEGATIVE_INFINITY;
@@ -72,10 +83,12 @@ async function bestHits(hits: Hits, scoreOf: (hit: number) => number, slices: Sl
     if (kept.length === limit) least = kept.at(-1)?.score ?? least;
   };
   for (let hit = 0; hit < hits.count; hit++) {
-    const score = scoreOf(hit);
+    if (hit % HITS_A_STEP === 0) await slices.pause();
+    const most = scoreOf(hit);
+    if (most * factor_max < least) continue;
+    const score = most * factorOf(hit);
     if (score >= least) kept.push({ hit, score });
     if (kept.length === 4 * limit) prune();
-    if (hit % HITS_A_STEP === 0) await slices.pause();
   }
   prune();
   return kept.map(({ hit }) => hit);

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { askedTime } from '../../../src/features/search/asked_time.js';
 import { evaluate } from '../../../src/features/search/evaluate.js';
 import { rankPassages } from '../../../src/features/search/passage_ranking.js';
-import { questionOf } from '../../../src/features/search/recall_question.js';
+import { questionOf, weightsOf } from '../../../src/features/search/recall_question.js';
 import { libraryOf, searchIndexOf, sourceOf } from '../../fixtures/search_index.js';
 
 const BEGAN_MS = Date.parse('2026-11-25T09:00:00.000Z');
@@ -30,7 +30,13 @@ function recalled(texts: string[], query: string, { around = 0 } = {}): string[]
     },
   );
   const best = Array.from({ length: hits.count }, (_, hit) => hit);
-  const ranked = rankPassages(hits, best, { weights, question, said_by: new Set(), around, limit: 10 });
+  const ranked = rankPassages(hits, best, {
+    weights: weightsOf(question, weights),
+    question,
+    said_by: new Set(),
+    around,
+    limit: 10,
+  });
   return ranked.map(({ passage: { first, last } }) => texts.slice(first, last + 1));
 }
 
