@@ -16,6 +16,7 @@ import type { Clients } from '../src/features/oauth/clients/clients.js';
 import type { ChunkProcessing } from '../src/features/recordings/chunk_processing.js';
 import type { ImportWorker } from '../src/features/recordings/import_worker.js';
 import type { MissingAudio } from '../src/features/recordings/missing_audio.js';
+import type { RecallAnswers } from '../src/features/search/recall_answer.js';
 import type { SearchIndexes } from '../src/features/search/search_index.js';
 import type { FeatureServices } from '../src/features/services.js';
 import type { Announcements } from '../src/features/transcripts/announcements.js';
@@ -54,6 +55,8 @@ export type Services = FeatureServices &
     live_text: LiveText;
     lost_audio: MissingAudio;
     processing: ChunkProcessing;
+    /** Answers questions by the model at INSIGHTS_URL; null without one. */
+    recall_answers: RecallAnswers | null;
     retention: RetentionSweep;
     /** The search indexes in memory. */
     search_indexes: SearchIndexes;

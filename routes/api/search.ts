@@ -72,7 +72,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     path: '/recall',
     summary: 'Finds what bears an answer to a question.',
     notes:
-      'Passages of recordings and suggestions, for an assistant to read: no answer is written. A time that the query speaks of, such as "last week", binds what is found to it.',
+      'Passages of recordings and suggestions, for an assistant to read. Where the query says when something was said, as in "what did we say last week", that binds what is found. With `answer` a language model answers, if this server has one.',
     credential: 'account',
     recall: true,
     status: 200,
@@ -102,6 +102,10 @@ export const SEARCH_ROUTES: readonly Route[] = [
         .max(100)
         .default('UTC')
         .describe('Whose calendar "yesterday" is of, such as Europe/Vienna.'),
+      answer: z
+        .boolean()
+        .default(false)
+        .describe('true: also a short answer, where this server has a language model (INSIGHTS_URL).'),
       pipeline_id: selectedPipeline,
     }),
     example: { query: 'What did I promise Anna last week?', time_zone: 'Europe/Vienna' },

@@ -78,7 +78,11 @@ export const SEARCH_TOOLS: readonly Tool[] = [
             ...items.map(({ at, text }) => `${at} ${text.replaceAll('\n', ' / ').slice(0, OUTLINE_CHARS)}`),
           ].join('\n'),
     async handler({ services, who }, query) {
-      const found = await recall(services, who, { ...query, context_turns: LIMITS.recall_context_default });
+      const found = await recall(services, who, {
+        ...query,
+        context_turns: LIMITS.recall_context_default,
+        answer: false,
+      });
       const passages = found.items.map(({ kind, started_at: at, stream_id, start_ms, end_ms, turns, suggestion }) => ({
         kind,
         at,

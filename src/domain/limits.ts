@@ -236,6 +236,10 @@ export const LIMITS = {
   recall_context_max: 10, // docs/choices.md, "Search and recall"
   recall_passage_turns_max: 12, // docs/choices.md, "Search and recall": from its first match to its last
   recall_hits_max: 240, // ours: the best matches, of which passages are made
+  recall_answer_ms_max: 10_000, // docs/choices.md, "Search and recall": then a question has no answer of the model
+  recall_answer_chars_max: 20_000, // docs/choices.md, "Search and recall": of turns that the model gets
+  recall_answers_at_once_max: 8, // ours: of one process; others get none
+  answer_sentences_max: 4, // docs/choices.md, "Search and recall"
   recall_passages_max: 60, // ours: of those that matches make, the best
   recall_contacts_max: 20, // ours: named as a filter
   recall_names_read_max: 1_000, // ours: contacts, the newest, of whom a query may name some

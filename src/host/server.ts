@@ -25,6 +25,7 @@ import { openAdmission, shareDescriptors, startOverload } from './server/admissi
 import { startDelivery } from './server/delivery.js';
 import { openDevices } from './server/devices.js';
 import { openClients, openIdentity, startServerKeyRotation } from './server/identity.js';
+import { openRecallAnswers } from './server/insights.js';
 import { Listeners } from './server/listeners.js';
 import { hearOthers, type OpenRedis } from './server/redis.js';
 import { Shutdown } from './server/shutdown.js';
@@ -164,6 +165,8 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     engine: previewEngine(settings, speech),
     isLeaving: () => draining.isLeaving,
   });
+  const recall_answers = openRecallAnswers({ settings, log }, metrics);
+  shutdown.add(async () => recall_answers?.close());
   const services: ServerServices = {
     speech,
     decoder,
@@ -194,6 +197,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     exports,
     ...workers,
     search_indexes: new SearchIndexes({ store, runtime, metrics }),
+    recall_answers,
     ...devices,
     ...identity,
     overload,

@@ -1175,6 +1175,20 @@ export type RecallItem = {
   matched: string[];
 };
 
+export type RecalledAnswer = {
+  sentences: {
+    /** One sentence, as the model words it. */
+    text: string;
+    /** The turns that bear it. */
+    citations: {
+      /** The place of the item among `items`, from 0 on. */
+      item: number;
+      /** The turn in it. */
+      turn_id: string;
+    }[];
+  }[];
+};
+
 export type RecorderSession = {
   /** The binding_epoch of its recorder. */
   id: string;
@@ -2961,6 +2975,8 @@ export type PublicApi = {
       context_turns?: number;
       /** Whose calendar "yesterday" is of, such as Europe/Vienna. */
       time_zone?: string;
+      /** true: also a short answer, where this server has a language model (INSIGHTS_URL). */
+      answer?: boolean;
       /** What another pipeline than the default one has made, for accounts with developer access. */
       pipeline_id?: string;
     };
@@ -2978,6 +2994,8 @@ export type PublicApi = {
       } | null;
       /** True where nothing was found in that period: the items are from other times. */
       period_relaxed: boolean;
+      /** Null where the request asks for none, there is no model, or nothing that it says is borne by the items. */
+      answer: RecalledAnswer | null;
     };
   };
   /** What the account says of itself. */

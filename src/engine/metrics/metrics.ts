@@ -109,6 +109,7 @@ export function makeMetrics() {
     transcript_lag: latency('transcript_lag', 'Time from the arrival of audio to its turns'),
     search_kept: gauge('search_kept_bytes', 'Memory that holds what can be found of libraries'),
     search_blocks: counter('search_blocks_read_total', 'Blocks of pages and items that were read into that memory'),
+    recall_answers: counter('recall_answers_total', 'Questions that the model was asked, by how that ended', 'result'),
     uploads: counter('uploads_total', 'Chunks of audio stored'),
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
     audio_sweeps: counter('audio_sweeps_total', 'Partitions whose audio was held against its chunks'),

@@ -351,7 +351,8 @@ function bornBy(
   };
 }
 
-function isQuoteOf(quote: string, said: readonly string[]): boolean {
+/** Whether words that are said to be a quotation stand in a text. */
+export function isQuoteOf(quote: string, said: readonly string[]): boolean {
   const words = comparedWords(quote);
   if (words.length < Math.min(LIMITS.quote_words_min, said.length) || words.length === 0) return false;
   return wordsInOrder(words, said) >= words.length * LIMITS.quote_borne_min;

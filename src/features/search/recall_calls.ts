@@ -10,6 +10,7 @@ import { HitReader } from './hit_reader.js';
 import { invalidQuery } from './invalid_query.js';
 import { contactsNamed } from './named_contacts.js';
 import type { Period, PeriodQuery } from './period.js';
+import type { RecallAnswers } from './recall_answer.js';
 import { questionOf, weightsOf } from './recall_question.js';
 import { bestOf, type Recalled } from './recall_ranking.js';
 import type { RecallAnswer, RecallItem } from './recall_shapes.js';
@@ -32,10 +33,16 @@ export type RecallQuery = {
   limit: number;
   context_turns: number;
   time_zone: string;
+  /** Whether the model at INSIGHTS_URL answers it. */
+  answer: boolean;
   pipeline_id?: string | undefined;
 };
 
-type RecallDeps = Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'> & { search_indexes: SearchIndexes };
+type RecallDeps = Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'> & {
+  search_indexes: SearchIndexes;
+  /** Null without a model. */
+  recall_answers: RecallAnswers | null;
+};
 
 const KINDS: SearchKind[] = ['turn', 'suggestion'];
 
@@ -52,12 +59,14 @@ export async function recall(services: RecallDeps, who: Principal, query: Recall
   const items = is_relaxed
     ? await recalled(services, who, { query, opened, asked, time: { ...time, period: null, near: null } })
     : found;
+  const answer = query.answer && items.length > 0 ? await services.recall_answers?.answer(query.query, items) : null;
   const iso = (ms: number) => new Date(ms).toISOString();
   return {
     items,
     cursor: null,
     period: period === null ? null : { from: iso(period.from_ms), to: iso(period.to_ms) },
     period_relaxed: is_relaxed,
+    answer: answer ?? null,
   };
 }
 

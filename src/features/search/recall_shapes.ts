@@ -28,6 +28,25 @@ const recallItemShape = z
   })
   .meta({ id: 'RecallItem' });
 
+const recalledAnswerShape = z
+  .strictObject({
+    sentences: z.array(
+      z.strictObject({
+        text: z.string().describe('One sentence, as the model words it.'),
+        citations: z
+          .array(
+            z.strictObject({
+              item: count.describe('The place of the item among `items`, from 0 on.'),
+              turn_id: id.describe('The turn in it.'),
+            }),
+          )
+          .describe('The turns that bear it.'),
+      }),
+    ),
+  })
+  .describe('An answer of the model at INSIGHTS_URL, made of the items alone.')
+  .meta({ id: 'RecalledAnswer' });
+
 export const recallAnswerShape = z.strictObject({
   items: z.array(recallItemShape).describe('What fits best comes first.'),
   cursor: z.null().describe('Null: there is no other page.'),
@@ -36,7 +55,13 @@ export const recallAnswerShape = z.strictObject({
     .nullable()
     .describe('The time in which it was said by the query, to which the items are bound; null where it says none.'),
   period_relaxed: z.boolean().describe('True where nothing was found in that period: the items are from other times.'),
+  answer: recalledAnswerShape
+    .nullable()
+    .describe(
+      'Null where the request asks for none, there is no model, or nothing that it says is borne by the items.',
+    ),
 });
 
+export type RecalledAnswer = z.infer<typeof recalledAnswerShape>;
 export type RecallItem = z.infer<typeof recallItemShape>;
 export type RecallAnswer = z.infer<typeof recallAnswerShape>;

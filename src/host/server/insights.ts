@@ -4,12 +4,23 @@ import { insightEngines, insightHosts, insightMakerOf } from '../../features/ins
 import { InsightJobs } from '../../features/insights/insight_jobs.js';
 import type { InsightServices } from '../../features/insights/insight_services.js';
 import { insightsWorker } from '../../features/insights/insights_worker.js';
+import { RecallAnswers } from '../../features/search/recall_answer.js';
 import type { EnginesFile } from '../../features/transcripts/engines/engines_file.js';
 import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
 
 type OpenInsightsDeps = Pick<Entities, 'store' | 'actors' | 'runtime'> &
   Pick<Foundation, 'clock' | 'keys'> & { poll: DuePoll; metrics: Metrics; further: EnginesFile['insights'] };
+
+/** Null where no model of this server looks into conversations. */
+export function openRecallAnswers(
+  { settings, log }: Pick<Start, 'settings' | 'log'>,
+  metrics: Metrics,
+): RecallAnswers | null {
+  const { insights_url: url, insights_key: key, insights_model: model } = settings;
+  if (url === null || insightMakerOf(settings).by !== 'server') return null;
+  return new RecallAnswers({ url, key, model, metrics, log });
+}
 
 const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', nobody: null } as const;
 

@@ -13,6 +13,7 @@ import {
   SUMMARY_SCHEMA,
   withLeftOut,
 } from './chat_forms.js';
+import { CHAT_FORMS, type ChatForm, type ChatQuestion, chatBody } from './chat_request.js';
 import type { InsightEngine } from './insight_engine.js';
 
 /**
@@ -28,11 +29,6 @@ type ChatOptions = {
   now?: () => number;
 };
 type JointSummary = ReturnType<typeof readSummary>;
-type ChatQuestion = { system: string; user: unknown; name: string; schema: object };
-
-/** The most telling form first. */
-const FORMS = ['json_schema', 'json_object', 'text'] as const;
-type ChatForm = (typeof FORMS)[number];
 
 /** The text of a prompt; a limit's name in braces stands for its number. */
 const promptOf = (name: string) =>
@@ -54,7 +50,7 @@ export class Chat implements InsightEngine {
 
   constructor(options: ChatOptions) {
     this.#model = options.model;
-    this.#server = new EngineServer({ ...options, path: '/chat/completions', forms: FORMS });
+    this.#server = new EngineServer({ ...options, path: '/chat/completions', forms: CHAT_FORMS });
     this.name = options.model ?? this.#server.hostname;
   }
 
@@ -88,25 +84,7 @@ export class Chat implements InsightEngine {
   }
 
   async #ask(question: ChatQuestion, of: AskedOf): Promise<unknown> {
-    return readCompletion(await this.#server.ask((form) => this.#body(question, form), of));
-  }
-
-  #body({ system, user, name, schema }: ChatQuestion, form: ChatForm): string {
-    const formats = {
-      json_schema: { response_format: { type: 'json_schema', json_schema: { name, strict: true, schema } } },
-      json_object: { response_format: { type: 'json_object' } },
-      text: {},
-    };
-    return JSON.stringify({
-      ...(this.#model !== null && { model: this.#model }),
-      messages: [
-        { role: 'system', content: system },
-        { role: 'user', content: JSON.stringify(user) },
-      ],
-      // Some models take no temperature but their own.
-      ...(form !== 'text' && { temperature: 0 }),
-      ...formats[form],
-    });
+    return readCompletion(await this.#server.ask((form) => chatBody(question, { form, model: this.#model }), of));
   }
 }
 
