@@ -121,7 +121,7 @@ function turnsOf(items: readonly RecallItem[]): ShownTurn[] {
 }
 
 /** Sentences of a model's answer whose evidence bears them; null where none is left. */
-export function checkedAnswer(
+function checkedAnswer(
   said: unknown,
   { question, turns }: { question: string; turns: readonly ShownTurn[] },
 ): RecalledAnswer | null {
