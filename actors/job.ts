@@ -40,7 +40,7 @@ export const JOB_DONE = { done: true } as const;
 
 const OTHER_CONTENT = refuse('CONFLICT', 'Something else was published under this claim.');
 
-type JobChange<State> = { next: State | null; effects: Effect[] };
+export type JobChange<State> = { next: State | null; effects: Effect[] };
 type Given<State, Named> = <Input extends Named, D extends Decision<State, unknown>>(
   decide: (state: State, input: Input, facts: Facts) => D,
 ) => (state: State | null, input: Input, facts: Facts) => D | { reply: Refusal };

@@ -16,6 +16,7 @@ import type { Clients } from '../src/features/oauth/clients/clients.js';
 import type { ChunkProcessing } from '../src/features/recordings/chunk_processing.js';
 import type { ImportWorker } from '../src/features/recordings/import_worker.js';
 import type { MissingAudio } from '../src/features/recordings/missing_audio.js';
+import type { Embeddings } from '../src/features/search/embeddings.js';
 import type { RecallAnswers } from '../src/features/search/recall_answer.js';
 import type { SearchIndexes } from '../src/features/search/search_index.js';
 import type { FeatureServices } from '../src/features/services.js';
@@ -45,6 +46,8 @@ export type Services = FeatureServices &
     connections: DeviceConnections;
     deliveries: DeliveryWorker;
     device_activity: DeviceActivity;
+    /** The model that makes vectors of what was said; null without one. */
+    embeddings: Embeddings | null;
     endpoint_tests: EndpointTests;
     /** Names of engines that pipelines may have; null where others than this server may know more. */
     engine_names: EngineNames;

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { BLOCKS } from '../../src/domain/search/places.js';
+import { VECTORS, VECTORS_DUE } from '../../src/domain/search/vectors.js';
 import { DONE, defineActor, type Effect, type MessageOf, type RangeQuery } from '../actor.js';
 import { ANNOUNCEMENT_INDEX } from './announcement_index.js';
 import { allSpeakers, announcementMember, announcementMessages, contactLists } from './transcript_announcements.js';
@@ -11,7 +12,9 @@ import { dueEffect, listed, publicationMessages } from './transcript_publication
 import { runMessages } from './transcript_runs.js';
 import { notFoundAnyMore, searchedPages, searchMessages } from './transcript_search.js';
 import { NO_TURN, ofTranscript, TRANSCRIBING_INDEX, type Transcript } from './transcript_state.js';
+import { vectorMessages } from './transcript_vectors.js';
 import { windowMessages } from './transcript_windows.js';
+import { VECTORS_INDEX } from './vectors_index.js';
 
 export type TranscriptMessage = MessageOf<typeof transcript>;
 
@@ -29,6 +32,7 @@ export const transcript = defineActor<Transcript>()({
     ...runMessages,
     ...pipelineMessages,
     ...searchMessages,
+    ...vectorMessages,
 
     view: { reads: true, decide: ofTranscript((state) => ({ reply: state })) },
 
@@ -76,10 +80,11 @@ export const transcript = defineActor<Transcript>()({
       decide(state, _: unknown, facts) {
         if (state === null) return { reply: DONE };
         const { self } = facts;
-        const collections = ['pages', 'words', BLOCKS, 'published', 'runs', 'speakers'];
+        const collections = ['pages', 'words', BLOCKS, VECTORS, VECTORS_DUE, 'published', 'runs', 'speakers'];
         const effects: Effect[] = [
           ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
           { effect: 'remove_from_index', ...TRANSCRIBING_INDEX, member: self },
+          { effect: 'remove_from_index', ...VECTORS_INDEX, member: self },
           { effect: 'remove_from_index', ...ANNOUNCEMENT_INDEX, member: announcementMember(self) },
           ...notFoundAnyMore(state, facts),
           ...listed({ ...state, turns: 0 }, self),

@@ -63,7 +63,12 @@ export type Transcript = {
    * have written some.
    */
   searchable?: true | typeof WORDS_VERSION;
+  /** The claim of who makes vectors of its pages. Absent where nobody does. */
+  vectors_claim?: VectorsClaim;
 };
+
+/** `token`: empty while it waits for its next try. */
+export type VectorsClaim = { token: string; until_ms: number; tries: number };
 
 /** A stretch of the recording in which each of the first speakers talks, by their numbers. Engines know them by it. */
 export type SpeakerSamples = Readonly<Record<string, Interval>>;

@@ -236,6 +236,17 @@ export const LIMITS = {
   recall_context_max: 10, // docs/choices.md, "Search and recall"
   recall_passage_turns_max: 12, // docs/choices.md, "Search and recall": from its first match to its last
   recall_hits_max: 240, // ours: the best matches, of which passages are made
+  vectors_quiet_ms: 60_000, // ours: so long a page stays as it is before its vectors are made
+  vectors_pages_max: 4, // ours: of one claim
+  vectors_tries_max: 5, // docs/choices.md, "Search and recall"
+  vectors_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/choices.md, "Search and recall"
+  vector_window_turns: 8, // docs/choices.md, "Search and recall": turns that one vector stands for
+  vector_window_chars_max: 2_000, // ours: of their text
+  vector_dimension_max: 1_024, // docs/choices.md, "Search and recall"
+  vectors_asked_max: 32, // ours: texts of one request
+  vectors_nearest_max: 20, // docs/choices.md, "Search and recall": windows of one recall
+  embed_query_ms_max: 1_500, // docs/choices.md, "Search and recall": then a recall goes by words alone
+  embed_ms_max: 60_000, // ours: of one request for vectors of turns
   recall_answer_ms_max: 10_000, // docs/choices.md, "Search and recall": then a question has no answer of the model
   recall_answer_chars_max: 20_000, // docs/choices.md, "Search and recall": of turns that the model gets
   recall_answers_at_once_max: 8, // ours: of one process; others get none

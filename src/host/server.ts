@@ -196,7 +196,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     mail,
     exports,
     ...workers,
-    search_indexes: new SearchIndexes({ store, runtime, metrics }),
+    search_indexes: new SearchIndexes({ store, runtime, metrics, has_vectors: delivery.embeddings !== null }),
     recall_answers,
     ...devices,
     ...identity,

@@ -412,6 +412,19 @@ const variables = {
     default_text: "the server's own",
     meaning: 'model that INSIGHTS_URL is asked for',
   }),
+  EMBED_URL: row(orNull(engineAddress), {
+    default_text: 'none, recall goes by words alone',
+    meaning: 'server of a model that makes vectors of what was said, up to where /embeddings follows',
+    shown: 'address',
+  }),
+  EMBED_KEY: row(
+    orNull(text('must be 1 to 1000 visible ASCII characters', (value) => /^[\x21-\x7e]{1,1000}$/.test(value))),
+    { default_text: 'none', meaning: 'bearer token for EMBED_URL', shown: 'nothing' },
+  ),
+  EMBED_MODEL: row(orNull(z.string().max(200, 'must be at most 200 characters')), {
+    default_text: "the server's own",
+    meaning: 'model that EMBED_URL is asked for',
+  }),
   ENGINES_FILE: row(orNull(z.string()), {
     default_text: 'none',
     meaning: 'JSON file of further engines, by the names that pipelines have for them',
@@ -477,6 +490,8 @@ const GO_WITH: readonly [SettingName, SettingName][] = [
   ['TRANSCRIBE_DIARIZE', 'TRANSCRIBE_URL'],
   ['INSIGHTS_KEY', 'INSIGHTS_URL'],
   ['INSIGHTS_MODEL', 'INSIGHTS_URL'],
+  ['EMBED_KEY', 'EMBED_URL'],
+  ['EMBED_MODEL', 'EMBED_URL'],
 ];
 /** Each says what the other does. */
 const EXCLUDE: readonly [SettingName, SettingName][] = [

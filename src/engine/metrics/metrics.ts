@@ -110,6 +110,8 @@ export function makeMetrics() {
     search_kept: gauge('search_kept_bytes', 'Memory that holds what can be found of libraries'),
     search_blocks: counter('search_blocks_read_total', 'Blocks of pages and items that were read into that memory'),
     recall_answers: counter('recall_answers_total', 'Questions that the model was asked, by how that ended', 'result'),
+    vectors_made: counter('vectors_made_total', 'Pages of turns that vectors were made of'),
+    embedding_failures: counter('embedding_failures_total', 'Tries to make vectors, by failure', 'code'),
     uploads: counter('uploads_total', 'Chunks of audio stored'),
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
     audio_sweeps: counter('audio_sweeps_total', 'Partitions whose audio was held against its chunks'),

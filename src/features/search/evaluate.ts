@@ -211,6 +211,28 @@ export async function evaluateInSlices(
   return { hits: search.hits, weights: search.weights, found: search.found };
 }
 
+/** Transcripts of an index whose turns are searched. */
+export function* searchedTranscripts(
+  index: SearchIndex,
+  scope: SearchScope,
+): Generator<[string, readonly IndexedPage[]]> {
+  const { pipeline } = scope;
+  const deleted =
+    pipeline === 0
+      ? index.deleted_streams
+      : new Set([...index.deleted_streams].map((stream_id) => pipelineOutputId(stream_id, pipeline)));
+  for (const [transcript_id, pages] of index.transcripts)
+    if (pipelineNumberOf(transcript_id) === pipeline && !deleted.has(transcript_id) && hasSource(pages, scope))
+      yield [transcript_id, pages];
+}
+
+function hasSource([first]: readonly IndexedPage[], { source_id, deleted_sources }: SearchScope): boolean {
+  if (first === undefined) return false;
+  if (source_id === null && deleted_sources.size === 0) return true;
+  const of = first.block.source_id;
+  return (source_id === null || of === source_id) && !deleted_sources.has(of ?? '');
+}
+
 /** One evaluation: pages of a transcript together, items each alone. */
 class Evaluation {
   readonly #scope: SearchScope;
@@ -256,29 +278,15 @@ class Evaluation {
   /** Looks through an index, with steps in between. */
   *steps(index: SearchIndex): Generator<void> {
     const { kinds, pipeline } = this.#scope;
-    if (kinds.has('turn')) {
-      const deleted =
-        pipeline === 0
-          ? index.deleted_streams
-          : new Set([...index.deleted_streams].map((stream_id) => pipelineOutputId(stream_id, pipeline)));
-      for (const [transcript_id, pages] of index.transcripts)
-        if (pipelineNumberOf(transcript_id) === pipeline && !deleted.has(transcript_id) && this.#hasSource(pages))
-          yield* this.#lookThrough(index, transcript_id, pages);
-    }
+    if (kinds.has('turn'))
+      for (const [transcript_id, pages] of searchedTranscripts(index, this.#scope))
+        yield* this.#lookThrough(index, transcript_id, pages);
     let items = 0;
     for (const [entry, block] of index.items) {
       if (++items % ITEMS_A_STEP === 0) yield;
       const kind = KIND_OF_ENTRY[entry.charAt(0)];
       if (kind !== undefined && kinds.has(kind) && block.speaker(0) === pipeline) this.#lookAt(index, entry, block);
     }
-  }
-
-  #hasSource([first]: readonly IndexedPage[]): boolean {
-    const { source_id, deleted_sources } = this.#scope;
-    if (first === undefined) return false;
-    if (source_id === null && deleted_sources.size === 0) return true;
-    const of = first.block.source_id;
-    return (source_id === null || of === source_id) && !deleted_sources.has(of ?? '');
   }
 
   *#lookThrough(index: SearchIndex, transcript_id: string, pages: readonly IndexedPage[]): Generator<void> {

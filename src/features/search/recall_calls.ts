@@ -5,9 +5,11 @@ import { Slices } from '../../engine/time/slices.js';
 import { isTimeZone } from '../../engine/time/time_zone.js';
 import type { FeatureServices } from '../services.js';
 import { type AskedTime, askedTime } from './asked_time.js';
+import type { Embeddings } from './embeddings.js';
 import { evaluateInSlices, type SearchKind } from './evaluate.js';
 import { HitReader } from './hit_reader.js';
 import { invalidQuery } from './invalid_query.js';
+import { nearestWindows, type QuestionVector } from './meaning.js';
 import { contactsNamed } from './named_contacts.js';
 import type { Period, PeriodQuery } from './period.js';
 import type { RecallAnswers } from './recall_answer.js';
@@ -42,6 +44,8 @@ type RecallDeps = Pick<FeatureServices, 'actors' | 'clock' | 'runtime' | 'store'
   search_indexes: SearchIndexes;
   /** Null without a model. */
   recall_answers: RecallAnswers | null;
+  /** Null where recall goes by words alone. */
+  embeddings: Embeddings | null;
 };
 
 const KINDS: SearchKind[] = ['turn', 'suggestion'];
@@ -52,12 +56,15 @@ export async function recall(services: RecallDeps, who: Principal, query: Recall
     throw new Refused(invalidQuery('time_zone', 'must be the name of a time zone, such as Europe/Vienna'));
   const asked = { now_ms: services.clock.now(), time_zone: query.time_zone };
   const time = askedTime(query.query, asked);
-  const opened = await openScope(services, who, { ...query, kinds: KINDS });
+  const [opened, vector] = await Promise.all([
+    openScope(services, who, { ...query, kinds: KINDS }),
+    vectorOf(services, time.rest),
+  ]);
   const { period } = time;
-  const found = await recalled(services, who, { query, opened, asked, time });
+  const found = await recalled(services, who, { query, opened, asked, time, vector });
   const is_relaxed = period !== null && found.length === 0 && hasSubject(time.rest);
   const items = is_relaxed
-    ? await recalled(services, who, { query, opened, asked, time: { ...time, period: null, near: null } })
+    ? await recalled(services, who, { query, opened, asked, vector, time: { ...time, period: null, near: null } })
     : found;
   const answer = query.answer && items.length > 0 ? await services.recall_answers?.answer(query.query, items) : null;
   const iso = (ms: number) => new Date(ms).toISOString();
@@ -75,10 +82,29 @@ function hasSubject(rest: string): boolean {
   return wordsIn(rest).some(({ word }) => !isQuestionStopWord(word));
 }
 
+/** Of a question with something to look for; null without a model, or where it gives none in time. */
+async function vectorOf({ embeddings }: RecallDeps, text: string): Promise<QuestionVector | null> {
+  if (embeddings === null || !hasSubject(text)) return null;
+  const vector = await embeddings.ofQuestion(text);
+  return vector === null ? null : { vector, model: embeddings.model };
+}
+
 async function recalled(
   services: RecallDeps,
   who: Principal,
-  { query, opened, asked, time }: { query: RecallQuery; opened: OpenScope; asked: PeriodQuery; time: AskedTime },
+  {
+    query,
+    opened,
+    asked,
+    time,
+    vector,
+  }: {
+    query: RecallQuery;
+    opened: OpenScope;
+    asked: PeriodQuery;
+    time: AskedTime;
+    vector: QuestionVector | null;
+  },
 ): Promise<RecallItem[]> {
   const { from, to } = query;
   const { period, rest, near, days } = time;
@@ -108,8 +134,19 @@ async function recalled(
   );
   const { hits } = evaluated;
   const weights = weightsOf(question, evaluated.weights);
+  const windows = vector === null ? [] : await nearestWindows(scope, vector, { bounds, slices });
   const { context_turns } = query;
-  const found: Recalled = { hits, weights, reading, question, named, now_ms: asked.now_ms, context_turns, near };
+  const found: Recalled = {
+    hits,
+    weights,
+    reading,
+    question,
+    named,
+    now_ms: asked.now_ms,
+    context_turns,
+    near,
+    windows,
+  };
   const candidates = await bestOf(who, found, slices);
   const views = new RecallViews(services, who, found);
   const items: RecallItem[] = [];

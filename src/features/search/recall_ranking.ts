@@ -4,10 +4,12 @@ import type { Slices } from '../../engine/time/slices.js';
 import type { Hits, Weights } from './evaluate.js';
 import type { HitReader } from './hit_reader.js';
 import { contactsOfItem } from './hit_reader.js';
+import { fused } from './meaning.js';
 import type { NamedContacts } from './named_contacts.js';
 import { rankPassages } from './passage_ranking.js';
 import { type Passage, passagesOf } from './passages.js';
 import type { Period } from './period.js';
+import type { Candidate } from './recall_candidates.js';
 import type { RecallQuestion } from './recall_question.js';
 
 /** The results of a question. */
@@ -21,10 +23,9 @@ export type Recalled = {
   now_ms: number;
   /** A past period that the question speaks of without being bound to it. */
   near: Period | null;
+  /** Windows that mean something alike, the nearest first. */
+  windows: readonly Passage[];
 };
-
-/** A passage, or the hit of a suggestion. */
-export type Candidate = { score: number; started_ms: number } & ({ passage: Passage } | { hit: number });
 
 /** Recency counts for so much of a score. docs/choices.md, "Search and recall". */
 const RECENCY_SHARE = 0.2;
@@ -37,7 +38,7 @@ const HITS_A_STEP = 2_000;
 
 /** Passages and suggestions that the best hits make, the best first; without words the newest. */
 export async function bestOf(who: Principal, recalled: Recalled, slices: Slices): Promise<Candidate[]> {
-  const { hits, weights, question, named, context_turns, now_ms, near } = recalled;
+  const { hits, weights, question, named, context_turns, now_ms, near, windows } = recalled;
   const has_words = question.words.length > 0;
   const atOf = (started_ms: number) =>
     recency(now_ms - started_ms) *
@@ -65,7 +66,8 @@ export async function bestOf(who: Principal, recalled: Recalled, slices: Slices)
     const factor = await ownFactor(who, recalled, hit);
     candidates.push({ hit, started_ms: hits.started_ms(hit), score: scoreOf(hit) * factor });
   }
-  return candidates.sort((a, b) => b.score - a.score || b.started_ms - a.started_ms);
+  candidates.sort((a, b) => b.score - a.score || b.started_ms - a.started_ms);
+  return windows.length === 0 ? candidates : fused(candidates, windows);
 }
 
 /** `factorOf`: of a score, at most `factor_max`; it costs more than the score. */

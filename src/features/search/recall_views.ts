@@ -15,7 +15,8 @@ import { type FoundTurn, viewTurns } from '../transcripts/transcript_reading.js'
 import type { TurnView } from '../transcripts/turn_shape.js';
 import type { TurnAt } from './hit_reader.js';
 import { type Passage, pagesOfPassage, turnAt } from './passages.js';
-import type { Candidate, Recalled } from './recall_ranking.js';
+import type { Candidate } from './recall_candidates.js';
+import type { Recalled } from './recall_ranking.js';
 import type { RecallItem } from './recall_shapes.js';
 
 /** The views of a question's results; null for one that is none by its text, or that the caller may not read. */
@@ -50,7 +51,8 @@ export class RecallViews {
     const found = read.flatMap((one) => one ?? []);
     const standing = found.filter(({ position }) => position >= from_at && position <= to_at);
     const borne = found.flatMap(({ matched }) => matched);
-    if (question.words.length > 0 && borne.length === 0) return null;
+    // A window that means something alike needs none of the words.
+    if (question.words.length > 0 && supports.length > 0 && borne.length === 0) return null;
     const [first] = standing;
     if (first === undefined) return null;
     const { readable } = first;

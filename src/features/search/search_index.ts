@@ -3,13 +3,14 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Block } from '../../domain/search/block.js';
 import { BLOCKS, placeOfMember, SEARCH_INDEX } from '../../domain/search/places.js';
+import { type PageVectors, readVectors, VECTORS } from '../../domain/search/vectors.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 import { decodeStored } from '../../engine/store/codec.js';
 import type { Store } from '../../engine/store/store.js';
 
-/** A page of a transcript in the index, with its block. */
-export type IndexedPage = { page: number; block: Block };
+/** A page of a transcript in the index, with its block, and its vectors where there are any. */
+export type IndexedPage = { page: number; block: Block; vectors?: PageVectors | null };
 
 /**
  * The index of a library, as it is in storage when it is asked for. Pages of transcripts are by the transcript's id, in
@@ -37,6 +38,8 @@ type SearchIndexesDeps = {
   runtime: Pick<Runtime, 'cacheEpoch'>;
   metrics: Pick<Metrics, 'search_kept' | 'search_blocks'>;
   bytes_max?: number;
+  /** Whether vectors of pages are read as well. */
+  has_vectors?: boolean;
 };
 
 /** Behind all members of one number. */
@@ -113,11 +116,17 @@ export class SearchIndexes {
     const { library_id } = kept;
     await Promise.all([
       ...[...pages].map(async ([transcript_id, keys]) => {
-        const blocks = await this.#blocks({ kind: 'transcript', id: transcript_id }, keys);
+        const address = { kind: 'transcript', id: transcript_id };
+        const blocks = await this.#blocks(address, keys);
+        const vectors = await this.#vectors(address, keys);
         putPages(
           kept,
           transcript_id,
-          keys.map((key, at) => ({ page: Number.parseInt(key, 16), block: blocks[at] ?? null })),
+          keys.map((key, at) => ({
+            page: Number.parseInt(key, 16),
+            block: blocks[at] ?? null,
+            vectors: vectors[at] ?? null,
+          })),
         );
       }),
       (async () => {
@@ -126,6 +135,15 @@ export class SearchIndexes {
       })(),
     ]);
     kept.seen = changed.at(-1)?.order ?? kept.seen;
+  }
+
+  async #vectors(address: { kind: string; id: string }, ids: string[]): Promise<(PageVectors | null)[]> {
+    if (this.#deps.has_vectors !== true) return [];
+    const place = { address, partition: partitionOfId(address.id) };
+    const values = await this.#deps.store.records(place, VECTORS, ids);
+    return values.map((value) =>
+      value === null ? null : readVectors(new Uint8Array(decodeStored(value) as Uint8Array)),
+    );
   }
 
   async #blocks(address: { kind: string; id: string }, ids: string[]): Promise<(Block | null)[]> {
@@ -144,12 +162,16 @@ function empty(library_id: string): CachedIndex {
   return { library_id, seen: 0, transcripts: new Map(), items: new Map(), deleted_streams: new Set(), bytes: 0 };
 }
 
-function putPages(kept: CachedIndex, transcript_id: string, changed: { page: number; block: Block | null }[]): void {
+type ChangedPage = { page: number; block: Block | null; vectors: PageVectors | null };
+
+function putPages(kept: CachedIndex, transcript_id: string, changed: ChangedPage[]): void {
   const pages = new Map((kept.transcripts.get(transcript_id) ?? []).map((one) => [one.page, one]));
-  for (const { page, block } of changed) {
-    kept.bytes += sizeOf(block) - sizeOf(pages.get(page)?.block ?? null);
+  for (const { page, block, vectors } of changed) {
+    const before = pages.get(page);
+    const vector_bytes = (vectors?.bytes ?? 0) - (before?.vectors?.bytes ?? 0);
+    kept.bytes += sizeOf(block) - sizeOf(before?.block ?? null) + vector_bytes;
     if (block === null) pages.delete(page);
-    else pages.set(page, { page, block });
+    else pages.set(page, { page, block, vectors });
   }
   if (pages.size === 0) kept.transcripts.delete(transcript_id);
   else

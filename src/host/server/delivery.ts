@@ -27,6 +27,7 @@ import { AudioSweep } from '../../features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
 import { ImportWorker } from '../../features/recordings/import_worker.js';
 import { MissingAudio } from '../../features/recordings/missing_audio.js';
+import type { Embeddings } from '../../features/search/embeddings.js';
 import { SearchBackfill } from '../../features/search/search_backfill.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
 import type { TranscriberShown } from '../../features/transcripts/engines/choose_engine.js';
@@ -44,6 +45,7 @@ import { EventRetention } from '../../features/webhooks/event_retention.js';
 import { Takeover } from '../../features/webhooks/takeover.js';
 import { WebhookSender } from '../../features/webhooks/webhook_sender.js';
 import { RetentionSweep } from '../../features/workspaces/retention_sweep.js';
+import { openEmbeddings } from './embeddings.js';
 import { openInsights } from './insights.js';
 import { CannotStart, type Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
@@ -68,6 +70,8 @@ export type DeliveryServices = {
   announcements: Announcements;
   speech_withdrawal: SpeechWithdrawal;
   insights: InsightServices;
+  /** Null without EMBED_URL. */
+  embeddings: Embeddings | null;
   engine_names: EngineNames;
 };
 
@@ -154,7 +158,8 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     takeover,
     speech_withdrawal,
   ];
-  for (const worker of [...workers, ...transcription.workers, ...insights.workers]) {
+  const embedding = openEmbeddings(start, deps);
+  for (const worker of [...workers, ...transcription.workers, ...insights.workers, ...embedding.workers]) {
     worker.start();
     shutdown.add(() => worker.stop());
   }
@@ -176,6 +181,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     await relay.drain();
     await speech_withdrawal.look();
     await insights.look();
+    for (const worker of embedding.workers) await worker.look();
     await announcements.look();
     await relay.drain();
   };
@@ -189,6 +195,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     speech_withdrawal,
     engine_names,
     insights: insights.insights,
+    embeddings: embedding.embeddings,
   };
   const out = {
     mail,

@@ -22,6 +22,13 @@ export function openRecallAnswers(
   return new RecallAnswers({ url, key, model, metrics, log });
 }
 
+/** Hosts that text of conversations may go to, for insights or vectors. */
+function hostsOf(settings: Start['settings'], further: EnginesFile['insights']): string[] {
+  const { embed_url } = settings;
+  const embedding = embed_url === null ? [] : [new URL(embed_url).host];
+  return [...new Set([...insightHosts(settings, further), ...embedding])].sort();
+}
+
 const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', nobody: null } as const;
 
 /** Opens the insights: the jobs for workers, and the built-in worker where there is one. */
@@ -35,7 +42,7 @@ export function openInsights(
   const engines = insightEngines(settings, further);
   const at_once = settings.content_at_once;
   const worker = engines.size === 0 ? null : insightsWorker({ jobs, poll, engines, metrics, log, at_once });
-  const insights: InsightServices = { jobs, by, made_by: MADE_BY[by], hosts: insightHosts(settings, further) };
+  const insights: InsightServices = { jobs, by, made_by: MADE_BY[by], hosts: hostsOf(settings, further) };
   return {
     insights,
     workers: worker === null ? [] : [worker],

@@ -1,0 +1,23 @@
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
+import type { Metrics } from '../../engine/metrics/metrics.js';
+import { EmbeddingWorker } from '../../features/search/embedding_worker.js';
+import { Embeddings } from '../../features/search/embeddings.js';
+import type { Start } from './start.js';
+import type { Entities, Foundation } from './storage.js';
+
+type OpenEmbeddingsDeps = Pick<Entities, 'store' | 'actors'> &
+  Pick<Foundation, 'clock'> & { poll: DuePoll; metrics: Metrics };
+
+/** Opens vectors of what was said: null and no worker without EMBED_URL, and no worker where others do such work. */
+export function openEmbeddings(
+  { settings, log, shutdown }: Start,
+  { store, actors, clock, poll, metrics }: OpenEmbeddingsDeps,
+): { embeddings: Embeddings | null; workers: EmbeddingWorker[] } {
+  const { embed_url: url, embed_key: key, embed_model: model, content_worker } = settings;
+  if (url === null) return { embeddings: null, workers: [] };
+  const embeddings = new Embeddings({ url, key, model, metrics, log });
+  shutdown.add(() => embeddings.close());
+  const { now } = clock;
+  const workers = content_worker ? [new EmbeddingWorker({ store, actors, poll, embeddings, metrics, log, now })] : [];
+  return { embeddings, workers };
+}
