@@ -16,6 +16,8 @@ export type AppRoute = {
   nav?: string;
   /** Without it the page can show nothing, and is not in the navigation. */
   needs?: Permission;
+  /** Below the line: what one sets up, beside what one comes for. */
+  is_setup?: true;
   /** Beginnings of further addresses at which it is the present one in the navigation. */
   also?: readonly string[];
 };

@@ -11,6 +11,7 @@ import { Search } from './pages/search.js';
 import { Session } from './pages/session.js';
 import { SessionSummary } from './pages/session_summary.js';
 import { Sessions } from './pages/sessions.js';
+import { Today } from './pages/today.js';
 import { Webhook } from './pages/webhook.js';
 import { Webhooks } from './pages/webhooks.js';
 import { WorkspacePage } from './pages/workspace.js';
@@ -23,18 +24,19 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/recordings', page: Recordings, nav: 'Recordings', also: ['/record'], needs: 'audio:read' },
   { path: '/recordings/:id', page: Recording },
   { path: '/record', page: Record },
-  { path: '/search', page: Search, nav: 'Search', needs: 'turns:read' },
-  { path: '/insights', page: Insights, nav: 'Insights', needs: 'insights:read' },
-  { path: '/sessions/:id/summary', page: SessionSummary },
-  { path: '/devices', page: Devices, nav: 'Devices' },
-  { path: '/sessions', page: Sessions, nav: 'Sessions' },
+  { path: '/search', page: Search, nav: 'Ask', needs: 'turns:read' },
+  { path: '/insights', page: Insights, nav: 'To do', needs: 'insights:read' },
+  { path: '/today', page: Today, nav: 'Today', needs: 'insights:read' },
+  { path: '/devices', page: Devices, nav: 'Devices', is_setup: true },
+  { path: '/workspaces', page: Workspaces, nav: 'Sharing', also: ['/sessions'], is_setup: true },
+  { path: '/workspaces/:id', page: WorkspacePage },
+  { path: '/sessions', page: Sessions },
   { path: '/sessions/new', page: NewSession },
   { path: '/sessions/:id', page: Session },
-  { path: '/webhooks', page: Webhooks, nav: 'Webhooks' },
+  { path: '/sessions/:id/summary', page: SessionSummary },
+  { path: '/account', page: AccountPage, nav: 'Settings', also: ['/connections', '/webhooks'], is_setup: true },
+  { path: '/connections', page: Connections },
+  { path: '/webhooks', page: Webhooks },
   { path: '/webhooks/:id', page: Webhook },
   { path: '/webhooks/:id/deliveries/:delivery_id', page: DeliveryPage },
-  { path: '/connections', page: Connections, nav: 'Connections' },
-  { path: '/workspaces', page: Workspaces, nav: 'Workspaces' },
-  { path: '/workspaces/:id', page: WorkspacePage },
-  { path: '/account', page: AccountPage, nav: 'Account' },
 ];

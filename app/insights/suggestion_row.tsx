@@ -7,7 +7,8 @@ import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Field, FormProblem, TextField } from '../parts/field.js';
 import { Badge } from '../parts/placeholders.js';
-import { Time } from '../parts/time.js';
+import { RecordingLink } from '../recording/stream_names.js';
+import { Due } from './due.js';
 import { EvidenceList, FromSession } from './evidence.js';
 
 type Status = Suggestion['status'];
@@ -52,18 +53,16 @@ export function SuggestionRow({
   onChange: (suggestion: Suggestion) => void;
 }) {
   const [edited, setEdited] = useState(false);
-  const { id, kind, text, status, due_at, due_date, evidence } = suggestion;
+  const { id, kind, text, status, evidence } = suggestion;
+  const said = evidence.find(({ state }) => state === 'available');
   const step = useAction(async (to: Status) => onChange(await changed(suggestion, { status: to })));
   return (
     <li class={status === 'open' || status === 'accepted' ? 'suggestion' : 'suggestion settled'}>
       <div class="row-main">
         <p class="row-facts">
           <span>{KINDS[kind]}</span>
-          {due_at !== null && (
-            <span>
-              due {due_date === null ? <Time at={due_at} /> : <Time at={`${due_date}T12:00:00`} style="date" />}
-            </span>
-          )}
+          <Due suggestion={suggestion} />
+          {said !== undefined && <RecordingLink stream_id={said.stream_id} at_ms={said.start_ms} with_day />}
           <FromSession id={suggestion.session_id} />
           {status !== 'open' && <Badge tone={status === 'dismissed' ? 'plain' : 'good'}>{STATUS_NAMES[status]}</Badge>}
         </p>

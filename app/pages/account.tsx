@@ -11,6 +11,7 @@ import { useToastAction } from '../parts/toast_action.js';
 import { showToast } from '../parts/toast_queue.js';
 import { signOut } from '../session/session.js';
 import { account, loadAccount } from '../shell/account.js';
+import { SettingsTabs } from '../shell/page_tabs.js';
 import { DeleteAccount } from './account/delete_account.js';
 import { Exports } from './account/exports.js';
 
@@ -21,6 +22,7 @@ export function AccountPage() {
   useEvents(['account.updated'], () => void loadAccount());
   return (
     <Page title="Account">
+      <SettingsTabs />
       <Name />
       <Exports />
       <SignOut />

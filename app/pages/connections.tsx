@@ -1,4 +1,5 @@
 import { Page } from '../parts/page.js';
+import { SettingsTabs } from '../shell/page_tabs.js';
 import { Apps } from './connections/apps.js';
 import { Tokens } from './connections/tokens.js';
 
@@ -6,6 +7,7 @@ import { Tokens } from './connections/tokens.js';
 export function Connections() {
   return (
     <Page title="Connections" lead="Who may act for you, and where you are signed in.">
+      <SettingsTabs />
       <Apps />
       <Tokens />
     </Page>

@@ -1,25 +1,27 @@
 import type { Suggestion } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
-import { useList } from '../api/loading.js';
+import { useList, useLoaded } from '../api/loading.js';
 import { ConversationRow, MemoryRow } from '../insights/conversation_row.js';
 import { STATUS_NAMES, SuggestionRow } from '../insights/suggestion_row.js';
+import { SelectField } from '../parts/field.js';
 import { Page } from '../parts/page.js';
 import { EmptyState, List } from '../parts/placeholders.js';
-import { BASE, place } from '../router.js';
+import { BASE, place, setQuery } from '../router.js';
 import { may } from '../shell/account.js';
 
 const PAGE_ITEMS = 30;
+const CONTACTS = 100;
 const STATUSES = ['open', 'accepted', 'completed', 'dismissed'] as const;
 
 /** The page of insights. Conversations and memories are for accounts with developer access. */
 export function Insights() {
   const shown = may('debug:read') ? place.value.query.get('show') : null;
   return (
-    <Page title="Insights" lead={<p>What was found in what was said: things to do, to answer and to remember.</p>}>
+    <Page title="To do" lead={<p>What was promised, asked and decided in your recordings.</p>}>
       {may('debug:read') && (
         <Tabs
-          label="Kinds of insights"
+          label="What is shown"
           name="show"
           rows={[
             [null, 'Suggestions'],
@@ -63,9 +65,10 @@ function Tabs({
 function Suggestions() {
   const wanted = place.value.query.get('status');
   const status = STATUSES.find((one) => one === wanted) ?? 'open';
+  const contact_id = place.value.query.get('who') ?? undefined;
   const suggestions = useList(
-    (cursor) => api('GET /suggestions', { query: { limit: PAGE_ITEMS, cursor, status } }),
-    [status],
+    (cursor) => api('GET /suggestions', { query: { limit: PAGE_ITEMS, cursor, status, contact_id } }),
+    [status, contact_id],
   );
   useEvents(['suggestion.created'], () => status === 'open' && suggestions.reload());
   const change = (next: Suggestion) =>
@@ -77,6 +80,7 @@ function Suggestions() {
         name="status"
         rows={STATUSES.map((one) => [one === 'open' ? null : one, STATUS_NAMES[one]])}
       />
+      <Owner />
       <List
         of={suggestions}
         label="Suggestions"
@@ -95,6 +99,25 @@ function Suggestions() {
         {(one) => <SuggestionRow key={one.id} suggestion={one} onChange={change} />}
       </List>
     </>
+  );
+}
+
+/** Whose they are: only where people are known. */
+function Owner() {
+  const contacts = useLoaded(() => api('GET /contacts', { query: { limit: CONTACTS } }), []);
+  const people = (contacts.data?.items ?? []).flatMap(({ id, name, is_self, merged_into }) =>
+    name === null || merged_into !== null ? [] : [[id, is_self ? `${name} (me)` : name] as const],
+  );
+  if (people.length === 0) return null;
+  return (
+    <div class="owner">
+      <SelectField
+        label="For whom"
+        value={place.value.query.get('who') ?? ''}
+        onValue={(who) => setQuery({ who })}
+        options={[['', 'Anybody'], ...people]}
+      />
+    </div>
   );
 }
 

@@ -11,7 +11,7 @@ import { confirm, Dialog } from '../parts/dialog.js';
 import { FormProblem, TextField } from '../parts/field.js';
 import { Page } from '../parts/page.js';
 import { Badge, EmptyState, Loading, Problem, Show } from '../parts/placeholders.js';
-import { durationText, Time, timeText } from '../parts/time.js';
+import { durationText, Time } from '../parts/time.js';
 import { showToast } from '../parts/toast_queue.js';
 import { isLive } from '../recording/is_live.js';
 import { LiveLines, useLiveText } from '../recording/live_lines.js';
@@ -19,10 +19,13 @@ import { loadTimeline, useTurns } from '../recording/loading.js';
 import { PlayerBar } from '../recording/player_bar.js';
 import { SingleSpeaker } from '../recording/single_speaker.js';
 import { Speakers } from '../recording/speakers.js';
+import { includeTitles, recordingName } from '../recording/stream_names.js';
+import { SummaryPanel } from '../recording/summary_panel.js';
 import { hasFailed, NoTurns, retentionWords, TranscriptNotes } from '../recording/transcript_state.js';
 import { TurnDialog } from '../recording/turn_dialog.js';
 import { TurnList } from '../recording/turn_list.js';
 import { BASE, go, place } from '../router.js';
+import { may } from '../shell/account.js';
 
 const BACK = { href: `${BASE}/recordings`, name: 'Recordings' };
 const LIVE_POLL_MS = 5_000;
@@ -33,7 +36,7 @@ const LONG_CHUNKS = 500;
 /** One recording: its audio, and beside it what was said. */
 export function Recording({ params }: { params: Record<string, string> }) {
   const id = params.id as string;
-  const stream = useLoaded(() => api('GET /audio/streams/{id}', { path: { id } }), [id]);
+  const stream = useLoaded(() => api('GET /audio/streams/{id}', { path: { id }, query: includeTitles() }), [id]);
   useEvents(['stream.updated', 'stream.deleted'], (events) => {
     if (events === null || events.some(({ resource }) => resource.id === id)) stream.reload();
   });
@@ -53,10 +56,6 @@ function NoRecording({ code, message }: { code: string; message: string }) {
       <p>{code === 'NOT_FOUND' ? 'It was deleted, or it belongs to somebody else.' : message}</p>
     </EmptyState>
   );
-}
-
-function recordingName({ title, captured_at }: Pick<Stream, 'title' | 'captured_at'>): string {
-  return title ?? `Recording of ${timeText(captured_at, 'date')}`;
 }
 
 function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Stream) => void; reload: () => void }) {
@@ -110,6 +109,7 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
     >
       {audio.error !== null && <Problem error={audio.error} retry={audio.reload} />}
       {has_audio && <PlayerBar player={player} peaks={peaks} turns={turns.turns} />}
+      {may('turns:read') && may('insights:read') && <SummaryPanel stream_id={id} player={player} />}
       <div class="beside">
         <section aria-label="Transcript" class="transcript">
           {transcript.data !== null && !hasFailed(transcript.data, turns.turns) && (
@@ -185,7 +185,11 @@ function Changes({ stream, set }: { stream: Stream; set: (stream: Stream) => voi
   const path = { id: stream.id };
   const rename = useAction(async () => {
     const wanted = title?.trim() ?? '';
-    set(await api('PATCH /audio/streams/{id}', { path, body: { title: wanted === '' ? null : wanted } }));
+    const { title: given } = await api('PATCH /audio/streams/{id}', {
+      path,
+      body: { title: wanted === '' ? null : wanted },
+    });
+    set({ ...stream, title: given });
     setTitle(null);
   });
   const remove = async () => {
@@ -225,7 +229,7 @@ function Changes({ stream, set }: { stream: Stream; set: (stream: Stream) => voi
             onValue={setTitle}
             maxLength={200}
             error={rename.error?.fields.get('title')}
-            hint="Without one it is called by its time."
+            hint="Without one it has the suggested title, or is called by its day."
           />
           <FormProblem error={rename.error} fields={['title']} />
           <div class="dialog-actions">
@@ -243,6 +247,7 @@ function Changes({ stream, set }: { stream: Stream; set: (stream: Stream) => voi
 const TEXTS = [
   ['txt', 'Text'],
   ['srt', 'Subtitles (SRT)'],
+  ['vtt', 'Subtitles (VTT)'],
 ] as const;
 
 function Downloads({ stream, turns }: { stream: Stream; turns: readonly Turn[] }) {

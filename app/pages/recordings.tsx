@@ -1,4 +1,4 @@
-import type { Conversation, Source, Stream } from '../../kits/typescript/src/api.js';
+import type { Source, Stream } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useList, useLoaded, usePolling } from '../api/loading.js';
@@ -10,28 +10,29 @@ import { Badge, EmptyState, List } from '../parts/placeholders.js';
 import { dayOf, dayText, durationText, Time } from '../parts/time.js';
 import { FirstWords } from '../recording/first_words.js';
 import { isLive } from '../recording/is_live.js';
+import { includeTitles, recordingName } from '../recording/stream_names.js';
 import { BASE, place } from '../router.js';
-import { account, may } from '../shell/account.js';
+import { account } from '../shell/account.js';
 
 const PAGE_ITEMS = 50;
-const CONVERSATIONS = 100;
 const SOURCES = 100;
 /** No event tells that a recording under way goes on. */
 const LIVE_POLL_MS = 60_000;
 
-type KnownNames = { sources: ReadonlyMap<string, Source>; conversations: ReadonlyMap<string, Conversation> };
+type KnownNames = ReadonlyMap<string, Source>;
 
 /** Everything that was recorded, by the days on which it was. */
 export function Recordings() {
   const workspace_id = place.value.query.get('workspace') ?? undefined;
   const streams = useList(
-    (cursor) => api('GET /audio/streams', { query: { limit: PAGE_ITEMS, cursor, workspace_id } }),
+    (cursor) => api('GET /audio/streams', { query: { limit: PAGE_ITEMS, cursor, workspace_id, ...includeTitles() } }),
     [workspace_id],
   );
   const known = useLoaded(loadKnown, []);
   usePolling(streams.items.some(isLive), LIVE_POLL_MS, streams.reload);
   useEvents(['stream.created', 'stream.updated', 'stream.deleted'], () => streams.reload());
-  useEvents(['source.created', 'source.updated', 'conversation.created', 'conversation.updated'], () => known.reload());
+  useEvents(['source.created', 'source.updated'], () => known.reload());
+  useEvents(['conversation.created', 'conversation.updated'], () => streams.reload());
   return (
     <Page
       title="Recordings"
@@ -56,23 +57,12 @@ export function Recordings() {
   );
 }
 
-const NOTHING_KNOWN: KnownNames = { sources: new Map(), conversations: new Map() };
+const NOTHING_KNOWN: KnownNames = new Map();
 
-/** Loads the names that recordings are listed by; without one they are listed by their time. */
+/** Loads the names of sources. */
 async function loadKnown(): Promise<KnownNames> {
-  const [sources, conversations] = await Promise.all([
-    api('GET /sources', { query: { limit: SOURCES } }),
-    may('debug:read') ? api('GET /conversations', { query: { limit: CONVERSATIONS } }) : { items: [] },
-  ]);
-  return {
-    sources: new Map(sources.items.map((source) => [source.id, source])),
-    // The oldest of a recording last, which then stays.
-    conversations: new Map(
-      conversations.items
-        .toSorted((a, b) => b.started_at.localeCompare(a.started_at))
-        .flatMap((one) => one.parts.map(({ stream_id }) => [stream_id, one] as const)),
-    ),
-  };
+  const sources = await api('GET /sources', { query: { limit: SOURCES } });
+  return new Map(sources.items.map((source) => [source.id, source]));
 }
 
 /** Whose recordings: only where there is a choice. */
@@ -120,9 +110,8 @@ function Days({ streams, known }: { streams: readonly Stream[]; known: KnownName
 }
 
 function Row({ stream, known }: { stream: Stream; known: KnownNames }) {
-  const conversation = known.conversations.get(stream.id);
-  const source = known.sources.get(stream.source_id);
-  const people = conversation?.participants.flatMap(({ speaker_name }) => speaker_name ?? []) ?? [];
+  const source = known.get(stream.source_id);
+  const is_named = (stream.title ?? stream.title_suggested ?? null) !== null;
   return (
     <li>
       <div class="row-when">
@@ -130,12 +119,16 @@ function Row({ stream, known }: { stream: Stream; known: KnownNames }) {
       </div>
       <div class="row-main">
         <a class="row-title" href={`${BASE}/recordings/${stream.id}`}>
-          <bdi>{stream.title ?? conversation?.title ?? <FirstWords stream={stream} />}</bdi>
+          <bdi>{is_named ? recordingName(stream) : <FirstWords stream={stream} />}</bdi>
         </a>
+        {stream.first_line != null && (
+          <p class="row-text one-line">
+            <bdi>{stream.first_line}</bdi>
+          </p>
+        )}
         <p class="row-facts">
           {stream.end_ms !== undefined && <span>{durationText(stream.end_ms)}</span>}
           <bdi>{source?.name ?? (stream.source_device_id === null ? 'An app' : 'A recording device')}</bdi>
-          {people.length > 0 && <bdi>{people.join(', ')}</bdi>}
         </p>
       </div>
       <div class="row-end">{isLive(stream) && <Badge tone="live">recording now</Badge>}</div>

@@ -4,10 +4,13 @@ import { api } from '../api/api.js';
 import { useList, useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { CheckField, SelectField, TextField } from '../parts/field.js';
-import { Page } from '../parts/page.js';
+import { Page, Section } from '../parts/page.js';
 import { Badge, EmptyState, List } from '../parts/placeholders.js';
 import { clockText, Time } from '../parts/time.js';
+import { RecordingLink } from '../recording/stream_names.js';
 import { BASE, place, setQuery } from '../router.js';
+import { Answers } from '../search/answers.js';
+import { keepQuestion, recentQuestions } from '../search/recent_questions.js';
 import { may } from '../shell/account.js';
 
 const PAGE_ITEMS = 20;
@@ -23,6 +26,7 @@ const DEVELOPER_KINDS = [
   ['conversation', 'Conversations'],
   ['memory', 'Memories'],
 ] as const;
+const FILTERS = ['kind', 'who', 'from', 'to', 'sort', 'alike'] as const;
 const SORTS = [
   ['relevance', 'Best first'],
   ['recent', 'Newest first'],
@@ -34,33 +38,45 @@ export function Search() {
   const q = query.get('q') ?? '';
   const [words, setWords] = useState(q);
   useEffect(() => setWords(q), [q]);
+  const is_asking = may('insights:read') && !FILTERS.some((name) => query.has(name));
   return (
-    <Page title="Search">
+    <Page title="Ask" lead="Ask a question, or look for words: answers come with the moment at which they were said.">
       <form
         class="search"
         onSubmit={(event) => {
           event.preventDefault();
-          setQuery({ q: words.trim() });
+          const asked = words.trim();
+          if (asked !== '') keepQuestion(asked);
+          setQuery({ q: asked });
         }}
       >
         <search>
           <div class="search-line">
             <TextField
-              label="What was said"
+              label="Question or words"
               type="search"
               value={words}
               onValue={setWords}
               maxLength={QUERY_CHARS_MAX}
-              placeholder="Words, or “a phrase in quotes”"
+              placeholder="When do we launch? Or words, or “a phrase in quotes”"
             />
             <Button kind="primary" icon="search" type="submit">
-              Search
+              Ask
             </Button>
           </div>
           <Filters />
         </search>
       </form>
-      {q === '' ? <Beginning /> : <Hits key={query.toString()} q={q} query={query} />}
+      {q === '' ? (
+        <Beginning />
+      ) : (
+        <>
+          {is_asking && <Answers key={`answers ${q}`} q={q} />}
+          <Section title="Where these words were said">
+            <Hits key={query.toString()} q={q} query={query} beside={is_asking} />
+          </Section>
+        </>
+      )}
     </Page>
   );
 }
@@ -71,7 +87,7 @@ function Filters() {
   const named = (contacts.data?.items ?? []).flatMap(({ id, name, merged_into }) =>
     name === null || merged_into !== null ? [] : [[id, name] as const],
   );
-  const chosen = ['kind', 'who', 'from', 'to', 'sort', 'alike'].filter((key) => query.has(key)).length;
+  const chosen = FILTERS.filter((key) => query.has(key)).length;
   return (
     <details class="filters">
       <summary>{chosen === 0 ? 'Filters' : `Filters (${chosen})`}</summary>
@@ -117,23 +133,27 @@ function DateField({ label, name }: { label: string; name: 'from' | 'to' }) {
   );
 }
 
-function Hits({ q, query }: { q: string; query: URLSearchParams }) {
+function Hits({ q, query, beside }: { q: string; query: URLSearchParams; beside: boolean }) {
   const hits = useList((cursor) => api('GET /search', { query: { ...asked(q, query), cursor } }), []);
   return (
     <List
       of={hits}
       label="Results"
       empty={
-        <EmptyState icon="search" title="No results">
-          <p>
-            Try fewer words, or let it look for words that sound alike: speech is not always heard as it is spelled.
-          </p>
-          {query.get('alike') !== '1' && (
+        beside ? (
+          <p class="hint">No results: no sentence has all of these words.</p>
+        ) : (
+          <EmptyState icon="search" title="No results">
             <p>
-              <Button onClick={() => setQuery({ alike: '1' })}>Look for words that sound alike</Button>
+              Try fewer words, or let it look for words that sound alike: speech is not always heard as it is spelled.
             </p>
-          )}
-        </EmptyState>
+            {query.get('alike') !== '1' && (
+              <p>
+                <Button onClick={() => setQuery({ alike: '1' })}>Look for words that sound alike</Button>
+              </p>
+            )}
+          </EmptyState>
+        )
       }
     >
       {(hit) => <Hit key={`${hit.kind} ${hit.id}`} hit={hit} />}
@@ -175,6 +195,7 @@ function Hit({ hit }: { hit: SearchHit }) {
             </strong>
           )}
           <Time at={started_at} />
+          {stream_id !== null && <RecordingLink stream_id={stream_id} at_ms={start_ms ?? 0} />}
           {start_ms !== null && <span>at {clockText(start_ms)}</span>}
         </p>
         {stream_id === null ? (
@@ -206,8 +227,33 @@ function Snippet({ text, highlights }: SearchHit['snippet']) {
 }
 
 function Beginning() {
+  const recent = recentQuestions();
+  return (
+    <>
+      {recent.length > 0 && (
+        <Section title="Asked before">
+          <ul class="points">
+            {recent.map((q) => (
+              <li key={q}>
+                <a href={`${BASE}/search?q=${encodeURIComponent(q)}`}>
+                  <bdi>{q}</bdi>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Explained />
+    </>
+  );
+}
+
+function Explained() {
   return (
     <EmptyState icon="search" title="Find what was said">
+      <p>
+        Ask as you would ask somebody who was there: <q>Who owns the status page?</q>, <q>What did we say last week?</q>
+      </p>
       <p>
         Words may stand in a sentence or in the one before or after it. <q>words in quotes</q> stand there as they are,
         and a word with a minus before it must not.

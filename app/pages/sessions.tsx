@@ -8,6 +8,7 @@ import { EmptyState, List } from '../parts/placeholders.js';
 import { Time, timeText } from '../parts/time.js';
 import { BASE } from '../router.js';
 import { account } from '../shell/account.js';
+import { SharingTabs } from '../shell/page_tabs.js';
 import { countText, isOver, SESSION_EVENTS, StateBadge, workspaceName } from './sessions/session_texts.js';
 
 const SESSIONS_PER_PAGE = 25;
@@ -26,6 +27,7 @@ export function Sessions() {
   );
   return (
     <Page title="Sessions" lead="Meetings on a shared recorder: one hosts, others take part." actions={make}>
+      <SharingTabs />
       <List of={sessions} empty={<Nothing />} label="Sessions">
         {(session) => <Row key={session.id} session={session} />}
       </List>

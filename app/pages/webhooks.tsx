@@ -6,6 +6,7 @@ import { Button } from '../parts/button.js';
 import { Page, Section } from '../parts/page.js';
 import { EmptyState, List } from '../parts/placeholders.js';
 import { BASE } from '../router.js';
+import { SettingsTabs } from '../shell/page_tabs.js';
 import { EndpointBadge } from './webhooks/endpoint_badge.js';
 import { shortHealth } from './webhooks/health.js';
 import { NewEndpoint } from './webhooks/new_endpoint.js';
@@ -23,6 +24,7 @@ export function Webhooks() {
   );
   return (
     <Page title="Webhooks" lead="Programs of yours that Spool tells what happens in your account." actions={make}>
+      <SettingsTabs />
       <List of={endpoints} empty={<Nothing />} label="Endpoints">
         {(endpoint) => <Row key={endpoint.id} endpoint={endpoint} />}
       </List>

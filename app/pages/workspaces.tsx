@@ -10,6 +10,7 @@ import { Page, Section } from '../parts/page.js';
 import { Badge } from '../parts/placeholders.js';
 import { BASE, go } from '../router.js';
 import { account, loadAccount } from '../shell/account.js';
+import { SharingTabs } from '../shell/page_tabs.js';
 import { MyInvitations } from './workspaces/my_invitations.js';
 import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_texts.js';
 
@@ -25,6 +26,7 @@ export function Workspaces() {
   );
   return (
     <Page title="Workspaces" lead="What recordings belong to: yours alone, or a group’s." actions={make}>
+      <SharingTabs />
       <MyInvitations />
       <ul class="list" aria-label="Workspaces">
         {workspaces.map(({ id, name, role, private: is_private }) => (

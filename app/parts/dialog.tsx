@@ -27,6 +27,8 @@ export function Dialog({
     const leave = (event: MouseEvent) => event.target === element && closing.current();
     element.addEventListener('click', leave);
     element.showModal();
+    // The browser would take the first button, which closes it.
+    element.querySelector<HTMLElement>('.dialog > :not(.dialog-head) :is(input, select, textarea)')?.focus();
     return () => {
       element.removeEventListener('click', leave);
       element.close();

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { visits } from '../router.js';
 import { Icon } from './icon.js';
 
@@ -69,7 +69,8 @@ export function Section({
   actions?: ComponentChildren;
   children: ComponentChildren;
 }) {
-  const heading = id === undefined ? undefined : `${id}-heading`;
+  const own = useId();
+  const heading = `${id ?? own}-heading`;
   return (
     <section class="section" id={id} aria-labelledby={heading}>
       <div class="section-head">

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Stream } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
+import { recordingName } from './stream_names.js';
 
 /** A recording without a title is known by how it begins. A few are looked up at a time, and each once. */
 
@@ -32,7 +33,7 @@ export function FirstWords({ stream }: { stream: Stream }) {
       is_shown = false;
     };
   }, [key]);
-  return <>{words === null ? 'Recording without a title' : `“${words}”`}</>;
+  return <>{words === null ? recordingName(stream) : `“${words}”`}</>;
 }
 
 function goOn(): void {

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { forgetKept } from '../recorder/kept.js';
 import { BASE, go } from '../router.js';
+import { forgetQuestions } from '../search/recent_questions.js';
 import {
   accountOf,
   authorizeUrl,
@@ -77,6 +78,7 @@ export async function signOut(): Promise<void> {
   access = null;
   writeStored(null);
   session.value = { is: 'out', problem: null };
+  forgetQuestions();
   await forgetKept();
   if (stored !== null) await revoke(stored.refresh_token).catch(() => {});
   location.assign(endSessionUrl());

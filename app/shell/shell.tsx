@@ -6,7 +6,7 @@ import { Page } from '../parts/page.js';
 import { EmptyState } from '../parts/placeholders.js';
 import { Toasts } from '../parts/toasts.js';
 import { RecordingBar } from '../recorder/recording_bar.js';
-import { BASE, place, routeAt } from '../router.js';
+import { type AppRoute, BASE, place, routeAt } from '../router.js';
 import { ROUTES } from '../routes.js';
 import { session, signOut } from '../session/session.js';
 import { account, loadAccount, may } from './account.js';
@@ -84,21 +84,8 @@ function Frame({ children }: { children: ComponentChildren }) {
         </div>
         <div class={open ? 'side open' : 'side'}>
           <nav aria-label="Pages">
-            <ul>
-              {ROUTES.flatMap((route) => {
-                if (route.nav === undefined || (route.needs !== undefined && !may(route.needs))) return [];
-                const is_here = [route.path, ...(route.also ?? [])].some(
-                  (at) => path === at || path.startsWith(`${at}/`),
-                );
-                return (
-                  <li key={route.path}>
-                    <a href={BASE + route.path} aria-current={is_here ? 'page' : undefined}>
-                      {route.nav}
-                    </a>
-                  </li>
-                );
-              })}
-            </ul>
+            <Links routes={ROUTES.filter(({ is_setup }) => is_setup !== true)} />
+            <Links routes={ROUTES.filter(({ is_setup }) => is_setup === true)} />
           </nav>
           <div class="who">
             <p>
@@ -117,5 +104,24 @@ function Frame({ children }: { children: ComponentChildren }) {
       <Toasts />
       <ConfirmDialog />
     </div>
+  );
+}
+
+function Links({ routes }: { routes: readonly AppRoute[] }) {
+  const { path } = place.value;
+  return (
+    <ul>
+      {routes.flatMap((route) => {
+        if (route.nav === undefined || (route.needs !== undefined && !may(route.needs))) return [];
+        const is_here = [route.path, ...(route.also ?? [])].some((at) => path === at || path.startsWith(`${at}/`));
+        return (
+          <li key={route.path}>
+            <a href={BASE + route.path} aria-current={is_here ? 'page' : undefined}>
+              {route.nav}
+            </a>
+          </li>
+        );
+      })}
+    </ul>
   );
 }

@@ -82,8 +82,8 @@ await walk('signing in comes back to where one wanted to go, and leaves no token
   context.on('request', (request) => asked.push(request.url()));
   await enter(visitor, email, '/search?q=key');
   t.equal(page.url(), `${app_url}/search?q=key`);
-  await page.getByRole('heading', { name: 'Search' }).waitFor();
-  t.match(await page.title(), 'Search · Spool');
+  await page.getByRole('heading', { name: 'Ask' }).waitFor();
+  t.match(await page.title(), 'Ask · Spool');
   t.notOk(asked.some((url) => /token=|spo_.*spo_/.test(url)));
   const kept = JSON.parse((await page.evaluate('JSON.stringify({ ...localStorage })')) as string);
   t.same(Object.keys(kept), ['spool.session']);
@@ -95,7 +95,7 @@ await walk('signing in comes back to where one wanted to go, and leaves no token
   await page.goto(`${app_url}/recordings`);
   await page.getByText('Nothing is recorded yet').waitFor();
   await spool.operator.advanceClock(2 * HOUR_MS);
-  await page.getByRole('link', { name: 'Search' }).click();
+  await page.getByRole('link', { name: 'Ask' }).click();
   await page.getByText('Find what was said').waitFor();
   await page.getByRole('link', { name: 'Recordings' }).click();
   await page.getByText('Nothing is recorded yet').waitFor();
@@ -245,7 +245,7 @@ await walk('a sentence is found again, and heard', async (t, visitor) => {
   const email = browsing.somebody();
   await recorded(email);
   await enter(visitor, email, '/search');
-  await page.getByLabel('What was said').fill('spare key');
+  await page.getByLabel('Question or words').fill('spare key');
   await page.keyboard.press('Enter');
   const found = page.getByRole('link', { name: 'The spare key is in the safe' });
   await found.waitFor();
@@ -255,7 +255,7 @@ await walk('a sentence is found again, and heard', async (t, visitor) => {
   t.equal(await positionOf(page), 3);
   await page.goBack();
   await found.waitFor();
-  await page.getByLabel('What was said').fill('elephants');
+  await page.getByLabel('Question or words').fill('elephants');
   await page.keyboard.press('Enter');
   await page.getByText('No results').waitFor();
 });
@@ -281,6 +281,47 @@ await walk('a suggestion is taken up, and put back', async (t, visitor) => {
   t.same(await statuses(), ['open']);
 });
 
+await walk('what came of a recording stands beside it, among the days, and behind a question', async (t, visitor) => {
+  const { page } = visitor;
+  const email = browsing.somebody();
+  const { account, recording } = await recorded(email);
+  const evidence = [{ stream_id: recording.id, source_id: recording.source_id, start_ms: 3_000, end_ms: 6_000 }];
+  await makeInsights(account, recording, {
+    conversation: {
+      ...{ title: 'Spare key', summary: 'The key goes to the safe.' },
+      sentences: [{ text: 'The key goes to the safe.', evidence }],
+    },
+    suggestions: [
+      {
+        ...{ text: 'Send the report', kind: 'task', at: [[0, 3_000]] },
+        ...{ due_date: '2026-11-01', due_at_ms: Date.parse('2026-11-01T12:00:00Z') },
+      },
+      { text: 'We keep the safe', kind: 'decision', at: [[3_000, 6_000]] },
+    ],
+  });
+  await enter(visitor, email, '/recordings');
+  await page.getByText('The key goes to the safe.').waitFor();
+  await page.getByRole('link', { name: 'Spare key' }).click();
+  t.equal(await headingOf(page), 'Spare key', 'it has the suggested title');
+  const summary = page.getByRole('region', { name: 'Summary' });
+  for (const text of ['The key goes to the safe.', 'Send the report', 'We keep the safe'])
+    await summary.getByText(text).waitFor();
+  await looksWell(t, page, 'a recording with a summary');
+  await summary.getByRole('button', { name: 'Play from 0:03' }).first().click();
+  t.equal(await positionOf(page), 3);
+  await page.goto(`${app_url}/today?day=2026-11-01`);
+  await page.getByRole('region', { name: 'Due' }).getByText('Send the report').waitFor();
+  await page.getByRole('region', { name: 'Decided' }).getByText('We keep the safe').waitFor();
+  await looksWell(t, page, 'a day');
+  await page.getByRole('link', { name: 'Ask' }).click();
+  await page.getByLabel('Question or words').fill('Where is the spare key?');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Best answers' }).getByText('The spare key is in the safe').waitFor();
+  await looksWell(t, page, 'answers');
+  await page.getByRole('link', { name: 'Ask' }).click();
+  await page.getByRole('link', { name: 'Where is the spare key?' }).waitFor();
+});
+
 await walk('what came of a recorder session, and what developers see of it', async (t, visitor) => {
   const { page } = visitor;
   const email = browsing.somebody();
@@ -299,7 +340,7 @@ await walk('what came of a recorder session, and what developers see of it', asy
   await page.getByRole('heading', { name: 'Session summary' }).waitFor();
   for (const text of ['The meeting', 'Send the notes', 'Meets on Mondays']) await page.getByText(text).waitFor();
   await looksWell(t, page, 'the summary of a session');
-  await page.getByRole('link', { name: 'Insights' }).click();
+  await page.getByRole('link', { name: 'To do', exact: true }).click();
   await page.getByRole('link', { name: 'Memories' }).click();
   await page.getByText('Meets on Mondays').waitFor();
   await page.getByRole('link', { name: 'Conversations' }).click();

@@ -19,7 +19,7 @@ const BOAT = [
   'A: Yes, let us pay the harbour fee in two parts.',
 ];
 
-t.test('K-191 a summary says what it is about and what was decided, in whole sentences', async (t) => {
+t.test('K-231 a summary says what it is about and what was decided, in whole sentences', async (t) => {
   const { sentences } = await made(BOAT);
   const text = sentences.map((one) => one.text).join(' ');
   t.ok(sentences.length >= 2 && sentences.length <= 5, text);
@@ -30,7 +30,7 @@ t.test('K-191 a summary says what it is about and what was decided, in whole sen
   for (const one of sentences) t.match(one.text, /^\p{Lu}.*[.?!]$/su);
 });
 
-t.test('K-191 each sentence is borne by what was said', async (t) => {
+t.test('K-231 each sentence is borne by what was said', async (t) => {
   const input = inputOf(BOAT);
   const keys = await openServerKeys(tempFolder(t));
   const checked = checkedInsights(await new Extractive().think(input), { input, keys, made_by: 'extractive' });
@@ -41,7 +41,7 @@ t.test('K-191 each sentence is borne by what was said', async (t) => {
   t.ok(sentences.every(({ evidence }) => evidence.length > 0));
 });
 
-t.test('K-191 without a decision it says what says most of its subjects', async (t) => {
+t.test('K-231 without a decision it says what says most of its subjects', async (t) => {
   const { sentences } = await made([
     'A: The heron stood in the pond again this morning.',
     'B: My neighbour has put a net over his pond because of the heron.',

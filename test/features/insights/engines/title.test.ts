@@ -12,7 +12,7 @@ const titled = async (...lines: string[]) => {
   return titleOf(await subjectsOf({ sentences, people: input.people }, slices));
 };
 
-t.test('K-190 a title names what a conversation announces', async (t) => {
+t.test('K-230 a title names what a conversation announces', async (t) => {
   const title = await titled(
     'A: Good evening. Two topics for tonight, the greenhouse roof and then the seed order.',
     'B: Fine. The roof leaks again, above the tomatoes.',
@@ -24,7 +24,7 @@ t.test('K-190 a title names what a conversation announces', async (t) => {
   t.equal(title, 'Greenhouse roof and seed order');
 });
 
-t.test('K-190 without an announcement a title names what recurs, and neither days nor speakers', async (t) => {
+t.test('K-230 without an announcement a title names what recurs, and neither days nor speakers', async (t) => {
   const title = await titled(
     'A: Ann, did you see the fence on Monday?',
     'B: The fence is fine, Ann, it is the gate that sags.',
@@ -39,6 +39,6 @@ t.test('K-190 without an announcement a title names what recurs, and neither day
   t.ok((title?.split(' ').length ?? 0) <= 5);
 });
 
-t.test('K-190 small talk alone has no title', async (t) => {
+t.test('K-230 small talk alone has no title', async (t) => {
   t.equal(await titled('A: Hello. How are you?', 'B: Fine, thanks. And you?', 'A: Yes, good, thank you.'), null);
 });

@@ -1,0 +1,35 @@
+import { BASE, place } from '../router.js';
+
+type TabRow = readonly [path: string, words: string];
+
+const SHARING: readonly TabRow[] = [
+  ['/workspaces', 'Workspaces'],
+  ['/sessions', 'Sessions'],
+];
+const SETTINGS: readonly TabRow[] = [
+  ['/account', 'Account'],
+  ['/connections', 'Connections and tokens'],
+  ['/webhooks', 'Webhooks'],
+];
+
+/** The pages that stand under one name in the navigation. */
+export function SharingTabs() {
+  return <PageTabs label="Sharing" rows={SHARING} />;
+}
+
+export function SettingsTabs() {
+  return <PageTabs label="Settings" rows={SETTINGS} />;
+}
+
+function PageTabs({ label, rows }: { label: string; rows: readonly TabRow[] }) {
+  const { path } = place.value;
+  return (
+    <nav class="tabs" aria-label={label}>
+      {rows.map(([to, words]) => (
+        <a key={to} class="tab" href={BASE + to} aria-current={path === to ? 'true' : undefined}>
+          {words}
+        </a>
+      ))}
+    </nav>
+  );
+}
