@@ -14,7 +14,7 @@ export function recordingName({
   return title ?? title_suggested ?? `Recording of ${timeText(captured_at, 'date')}`;
 }
 
-/** What a list of recordings is asked for beside themselves: suggested titles, where the account may read them. */
+/** Asks lists of recordings for suggested titles, where the account may read them. */
 export function includeTitles(): { include?: 'title_suggested' } {
   return may('turns:read') && may('insights:read') ? { include: 'title_suggested' } : {};
 }

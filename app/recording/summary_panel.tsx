@@ -16,7 +16,7 @@ const CHANGES: readonly EventType[] = [
   'suggestion.deleted',
 ];
 
-/** What came of a recording: its summary, decisions, tasks and open questions, each with the way to its moment. */
+/** The summary, decisions, tasks and open questions of a recording, each with the way to its moment. */
 export function SummaryPanel({ stream_id, player }: { stream_id: string; player: Player }) {
   const summary = useLoaded(
     () => api('GET /audio/streams/{id}/summary', { path: { id: stream_id } }).catch(() => null),
