@@ -79,13 +79,13 @@ function openingOf(sentences: readonly Sentence[], subjects: readonly Subject[])
 
 /** A decision without the proposal that it answers; "what about" that is its matter comes first. */
 function settledText(text: string): string {
-  const [, decided, matter = ''] = /^(.+?): (.+)$/u.exec(text) ?? [];
+  const [, matter = '', decided] = /^(.+?): (.+)$/u.exec(text) ?? [];
   if (decided === undefined) return text;
   const [, about] = /^(?:what|how) about (.+?)[.?]*$/iu.exec(matter) ?? [];
-  if (about !== undefined) return `${capitalized(about)}: ${decided.charAt(0).toLowerCase()}${decided.slice(1)}.`;
+  if (about !== undefined) return `${capitalized(about)}: ${decided}`;
   // Who only says yes decides what was proposed.
-  if (decided.split(' ').length <= ASSENT_WORDS_MAX) return capitalized(matter);
-  return UNSETTLED.test(matter) ? `${decided}.` : text;
+  if (decided.split(' ').length <= ASSENT_WORDS_MAX) return `${matter}.`;
+  return UNSETTLED.test(matter) ? capitalized(decided) : text;
 }
 
 function capitalized(text: string): string {
