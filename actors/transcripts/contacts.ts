@@ -96,6 +96,12 @@ export const contacts = defineActor<Contacts>()({
     },
 
     /** Who those are today: a contact that became a part of another is that one, and one that is gone is null. */
+    /** The contact that is the account's own person. */
+    own: {
+      reads: true,
+      decide: (state, _: unknown) => ({ reply: { contact_id: state?.self_id ?? null } }),
+    },
+
     resolve: {
       reads: true,
       records: ({ ids }: { ids: string[] }) =>

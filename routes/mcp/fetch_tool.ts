@@ -37,6 +37,8 @@ export const FETCH_TOOL: Tool = tool({
   input: z.strictObject({ id: uuid.describe('A turn_id or suggestion_id.') }),
   example: { id: EXAMPLE_ID },
   output: documentShape,
+  // Connectors read it there.
+  text: (document) => JSON.stringify(document),
   async handler(caller, { id }) {
     // Ids of both look alike: what one of them is, only its owner knows.
     for (const [permission, read] of [

@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { MCP_PATH, MCP_PATH_WITH_SLASH } from '../../src/domain/audiences.js';
 import { McpEndpoint } from '../../src/edge/mcp/mcp_endpoint.js';
 import { accountRoute, type Route } from '../rows.js';
+import { PROMPTS } from './prompts.js';
+import { RESOURCES } from './resources.js';
 import { INSTRUCTIONS, MCP_SCOPES, TOOLS } from './tools.js';
 
 /** The headers that web pages which speak MCP send, in both generations of the protocol. */
 const PAGE_HEADERS = ['Accept', 'Authorization', 'Content-Type', 'Last-Event-ID', 'X-Request-ID'];
 const PROTOCOL_HEADERS = ['Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp-Session-Id'];
 
-const mcp = new McpEndpoint(TOOLS, INSTRUCTIONS);
+const mcp = new McpEndpoint(TOOLS, INSTRUCTIONS, { prompts: PROMPTS, resources: RESOURCES });
 
 /** A batch of them is a list. */
 const messageShape = z.looseObject({ jsonrpc: z.literal('2.0').describe('A message of JSON-RPC 2.0.') });

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { uuid } from '../../src/access/request_schemas.js';
+import { trimmedText, uuid } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { Tool } from '../../src/edge/mcp/tool.js';
 import { listDevices, MANAGES_DEVICES } from '../../src/features/devices/devices.js';
 import { listDeviceSessions } from '../../src/features/devices/recorder_sessions.js';
+import { findStreams } from '../../src/features/insights/stream_titles.js';
 import { listSources } from '../../src/features/recordings/sources.js';
 import { READS_STREAMS } from '../../src/features/recordings/stream_access.js';
-import { listStreams } from '../../src/features/recordings/streams.js';
 import { tool } from '../rows.js';
 import { listed, listShape } from './listing.js';
-import { cursor, paging, workspace_id } from './tool_arguments.js';
+import { cursor, from, paging, to, workspace_id } from './tool_arguments.js';
 import {
   deviceOf,
   deviceShape,
@@ -32,7 +32,14 @@ export const RECORDING_TOOLS: readonly Tool[] = [
     description: 'Recordings, newest first. Next: get_transcript.',
     permission: READS_STREAMS,
     input: z
-      .strictObject({ ...paging, source_id: uuid.optional(), workspace_id })
+      .strictObject({
+        ...paging,
+        from,
+        to,
+        q: trimmedText(LIMITS.stream_title_chars_max).optional().describe('Part of a title.'),
+        source_id: uuid.optional(),
+        workspace_id,
+      })
       .refine(({ source_id, workspace_id }) => source_id === undefined || workspace_id === undefined, {
         path: ['workspace_id'],
         message: 'must not be combined with source_id',
@@ -40,7 +47,7 @@ export const RECORDING_TOOLS: readonly Tool[] = [
     example: { limit: 25 },
     output: listShape(streamShape),
     handler: ({ services, who }, input) =>
-      listed(input.limit, (asked) => listStreams(services, who, { ...input, limit: asked }), streamOf),
+      listed(input.limit, (asked) => findStreams(services, who, { ...input, limit: asked }), streamOf),
   }),
 
   tool({

@@ -208,6 +208,7 @@ export function contactOf({ id, name, is_self, merged_into }: ContactView): z.in
 export const streamShape = z.strictObject({
   stream_id: id,
   title: z.string().nullable(),
+  title_suggested: z.string().nullable().optional(),
   captured_at: moment,
   end_ms: count.nullable(),
   source_id: id,
@@ -217,7 +218,9 @@ export const streamShape = z.strictObject({
 
 export function streamOf(stream: StreamView): z.infer<typeof streamShape> {
   const { id: stream_id, title, captured_at, end_ms = null, source_id, workspace_id, transcript_revision } = stream;
-  return { stream_id, title, captured_at, end_ms, source_id, workspace_id, transcript_revision };
+  const { title_suggested } = stream;
+  const suggested = title_suggested === undefined ? {} : { title_suggested };
+  return { stream_id, title, ...suggested, captured_at, end_ms, source_id, workspace_id, transcript_revision };
 }
 
 export const sourceShape = z.strictObject({ source_id: id, name: z.string().nullable(), device_id: id.nullable() });

@@ -428,6 +428,8 @@ export const LIMITS = {
 
   tool_items_bytes_max: 56 * 1024, // docs/choices.md, "MCP": of a list that a tool gives, as JSON
   transcript_lines_max: 400, // ours: of one answer of a tool
+  resource_chars_max: 200_000, // ours: of a text that an assistant reads by its address
+  tool_text_chars_max: 2_000, // docs/choices.md, "MCP": of a result as text, beside what is structured
   fetched_around_ms: MINUTE_MS, // ours: what was said so long before and after a turn is given with it
   fetched_turns_max: 40, // ours: of these
 

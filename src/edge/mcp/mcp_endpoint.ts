@@ -13,7 +13,7 @@ import { decodeJson } from '../../engine/wire/json.js';
 import { chooseMessageFormat } from '../../engine/wire/media_types.js';
 import { stepUpRefusal } from './step_up.js';
 import type { CallerOfTool, Tool } from './tool.js';
-import { ToolServers } from './tool_server.js';
+import { type Offered, readsStructured, ToolServers } from './tool_server.js';
 
 /**
  * The MCP server, over streamable HTTP without sessions: each POST is answered by itself, with JSON, or with one event for
@@ -38,6 +38,11 @@ const FORMS = new Map<string, StandardSchemaV1Sync>([
   ['ping', specTypeSchemas.PingRequest],
   ['tools/list', specTypeSchemas.ListToolsRequest],
   ['tools/call', specTypeSchemas.CallToolRequest],
+  ['prompts/list', specTypeSchemas.ListPromptsRequest],
+  ['prompts/get', specTypeSchemas.GetPromptRequest],
+  ['resources/list', specTypeSchemas.ListResourcesRequest],
+  ['resources/templates/list', specTypeSchemas.ListResourceTemplatesRequest],
+  ['resources/read', specTypeSchemas.ReadResourceRequest],
 ]);
 const FIELDS_SHOWN_MAX = 5;
 
@@ -47,9 +52,10 @@ export class McpEndpoint {
   /** The generation from 2026-07-28 on. What it hands through as `authInfo` is ours. */
   readonly #present: ReturnType<typeof createMcpHandler>;
 
-  constructor(tools: readonly Tool[], instructions: string) {
-    this.#servers = new ToolServers(tools, instructions);
-    this.#present = createMcpHandler(({ authInfo }) => this.#servers.serve(authInfo?.extra?.caller as CallerOfTool), {
+  constructor(tools: readonly Tool[], instructions: string, offered: Offered) {
+    this.#servers = new ToolServers(tools, instructions, offered);
+    const serve = (caller: CallerOfTool) => this.#servers.serve(caller, { structured: true });
+    this.#present = createMcpHandler(({ authInfo }) => serve(authInfo?.extra?.caller as CallerOfTool), {
       legacy: 'reject',
     });
   }
@@ -96,7 +102,8 @@ export class McpEndpoint {
       const authInfo = { token: '', clientId: '', scopes: [], extra: { caller } };
       return this.#present.fetch(request, { authInfo, parsedBody: message });
     }
-    const server = this.#servers.serve(caller);
+    const version = request.headers.get('mcp-protocol-version') ?? undefined;
+    const server = this.#servers.serve(caller, { structured: readsStructured(version) });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {

@@ -48,7 +48,7 @@ export const ENDS: ToolHints = {
   openWorldHint: false,
 };
 
-/** One tool, as a row. What it gives goes to the client as it is, and as text: its own, or the same as JSON. */
+/** One tool, as a row. What it gives goes to the client as it is, and as text: its own, or the main things of it. */
 export type Tool = AccessRule & {
   name: string;
   title: string;

@@ -13,6 +13,9 @@ import { VERSION } from '../../version.js';
 import { AWAY } from '../http/error_refusals.js';
 import { ASSETS } from '../pages/assets.js';
 import { listedInput, listedOutput } from './listed_schemas.js';
+import { type Prompt, promptArguments } from './prompt.js';
+import { idIn, type ResourceTemplate } from './resource.js';
+import { resultText } from './result_text.js';
 import { type CallerOfTool, LOOKS, type Tool } from './tool.js';
 import { wordsOfRefusal, wordsOfWrongArguments } from './tool_failures.js';
 
@@ -25,13 +28,26 @@ const NOTHING_TO_VALIDATE = {
   },
 };
 
+/** What a client gets beside tools, as tables. */
+export type Offered = { prompts: readonly Prompt[]; resources: readonly ResourceTemplate[] };
+
+/** From this version of the protocol on, results have a structured form. */
+const STRUCTURED_SINCE = '2025-06-18';
+
+/** Whether a client of this version reads structured results; one that names none is of before. */
+export function readsStructured(version: string | undefined): boolean {
+  return version !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= STRUCTURED_SINCE;
+}
+
 /** Servers of the tools of a table, each for one request. */
 export class ToolServers {
   readonly #tools: readonly { tool: Tool; listed: ListedTool }[];
   readonly #by_name: ReadonlyMap<string, Tool>;
   readonly #instructions: string;
+  readonly #offered: Offered;
 
-  constructor(tools: readonly Tool[], instructions: string) {
+  constructor(tools: readonly Tool[], instructions: string, offered: Offered) {
+    this.#offered = offered;
     this.#tools = tools.map((tool) => ({ tool, listed: listedTool(tool) }));
     this.#by_name = new Map(tools.map((tool) => [tool.name, tool]));
     this.#instructions = instructions;
@@ -41,10 +57,10 @@ export class ToolServers {
     return this.#by_name.get(name);
   }
 
-  /** Tools as far as the caller of the request may use them. */
-  serve(caller: CallerOfTool): Server {
+  /** Tools as far as the caller of the request may use them. `structured`: whether the client reads structured results. */
+  serve(caller: CallerOfTool, { structured }: { structured: boolean }): Server {
     const server = new Server(infoOf(caller), {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, prompts: {}, resources: {} },
       instructions: this.#instructions,
       jsonSchemaValidator: NOTHING_TO_VALIDATE,
     });
@@ -52,7 +68,7 @@ export class ToolServers {
       tools: this.#tools.flatMap(({ tool, listed }) => (accessRefusal(caller.who, tool) === null ? [listed] : [])),
     }));
     server.setRequestHandler('tools/call', ({ params }) =>
-      this.#call(caller, params.name, params.arguments ?? {}).catch((error: unknown) => {
+      this.#call(caller, { ...params, structured }).catch((error: unknown) => {
         if (error instanceof ProtocolError) throw error;
         if (isRetryable(error)) return failed(wordsOfRefusal(AWAY));
         const { services, request_id } = caller;
@@ -60,10 +76,50 @@ export class ToolServers {
         throw new ProtocolError(ProtocolErrorCode.InternalError, 'Something went wrong on our side.');
       }),
     );
+    this.#offer(server, caller);
     return server;
   }
 
-  async #call(caller: CallerOfTool, name: string, input: unknown): Promise<CallToolResult> {
+  /** Prompts are for everybody, resources for whoever may read them. */
+  #offer(server: Server, caller: CallerOfTool): void {
+    const { prompts, resources } = this.#offered;
+    const readable = resources.filter((row) => accessRefusal(caller.who, row) === null);
+    server.setRequestHandler('prompts/list', async () => ({
+      prompts: prompts.map(({ name, title, description, arguments: asked }) => {
+        return { name, title, description, arguments: asked.map((one) => ({ ...one })) };
+      }),
+    }));
+    server.setRequestHandler('prompts/get', async ({ params }) => {
+      const prompt = prompts.find(({ name }) => name === params.name);
+      if (prompt === undefined) throw invalid('There is no prompt of this name.');
+      const given = promptArguments(prompt, params.arguments);
+      if (given === null) throw invalid('An argument of the prompt is missing.');
+      const { description } = prompt;
+      return { description, messages: [{ role: 'user' as const, content: text(prompt.text(given)) }] };
+    });
+    server.setRequestHandler('resources/list', async () => ({ resources: [] }));
+    server.setRequestHandler('resources/templates/list', async () => ({
+      resourceTemplates: readable.map(({ name, title, description, uri: uriTemplate, mime_type: mimeType }) => {
+        return { name, title, description, uriTemplate, mimeType };
+      }),
+    }));
+    server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+      for (const row of readable) {
+        const id = idIn(row, uri);
+        if (id === null) continue;
+        const said = await row.read(caller as CallerOfTool<never>, id).catch((error: unknown) => {
+          throw isRefused(error) ? invalid(wordsOfRefusal(error.refusal)) : error;
+        });
+        return { contents: [{ uri, mimeType: row.mime_type, text: said }] };
+      }
+      throw invalid('There is no such resource that this connection may read.');
+    });
+  }
+
+  async #call(
+    caller: CallerOfTool,
+    { name, arguments: input = {}, structured }: { name: string; arguments?: unknown; structured: boolean },
+  ): Promise<CallToolResult> {
     const tool = this.find(name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
     const refusal = accessRefusal(caller.who, tool);
@@ -72,7 +128,9 @@ export class ToolServers {
     if (!parsed.success) return failed(wordsOfWrongArguments(tool, parsed.error.issues));
     try {
       const result = await tool.handler(caller as CallerOfTool<never>, parsed.data as never);
-      return { content: [text(tool.text?.(result as never) ?? JSON.stringify(result))], structuredContent: result };
+      // Once: whoever reads the structured form gets the rest in short.
+      if (!structured) return { content: [text(JSON.stringify(result))] };
+      return { content: [text(tool.text?.(result as never) ?? resultText(result))], structuredContent: result };
     } catch (error) {
       if (!isRefused(error)) throw error;
       const { refused, details } = error.refusal;
@@ -98,6 +156,10 @@ function infoOf({ services }: CallerOfTool) {
 export function listedTool({ name, title, description, input, output, does = LOOKS }: Tool): ListedTool {
   const [inputSchema, outputSchema] = [listedInput(input), listedOutput(output)];
   return { name, title, description, inputSchema, outputSchema, annotations: does } as ListedTool;
+}
+
+function invalid(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
 function failed(message: string): CallToolResult {

@@ -10,7 +10,7 @@ import { count, date, id, moment } from '../../access/response_schemas.js';
 
 /** The shapes of conversations, memories and suggestions, and the limits of their fields. */
 
-export { MEMORY_KINDS, RATINGS, SUGGESTION_STATUSES, VERDICTS };
+export { MEMORY_KINDS, RATINGS, SUGGESTION_KINDS, SUGGESTION_STATUSES, VERDICTS };
 
 const span = {
   stream_id: id.describe('The recording.'),

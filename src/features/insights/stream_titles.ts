@@ -1,9 +1,10 @@
 import { sentencesOf } from '../../../actors/insights/summary.js';
+import { listCursor, type Page } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { libraryId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
-import type { StreamView } from '../recordings/streams.js';
+import { listStreams, type StreamQuery, type StreamView } from '../recordings/streams.js';
 import type { FeatureServices } from '../services.js';
 import { somePages, type TranscriptReader } from '../transcripts/transcript_pages.js';
 import { cleanText } from './clean_text.js';
@@ -39,6 +40,37 @@ export async function withSuggestedTitles(
       return { ...stream, ...(await suggestedBy(services, reader, { stream, found })) };
     }),
   );
+}
+
+/** `from`, `to`: when it began. `q`: a part of its title, or of the one that its conversations suggest. */
+type FoundStreamsQuery = StreamQuery & { from?: string | undefined; to?: string | undefined; q?: string | undefined };
+
+/** A page of streams with what their conversations suggest, newest first. It may be short where few of many pass. */
+export async function findStreams(
+  services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'>,
+  who: Principal,
+  { from, to, q, limit, ...query }: FoundStreamsQuery,
+): Promise<Page<StreamView>> {
+  const is_narrow = from !== undefined || to !== undefined || q !== undefined;
+  const wanted = foldedText(q ?? '');
+  const passes = ({ captured_at, title, title_suggested }: StreamView) =>
+    (from === undefined || captured_at >= from) &&
+    (to === undefined || captured_at < to) &&
+    [title, title_suggested].some((text) => wanted === '' || foldedText(text ?? '').includes(wanted));
+  const items: StreamView[] = [];
+  let { cursor } = query;
+  for (let looked = 0; ; looked += limit) {
+    // No more than are still missing: a cursor leads on behind all that was looked at.
+    const page = await listStreams(services, who, { ...query, cursor, limit: limit - items.length });
+    items.push(...(await withSuggestedTitles(services, who, page.items)).filter(passes));
+    const is_enough = !is_narrow || items.length >= limit || looked >= LIMITS.streams_scanned_max;
+    if (page.cursor === null || is_enough) return { items, cursor: page.cursor };
+    cursor = listCursor.parse(page.cursor);
+  }
+}
+
+function foldedText(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
 }
 
 async function ownStreams(

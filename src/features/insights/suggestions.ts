@@ -1,3 +1,4 @@
+import { saidAt } from '../../../actors/insights/library_block.js';
 import type { NumberedFeedback } from '../../../actors/insights/library_queries.js';
 import type { Roles, Suggestion } from '../../../actors/insights/library_state.js';
 import { type Page, type PageQuery, pageOfAll } from '../../access/cursors.js';
@@ -35,6 +36,12 @@ export type SuggestionsQuery = {
   contact_id?: string | undefined;
   due_before?: string | undefined;
   pipeline_id?: string | undefined;
+  kind?: Suggestion['kind'] | undefined;
+  /** Who is to do it: a contact, or `me` for the account's own. */
+  owner?: string | undefined;
+  /** When the first of it was said, in ISO 8601. */
+  said_from?: string | undefined;
+  said_to?: string | undefined;
 };
 
 /** A page of suggestions, the newest change first. */
@@ -205,7 +212,9 @@ async function filterOf(
   query: SuggestionsQuery,
   reading: InsightReader,
 ) {
-  const { status, group_id, session_id, contact_id, due_before } = query;
+  const { status, group_id, session_id, contact_id, due_before, kind } = query;
+  const owner = await ownerOf(services, who, query.owner, reading);
+  const isSaid = within(query);
   const pipeline_id = await selectPipeline(services, who, query.pipeline_id);
   const all = await librariesOf(services, who, query.workspace_id);
   const contact = contact_id === undefined ? undefined : await reading.contact(who.account_id, contact_id);
@@ -215,19 +224,25 @@ async function filterOf(
   const is_due = (due_at_ms: number | null) =>
     due_before === undefined || (due_at_ms !== null && due_at_ms < before_ms);
   // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
-  const is_own = pipeline_id !== null || contact !== undefined;
+  const is_own = pipeline_id !== null || contact !== undefined || owner !== undefined;
   return {
     libraries: all.filter(
       ({ library_id, account_id }) =>
         (group === undefined || library_id === group?.library_id) && (!is_own || account_id === who.account_id),
     ),
-    narrow: [status, group_id, session_id, contact_id, due_before, query.pipeline_id].some((one) => one !== undefined),
+    narrow: Object.entries(query).some(([name, value]) => name !== 'workspace_id' && value !== undefined),
     async passes({ place, item }: FoundItem<'suggestion'>): Promise<boolean> {
       if (item.pipeline_id !== pipeline_id) return false;
       if (status !== undefined && item.status !== status) return false;
       if (group !== undefined && (group?.kind !== 'group' || item.group !== group.number)) return false;
       if (session_id !== undefined && item.session_id !== session_id) return false;
-      if (!is_due(item.due_at_ms)) return false;
+      if (!is_due(item.due_at_ms) || !isSaid(saidAt('suggestion', item))) return false;
+      if (kind !== undefined && item.kind !== kind) return false;
+      if (owner !== undefined) {
+        const held = item.roles.owner_contact_id;
+        const shown = held === null ? null : await reading.contact(place.account_id, held);
+        if (owner === null || shown?.id !== owner) return false;
+      }
       if (contact === undefined) return true;
       for (const held of [item.roles.owner_contact_id, item.roles.requester_contact_id]) {
         const shown = held === null ? null : await reading.contact(place.account_id, held);
@@ -236,6 +251,26 @@ async function filterOf(
       return false;
     },
   };
+}
+
+/** Undefined where none is asked for, null for an account whose own contact nobody has named. */
+async function ownerOf(
+  { actors }: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+  owner: string | undefined,
+  reading: InsightReader,
+): Promise<string | null | undefined> {
+  if (owner === undefined) return undefined;
+  if (owner === 'me') return (await actors.contacts(account_id).own()).contact_id;
+  const contact = await reading.contact(account_id, owner);
+  if (contact === null) throw new Refused(NO_CONTACT);
+  return contact.id;
+}
+
+function within({ said_from, said_to }: Pick<SuggestionsQuery, 'said_from' | 'said_to'>): (at_ms: number) => boolean {
+  const from_ms = said_from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(said_from);
+  const to_ms = said_to === undefined ? Number.POSITIVE_INFINITY : Date.parse(said_to);
+  return (at_ms) => at_ms >= from_ms && at_ms < to_ms;
 }
 
 /** Changes a suggestion of the caller's, and shows it. */

@@ -58,7 +58,15 @@ for (const [which, open] of Object.entries(MCP_CLIENTS)) {
       const { tools } = await client.listTools();
       t.same(unknownFormats(tools), [], 'schemas have formats that readers know');
       t.same(tools.map(({ name }) => name).toSorted(), [
-        ...['fetch', 'get_session_summary', 'get_transcript', 'list_contacts', 'list_events', 'list_sources'],
+        ...[
+          'fetch',
+          'get_day',
+          'get_session_summary',
+          'get_transcript',
+          'list_contacts',
+          'list_events',
+          'list_sources',
+        ],
         ...['list_streams', 'list_suggestions', 'list_turns', 'recall', 'search', 'who_am_i'],
       ]);
       for (const tool of tools) t.match(tool, { annotations: { readOnlyHint: true }, inputSchema: { type: 'object' } });
@@ -268,7 +276,11 @@ await t.test('messages, as the protocol has them', async (t) => {
     [{ jsonrpc: '2.0', id: 1, method: 'tools/call' }, undefined],
     [{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 5 } }, undefined],
     [{ jsonrpc: '2.0', id: 1, method: 'no/such' }, -32601],
-    [{ jsonrpc: '2.0', id: 1, method: 'resources/list' }, -32601],
+    [{ jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri: 'spool://x' } }, -32601],
+    [{ jsonrpc: '2.0', id: 1, method: 'resources/read', params: {} }, -32602],
+    [{ jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: 'file:///etc/passwd' } }, -32602],
+    [{ jsonrpc: '2.0', id: 1, method: 'prompts/get', params: { name: 'nothing' } }, -32602],
+    [{ jsonrpc: '2.0', id: 1, method: 'prompts/get', params: { name: 'meeting_minutes' } }, -32602],
     [{ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: {} }, -32601],
   ] as const) {
     const { status, json } = await rpc(token, body);
@@ -304,7 +316,8 @@ await t.test('C-118 a client that accepts nothing but streams gets one event', a
   const answer = await post(call('who_am_i'), { Authorization: `Bearer ${token}`, Accept: 'text/event-stream' });
   t.match([answer.status, answer.headers.get('content-type')], [200, /^text\/event-stream/]);
   const [, data = ''] = /^event: message\ndata: (.+)\n\n$/.exec(await answer.text()) ?? [];
-  t.match(JSON.parse(data), { id: 1, result: { structuredContent: { account_id } } });
+  const { id, result } = JSON.parse(data) as { id: number; result: { content: [{ text: string }] } };
+  t.match({ id, said: JSON.parse(result.content[0].text) }, { id: 1, said: { account_id } });
 });
 
 await t.test('C-118 a client that accepts neither JSON nor streams is refused', async (t) => {

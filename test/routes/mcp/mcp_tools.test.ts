@@ -58,13 +58,14 @@ const tokenFor = async (permissions: readonly string[]) => {
   return (await ann.ask<{ value: string }>('POST', '/me/tokens', made)).value;
 };
 const all = await tokenFor(TOKEN_PERMISSIONS);
-const rpc = async (token: string, method: string, params = {}) => {
+const rpc = async (token: string, method: string, params = {}, version: string | null = '2025-11-25') => {
   const answer = await fetch(mcp_url, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
       Accept: 'application/json, text/event-stream',
       Authorization: `Bearer ${token}`,
+      ...(version !== null && { 'MCP-Protocol-Version': version }),
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
@@ -125,6 +126,7 @@ const calls: [string, Record<string, unknown>, Record<string, unknown>][] = [
   ['list_memories', { kind: 'fact' }, { items: [{ text: 'Anna bakes' }] }],
   ['list_streams', {}, { items: [{ stream_id: recording.id, end_ms: 20_000 }] }],
   ['list_sources', {}, { items: Array.from({ length: 2 }, () => ({})) }],
+  ['get_day', { date: '2026-11-01' }, { date: '2026-11-01', time_zone: 'UTC', complete: true }],
   ['list_devices', {}, { items: [{ kind: 'shared', session_id: session.id }] }],
   ['list_recorder_sessions', {}, { items: [{ session_id: session.id, is_host: true }] }],
   ['list_events', { limit: 1 }, { items: [{}], cursor: /./ }],
@@ -167,8 +169,10 @@ for (const [which, open] of Object.entries(MCP_CLIENTS)) {
     for (const [name, args, expected] of calls) {
       const result = (await client.callTool({ name, arguments: args })) as ToolResult;
       t.match(result.structuredContent, expected, `${name}: ${result.content?.[0]?.text.slice(0, 300)}`);
-      if (TOOLS.find((tool) => tool.name === name)?.text === undefined)
-        t.same(JSON.parse(result.content?.[0]?.text ?? ''), result.structuredContent, 'the same as text');
+      const text = result.content?.[0]?.text ?? '';
+      const has_own = TOOLS.find((tool) => tool.name === name)?.text !== undefined;
+      if (!has_own && text.startsWith('{')) t.same(JSON.parse(text), result.structuredContent, 'the same as text');
+      else if (!has_own) t.ok(text.length <= LIMITS.tool_text_chars_max, `${name}: ${text.length} characters`);
       t.notOk(result.isError);
     }
     const url = 'https://y.invalid/';
@@ -323,8 +327,8 @@ await t.test('K-137 answers are bounded, and their cursors lead through all ther
         ...(name === 'list_turns' ? { limit: 100 } : {}),
         ...(cursor ? { cursor } : {}),
       };
-      const { content, structuredContent = {} } = await call(name, args);
-      const bytes = Buffer.byteLength(content?.[0]?.text ?? '');
+      const { structuredContent = {} } = await call(name, args);
+      const bytes = Buffer.byteLength(JSON.stringify(structuredContent));
       t.ok(bytes <= ANSWER_BYTES_MAX, `${name}: ${bytes} bytes`);
       found.push(...textsOf(structuredContent));
       cursor = structuredContent.cursor;
@@ -355,17 +359,124 @@ await t.test('K-137 answers are bounded, and their cursors lead through all ther
   const summary: string[] = [];
   let pages = 0;
   for (let cursor: unknown; cursor !== null; pages++) {
-    const { content, structuredContent = {} } = await call('get_session_summary', {
+    const { structuredContent = {} } = await call('get_session_summary', {
       session_id: session.id,
       ...(cursor ? { cursor } : {}),
     });
-    t.ok(Buffer.byteLength(content?.[0]?.text ?? '') <= ANSWER_BYTES_MAX);
+    t.ok(Buffer.byteLength(JSON.stringify(structuredContent)) <= ANSWER_BYTES_MAX);
     summary.push(...(structuredContent.suggestions as { text: string }[]).map(({ text }) => text));
     cursor = structuredContent.cursor;
   }
   t.ok(pages > 1, `${pages} pages`);
   t.equal(new Set(summary).size, summary.length, 'none twice');
   t.equal(summary.length, 92, 'and all of them');
+});
+
+await t.test('K-210 a result comes once: structured with a short text, or as text for clients of before', async (t) => {
+  const asked = { name: 'list_turns', arguments: { limit: 100 } };
+  const { result: present } = await rpc(all, 'tools/call', asked);
+  const items = (present.structuredContent as Page).items;
+  t.ok(items.length > 2);
+  const text = present.content?.[0]?.text ?? '';
+  t.ok(text.length <= LIMITS.tool_text_chars_max, `${text.length} characters`);
+  t.match(text, new RegExp(`items: ${items.length}`));
+  t.match(text, String(items[0]?.turn_id));
+  for (const version of ['2025-03-26', null]) {
+    const { result: before } = await rpc(all, 'tools/call', asked, version);
+    t.notOk('structuredContent' in before);
+    t.same(JSON.parse(before.content?.[0]?.text ?? ''), present.structuredContent);
+  }
+  const small = (await rpc(all, 'tools/call', { name: 'who_am_i', arguments: {} })).result;
+  t.same(JSON.parse(small.content?.[0]?.text ?? ''), small.structuredContent);
+  const fetched = (await rpc(all, 'tools/call', { name: 'fetch', arguments: { id: items[0]?.turn_id } })).result;
+  t.same(JSON.parse(fetched.content?.[0]?.text ?? ''), fetched.structuredContent, 'connectors read the text of it');
+});
+
+await t.test('K-211 lists of recordings and suggestions are narrowed, and a day is read', async (t) => {
+  const meeting = await TestRecording.begin(ann, { captured_at: '2026-10-05T10:00:00.000Z' });
+  await meeting.add(20_000);
+  await meeting.end();
+  await worker.publish(await worker.claim(meeting.id), [said('We plant the apple trees.', [0, 4_000], 'A')]);
+  const me = await ann.ask<Contact>('POST', '/contacts', { name: 'Ann', is_self: true });
+  await makeInsights(ann, meeting, {
+    conversation: { title: 'The Orchard' },
+    suggestions: [
+      { text: 'Plant apple trees', kind: 'decision', at: [[0, 4_000]] },
+      {
+        text: 'Buy a spade',
+        at: [[0, 4_000]],
+        owner: 1,
+        due_at_ms: Date.parse('2026-10-05T12:00:00Z'),
+        due_date: '2026-10-05',
+      },
+    ],
+  });
+  await ann.ask('PATCH', `/audio/streams/${meeting.id}/speakers/S1`, { contact_id: me.id });
+  const streams = async (args: object) =>
+    (await give<Page>('list_streams', { ...args })).items.map(({ stream_id }) => stream_id);
+  t.same(await streams({ q: 'orchard' }), [meeting.id], 'by the title that is suggested');
+  t.same(await streams({ from: '2026-10-05T00:00:00Z', to: '2026-10-06T00:00:00Z' }), [meeting.id]);
+  t.same(await streams({ q: 'no such title' }), []);
+  const texts = async (args: object) =>
+    (
+      await give<Page>('list_suggestions', {
+        said_from: '2026-10-05T00:00:00Z',
+        said_to: '2026-10-06T00:00:00Z',
+        ...args,
+      })
+    ).items
+      .map(({ text }) => text)
+      .sort();
+  t.same(await texts({}), ['Buy a spade', 'Plant apple trees']);
+  t.same(await texts({ kind: 'decision' }), ['Plant apple trees']);
+  t.same(await texts({ owner: 'me' }), ['Buy a spade']);
+  t.same(await texts({ owner: me.id }), ['Buy a spade']);
+  t.match(await call('list_suggestions', { owner: UNKNOWN }), { isError: true });
+  t.match(await call('list_suggestions', { owner: 'you' }), { isError: true });
+  const day = await give<Record<string, { text?: string; stream_id?: string }[]>>('get_day', { date: '2026-10-05' });
+  t.match(day, {
+    recordings: [{ stream_id: meeting.id, title_suggested: 'The Orchard' }],
+    decisions: [{ text: 'Plant apple trees', stream_id: meeting.id }],
+    tasks_due: [{ text: 'Buy a spade', due_date: '2026-10-05', owner_contact_id: me.id }],
+    complete: true,
+  });
+  t.match(await call('get_day', { date: '2026-13-05' }), { isError: true });
+
+  type Read = { contents: { uri: string; mimeType: string; text: string }[] };
+  type Templates = { resourceTemplates: { uriTemplate: string }[] };
+  const ask = async <Result>(method: string, params = {}, token = all) =>
+    (await rpc(token, method, params)) as unknown as { result: Result; error?: { message: string } };
+  const read = async (part: string, token = all) =>
+    ask<Read>('resources/read', { uri: `spool://streams/${meeting.id}/${part}` }, token);
+  const templates = await ask<Templates>('resources/templates/list');
+  t.same(
+    templates.result.resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+    ['spool://streams/{id}/transcript', 'spool://streams/{id}/summary'],
+  );
+  t.match((await read('transcript')).result.contents, [
+    { mimeType: 'text/plain', text: /Ann: We plant the apple trees\./ },
+  ]);
+  const { text = '' } = (await read('summary')).result.contents[0] ?? {};
+  t.match(text, /^# The Orchard\n/);
+  t.match(text, /## Decisions\n\n- Plant apple trees/);
+  t.match(text, /- Buy a spade \(Ann, due 2026-10-05\)|- Buy a spade \(due 2026-10-05\)/);
+  const narrow = await tokenFor(['turns:read']);
+  t.equal((await ask<Templates>('resources/templates/list', {}, narrow)).result.resourceTemplates.length, 1);
+  t.ok((await read('transcript', narrow)).result);
+  t.match((await read('summary', narrow)).error, { message: /no such resource/ });
+  const stranger = await ask<Read>('resources/read', { uri: `spool://streams/${UNKNOWN}/transcript` });
+  t.match(stranger.error, { message: /NOT_FOUND/ });
+
+  type Prompts = { prompts: { name: string; arguments: { name: string; required?: true }[] }[] };
+  const { result: listed } = await ask<Prompts>('prompts/list');
+  t.same(
+    listed.prompts.map(({ name }) => name),
+    ['daily_review', 'meeting_minutes', 'follow_ups'],
+  );
+  const minutes = await ask<{ messages: { content: { text: string } }[] }>('prompts/get', {
+    ...{ name: 'meeting_minutes', arguments: { recording: `${meeting.id}\nand more` } },
+  });
+  t.match(minutes.result.messages, [{ role: 'user', content: { text: new RegExp(`${meeting.id} and more`) } }]);
 });
 
 t.test('the guide names the tools of each permission', (t) => {
