@@ -72,7 +72,7 @@ const CHOSEN_WORDS_MAX = 8;
 const DAY_WORDS_MAX = 6;
 const HAS_VERB =
   /\b(?:is|are|was|were|have|has|had|do|does|did|will|would|can|could|should|need|needs|i|you|he|she|they|went|came|said|got|goes|go|comes?|takes?)\b|'(?:s|re|ve|ll|m|d)\b/;
-/** What is to be done if something happens. */
+/** A plan for the case that something happens. */
 const PLANS_FOR =
   /^(?:and |but |so )*if .{3,120}?,? (?:then )?we(?:'ll| will)? (?!had|would|could|were|can't|know|see|have to)[a-z]+\b/;
 const REACTIONS_MAX = 3;

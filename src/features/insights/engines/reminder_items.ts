@@ -17,7 +17,7 @@ const REMINDS_OF_BEFORE =
 const FORGETS_IN_PASSING = /^(?:please,? )?(?:nobody|no one) forgets?\b/;
 const MEETS_AGAIN =
   /\b(?:we(?:'ll| will)?(?: all)? meet (?:again|back|up|here|next)|(?:our|the) next (?:meeting|appointment|session|call|round|rehearsal|lesson|visit|check-?up)|(?:let's|we) (?:all )?(?:meet|talk|speak|sit together|get together|catch up) again|see you (?:all |both |again |then |back )*(?:on|at|next|in|tomorrow|mon|tues|wednes|thurs|fri|satur|sun)|next (?:meeting|appointment) (?:is|will be|on|at))\b/;
-/** What has to be, on a day. */
+/** Something that has to be, on a day. */
 const MUST_BE =
   /^(?:(?:and|but|so|also|you know),? )*(?:the|all|your|our|my|his|her|their|these|those) (?:[\w'-]+ ){1,6}?(?:must|has to|have to|needs to|need to|should) (?:be|go|come|stay|leave|arrive)\b/;
 /** "If it gets worse, call us" */

@@ -77,7 +77,7 @@ const VAGUE =
   /\b(?:at some point|some ?time|some ?day|one day|eventually|in my next life|when i'm (?:old|dead)|for ever|forever|as always)\b/;
 
 const ADVERB =
-  '(?:just|also|then|definitely|certainly|quickly|still|happily|gladly|simply|personally|both|try to|try and|go and|make sure to|make sure i|make sure we|quickly|be happy to|be glad to)';
+  '(?:just|also|then|definitely|certainly|quickly|still|happily|gladly|simply|personally|both|try to|try and|go and|make sure to|make sure i|make sure we|be happy to|be glad to)';
 const WILL =
   "(?:i'll|i will|i shall|i'm going to|i am going to|i'm gonna|i promise to|i promise i'll|i'll be going to|i've promised to|i agreed to|i said i'd|i said i would)";
 const COMMITMENT = new RegExp(`(?:^|[^\\w'])${WILL} (?:${ADVERB} )*([a-z-]+)\\b ?(.*)$`);
@@ -110,13 +110,13 @@ const NO_LET_ME =
 const PROGRESSIVE =
   /(?:^|[^\w'])(?:i'm|i am) (asking|writing|calling|ringing|phoning|sending|emailing|booking|ordering|buying|bringing|making|picking|organi[sz]ing|arranging|paying|taking|fixing|preparing|meeting|seeing|driving|collecting|cooking|baking|sorting|printing|renewing|cancelling|presenting|hosting|covering|finishing|delivering|submitting|visiting) (.+)$/;
 const NO_PROGRESSIVE =
-  /^(?:the piss|you|it up|sense|a joke|progress|my (?:time|way)|notes|this (?:one )?(?:message|sentence)|these|those|care|sure|pills|tablets|medication)\b/;
+  /^(?:you|it up|sense|a joke|progress|my (?:time|way)|notes|this (?:one )?(?:message|sentence)|these|those|care|sure|pills|tablets|medication)\b/;
 /** Progressives that speak of what is going on need a day that is ahead. */
 const NEEDS_DAY = new Set(
   list('making picking taking meeting seeing driving collecting cooking presenting finishing visiting covering'),
 );
 
-/** What "we" will do of this kind is a decision, no task. */
+/** Verbs with which "we will" decides, and promises nothing. */
 const CHANGES = new Set(
   list(
     'stop switch start try change leave keep stay go increase reduce lower raise double halve drop skip move cancel close open split take put cut',
@@ -276,7 +276,7 @@ export function requestIn(plain: string): RequestForm | null {
   if (told !== null && ACTIONS.has(told[1] as string) && !NOT_TOLD.has(told[1] as string))
     return { form: plain.endsWith('?') ? 'directed' : 'advice', action: `${told[1]} ${told[2]}`, is_polite };
   const offered = SHALL_I.exec(plain);
-  if (offered !== null && /\?|^/.test(plain)) {
+  if (offered !== null) {
     const [, verb = '', object = ''] = offered;
     return ACTIONS.has(verb) && !NO_SHALL_I.has(verb)
       ? { form: 'offer', action: `${verb} ${object}`, is_polite }
@@ -321,9 +321,10 @@ const ACCEPTS = new RegExp(
   `^${FILLERS}(?:sure|yes|yeah|yep|yup|aye|okay|ok|of course|will do|i will|i can|i'll|no problem|gladly|happy to|with pleasure|fine|all right|alright|go on then|go on|absolutely|definitely|certainly|consider (?:it|that) done|done|on it|i'm on it|it's mine|that's mine|mine|you got it|good idea|great idea|right away|i'd love to|i would love to|works|perfect|great|lovely|sounds good|deal|leave (?:it|that|this) (?:with|to) me|no worries|please do|do that|why not|agreed|if i must|i do|i'm going to|you(?:'ll| will) (?:have|get)|i am on it|not a problem|will do that|can do|if you like|already on|not at all|by all means|me\\b(?! too)|if i \\w+ (?:it|that|them|time),? (?:yes|sure|i will))\\b`,
 );
 const REFUSES = new RegExp(
-  `^${FILLERS}(?:no\\b(?! problem| worries)|nope|nah|not me|i can't|i cannot|i couldn't|i'd (?:really )?rather|i would rather|i'd prefer|i'm afraid|absolutely not|never|no way|i won't|sorry|can't|unfortunately|impossible|i don't think|i have to|not really|not today|not this|i'm (?:away|off|out|busy|on holiday)|don't|you said|it's a|that's too|that won't|we can't|we don't)\\b`,
+  `^${FILLERS}(?:no\\b(?! problem| worries)|nope|nah|not me|i can't|i cannot|i couldn't|i'd (?:really )?rather|i would rather|i'd prefer|i'm afraid|absolutely not|never|no way|i won't|sorry|can't|unfortunately|impossible|i don't think|i have to|not really|not today|not this|i'm (?:away|off|out|busy|on holiday)|don't|that's too|that won't|we can't|we don't)\\b`,
 );
-const ONLY_SIGNS = /^(?:why me|me\?|by when|when|until when|how|which)\b/;
+/** Asks back: neither accepts nor refuses. */
+const ASKS_BACK = /^(?:why me|me\?|by when|when|until when|how|which)\b/;
 
 export type AnswerForm = 'accepts' | 'refuses' | 'asks' | 'other';
 
@@ -332,7 +333,7 @@ export function answerIn(plain: string): AnswerForm {
   if (REFUSES.test(plain)) return 'refuses';
   if (/^(?:yes|yeah|okay|sure|fine|all right),? but i (?:can't|won't|have)/.test(plain)) return 'refuses';
   if (ACCEPTS.test(plain)) return 'accepts';
-  return ONLY_SIGNS.test(plain) ? 'asks' : 'other';
+  return ASKS_BACK.test(plain) ? 'asks' : 'other';
 }
 
 const AGREES = new RegExp(
@@ -342,7 +343,7 @@ const ASSENTS = new RegExp(
   `^${FILLERS}(?:yes|yeah|yep|okay|ok|sure|fine|good|great|right|all right|alright|true|of course|please|no objection|me too|i think so|.{1,40} (?:is|are) (?:fine|good|okay|perfect|better)|.{1,30} works)\\b`,
 );
 const OBJECTS = new RegExp(
-  `^${FILLERS}(?:no\\b(?! problem| objection| worries)|nope|but\\b|hm+\\b|mm+\\b|not\\b|never|wait\\b|that's (?:too|not|a (?:lot|fortune)|impossible|expensive)|i'd rather|i would rather|i don't|i can't|we can't|can't|actually|or\\b|only if|are you|really\\?|there's no|you said|honestly|we tried|it's too)`,
+  `^${FILLERS}(?:no\\b(?! problem| objection| worries)|nope|but\\b|hm+\\b|mm+\\b|not\\b|never|wait\\b|that's (?:too|not|a (?:lot|fortune)|impossible|expensive)|i'd rather|i would rather|i don't|i can't|we can't|can't|actually|or\\b|only if|are you|really\\?|there's no|it's too)`,
 );
 
 export type ReactionForm = 'agrees' | 'assents' | 'objects' | 'other';

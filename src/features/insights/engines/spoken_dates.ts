@@ -109,7 +109,13 @@ export class SpokenDates {
     for (const [at, sentence] of sentences.entries()) {
       const dated = this.#dated.get(sentence.place);
       // For how long something is done is no day of something else.
-      if (at > 0 && dated?.days.every(({ is_weak }) => is_weak === true) === true && dated.days.length > 0) continue;
+      if (
+        at > 0 &&
+        !/^do (?:that|it|this)\b/i.test(sentence.text) &&
+        dated?.days.every(({ is_weak }) => is_weak === true) === true &&
+        dated.days.length > 0
+      )
+        continue;
       const own = dated === undefined ? null : (momentIn(dated) ?? chronoMoment(sentence, dated));
       if (dated === undefined || own === null) continue;
       // One may say the day and another one the time.

@@ -41,6 +41,7 @@ const DEADLINE_FRAGMENT =
 /** "I'll send it, okay?" */
 const ASSENT_TAG = /,? (?:okay|ok|all right|alright|right)\?$/;
 const WHEN = /^(?:(?:and|okay|so|great|good|thanks),? )*(?:by |until |till )?when\b(?: \S+){0,5}\??$/;
+const GOES_ON = /^(?:please |just |then )*(?:do|keep|try|take|send|bring|put|make) (?:that|it|this|them)\b/;
 const NEEDED =
   /\b(?:i|we|they) need (?:it|them|that|those)\b|\b(?:it|that|they)(?:'s| is|'re| are) (?:due|needed|for)\b|\bdeadline\b/;
 const DELIVERS = /^you(?:'ll| will| can| get)? (?:have|get|pick|collect|expect)\b/;
@@ -79,7 +80,7 @@ export class TodoFinder {
   /** Looks at a sentence; those before it have been looked at. */
   look(sentence: DialogueSentence): void {
     if (sentence.plain === '' || this.#used.has(sentence.place)) return;
-    if (this.#amends(sentence) || this.#asksWhen(sentence)) return;
+    if (this.#amends(sentence) || this.#asksWhen(sentence) || this.#goesOn(sentence)) return;
     const is_asked = sentence.is_question && !ASSENT_TAG.test(sentence.said);
     const commitment = is_asked ? null : commitmentIn(sentence.lower);
     const request = isReminding(sentence.said) ? null : this.#requestOf(sentence);
@@ -343,6 +344,19 @@ export class TodoFinder {
     const [reply] = this.#dialogue.replies(sentence, 1);
     if (reply?.[0] !== undefined && reactionIn(reply[0].said) === 'objects') return false;
     addDueIn(last, [sentence], { first: true });
+    addSaid(last, [sentence]);
+    this.#used.add(sentence.place);
+    return true;
+  }
+
+  /** "Do that for two weeks": how somebody is to do what was asked just before. */
+  #goesOn(sentence: DialogueSentence): boolean {
+    const last = this.items.at(-1);
+    const end = last?.said.at(-1);
+    if (last === undefined || end === undefined || sentence.place - end.place > 3 || !GOES_ON.test(sentence.lower))
+      return false;
+    if (last.requester === null || last.requester !== sentence.speaker) return false;
+    addDueIn(last, [sentence], { first: false });
     addSaid(last, [sentence]);
     this.#used.add(sentence.place);
     return true;
