@@ -6,7 +6,7 @@ import type { NewSuggestion } from './suggestion_changes.js';
 
 /** The sentences of a summary: decisions, and what was said of the weightiest subjects. */
 
-const SENTENCES = { min: 2, usual: 3 };
+const SENTENCES = { usual: 3, max: 5 };
 const ANNOUNCED_MAX = 3;
 const DECISIONS_MAX = 4;
 const TEXT_CHARS_MAX = 260;
@@ -19,9 +19,12 @@ const REPEATED_WEIGHT = 0.25;
 /** Without one of these it is part of a sentence. */
 const HAS_VERB =
   /\b(?:is|are|was|were|has|have|had|will|can|must|need|needs|want|wants|do|does|did|get|gets|got|go|goes|went|take|takes|took|make|makes|made|come|comes|came|said|says)\b|['’](?:s|re|ve|ll|m)\b|\b(?:i|we|you|he|she|they|it)\s/iu;
+/** A figure, in digits or words. */
+const NUMBER =
+  /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|half)\b/iu;
 /** Begins with what another sentence has named. */
 const POINTS_BACK =
-  /^(?:(?:and|but|so|well|yes|no|okay|oh|then|right),? )*(?:that|this|it|they|he|she|those|these|there)(?:['’]\w+)?\s/iu;
+  /^(?:(?:and|but|so|well|yes|no|okay|oh|then|right),? )*(?:that|this|it|they|he|she|those|these)(?:['’]\w+)?\s/iu;
 /** Asked, proposed, supposed, or said of what did not come about. */
 const UNSETTLED =
   /\?$|\b(?:maybe|perhaps|could|might|would|should|shall|what if|what about|how about|or we|if i|if we|if you|i'd|we'd|you'd|i say|i think|i thought|i mean|or the|or they|suppose|wish|no idea|don't know|not sure|let me|please|thank|sorry)\b/iu;
@@ -53,12 +56,14 @@ export function summaryOf({
   const plain = sentences
     .filter(({ text, turns }) => isStatement(text) && !turns.some((turn) => taken.has(turn)))
     .map(({ text, evidence }) => ({ text: shownSentence(plainSentence(text), names), evidence }));
+  const tasks = items.flatMap(({ kind, text, evidence }) => (kind === 'task' ? [{ text, evidence }] : []));
+  const decided = namedIn(chosen, subjects);
+  const behind = plain.filter(({ text }) => NUMBER.test(text) && namesOneOf(text, decided));
   const length = opening.length + chosen.length;
-  const more = heaviest(plain, subjects, {
-    most: Math.max(length === 0 ? SENTENCES.min : 0, SENTENCES.usual - length),
-    damps: LENGTH_DAMPS,
-    named,
-  });
+  const context = length < SENTENCES.max ? heaviest(behind, subjects, { most: 1, damps: LENGTH_DAMPS, named }) : [];
+  const left = [...plain.filter((one) => !context.includes(one)), ...tasks];
+  const most = SENTENCES.usual - length - context.length;
+  const more = [...context, ...(most > 0 ? heaviest(left, subjects, { most, damps: LENGTH_DAMPS, named }) : [])];
   const first = ({ evidence = [] }: RawSentence) => evidence[0]?.turn ?? 0;
   return [
     ...opening,
@@ -125,6 +130,10 @@ function heaviest<One extends RawSentence>(
     for (const subject of taken.subjects) named.add(subject);
   }
   return chosen;
+}
+
+function namesOneOf(text: string, subjects: ReadonlySet<Subject>): boolean {
+  return [...subjects].some((subject) => names(text, subject));
 }
 
 function namedIn(chosen: readonly RawSentence[], subjects: readonly Subject[]): Set<Subject> {
