@@ -13,7 +13,7 @@ import { decodeJson } from '../../engine/wire/json.js';
 import { chooseMessageFormat } from '../../engine/wire/media_types.js';
 import { stepUpRefusal } from './step_up.js';
 import type { CallerOfTool, Tool } from './tool.js';
-import { type Offered, readsStructured, ToolServers } from './tool_server.js';
+import { type Offered, resultForm, ToolServers } from './tool_server.js';
 
 /**
  * The MCP server, over streamable HTTP without sessions: each POST is answered by itself, with JSON, or with one event for
@@ -54,7 +54,7 @@ export class McpEndpoint {
 
   constructor(tools: readonly Tool[], instructions: string, offered: Offered) {
     this.#servers = new ToolServers(tools, instructions, offered);
-    const serve = (caller: CallerOfTool) => this.#servers.serve(caller, { structured: true });
+    const serve = (caller: CallerOfTool) => this.#servers.serve(caller, 'structured');
     this.#present = createMcpHandler(({ authInfo }) => serve(authInfo?.extra?.caller as CallerOfTool), {
       legacy: 'reject',
     });
@@ -103,7 +103,7 @@ export class McpEndpoint {
       return this.#present.fetch(request, { authInfo, parsedBody: message });
     }
     const version = request.headers.get('mcp-protocol-version') ?? undefined;
-    const server = this.#servers.serve(caller, { structured: readsStructured(version) });
+    const server = this.#servers.serve(caller, resultForm(version));
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {

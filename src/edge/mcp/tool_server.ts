@@ -34,9 +34,13 @@ export type Offered = { prompts: readonly Prompt[]; resources: readonly Resource
 /** From this version of the protocol on, results have a structured form. */
 const STRUCTURED_SINCE = '2025-06-18';
 
-/** Whether a client of this version reads structured results; one that names none is of before. */
-export function readsStructured(version: string | undefined): boolean {
-  return version !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= STRUCTURED_SINCE;
+/** How results come: once, but to a client that does not say what it reads. */
+export type ResultForm = 'structured' | 'text' | 'both';
+
+/** The form for a client of this version of the protocol. */
+export function resultForm(version: string | undefined): ResultForm {
+  if (version === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(version)) return 'both';
+  return version >= STRUCTURED_SINCE ? 'structured' : 'text';
 }
 
 /** Servers of the tools of a table, each for one request. */
@@ -57,8 +61,8 @@ export class ToolServers {
     return this.#by_name.get(name);
   }
 
-  /** Tools as far as the caller of the request may use them. `structured`: whether the client reads structured results. */
-  serve(caller: CallerOfTool, { structured }: { structured: boolean }): Server {
+  /** Tools as far as the caller of the request may use them. */
+  serve(caller: CallerOfTool, form: ResultForm): Server {
     const server = new Server(infoOf(caller), {
       capabilities: { tools: {}, prompts: {}, resources: {} },
       instructions: this.#instructions,
@@ -68,7 +72,7 @@ export class ToolServers {
       tools: this.#tools.flatMap(({ tool, listed }) => (accessRefusal(caller.who, tool) === null ? [listed] : [])),
     }));
     server.setRequestHandler('tools/call', ({ params }) =>
-      this.#call(caller, { ...params, structured }).catch((error: unknown) => {
+      this.#call(caller, { ...params, form }).catch((error: unknown) => {
         if (error instanceof ProtocolError) throw error;
         if (isRetryable(error)) return failed(wordsOfRefusal(AWAY));
         const { services, request_id } = caller;
@@ -118,7 +122,7 @@ export class ToolServers {
 
   async #call(
     caller: CallerOfTool,
-    { name, arguments: input = {}, structured }: { name: string; arguments?: unknown; structured: boolean },
+    { name, arguments: input = {}, form }: { name: string; arguments?: unknown; form: ResultForm },
   ): Promise<CallToolResult> {
     const tool = this.find(name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
@@ -128,9 +132,9 @@ export class ToolServers {
     if (!parsed.success) return failed(wordsOfWrongArguments(tool, parsed.error.issues));
     try {
       const result = await tool.handler(caller as CallerOfTool<never>, parsed.data as never);
-      // Once: whoever reads the structured form gets the rest in short.
-      if (!structured) return { content: [text(JSON.stringify(result))] };
-      return { content: [text(tool.text?.(result as never) ?? resultText(result))], structuredContent: result };
+      const short = tool.text?.(result as never) ?? resultText(result);
+      const content = [text(form === 'structured' ? short : JSON.stringify(result))];
+      return form === 'text' ? { content } : { content, structuredContent: result };
     } catch (error) {
       if (!isRefused(error)) throw error;
       const { refused, details } = error.refusal;

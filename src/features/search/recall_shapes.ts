@@ -30,19 +30,21 @@ const recallItemShape = z
 
 const recalledAnswerShape = z
   .strictObject({
-    sentences: z.array(
-      z.strictObject({
-        text: z.string().describe('One sentence, as the model words it.'),
-        citations: z
-          .array(
-            z.strictObject({
-              item: count.describe('The place of the item among `items`, from 0 on.'),
-              turn_id: id.describe('The turn in it.'),
-            }),
-          )
-          .describe('The turns that bear it.'),
-      }),
-    ),
+    sentences: z
+      .array(
+        z.strictObject({
+          text: z.string().describe('One sentence, as the model words it.'),
+          citations: z
+            .array(
+              z.strictObject({
+                item: count.describe('The place of the item among `items`, from 0 on.'),
+                turn_id: id.describe('The turn in it.'),
+              }),
+            )
+            .describe('The turns that bear it.'),
+        }),
+      )
+      .describe('The answer, sentence by sentence.'),
   })
   .describe('An answer of the model at INSIGHTS_URL, made of the items alone.')
   .meta({ id: 'RecalledAnswer' });

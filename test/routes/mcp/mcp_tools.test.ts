@@ -383,7 +383,7 @@ await t.test('K-210 a result comes once: structured with a short text, or as tex
   t.match(text, String(items[0]?.turn_id));
   for (const version of ['2025-03-26', null]) {
     const { result: before } = await rpc(all, 'tools/call', asked, version);
-    t.notOk('structuredContent' in before);
+    t.equal('structuredContent' in before, version === null, 'who names no version gets both');
     t.same(JSON.parse(before.content?.[0]?.text ?? ''), present.structuredContent);
   }
   const small = (await rpc(all, 'tools/call', { name: 'who_am_i', arguments: {} })).result;
