@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import t from 'tap';
+import { fingerprintOfTurns } from '../../actors/transcripts/transcript_vectors.js';
 import { type BindingView, DeviceClient, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';
 import { randomId } from '../../src/engine/random/random.js';
@@ -97,6 +98,7 @@ async function speak(spool: TestSpool, app: AppClient, { marks, redis }: { marks
   for (const { text } of spoken) for (const word of text.split(' ')) marks.add('spoken word', word);
   marks.add('label of a speaker', 'label6b6b');
   marks.add('embedding of a speaker', embedding);
+  await addVectors(spool, recording.id, marks);
   const address = { kind: 'transcript', id: recording.id };
   for (const collection of ['pages', 'words']) {
     const records = await redis.hgetallBuffer(keysOf(partitionOfId(recording.id)).records(address, collection));
@@ -107,6 +109,18 @@ async function speak(spool: TestSpool, app: AppClient, { marks, redis }: { marks
     }
   }
   return recording.id;
+}
+
+/** Vectors of the recording's first page, as the worker stores them. */
+async function addVectors(spool: TestSpool, stream_id: string, marks: Marks): Promise<void> {
+  const transcript = spool.server.services.actors.transcript(stream_id);
+  const token = 'token of vectors';
+  await transcript.claim_vectors({ token, lease_ms: 30_000 });
+  const { pages } = await transcript.pages({ range: { limit: 1 } });
+  const fingerprint = fingerprintOfTurns(pages[0]?.turns ?? []);
+  const vectors = Buffer.from(`vectors 6b6b of ${stream_id}`);
+  await transcript.publish_vectors({ token, made: [{ page: 0, fingerprint, vectors }] });
+  marks.add('vectors of a page', vectors);
 }
 
 /** Insights of a recording, with marked words in all that they and people say; edited, reviewed, rated and deleted. */
@@ -306,6 +320,7 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   for (const what of [
     'name',
     'name of a contact',
+    'vectors of a page',
     'name of a file',
     'id of an export',
     'embedding',

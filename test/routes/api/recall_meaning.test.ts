@@ -4,6 +4,7 @@ import { LIMITS } from '../../../src/domain/limits.js';
 import { VECTORS, VECTORS_DUE } from '../../../src/domain/search/vectors.js';
 import { ScriptedEmbeddings } from '../../../tools/speech/scripted_embeddings.js';
 import { TestAccount } from '../../fixtures/account.js';
+import { privateWorkspaceOf } from '../../fixtures/insights.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { said, TestRecording, TestTranscriber } from '../../fixtures/transcribing.js';
 import { until } from '../../fixtures/until.js';
@@ -126,5 +127,16 @@ t.test('recall by meaning', async (t) => {
     t.notOk(await stored(first, VECTORS));
     await spool.operator.advanceClock((LIMITS.vectors_retries_ms[0] ?? 0) + 1_000);
     await until('vectors', () => stored(first, VECTORS));
+  });
+
+  await t.test('K-198 retention takes vectors with the turns', async (t) => {
+    const workspace_id = await privateWorkspaceOf(ann);
+    await ann.ask('PATCH', `/workspaces/${workspace_id}`, { retention: { transcripts: { days: 0 } } });
+    await until('swept', async () => {
+      await spool.operator.advanceClock(3_600_000);
+      return !(await stored(first, VECTORS)) && !(await stored(first, VECTORS_DUE));
+    });
+    const later = await TestAccount.open(spool, ann.email);
+    t.equal((await later.ask<{ items: [] }>('GET', `/turns?stream_id=${first}`)).items.length, 0);
   });
 });
