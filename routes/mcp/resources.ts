@@ -5,7 +5,7 @@ import { type StreamSummaryView, streamSummary } from '../../src/features/insigh
 import { readTranscriptText } from '../../src/features/transcripts/transcript_text.js';
 import type { ToolCaller } from '../rows.js';
 
-/** What assistants read of a recording by its address. */
+/** Resources of a recording, which assistants read by address. */
 
 const resource = (
   row: Omit<ResourceTemplate, 'read'> & { read: (caller: ToolCaller, id: string) => Promise<string> },

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { whole } from '../../src/access/request_schemas.js';
+import { trimmedText, whole } from '../../src/access/request_schemas.js';
+import { no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { trialShape, tryEngine } from '../../src/features/insights/engine_trial.js';
 import { REPROCESSED_KINDS, reprocessStreamForStaff } from '../../src/features/insights/reprocess_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
 
@@ -37,6 +39,27 @@ export const STAFF_STREAM_ROUTES: readonly Route[] = [
     async handler({ services, params, body }) {
       await reprocessStreamForStaff(services, params.id as string, body);
       return { accepted: true };
+    },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/streams/:id/trials',
+    summary: 'Asks another engine about the conversations of a recording, to compare.',
+    notes: `Nothing of it is published. What people said goes to that engine, and the answer holds what it makes of it. At most the first ${LIMITS.trial_conversations_max} conversations, one after the other.`,
+    credential: 'operator',
+    body: z.object({
+      engine: trimmedText(LIMITS.engine_name_chars_max).describe(
+        'An engine of this server: default, extractive, or one of ENGINES_FILE.',
+      ),
+    }),
+    status: 200,
+    answer: z.strictObject({ items: z.array(trialShape).describe('Each conversation.'), cursor: no_cursor }),
+    example: { engine: 'local' },
+    refusals: ['NOT_FOUND'],
+    async handler({ services, params, body }) {
+      const items = await tryEngine(services, params.id as string, body.engine);
+      return { items, cursor: null };
     },
   }),
 ];

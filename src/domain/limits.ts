@@ -420,6 +420,7 @@ export const LIMITS = {
   due_after_ms_max: 10 * 365 * DAY_MS, // ours
   insight_jobs_per_account_max: 2, // docs/choices.md, "Insights": in hand, in one process
   insight_jobs_claimed_max: 20, // ours: of one request
+  trial_conversations_max: 5, // ours: of one recording that an engine is tried on
   insight_pages_read_max: 200, // ours: pages of transcripts that one look for conversations reads
   insight_streams_read_max: 200, // ours: neighbours of a recording that one look for conversations reads
 

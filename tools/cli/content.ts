@@ -99,10 +99,62 @@ const reprocess: CommandRow = {
   },
 };
 
+type Trial = OperatorApi['POST /ops/streams/{id}/trials']['answer']['items'][number];
+
+const COLUMN_CHARS = 56;
+
+const trial: CommandRow = {
+  name: 'try',
+  parameters: ['STREAM'],
+  options: { engine: { value: 'NAME', required: true, says: 'the engine, such as extractive or one of ENGINES_FILE' } },
+  says: 'Has another engine look into the conversations of a stream, and prints what is published beside what that makes of it. Nothing is changed',
+  async run({ operator, parameters, options }) {
+    const path = { id: parameters.STREAM as string };
+    const engine = options.text('engine') ?? '';
+    const tried = await operator.call('POST /ops/streams/{id}/trials', { path, body: { engine } });
+    const lines = tried.items.flatMap((one) => ['', ...sideBySide(one, engine)]).slice(1);
+    return { json: tried, lines: lines.length === 0 ? ['Nothing was made of it yet.'] : lines };
+  },
+};
+
+function sideBySide({ present, tried, failure, dropped }: Trial, engine: string): string[] {
+  const right = tried === null ? [`failed: ${failure ?? ''}`] : resultLines(tried);
+  const left = resultLines(present);
+  const rows = Array.from({ length: Math.max(left.length, right.length) }, (_, at) => {
+    return [left[at] ?? '', right[at] ?? ''];
+  });
+  const left_out = dropped === 0 ? [] : [`${dropped} of its answer was left out.`];
+  return [...table([['PUBLISHED', engine.toUpperCase()], ...rows]), ...left_out];
+}
+
+function resultLines({ title, sentences, suggestions }: Trial['present']): string[] {
+  return [
+    ...wrapped(title ?? '(no title)'),
+    '',
+    ...sentences.flatMap(wrapped),
+    '',
+    ...suggestions.flatMap(({ kind, text, due_date, due_at }) => {
+      const due = due_date ?? due_at;
+      return wrapped(`${kind}: ${text}${due === null ? '' : ` (due ${due})`}`);
+    }),
+  ];
+}
+
+/** A text in lines of a column; a longer word has a line of its own. */
+function wrapped(text: string): string[] {
+  const lines: string[] = [''];
+  for (const word of text.split(/\s+/)) {
+    const line = lines.at(-1) as string;
+    if (line !== '' && line.length + word.length >= COLUMN_CHARS) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines;
+}
+
 export const CONTENT_COMMANDS: CommandGroup = {
   name: 'content',
   says: 'Transcripts of recordings and what is made of them, and why there is none',
-  commands: [status, retry, reprocess],
+  commands: [status, retry, reprocess, trial],
 };
 
 function hostsOf({ hosts }: { hosts: string[] }): string {

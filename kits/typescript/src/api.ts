@@ -4029,6 +4029,63 @@ export type OperatorApi = {
       accepted: true;
     };
   };
+  /** Asks another engine about the conversations of a recording, to compare. */
+  'POST /ops/streams/{id}/trials': {
+    path: { id: string };
+    body: {
+      /** An engine of this server: default, extractive, or one of ENGINES_FILE. */
+      engine: string;
+    };
+    answer: {
+      /** Each conversation. */
+      items: {
+        /** The conversation. */
+        conversation_id: string;
+        /** As it is published. */
+        present: {
+          /** What it calls the conversation. */
+          title: string | null;
+          /** Its summary. */
+          sentences: string[];
+          /** What follows from it. */
+          suggestions: {
+            /** Of which sort it is. */
+            kind: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
+            /** What is to be done, or known. */
+            text: string;
+            /** When it is due. */
+            due_at: string | null;
+            /** On which day, where no time was named. */
+            due_date: string | null;
+          }[];
+        };
+        /** What the engine makes of it, as far as turns bear it; null where it failed. */
+        tried: {
+          /** What it calls the conversation. */
+          title: string | null;
+          /** Its summary. */
+          sentences: string[];
+          /** What follows from it. */
+          suggestions: {
+            /** Of which sort it is. */
+            kind: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
+            /** What is to be done, or known. */
+            text: string;
+            /** When it is due. */
+            due_at: string | null;
+            /** On which day, where no time was named. */
+            due_date: string | null;
+          }[];
+        } | null;
+        /** The code of why it failed. */
+        failure: string | null;
+        /** How much of its answer was left out. */
+        dropped: number;
+      }[];
+      /** Null: there is no other page. */
+      cursor: null;
+    };
+  };
   /** Who transcribes recordings and looks into conversations, what waits, what fails, and what retention removes. */
   'GET /ops/content': {
     answer: {

@@ -4,7 +4,7 @@ export type Prompt = {
   title: string;
   description: string;
   arguments: readonly { name: string; description: string; required?: true }[];
-  /** What the person says by choosing it. `given`: values of its arguments, each of one line. */
+  /** Makes the message that the person sends by choosing it. `given`: values of its arguments, each of one line. */
   text: (given: Readonly<Record<string, string>>) => string;
 };
 

@@ -28,7 +28,7 @@ const NOTHING_TO_VALIDATE = {
   },
 };
 
-/** What a client gets beside tools, as tables. */
+/** Prompts and resources, as tables. */
 export type Offered = { prompts: readonly Prompt[]; resources: readonly ResourceTemplate[] };
 
 /** From this version of the protocol on, results have a structured form. */

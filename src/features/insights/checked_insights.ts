@@ -135,7 +135,7 @@ type Checking = {
   input: InsightInput;
   keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>;
   made_by: MadeBy;
-  /** What whoever read the answer has left out of it already. */
+  /** Counts of parts that the reader of the answer has left out already. */
   left_out?: LeftOut | undefined;
 };
 

@@ -155,7 +155,7 @@ export const feedbackShape = z
   })
   .meta({ id: 'Feedback' });
 
-/** What is left out of a result before it is merged, by reason. */
+/** Counts of parts of a result that are left out before it is merged, by reason. */
 export const leftOutShape = {
   malformed: count.describe('It had not the form that was asked for.'),
   unwanted: count.describe('It was of a kind that the pipeline does not want.'),

@@ -42,7 +42,8 @@ export function openInsights(
   const engines = insightEngines(settings, further);
   const at_once = settings.content_at_once;
   const worker = engines.size === 0 ? null : insightsWorker({ jobs, poll, engines, metrics, log, at_once });
-  const insights: InsightServices = { jobs, by, made_by: MADE_BY[by], hosts: hostsOf(settings, further) };
+  const hosts = hostsOf(settings, further);
+  const insights: InsightServices = { jobs, by, made_by: MADE_BY[by], engines, hosts };
   return {
     insights,
     workers: worker === null ? [] : [worker],

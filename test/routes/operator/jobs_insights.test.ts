@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -147,6 +148,30 @@ t.test('K-092 a model is asked, and what it says is not believed', async (t) => 
       { reason: 'address', count: 1 },
     ],
     failures: [{ code: 'ENGINE_BUSY' }, { code: 'ENGINE_NOT_JSON' }],
+  });
+
+  await t.test('K-212 another engine is tried, and nothing of it is published', async (t) => {
+    type Trials = { items: { present: object; tried: { suggestions: object[] } | null; failure: string | null }[] };
+    const before = await suggestionsOf(ann);
+    const tried = (name: string, id = recording.id) =>
+      spool.operator.ask<Trials>('POST', `/ops/streams/${id}/trials`, { engine: name });
+    const { items } = await tried('extractive');
+    t.match(items, [
+      {
+        present: {
+          ...{ title: 'The garden', sentences: ['Two speak of a garden.'] },
+          suggestions: [{ kind: 'task', text: 'Send the new budget' }],
+        },
+        tried: { title: String, suggestions: [{}] },
+        failure: null,
+      },
+    ]);
+    t.not(JSON.stringify(items[0]?.tried), JSON.stringify(items[0]?.present));
+    chat.thinks = () => ({});
+    t.match((await tried('default')).items, [{ tried: null, failure: 'ENGINE_BAD_ANSWER' }]);
+    t.same(await suggestionsOf(ann), before);
+    await t.rejects(tried('nobody'), /must be one of default, extractive|BAD_REQUEST/);
+    await t.rejects(tried('extractive', randomUUID()), /NOT_FOUND/);
   });
 });
 

@@ -83,6 +83,12 @@ t.test('spool content says how insights go, and has what failed tried again', as
 
   const asked = chat.requests.length;
   await cli('content', 'retry', recording.id);
+  const tried = await cli('content', 'try', recording.id, '--engine', 'extractive');
+  t.match(tried, { code: 0, out: /^PUBLISHED +EXTRACTIVE$/m });
+  t.match(await cli('content', 'try', recording.id, '--engine', 'nobody'), {
+    code: 1,
+    errors: /engine must be one of/,
+  });
   await cli('content', 'reprocess', recording.id, '--insights');
   await until('it was asked once more', () => chat.requests.length > asked);
   t.equal(chat.requests.length, asked + 1, 'what did not fail is not tried again');
