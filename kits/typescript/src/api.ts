@@ -1176,6 +1176,7 @@ export type RecallItem = {
 };
 
 export type RecalledAnswer = {
+  /** The answer, sentence by sentence. */
   sentences: {
     /** One sentence, as the model words it. */
     text: string;
