@@ -14,6 +14,8 @@ const MINUTE_MS = 60_000;
 const STEP_MS = 5_000;
 const SECRET = 'I will call the xylophone clinic about the results tomorrow.';
 const OTHER = 'Please send the garden invoice to Bob.';
+/** As it is suggested. */
+const OTHER_TASK = 'Send the garden invoice to Bob.';
 const TEXTS = [
   'We should talk about the weekend before everybody leaves.',
   SECRET,
@@ -149,9 +151,9 @@ t.test('K-093 a suggestion whose turn is deleted is withdrawn before the answer'
 t.test('K-093 suggestions of turns that stay are as they were', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
-  const { id, revision } = await suggestionOf(ann, OTHER);
+  const { id, revision } = await suggestionOf(ann, OTHER_TASK);
   await ann.says('DELETE', await turnOf(recording, SECRET));
-  t.match(await ann.ask('GET', `/suggestions/${id}`), { status: 'open', text: OTHER, revision });
+  t.match(await ann.ask('GET', `/suggestions/${id}`), { status: 'open', text: OTHER_TASK, revision });
 });
 
 t.test('K-093 nothing is stored of a deleted sentence', async (t) => {
@@ -198,7 +200,7 @@ t.test('K-095 a suggestion that a person put in other words stays, and what it w
 t.test('K-095 a suggestion that a person only rated or dismissed goes', async (t) => {
   const ann = await opened();
   const recording = await talk(ann);
-  const [secret, other] = [await suggestionOf(ann, SECRET), await suggestionOf(ann, OTHER)];
+  const [secret, other] = [await suggestionOf(ann, SECRET), await suggestionOf(ann, OTHER_TASK)];
   await ann.ask('POST', `/suggestions/${secret.id}/feedback`, { rating: 'wrong' });
   await ann.ask('PATCH', `/suggestions/${other.id}`, { state_version: other.state_version, status: 'dismissed' });
   for (const text of [SECRET, OTHER]) await ann.says('DELETE', await turnOf(recording, text));

@@ -380,7 +380,9 @@ export class TodoFinder {
     const whole = new Set(said);
     if (asked !== null) {
       asked.is_done = true;
-      whole.add(asked.sentence);
+      // A promise that stands by itself does not rest on what was asked before it.
+      if (!(said.length === 1 && whole.has(sentence)) || this.#repeatsMatter(asked.sentence, sentence))
+        whole.add(asked.sentence);
     }
     whole.add(sentence);
     const ordered = [...whole].sort((a, b) => a.place - b.place);
