@@ -150,12 +150,18 @@ async function recalled(
   const candidates = await bestOf(who, found, slices);
   const views = new RecallViews(services, who, found);
   const items: RecallItem[] = [];
+  const said_before: RecallItem[] = [];
+  const shown = new Set<string>();
   for (let at = 0; at < candidates.length && items.length < query.limit; ) {
     const batch = candidates.slice(at, at + query.limit - items.length);
     at += batch.length;
     for (const item of await Promise.all(batch.map((one) => views.view(one)))) {
-      if (item !== null) items.push(item);
+      if (item === null) continue;
+      // The same speech once more, as a task or the like, comes behind what says something else.
+      const is_known = about.size === 0 && item.turns.length > 0 && item.turns.every(({ id }) => shown.has(id));
+      (is_known ? said_before : items).push(item);
+      for (const { id } of item.turns) shown.add(id);
     }
   }
-  return items;
+  return [...items, ...said_before].slice(0, query.limit);
 }

@@ -176,6 +176,8 @@ t.test('recall', async (t) => {
       started_at: new Date(last_week_ms + 3_000).toISOString(),
       turns: [{ text: 'I bought bread.' }, { text: 'I will send the offer to Zoe.' }, { text: 'Thank you.' }],
     });
+    const bread = await ask('who bought bread', { context_turns: 1 });
+    t.same([bread.items[0]?.kind, bread.items.at(-1)?.kind], ['passage', 'suggestion'], 'the same speech once more');
     t.same(suggestionsOf(await ask('what is there to do')).sort(), ['Pay the invoice', 'Send the offer']);
     t.ok(suggestionsOf(await ask('which questions were asked')).includes('Ask about bread'));
     const all = (await ann.ask<{ items: Suggestion[] }>('GET', '/suggestions')).items;
