@@ -217,7 +217,7 @@ export const LIMITS = {
   speakers_per_stream_max: 4_096, // ours
   pages_made_searchable_max: 8, // ours: pages of an earlier release that one commit makes known to search
   items_made_searchable_max: 128, // the same of items
-  slice_ms: 8, // ours: of long work, until it lets the event loop go on
+  slice_ms: 5, // ours: of long work, until it lets the event loop go on
   search_memory_bytes: 256 * 1024 * 1024, // docs/choices.md, "Search and recall": of what search keeps of libraries in one process
   search_terms_kept_max: 100_000, // ours: words of a language of which is kept how they are looked up
   search_texts_kept_max: 20_000, // ours: texts of which is kept how they are looked up, twice so many

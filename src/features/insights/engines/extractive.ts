@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../domain/limits.js';
+import { Slices } from '../../../engine/time/slices.js';
 import type { InsightInput, RawInsights } from '../insight_input.js';
 import { languageOf } from '../spoken_language.js';
 import type { InsightEngine } from './insight_engine.js';
@@ -6,7 +7,6 @@ import { itemsIn } from './items.js';
 import { keywordSummary } from './keyword_summary.js';
 import { keywords } from './keywords.js';
 import { sentencesOf } from './sentences.js';
-import { Slices } from './slices.js';
 import { subjectsOf } from './subjects.js';
 import { changesOf, type NewSuggestion } from './suggestion_changes.js';
 import { summaryOf } from './summary.js';

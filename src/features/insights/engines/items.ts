@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../domain/limits.js';
+import type { Slices } from '../../../engine/time/slices.js';
 import type { InsightInput } from '../insight_input.js';
 import { DecisionFinder } from './decision_items.js';
 import { Dialogue } from './dialogue.js';
@@ -7,7 +8,6 @@ import { matterStems, shownSentence } from './item_text.js';
 import { OpenQuestionFinder } from './open_question_items.js';
 import { ReminderFinder } from './reminder_items.js';
 import type { Sentence } from './sentences.js';
-import type { Slices } from './slices.js';
 import { SpokenDates } from './spoken_dates.js';
 import type { NewSuggestion } from './suggestion_changes.js';
 import { TodoFinder } from './todo_items.js';

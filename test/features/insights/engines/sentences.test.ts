@@ -1,8 +1,8 @@
 import t from 'tap';
 import { openServerKeys } from '../../../../src/engine/secrets/server_keys.js';
+import { Slices } from '../../../../src/engine/time/slices.js';
 import { checkedInsights } from '../../../../src/features/insights/checked_insights.js';
 import { sentencesOf } from '../../../../src/features/insights/engines/sentences.js';
-import { Slices } from '../../../../src/features/insights/engines/slices.js';
 import type { InsightInput } from '../../../../src/features/insights/insight_input.js';
 import { inputOf, NOTHING_SAID } from '../../../fixtures/insight_input.js';
 import { tempFolder } from '../../../fixtures/temp_folder.js';

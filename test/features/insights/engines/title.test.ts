@@ -1,6 +1,6 @@
 import t from 'tap';
+import { Slices } from '../../../../src/engine/time/slices.js';
 import { sentencesOf } from '../../../../src/features/insights/engines/sentences.js';
-import { Slices } from '../../../../src/features/insights/engines/slices.js';
 import { subjectsOf } from '../../../../src/features/insights/engines/subjects.js';
 import { titleOf } from '../../../../src/features/insights/engines/title.js';
 import { inputOf } from '../../../fixtures/insight_input.js';
