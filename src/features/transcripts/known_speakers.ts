@@ -52,3 +52,22 @@ function namesOf(samples: readonly FileSample[], segments: readonly HeardSegment
   }
   return names;
 }
+
+/** Of a pause, so much speech is no error of an engine's times. */
+const PAUSE_SHARE_MAX = 0.6;
+
+/**
+ * Whether something was said in the pauses behind samples, where the file is silent: such an engine hears another order
+ * than that of the file, or gives no times that could tell whose a label is.
+ */
+export function hearsInPauses(
+  { samples, begins_ms }: Pick<WindowFile, 'samples' | 'begins_ms'>,
+  segments: readonly HeardSegment[],
+): boolean {
+  const said = segments.flatMap(({ words, start_s, end_s }) => (words.length > 0 ? words : [{ start_s, end_s }]));
+  return samples.some(({ to_ms }, at) => {
+    const [from_s, to_s] = [to_ms / 1_000, (samples[at + 1]?.from_ms ?? begins_ms) / 1_000];
+    const heard_s = said.map(({ start_s, end_s }) => Math.min(end_s, to_s) - Math.max(start_s, from_s));
+    return Math.max(0, ...heard_s) > (to_s - from_s) * PAUSE_SHARE_MAX;
+  });
+}

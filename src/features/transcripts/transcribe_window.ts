@@ -11,7 +11,7 @@ import {
 import { plainText } from './engines/plain_text.js';
 import { CHARS_PER_SECOND_MAX } from './engines/segment_times.js';
 import { dropHallucinations, hasWords } from './hallucination_filter.js';
-import { withKnownSpeakers } from './known_speakers.js';
+import { hearsInPauses, withKnownSpeakers } from './known_speakers.js';
 import { clampedTurn, turnsOfSegment } from './segment_turns.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
 import {
@@ -22,6 +22,7 @@ import {
   onTimeline,
   type WindowFile,
   windowFiles,
+  withoutSamples,
 } from './window_audio.js';
 
 type Heading = Pick<
@@ -127,11 +128,15 @@ class WindowHearing {
     const { stream_id, language, diarize } = work;
     // A file that cannot be cut has more in it than the window.
     const goes_on = !work.final && file.kind !== 'other' && file.counts.end_ms === work.to_ms;
+    const hear = (of: WindowFile) =>
+      engine.hear({ file: of, stream_id, language, diarize, goes_on, prompt: promptOf(work) }, signal);
     try {
-      this.#take(
-        file,
-        await engine.hear({ file, stream_id, language, diarize, goes_on, prompt: promptOf(work) }, signal),
-      );
+      const heard = await hear(file);
+      if (!hearsInPauses(file, heard.segments)) this.#take(file, heard);
+      else {
+        const bare = await withoutSamples(file);
+        this.#take(bare, await hear(bare));
+      }
       return null;
     } catch (error) {
       if (error instanceof EngineFailed) return error.failure;

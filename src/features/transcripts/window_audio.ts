@@ -295,6 +295,11 @@ async function soundOpus(blobs: BlobStore, key: string): Promise<OpusFile | 'not
   }
 }
 
+/** The same audio without samples of known speakers before it. */
+export function withoutSamples({ pieces }: WindowFile): Promise<WindowFile> {
+  return fileOf([...pieces]);
+}
+
 async function fileOf(pieces: AudioPiece[], known: readonly SamplePiece[] = []): Promise<WindowFile> {
   const [first] = pieces as [AudioPiece];
   const before = known.filter(({ piece }) => piece.joins === first.joins);

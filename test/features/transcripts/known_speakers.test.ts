@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { HeardSegment } from '../../../src/features/transcripts/engines/engine.js';
-import { withKnownSpeakers } from '../../../src/features/transcripts/known_speakers.js';
+import { hearsInPauses, withKnownSpeakers } from '../../../src/features/transcripts/known_speakers.js';
 
 const SAMPLES = [
   { speaker: 'S1', from_ms: 0, to_ms: 5_000 },
@@ -49,4 +49,15 @@ t.test('words with speakers of their own count by themselves', async (t) => {
 t.test('without samples everything stays', async (t) => {
   const segments = [heard('A', 0, 1)];
   t.same(withKnownSpeakers({ samples: [], begins_ms: 0 }, segments), segments);
+});
+
+t.test('K-165 speech in the pauses behind samples tells that an engine hears another order', async (t) => {
+  const said = (start_s: number, end_s: number) => ({ text: 'x', start_s, end_s, words: [], speaker: 'A' });
+  const { samples } = FILE;
+  const [first] = samples;
+  const ends_s = (first?.to_ms ?? 0) / 1_000;
+  t.notOk(hearsInPauses(FILE, [said((first?.from_ms ?? 0) / 1_000, ends_s), said(12, 15)] as never));
+  t.notOk(hearsInPauses(FILE, [said(0, ends_s + 0.3)] as never), 'times may be a little late');
+  t.ok(hearsInPauses(FILE, [said(ends_s - 1, ends_s + 1)] as never));
+  t.notOk(hearsInPauses({ samples: [], begins_ms: 0 }, [said(0, 60)] as never), 'without samples there are no pauses');
 });
