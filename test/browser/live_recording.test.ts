@@ -64,7 +64,7 @@ async function record(): Promise<void> {
       await page.getByRole('button', { name: 'Save' }).click();
       await page.locator('.transcript .turn', { hasText: 'beekeeper' }).waitFor();
       await page.goto(appUrl(browsing, '/search?q=beekeeper'));
-      await page.locator('.list', { hasText: 'beekeeper' }).waitFor();
+      await page.getByRole('list', { name: 'Results' }).filter({ hasText: 'beekeeper' }).waitFor();
       t.pass('search finds the corrected word');
     },
   );

@@ -25,7 +25,7 @@ export async function searchFaults(
     const stored = await redis.hgetallBuffer(keysOf(partitionOfId(address.id)).records(address, BLOCKS));
     for (const effect of effects) {
       if (effect.effect === 'mark_changed') expect(effect.owner, effect.member);
-      if (effect.effect !== 'put_record') continue;
+      if (effect.effect !== 'put_record' || effect.collection !== BLOCKS) continue;
       const { id, value } = effect;
       const block = stored[id];
       if (block === undefined || !Buffer.from(value as Uint8Array).equals(decodeStored(block) as Uint8Array))

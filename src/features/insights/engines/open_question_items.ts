@@ -16,7 +16,7 @@ const TIME_TELLS = new RegExp(
   `^${FILLERS}(?:we'll|we will|let's|i'll|you'll) (?:see|find out|have to wait)\\b(?! you)`,
 );
 const STAYS_OPEN =
-  /\b(?:leave (?:it|that|this|them) open|leaves? (?:it|that) open|(?:that|it|this)(?:'s| is|'ll be| will be| stays| remains)(?: still)? (?:open|to be decided|undecided|up in the air)|(?:still|yet) (?:to be decided|undecided|unresolved)|open (?:question|point|for now)|come back to that|park (?:it|that)|we'll (?:see|decide) (?:then|later|about that)|decide (?:that|it) (?:later|another time|next time))\b/;
+  /\b(?:leave (?:it|that|this|them) open|leaves? (?:it|that) open|(?:that|it|this)(?:'s| is|'ll be| will be| stays| remains)(?: still)? (?:open|to be decided|undecided|up in the air)|(?:still|yet) (?:to be decided|undecided|unresolved)|open (?:question|point|for now)|come back to that|park (?:it|that)|we'll (?:see|decide) (?:then|later|about that)|(?:decide|sort|figure|work|talk|think|discuss|settle|look) (?:\w+ ){0,4}(?:later|another time|some other time|next time))\b/;
 /** A question that is none: asked for the sake of talk. */
 const NO_QUESTION =
   /^(?:(?:and|but|so|oh),? )*(?:really|what|pardon|sorry|right|okay|anything else|is that (?:everything|all)|you know what|guess what|can you (?:hear|see)|are you (?:serious|kidding|there)|why me|is everybody|shall we start)\b[^a-z]*$/;
