@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import t from 'tap';
 import { runWeek } from '../../../tools/demo/run_week.js';
@@ -10,6 +11,14 @@ import { TestSpool } from '../../fixtures/spool.js';
 const DAY_MS = 86_400_000;
 /** What SQLite's FTS5 finds of the same questions among its first eight turns; `npm run spool -- bench search` measures both. */
 const OF_FTS5 = 115;
+
+/** Questions of the assistant guide, and what was said that answers them. */
+const GUIDE_QUESTIONS: Record<string, string> = {
+  'Where is the spare key?': 'There is a spare key in the safe',
+  'How many repairs were waiting on Monday?': 'Eleven, and four of them are flat tyres',
+  'When is the appointment at the vet?': 'The appointment is at a quarter past three',
+  'What part of the cabinet does the insurance pay?': 'They pay thirty percent of the cabinet',
+};
 
 type Passage = { kind: string; at: string; stream_id: string; start_ms: number; text: string };
 
@@ -69,6 +78,12 @@ t.test('K-107 an assistant that is asked about a week gets the passages with the
   const app = new AppClient(base_url);
   t.teardown(() => app.close());
   app.access_token = token;
+  const guide = readFileSync(new URL('../../../../docs/assistants.md', import.meta.url), 'utf8');
+  for (const [query, said] of Object.entries(GUIDE_QUESTIONS)) {
+    t.ok(guide.includes(`\n- ${query}\n`), `the guide asks: ${query}`);
+    const { items } = await app.call('POST /recall', { body: { query, limit: 3, context_turns: 0 } });
+    t.match(items.flatMap(({ turns }) => turns.map(({ text }) => text)).join('\n'), said, query);
+  }
   let answered = 0;
   for (const turn of scriptedWeek().flatMap((conversation) => conversation.turns))
     for (const query of turn.questions) {
