@@ -301,9 +301,10 @@ export function requestIn(plain: string): RequestForm | null {
     (commanded[2] ?? '') !== ''
   )
     return { form: 'imperative', action: `${commanded[1]} ${commanded[2]}`, is_polite };
-  const asked = /(?:^|[,;] |^(?:everyone|everybody|all of you|you all|you both),? )(?:please|just|so please|then please) (?:please |just |also )*([a-z-]+)\b ?(.*)$/.exec(
-    plain,
-  );
+  const asked =
+    /(?:^|[,;] |^(?:everyone|everybody|all of you|you all|you both),? )(?:please|just|so please|then please) (?:please |just |also )*([a-z-]+)\b ?(.*)$/.exec(
+      plain,
+    );
   if (
     asked !== null &&
     ACTIONS.has(asked[1] as string) &&
