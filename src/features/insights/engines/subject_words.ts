@@ -24,6 +24,8 @@ export const BEFORE_VERBS = set(`
 
 /** Neither a subject nor part of the name of one. */
 export const FUNCTION_WORDS = set(`
+  longer shorter bigger smaller larger cheaper older newer earlier faster slower higher lower coming meanwhile upstairs
+  downstairs outside inside abroad registered friendly everywhere today's sure enough afraid
   a about above across actually after again against ago ah ahead alone along already also alright although always am
   an and another any anybody anyhow anymore anyone anything anyway anywhere apart are aren't around as aside at away
   back basically because been before behind being below beside besides better between beyond both but by bye can can't

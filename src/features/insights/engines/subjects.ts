@@ -115,7 +115,10 @@ function tokensOf(
       bare.length >= WORD_CHARS_MIN &&
       !FUNCTION_WORDS.has(bare) &&
       !FUNCTION_WORDS.has(lower) &&
-      !(INFLECTED.test(bare) && FUNCTION_WORDS.has(stemmed)) &&
+      !PREPOSITIONS.has(lower) &&
+      !DETERMINERS.has(lower) &&
+      !BEFORE_VERBS.has(lower) &&
+      !(INFLECTED.test(bare) && FUNCTION_STEMS.has(stemmed)) &&
       !names.has(bare) &&
       !CALENDAR.has(bare) &&
       !NUMBERS.has(bare) &&
@@ -206,6 +209,7 @@ function weighed(found: readonly Found[], items: readonly NamingItem[]): Subject
   return subjects.sort((a, b) => b.weight - a.weight || a.first - b.first || (a.text < b.text ? -1 : 1));
 }
 
+const FUNCTION_STEMS: ReadonlySet<string> = new Set([...FUNCTION_WORDS].map(stemmerOf('en').stem));
 const ARTICLES: ReadonlySet<string> = new Set(['the', 'a', 'an', 'our', 'my', 'your', 'his', 'her', 'their']);
 const NUMBERS: ReadonlySet<string> = new Set(
   `one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
