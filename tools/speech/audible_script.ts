@@ -51,9 +51,16 @@ export function heardIn(samples: Buffer, format: Format): Spoken[] {
     const mark_frames = Math.ceil((HEAD_BYTES + script.length) / format.frame_bytes);
     const start = Math.round(at / format.frame_bytes) - samples.readUInt32LE(head + 2);
     const key = `${start} ${script}`;
-    if (start <= -mark_frames || heard.has(key)) continue;
+    if (start <= -mark_frames) continue;
+    // Where it was cut off, nothing of it is heard behind its last mark.
+    const last = Math.round(at / format.frame_bytes) + 2 * mark_frames;
+    const end = Math.min(frames, start + samples.readUInt32LE(head + 6), last);
+    const known = heard.get(key);
+    if (known !== undefined) {
+      known.end = end / format.frames_per_second;
+      continue;
+    }
     const [text, speaker] = JSON.parse(script.toString()) as [string, string | null];
-    const end = Math.min(frames, start + samples.readUInt32LE(head + 6));
     const times = { start: Math.max(0, start) / format.frames_per_second, end: end / format.frames_per_second };
     heard.set(key, { text, ...times, ...(speaker !== null && { speaker }) });
   }
