@@ -13,7 +13,7 @@ export const title = 'meetings: tasks, decisions, titles, summaries and answers,
 
 /**
  * Without a model. `MEETINGS_DETAILS=1` prints what was missed and what is wrong, `MEETINGS_FOLDER` names a folder of other
- * conversations.
+ * conversations, such as meetings/other_conversations, of which rules were made without reading them.
  */
 export async function run() {
   const { folder, remove } = temporaryFolder();
