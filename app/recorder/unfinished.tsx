@@ -14,7 +14,7 @@ import { continueRecording, discardRecording, finishRecording, type Unfinished }
 
 /** Recordings that were cut off, as by a reload or a crash of the browser. */
 
-type Found = Unfinished & { stream: Stream };
+type UnfinishedWithStream = Unfinished & { stream: Stream };
 
 export function UnfinishedRecordings({ account_id }: { account_id: string }) {
   const found = useLoaded(() => findUnfinished(account_id), [account_id]);
@@ -27,7 +27,7 @@ export function UnfinishedRecordings({ account_id }: { account_id: string }) {
   );
 }
 
-function UnfinishedRecording({ stream, reload, ...unfinished }: Found & { reload: () => void }) {
+function UnfinishedRecording({ stream, reload, ...unfinished }: UnfinishedWithStream & { reload: () => void }) {
   const { chunks } = unfinished;
   const [is_gone, setGone] = useState(false);
   const goOn = useAction(async () => {
@@ -86,8 +86,8 @@ function UnfinishedRecording({ stream, reload, ...unfinished }: Found & { reload
 }
 
 /** Those of which something is still to be done; others are forgotten. */
-async function findUnfinished(account_id: string): Promise<Found[]> {
-  const found: Found[] = [];
+async function findUnfinished(account_id: string): Promise<UnfinishedWithStream[]> {
+  const found: UnfinishedWithStream[] = [];
   for (const unfinished of await keptOf(account_id)) {
     const id = unfinished.recording.stream_id;
     const stream = await api('GET /audio/streams/{id}', { path: { id } }).catch(orGone);

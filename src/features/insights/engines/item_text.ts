@@ -85,7 +85,7 @@ export function shownSentence(plain: string, names: readonly string[]): string {
   return capitalized(ended).slice(0, LIMITS.insight_text_chars_max);
 }
 
-function capitalized(text: string): string {
+export function capitalized(text: string): string {
   const [first = ''] = text;
   return first.toUpperCase() + text.slice(first.length);
 }

@@ -46,11 +46,13 @@ const WORD = /[\p{L}\p{M}][\p{L}\p{M}'’-]*|\p{N}+|[^\s]/gu;
 /** A suggestion: what it names is more of a subject than what is only mentioned. */
 type NamingItem = { kind: string; text: string };
 type Token = { word: string; lower: string; stem: string; is_content: boolean; is_plain: boolean; is_capital: boolean };
-type Found = {
+type CountedPhrase = {
   text: string;
   said: string;
   stems: string[];
-  heads: Map<number, true>;
+  /** Numbers of the turns that name it. */
+  turns: Set<number>;
+  /** How often an article or a preposition comes before it, or it begins a sentence. */
   marked: number;
   first: number;
   announced: number;
@@ -68,7 +70,7 @@ export async function subjectsOf(
 ): Promise<Subject[]> {
   const { stem } = stemmerOf('en');
   const names = new Set(people.flatMap(({ name }) => (name === null ? [] : name.toLowerCase().split(/\s+/))));
-  const found = new Map<string, Found>();
+  const found = new Map<string, CountedPhrase>();
   let announced_until = -1;
   let announced_turn = -1;
   for (const sentence of sentences) {
@@ -84,14 +86,14 @@ export async function subjectsOf(
       const key = phrase.stems.join(' ');
       const known = found.get(key) ?? {
         ...phrase,
-        heads: new Map(),
+        turns: new Set(),
         marked: 0,
         first: sentence.place + phrase.at / PLACES,
         announced: 0,
         opening: 0,
       };
       found.set(key, known);
-      known.heads.set(turn, true);
+      known.turns.add(turn);
       if (phrase.is_marked) known.marked += 1;
       if (is_announced) known.announced += 1;
       if (is_opening) known.opening += 1;
@@ -189,12 +191,12 @@ function isOpening(text: string, tokens: readonly Token[]): boolean {
   return left.length > 0 && left.every((word) => DETERMINERS.has(word) || !FUNCTION_WORDS.has(word));
 }
 
-function weighed(found: readonly Found[], items: readonly NamingItem[]): Subject[] {
+function weighed(found: readonly CountedPhrase[], items: readonly NamingItem[]): Subject[] {
   const subjects = found.map((one) => {
-    const { text, said, stems, heads, marked, first, announced, opening } = one;
-    const share = marked === 0 ? UNMARKED_WEIGHT : Math.min(1, 0.5 + marked / (2 * heads.size));
-    const is_known = heads.size > 1 || announced > 0 || opening > 0;
-    const often = heads.size * share * (stems.length > 1 ? (is_known ? WEIGHTS.phrase : WEIGHTS.once) : 1);
+    const { text, said, stems, turns, marked, first, announced, opening } = one;
+    const share = marked === 0 ? UNMARKED_WEIGHT : Math.min(1, 0.5 + marked / (2 * turns.size));
+    const is_known = turns.size > 1 || announced > 0 || opening > 0;
+    const often = turns.size * share * (stems.length > 1 ? (is_known ? WEIGHTS.phrase : WEIGHTS.once) : 1);
     const settled = items.reduce((sum, item) => {
       if (!isNamed(item, text)) return sum;
       return sum + (item.kind === 'decision' ? WEIGHTS.decision : WEIGHTS.item);

@@ -1,5 +1,5 @@
 import type { InputPerson, RawSentence } from '../insight_input.js';
-import { plainSentence, shownSentence } from './item_text.js';
+import { capitalized, plainSentence, shownSentence } from './item_text.js';
 import type { Sentence } from './sentences.js';
 import type { Subject } from './subjects.js';
 import type { NewSuggestion } from './suggestion_changes.js';
@@ -12,6 +12,7 @@ const DECISIONS_MAX = 4;
 const TEXT_CHARS_MAX = 260;
 const WORDS = { min: 7, max: 40 };
 const ASSENT_WORDS_MAX = 2;
+/** A sentence's weight is divided by its length in characters to this power. */
 const LENGTH_DAMPS = 0.35;
 /** Of a subject that a chosen sentence has named already. */
 const REPEATED_WEIGHT = 0.25;
@@ -91,10 +92,6 @@ function settledText(text: string): string {
   // Who only says yes decides what was proposed.
   if (decided.split(' ').length <= ASSENT_WORDS_MAX) return `${matter}.`;
   return UNSETTLED.test(matter) ? capitalized(decided) : text;
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function isStatement(text: string): boolean {

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../domain/limits.js';
+import { capitalized } from './item_text.js';
 import type { Subject } from './subjects.js';
 
 const WORDS_MAX = 5;
@@ -6,11 +7,11 @@ const SUBJECTS_MAX = 3;
 /** A subject that weighs less than this part of the weightiest is none of the title. */
 const WEIGHT_SHARE_MIN = 0.5;
 
-/** Two to five words that name the matter: the weightiest subjects, in the order in which they came up. Null without any. */
+/** Two to five words that name the matter: the weightiest of distinct subjects, in the order in which they came up. Null without any. */
 export function titleOf(subjects: readonly Subject[]): string | null {
   const chosen: Subject[] = [];
   let words = 0;
-  for (const subject of distinctSubjects(subjects)) {
+  for (const subject of subjects) {
     const { length } = subject.stems;
     if (chosen.length === SUBJECTS_MAX || subject.weight < (chosen[0]?.weight ?? 0) * WEIGHT_SHARE_MIN) break;
     if (words + length > WORDS_MAX - (chosen.length > 0 ? 1 : 0)) continue;
@@ -21,7 +22,7 @@ export function titleOf(subjects: readonly Subject[]): string | null {
   const last = texts.pop();
   if (last === undefined) return null;
   const title = texts.length === 0 ? last : `${texts.join(', ')} and ${last}`;
-  return (title.charAt(0).toUpperCase() + title.slice(1)).slice(0, LIMITS.conversation_title_chars_max);
+  return capitalized(title).slice(0, LIMITS.conversation_title_chars_max);
 }
 
 /** A phrase stands for its words, where it weighs nearly as much. */

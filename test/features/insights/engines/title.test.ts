@@ -2,14 +2,14 @@ import t from 'tap';
 import { Slices } from '../../../../src/engine/time/slices.js';
 import { sentencesOf } from '../../../../src/features/insights/engines/sentences.js';
 import { subjectsOf } from '../../../../src/features/insights/engines/subjects.js';
-import { titleOf } from '../../../../src/features/insights/engines/title.js';
+import { distinctSubjects, titleOf } from '../../../../src/features/insights/engines/title.js';
 import { inputOf } from '../../../fixtures/insight_input.js';
 
 const titled = async (...lines: string[]) => {
   const input = inputOf(lines);
   const slices = new Slices();
   const sentences = await sentencesOf(input, slices);
-  return titleOf(await subjectsOf({ sentences, people: input.people }, slices));
+  return titleOf(distinctSubjects(await subjectsOf({ sentences, people: input.people }, slices)));
 };
 
 t.test('K-230 a title names what a conversation announces', async (t) => {
