@@ -106,6 +106,7 @@ await walk('signing in comes back to where one wanted to go, and leaves no token
   await other.getByText('Nothing is recorded yet').waitFor();
   const { refresh_token } = JSON.parse((await page.evaluate('localStorage["spool.session"]')) as string);
   await page.bringToFront();
+  const ended = page.waitForResponse((response) => response.url().includes('/oauth/end-session'));
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
   // It goes on to the end of the browser session meanwhile.
@@ -114,6 +115,7 @@ await walk('signing in comes back to where one wanted to go, and leaves no token
   t.equal(await kept_now(), 0);
   await other.getByRole('button', { name: 'Sign in' }).waitFor();
   t.pass('in every tab');
+  await ended;
   const again = await fetch(`${spool.base_url}/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'svc-web', refresh_token }),
@@ -305,7 +307,7 @@ await walk('what came of a recording stands beside it, among the days, and behin
   await enter(visitor, email, '/recordings');
   await page.getByText('The key goes to the safe.').waitFor();
   await page.getByRole('link', { name: 'Spare key' }).click();
-  t.equal(await headingOf(page), 'Spare key', 'it has the suggested title');
+  await page.getByRole('heading', { name: 'Spare key', level: 1 }).waitFor();
   const summary = page.getByRole('region', { name: 'Summary' });
   for (const text of ['The key goes to the safe.', 'Send the report', 'We keep the safe'])
     await summary.getByText(text).waitFor();
@@ -341,14 +343,21 @@ await walk('what came of a recorder session, and what developers see of it', asy
   await enter(visitor, email, `/sessions/${session.id}`);
   await page.getByRole('link', { name: 'To the summary' }).click();
   await page.getByRole('heading', { name: 'Session summary' }).waitFor();
-  for (const text of ['The meeting', 'Send the notes', 'Meets on Mondays']) await page.getByText(text).waitFor();
+  for (const [section, text] of [
+    ['Conversations', 'The meeting'],
+    ['To do', 'Send the notes'],
+    ['To remember', 'Meets on Mondays'],
+  ] as const)
+    await page.getByRole('region', { name: section }).getByText(text).first().waitFor();
   await looksWell(t, page, 'the summary of a session');
   await page.getByRole('link', { name: 'To do', exact: true }).click();
   await page.getByRole('link', { name: 'Memories' }).click();
   await page.getByText('Meets on Mondays').waitFor();
   await page.getByRole('link', { name: 'Conversations' }).click();
+  const conversation = page.getByRole('link', { name: 'The meeting' }).first();
+  await conversation.waitFor();
   await looksWell(t, page, 'conversations');
-  await page.getByRole('link', { name: 'The meeting' }).click();
+  await conversation.click();
   await turn(page, 'The spare key').waitFor();
 });
 

@@ -10,6 +10,7 @@ import { appUrl, enterApp, looksWell } from '../fixtures/app_browsing.js';
 import { Browsing, type Visitor } from '../fixtures/browsing.js';
 import { audioFixture, NO_MODEL } from '../fixtures/speech.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
+import { until } from '../fixtures/until.js';
 
 /** The browser's recorder with speech in its microphone, and the built-in engine behind it. */
 
@@ -82,8 +83,7 @@ async function record(): Promise<void> {
     await page.reload();
     const cut_off = page.getByRole('region', { name: 'A recording that was cut off' });
     await cut_off.getByText(/are not sent yet/).waitFor();
-    const [ended] = await streamsOf(account);
-    t.ok((ended?.end_ms ?? 0) > 0, 'it has an end');
+    await until('it has an end', async () => ((await streamsOf(account))[0]?.end_ms ?? 0) > 0);
     await looksWell(t, page, 'a recording that was cut off');
     await page.unroute('**/audio/streams/*/chunks/intents');
     await cut_off.getByRole('button', { name: 'Finish' }).click();
