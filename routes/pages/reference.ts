@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { areaId, areasOf } from '../../src/edge/http/openapi/areas.js';
-import type { CurlCaller } from '../../src/edge/http/openapi/curl.js';
 import { type ApiDocuments, documentsOf } from '../../src/edge/http/openapi/documents.js';
 import type { ApiDocument } from '../../src/edge/http/openapi/openapi.js';
 import type { ListenerName } from '../../src/edge/http/openapi/refusals.js';
+import type { SampleCaller } from '../../src/edge/http/openapi/sample_call.js';
 import { SCOPE_TEXTS } from '../../src/edge/pages/scope_texts.js';
 import { cachePage, sendCached, sendCachedPage } from '../../src/edge/reference/cached_page.js';
 import { GUIDES } from '../../src/edge/reference/guide_names.js';
-import { guidePage } from '../../src/edge/reference/guides.js';
-import { guidePath, REFERENCE_PATHS } from '../../src/edge/reference/page_parts.js';
+import { guidePage, guidesPage } from '../../src/edge/reference/guides.js';
+import { GUIDES_PATH, guidePath, REFERENCE_PATHS } from '../../src/edge/reference/page_parts.js';
 import {
   referenceArea,
   referenceIndex,
@@ -41,6 +41,7 @@ export function withReference(tables: Record<ListenerName, readonly Route[]>): R
       ...referenceRoutes('app', of_apps, () => made().public),
       ...referenceRoutes('device', tables.device, () => made().device),
       searchRoute(() => ({ app: made().public, device: made().device })),
+      pageRoute(GUIDES_PATH, guidesPage),
       ...GUIDES.map(({ name }) => pageRoute(guidePath(name), (base_url) => guidePage(name, base_url))),
     ],
     device: tables.device,
@@ -50,7 +51,7 @@ export function withReference(tables: Record<ListenerName, readonly Route[]>): R
 }
 
 /** A page that leads on, one for each area, and one for the shapes. */
-function referenceRoutes(caller: CurlCaller, rows: readonly Route[], document: () => ApiDocument): Route[] {
+function referenceRoutes(caller: SampleCaller, rows: readonly Route[], document: () => ApiDocument): Route[] {
   const base = REFERENCE_PATHS[caller];
   return [
     pageRoute(base, () => referenceIndex(document(), caller)),
@@ -62,7 +63,7 @@ function referenceRoutes(caller: CurlCaller, rows: readonly Route[], document: (
 }
 
 /** Serves the index that the search on the pages uses. */
-function searchRoute(documents: () => Record<CurlCaller, ApiDocument>): Route {
+function searchRoute(documents: () => Record<SampleCaller, ApiDocument>): Route {
   const index = cachePage(() => JSON.stringify(searchIndex(documents())));
   return openRoute({
     method: 'GET',

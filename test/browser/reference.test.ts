@@ -7,7 +7,7 @@ import { contrast, inspect, luminance } from '../fixtures/page_inspection.js';
 const GUIDES: string[] = ALL_GUIDES.map(({ name }) => `/guides/${name}`);
 const REFERENCE = [
   ...['/reference', '/reference/events-and-webhooks', '/reference/oauth', '/reference/shapes'],
-  ...['/reference/devices', '/reference/devices/recording'],
+  ...['/reference/devices', '/reference/devices/recording', '/guides'],
 ];
 
 /** Words in tables that stand on two lines; a word may only break at a hyphen. Runs in the browser. */
@@ -89,12 +89,58 @@ t.test('the reference and the guides in a browser', async (t) => {
     await page.goto(`${base_url}/reference/account#patchMe`);
     const operation = page.locator('#patchMe');
     const copied = () => page.evaluate('navigator.clipboard.readText()') as Promise<string>;
-    await operation.getByRole('button', { name: 'Copy the request as curl' }).click();
+    await operation.getByRole('button', { name: 'Copy the request in curl' }).click();
     await operation.getByText('Copied').waitFor();
     t.match(await copied(), /^curl -X PATCH -H "Authorization: Bearer \$ACCESS"/);
     await operation.locator('summary', { hasText: 'ACCOUNT_DELETED' }).click();
     await operation.getByRole('button', { name: 'Copy the refusal' }).click();
     t.match(JSON.parse(await copied()), { success: false, error: { code: 'ACCOUNT_DELETED', erase_at: /^2026/ } });
+  });
+
+  await walk('samples come in three languages, and the one that was chosen stays', async (t, { page }) => {
+    await page.goto(`${base_url}/reference/account#patchMe`);
+    const operation = page.locator('#patchMe');
+    const shown = () => operation.locator('.samples pre').filter({ visible: true }).allTextContents();
+    t.match(await shown(), [/^curl/]);
+    await operation.getByRole('tab', { name: 'curl' }).focus();
+    await page.keyboard.press('ArrowRight');
+    t.match(await shown(), [/^const answer = await spool\.call\('PATCH \/me', \{ body: \{/]);
+    await operation.getByRole('tab', { name: 'Python' }).click();
+    t.match(await shown(), [/^answer = requests\.patch\(/]);
+    await page.goto(`${base_url}/reference/workspaces`);
+    t.equal(await page.getByRole('tab', { name: 'Python', selected: true }).first().isVisible(), true);
+  });
+
+  await walk('an operation is tried with a token that is pasted, and kept nowhere', async (t, visitor) => {
+    const { page } = visitor;
+    const { app } = await browsing.spool.signIn(browsing.somebody());
+    await page.goto(`${base_url}/reference/account#patchMe`);
+    const operation = page.locator('#patchMe');
+    await operation.getByText('Try it').click();
+    await operation.getByRole('button', { name: 'Send PATCH' }).click();
+    await operation.getByText('Paste an access token first.').waitFor();
+    await operation.getByLabel('Access token').fill(app.access_token ?? '');
+    await operation.getByRole('textbox', { name: 'Body' }).fill('{"name":');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await operation.getByText(/^The body is no JSON/).waitFor();
+    await operation.getByRole('textbox', { name: 'Body' }).fill('{"name":"Ann of the reference"}');
+    await operation.getByRole('button', { name: 'Send PATCH' }).click();
+    await operation.getByText('"name": "Ann of the reference"').waitFor();
+    t.equal(await operation.locator('.result-of-try .status').textContent(), '200');
+    const other = page.locator('#getMe');
+    await other.getByText('Try it').click();
+    await other.getByRole('button', { name: 'Send GET' }).click();
+    await other.getByText('Ann of the reference').waitFor();
+    t.notMatch(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])'), app.access_token);
+    await page.goto(`${base_url}/reference/sources-and-streams#getSourcesById`);
+    const source = page.locator('#getSourcesById');
+    await source.getByText('Try it').click();
+    await source.getByLabel('Access token').fill('spa_wrong');
+    await source.getByLabel('id').fill('a/b?c');
+    await source.getByRole('button', { name: 'Send GET' }).click();
+    await source.locator('.result-of-try').getByText('"code": "UNAUTHORIZED"').waitFor();
+    visitor.complaints.splice(0);
   });
 
   await walk(

@@ -22,6 +22,8 @@ export const REFERENCE_ASSETS = {
   copying: assetOf('copy_buttons.js', 'text/javascript; charset=utf-8'),
   stylesheet: assetOf('reference.css', 'text/css; charset=utf-8'),
   script: assetOf('reference.js', 'text/javascript; charset=utf-8'),
+  samples: assetOf('samples.js', 'text/javascript; charset=utf-8'),
+  trial: assetOf('try_it.js', 'text/javascript; charset=utf-8'),
 };
 
 export const ALL_ASSETS = [...Object.values(ASSETS), ...Object.values(REFERENCE_ASSETS)];

@@ -2,12 +2,21 @@ import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
 import { renderTemplate } from '../pages/page.js';
 import { GUIDES, type Guide } from './guide_names.js';
-import { guidePath, pageParts } from './page_parts.js';
+import { GUIDES_PATH, guidePath, pageParts } from './page_parts.js';
 
 /** Stands in guides where the address of the server belongs. */
 const EXAMPLE_URL = 'https://spool.example';
 
 type Heading = { id: string; text: string };
+
+/** The page that leads to all guides. */
+export function guidesPage(): string {
+  return renderTemplate('guides', {
+    ...pageParts(GUIDES_PATH),
+    title: 'Guides · Spool',
+    guides: GUIDES.map(({ name, title, about }) => ({ path: guidePath(name), title, about })),
+  });
+}
 
 /** A guide. It is ours alone, so what it holds is trusted. */
 export function guidePage(name: Guide, base_url: string): string {

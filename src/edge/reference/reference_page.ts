@@ -1,5 +1,5 @@
 import { areaId } from '../http/openapi/areas.js';
-import { type CurlCaller, curlOf } from '../http/openapi/curl.js';
+import { curlOf } from '../http/openapi/curl.js';
 import { type Field, fieldsOf, typeOf } from '../http/openapi/fields.js';
 import type {
   ApiDocument,
@@ -11,13 +11,25 @@ import type {
   Response,
   Schema,
 } from '../http/openapi/openapi.js';
+import { pythonOf } from '../http/openapi/python_sample.js';
+import { adviceOn } from '../http/openapi/refusal_advice.js';
+import { FORM, type PlacedOperation, type SampleCaller, sampleCall } from '../http/openapi/sample_call.js';
+import { isTypedCall } from '../http/openapi/typescript.js';
+import { typescriptOf } from '../http/openapi/typescript_sample.js';
 import { renderTemplate } from '../pages/page.js';
 import { pageParts, REFERENCE_PATHS } from './page_parts.js';
 
 /** The reference for people: what the documents say, and nothing else. One page for each area, and one that leads there. */
 
 /** An answer with how it may look; `body` is null where it is no JSON, and `words` say what it is instead. */
-type Example = { status: string; code: string | null; headers: string[]; body: string | null; words: string };
+type Example = {
+  status: string;
+  code: string | null;
+  advice: string | null;
+  headers: string[];
+  body: string | null;
+  words: string;
+};
 
 type OperationView = {
   id: string;
@@ -31,7 +43,9 @@ type OperationView = {
   body: { types: string[]; fields: Field[]; is_optional: boolean } | null;
   answers: { status: string; words: string; shape: string | null; fields: Field[]; example: Example }[];
   refusals: Example[];
-  curl: string;
+  samples: { language: string; code: string }[];
+  /** For the script that sends it, as JSON; null where a browser has not what it needs. */
+  trial: string | null;
 };
 
 const CREDENTIALS: Record<string, string> = {
@@ -47,10 +61,8 @@ const CREDENTIALS: Record<string, string> = {
 /** More values than these are folded. */
 const VALUES_SHOWN = 8;
 
-type FoundOperation = { path: string; method: Method; operation: Operation };
-
 /** The page of areas, with a line for each operation. */
-export function referenceIndex(document: ApiDocument, caller: CurlCaller): string {
+export function referenceIndex(document: ApiDocument, caller: SampleCaller): string {
   const { title, summary, description } = document.info;
   return renderTemplate('reference', {
     ...partsOf(document, caller, null),
@@ -63,7 +75,7 @@ export function referenceIndex(document: ApiDocument, caller: CurlCaller): strin
 }
 
 /** One area, with all of its operations. */
-export function referenceArea(document: ApiDocument, caller: CurlCaller, id: string): string {
+export function referenceArea(document: ApiDocument, caller: SampleCaller, id: string): string {
   const area = document.tags.find(({ name }) => areaId(name) === id);
   if (area === undefined) throw new Error(`the reference has no area ${id}`);
   const operations = operationsOf(document).filter(({ operation }) => operation.tags[0] === area.name);
@@ -78,7 +90,7 @@ export function referenceArea(document: ApiDocument, caller: CurlCaller, id: str
 }
 
 /** The page of shapes, of which answers are made. */
-export function referenceShapes(document: ApiDocument, caller: CurlCaller): string {
+export function referenceShapes(document: ApiDocument, caller: SampleCaller): string {
   const shapes = Object.entries(document.components.schemas).map(([name, schema]) => ({
     name,
     fields: fieldsOf(document, schema).map(folded),
@@ -92,7 +104,7 @@ export function referenceShapes(document: ApiDocument, caller: CurlCaller): stri
 }
 
 /** The index of the search on every page: address, method, path, summary, area, and other words in lower case. */
-export function searchIndex(documents: Record<CurlCaller, ApiDocument>): string[][] {
+export function searchIndex(documents: Record<SampleCaller, ApiDocument>): string[][] {
   return (['app', 'device'] as const).flatMap((caller) =>
     operationsOf(documents[caller]).map(({ path, method, operation }) => {
       const [area = ''] = operation.tags;
@@ -120,7 +132,7 @@ function wordsOf({ security, responses, parameters = [], requestBody, descriptio
 }
 
 /** `here`: the area that is shown, 'shapes', or null for the page that leads to them. */
-function partsOf(document: ApiDocument, caller: CurlCaller, here: string | null) {
+function partsOf(document: ApiDocument, caller: SampleCaller, here: string | null) {
   const base = REFERENCE_PATHS[caller];
   const all = operationsOf(document);
   return {
@@ -144,7 +156,7 @@ function partsOf(document: ApiDocument, caller: CurlCaller, here: string | null)
   };
 }
 
-function operationsOf(document: ApiDocument): FoundOperation[] {
+function operationsOf(document: ApiDocument): PlacedOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method: method as Method, operation })),
   );
@@ -152,8 +164,8 @@ function operationsOf(document: ApiDocument): FoundOperation[] {
 
 function operationView(
   document: ApiDocument,
-  { path, method, operation }: FoundOperation,
-  caller: CurlCaller,
+  { path, method, operation }: PlacedOperation,
+  caller: SampleCaller,
 ): OperationView {
   const { security, requestBody } = operation;
   const statuses = Object.entries(operation.responses);
@@ -169,9 +181,43 @@ function operationView(
     body: requestBody === undefined ? null : bodyView(document, requestBody),
     answers: statuses.flatMap(([status, answer]) => (isSuccess(status) ? [answerView(document, status, answer)] : [])),
     refusals: statuses.flatMap(([status, answer]) => (isSuccess(status) ? [] : refusalViews(document, status, answer))),
-    curl: curlOf({ path, method, operation }, caller),
+    samples: samplesOf({ path, method, operation }, caller),
+    trial: caller === 'app' ? trialOf({ path, method, operation }) : null,
   };
 }
+
+function samplesOf(placed: PlacedOperation, caller: SampleCaller): OperationView['samples'] {
+  const call = sampleCall(placed);
+  const is_typed = isTypedCall(caller === 'app' ? 'public' : 'device', placed.operation);
+  return [
+    { language: 'curl', code: curlOf(call, caller) },
+    { language: 'TypeScript', code: typescriptOf(call, caller, { is_typed }) },
+    { language: 'Python', code: pythonOf(call, caller) },
+  ];
+}
+
+/** An operation as it can be tried in a browser: without bytes to send, an answer without end, or a client's secret. */
+function trialOf(placed: PlacedOperation): string | null {
+  const { operation } = placed;
+  const { method, path, body, path_values, query } = sampleCall(placed);
+  const schemes = operation.security.flatMap((one) => Object.keys(one));
+  const types = Object.values(operation.responses).flatMap(({ content = {} }) => Object.keys(content));
+  if (body !== null && !TRIED_BODIES.has(body.type)) return null;
+  if (schemes.includes('clientSecret') || types.includes('text/event-stream')) return null;
+  const parameters = parametersOf(operation).filter((one) => one.in !== 'header');
+  return JSON.stringify({
+    method: method.toUpperCase(),
+    path,
+    needs_token: schemes.length > 0,
+    parameters: parameters.map(({ name, in: place, required }) => ({
+      ...{ name, place, required },
+      example: String((place === 'path' ? path_values : query)[name] ?? ''),
+    })),
+    body: body === null ? null : { type: body.type, text: written(body.example) },
+  });
+}
+
+const TRIED_BODIES = new Set(['application/json', FORM]);
 
 function isSuccess(status: string): boolean {
   return Number(status) < 400;
@@ -210,7 +256,7 @@ function answerView(document: ApiDocument, status: string, { description, header
     fields: fieldsOf(document, schema).map(folded),
     example: {
       status,
-      code: null,
+      ...{ code: null, advice: null },
       headers: headerNames(headers),
       body: example === undefined ? null : written(example),
       words: type === undefined ? 'It has no body.' : `The body is ${type}.`,
@@ -225,11 +271,11 @@ function refusalViews(
   { description, headers, content }: Response,
 ): Example[] {
   const json = content?.['application/json'];
-  if (json === undefined) return [{ status, code: null, headers: [], body: null, words: description }];
+  if (json === undefined) return [{ status, code: null, advice: null, headers: [], body: null, words: description }];
   return description.split(', ').map((code) => {
     const name = json.examples?.[code]?.$ref.split('/').at(-1) ?? '';
     const body = written(components.examples?.[name]?.value);
-    return { status, code, headers: headerNames(headers), body, words: '' };
+    return { status, code, advice: adviceOn(code), headers: headerNames(headers), body, words: '' };
   });
 }
 

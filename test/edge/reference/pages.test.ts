@@ -21,7 +21,7 @@ const INDEXES = [
   { path: '/reference/devices', listener: 'device' },
 ] as const;
 const SHAPES = INDEXES.map(({ path }) => `${path}/shapes`);
-const PAGES = [...INDEXES, ...AREAS].map(({ path }) => path).concat(SHAPES, GUIDES);
+const PAGES = [...INDEXES, ...AREAS].map(({ path }) => path).concat(SHAPES, GUIDES, '/guides');
 const documents = documentsOf(ROUTES, () => '');
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${spool.base_url}${path}`, { headers });
 
@@ -54,7 +54,10 @@ t.test('pages load nothing from elsewhere, and no script that is not a file of o
       /^default-src 'none'; style-src 'self'; .*script-src 'self'/,
     );
     const page = await answer.text();
-    t.notMatch(page, /<script(?! src="\/assets\/(?:reference|copy_buttons)-[0-9a-f]{16}\.js" defer>)|\son\w+=|style="/);
+    t.notMatch(
+      page,
+      /<script(?! type="module" src="\/assets\/(?:reference|copy_buttons|samples|try_it)-[0-9a-f]{16}\.js">)|\son\w+=|style="/,
+    );
     for (const [, address = ''] of page.matchAll(/ (?:src|href)="([^"#]+)/g)) {
       if (/^https:\/\/(www\.standardwebhooks\.com|caddyserver\.com)$/.test(address)) continue;
       if (followed.has(address)) continue;
@@ -127,7 +130,12 @@ t.test('each operation shows a request and every answer, each as an example', as
               .trim(),
         );
         t.same(told, wanted, operationId);
-        t.match(article, '<code data-copy="the request as curl">curl');
+        for (const [language, begins] of [
+          ['curl', 'curl'],
+          ['TypeScript', 'const answer = await '],
+          ['Python', 'answer = requests.'],
+        ])
+          t.match(article, `<code data-copy="the request in ${language}">${begins}`);
       }
     }
   }

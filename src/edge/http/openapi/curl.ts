@@ -1,48 +1,34 @@
-import { exampleOf } from './examples.js';
-import type { Method, Operation } from './openapi.js';
+import { FORM, queryText, type SampleCall, type SampleCaller, sendsBytes } from './sample_call.js';
 
-/** Who calls: it decides about the address and how a caller shows who it is. */
-export type CurlCaller = 'app' | 'device';
+const BASES: Record<SampleCaller, string> = { app: '$API', device: '$DEV' };
 
-const BASES: Record<CurlCaller, string> = { app: '$API', device: '$DEV' };
-
+const BEARER = `-H "Authorization: Bearer $ACCESS"`;
 const CREDENTIALS: Record<string, string> = {
-  appSession: `-H "Authorization: Bearer $ACCESS"`,
-  oauth: `-H "Authorization: Bearer $ACCESS"`,
-  personalAccessToken: `-H "Authorization: Bearer $ACCESS"`,
+  appSession: BEARER,
+  oauth: BEARER,
+  personalAccessToken: BEARER,
   clientSecret: `-u "$CLIENT_ID:$CLIENT_SECRET"`,
   deviceCertificate: '--cert device.pem --key device.key --cacert ca.pem',
 };
 
 /** The call as a line of a shell, with what must be sent. */
-export function curlOf(
-  { path, method, operation }: { path: string; method: Method; operation: Operation },
-  caller: CurlCaller,
-): string {
-  const { requestBody, security, parameters = [] } = operation;
-  const [scheme] = security.flatMap((one) => Object.keys(one));
-  const query = parameters.flatMap((one) =>
-    'name' in one && one.in === 'query' && one.required
-      ? [`${one.name}=${encodeURIComponent(String(exampleOf(one.schema, one.name)))}`]
-      : [],
-  );
-  const address = `"${BASES[caller]}${path.replace(/\{([a-z_]+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}${query.length === 0 ? '' : `?${query.join('&')}`}"`;
-  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
-  const is_implied = method === 'get' || (method === 'post' && type !== undefined);
+export function curlOf(call: SampleCall, caller: SampleCaller): string {
+  const { path, method, query, credential, body } = call;
+  const asked = queryText(query);
+  const filled = path.replace(/\{([a-z_]+)\}/g, (_, name: string) => `$${name.toUpperCase()}`);
+  const is_implied = method === 'get' || (method === 'post' && body !== null);
   const words = [
     'curl',
     ...(is_implied ? [] : [`-X ${method.toUpperCase()}`]),
-    ...(scheme === undefined ? [] : [CREDENTIALS[scheme] ?? '']),
+    ...(credential === undefined ? [] : [CREDENTIALS[credential] ?? '']),
   ];
-  const lines = [`${words.join(' ')} ${address}`];
-  if (type === 'application/octet-stream') {
-    lines.push(`-H 'Content-Type: ${type}'`, '--data-binary @chunk.bin');
-  } else if (type === 'application/x-www-form-urlencoded') {
-    const fields = Object.entries(content?.example as Record<string, unknown>);
+  const lines = [`${words.join(' ')} "${BASES[caller]}${filled}${asked === '' ? '' : `?${asked}`}"`];
+  if (body === null) return lines.join('');
+  if (sendsBytes(call)) lines.push(`-H 'Content-Type: ${body.type}'`, '--data-binary @chunk.bin');
+  else if (body.type === FORM) {
+    const fields = Object.entries(body.example as Record<string, unknown>);
     lines.push(...fields.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`));
-  } else if (type !== undefined) {
-    lines.push(`-H 'Content-Type: ${type}'`, `-d ${quoted(JSON.stringify(content?.example))}`);
-  }
+  } else lines.push(`-H 'Content-Type: ${body.type}'`, `-d ${quoted(JSON.stringify(body.example))}`);
   return lines.join(' \\\n  ');
 }
 

@@ -66,6 +66,11 @@ function bodyText({ requestBody }: Operation): string[] {
   return [`    body${requestBody.required ? '' : '?'}: ${typeText(schema, '    ')};\n`];
 }
 
+/** Whether the types of our clients have an operation. */
+export function isTypedCall(listener: ListenerName, operation: Operation): boolean {
+  return operationText(listener, '', operation).length > 0;
+}
+
 function answerText({ responses, requestBody }: Operation, { is_enveloped }: { is_enveloped: boolean }): string | null {
   if (requestBody !== undefined && requestBody.content['application/json'] === undefined) return null;
   const [status = '', { content = {} } = {}] = Object.entries(responses).find(([of]) => Number(of) < 400) ?? [];

@@ -127,7 +127,3 @@ function leadOn() {
 
 addEventListener('hashchange', leadOn);
 leadOn();
-
-/** On a phone the contents would stand before everything else. */
-const contents = document.querySelector('.contents details');
-if (contents !== null && !matchMedia('(min-width: 62rem)').matches) contents.open = false;
