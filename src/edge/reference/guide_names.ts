@@ -1,6 +1,10 @@
 /** The guides, in the order in which pages link to them. Each is a file of docs/. */
 export const GUIDES = [
   { name: 'first_calls', title: 'First calls', about: 'Signing in, recording and reading with curl' },
+  { name: 'oauth', title: 'OAuth guide', about: 'Sign-in for apps of others, of ours, and without a browser' },
+  { name: 'accounts', title: 'Account guide', about: 'Tokens, workspaces, deleting and restoring' },
+  { name: 'export', title: 'Export guide', about: 'Files, and an archive of all data of an account' },
+  { name: 'events', title: 'Event guide', about: 'What happens in an account, by polling' },
   { name: 'devices', title: 'Device guide', about: 'Provisioning, streams, chunks, what a recorder must survive' },
   { name: 'webhooks', title: 'Webhook guide', about: 'Receiving events, checking signatures, retries' },
   { name: 'transcription', title: 'Transcription guide', about: 'Engines, workers, what becomes of audio' },

@@ -33,8 +33,9 @@ export function guidePage(name: Guide, base_url: string): string {
       /** Files name each other so that they can be read as files; those that are no guides are not served. */
       link({ href, tokens }) {
         const words = this.parser.parseInline(tokens);
-        const [, up = '', named = '', anchor = ''] = /^(\.\.\/)?(\w+)\.md(#.*)?$/.exec(href) ?? [];
-        if (named !== '' && !isGuide(named)) return `${words} (<code>${up === '' ? 'docs/' : ''}${named}.md</code>)`;
+        const [, path = '', named = '', anchor = ''] = /^((?:\.\.\/)?(?:\w+\/)*)(\w+)\.md(#.*)?$/.exec(href) ?? [];
+        if (named !== '' && !isGuide(named))
+          return `${words} (<code>${path === '' ? 'docs/' : path.replace('../', '')}${named}.md</code>)`;
         return `<a href="${isGuide(named) ? guidePath(named) + anchor : href}">${words}</a>`;
       },
       // Tables and code are wider than a phone: they scroll by themselves.

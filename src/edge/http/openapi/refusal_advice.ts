@@ -1,7 +1,7 @@
 import type { OauthErrorCode } from '../../../domain/oauth_errors.js';
 import type { RefusalCode } from '../../../domain/refusals.js';
 
-/** What a code means to a caller, and what to do about it. */
+/** Advice on each code for a caller: its meaning, then the remedy. */
 export const REFUSAL_ADVICE: Record<RefusalCode | OauthErrorCode, string> = {
   BAD_REQUEST:
     'The request breaks a rule of this route. `details` names each field and its rule: correct them; the same request fails again.',

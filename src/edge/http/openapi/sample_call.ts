@@ -7,7 +7,7 @@ export type SampleCaller = 'app' | 'device';
 /** An operation of the document, with its place there. */
 export type PlacedOperation = { path: string; method: Method; operation: Operation };
 
-/** What a sample of an operation sends: what must be, with values of examples. */
+/** The request of a sample: only what an operation must get, with values of examples. */
 export type SampleCall = {
   method: Method;
   /** With names in braces. */
