@@ -7,7 +7,7 @@ import { root } from '../setup/build.mjs';
 const ALONE = [/[\\/]simulation[\\/]/, /misbehaving/, /bad_input/, /in_s3/, /s3_blob_store/];
 
 /**
- * Files that `npm test` leaves out and `npm run test:all` runs: folders of `test/`, and three files, whose tests start whole
+ * Files that `npm test` leaves out and `npm run test:all` runs: folders of `test/`, and four files, whose tests start whole
  * programs (a browser, servers as processes of their own, kits and clients of others, an object store, the build, the
  * command line), or draw many cases and kills. A rule or an operation that a test there covers has a smaller test
  * elsewhere as well; the counts at the end hold that.
@@ -15,7 +15,7 @@ const ALONE = [/[\\/]simulation[\\/]/, /misbehaving/, /bad_input/, /in_s3/, /s3_
 const LARGER = [
   ...['browser/', 'examples/', 'faults/', 'fuzz/', 'host/supervisor/', 'interop/', 'kits/', 'scenarios/', 'server/'],
   ...['simulation/', 'tools/cli/', 'tools/demo/', 'tools/fleet/', 'tools/listen/'],
-  ...['engine/blobs/s3_blob_store', 'tools/build.test', 'tools/command_lines.test'],
+  ...['engine/blobs/s3_blob_store', 'tools/build.test', 'tools/command_lines.test', 'guide_programs.test'],
 ];
 
 const isLarger = (path) => LARGER.some((part) => path.startsWith(join('dist', 'test', part)));
