@@ -9,6 +9,7 @@ import { certificate } from './devices/certificate.js';
 import { claim } from './devices/claim.js';
 import { device } from './devices/device.js';
 import { deviceSession } from './devices/device_session.js';
+import { pairingCode } from './devices/pairing_code.js';
 import { email } from './emails/email.js';
 import { context } from './insights/context.js';
 import { library } from './insights/library.js';
@@ -53,6 +54,7 @@ export const KINDS = {
   importedToken,
   imports,
   library,
+  pairingCode,
   personalAccessToken,
   signals,
   signingKeys,

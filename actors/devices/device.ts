@@ -1,3 +1,4 @@
+import { type Spent, spend } from '../../src/domain/budgets.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { type Decision, DONE, defineActor, type Effect, type Facts, given, type MessageOf } from '../actor.js';
@@ -23,6 +24,8 @@ export type Device = {
   binding: { epoch: string; account_id: string; claim_id: string; draining?: true } | null;
   /** The claim of a session that it is on its way into. */
   redeeming?: string | undefined;
+  /** Tries at pairing codes. */
+  code_tries?: Spent;
 };
 
 export type DeviceMessage = MessageOf<typeof device>;
@@ -85,6 +88,17 @@ export const device = defineActor<Device>()({
       withCertificates(state, use(state.certificates, fingerprint)),
     ),
     revoke: known((state, _: unknown, { now_ms }) => withCertificates(state, revoke(state.certificates, now_ms))),
+
+    /** Counts a try at a pairing code. */
+    try_code: known((state, _: unknown, { now_ms }): DeviceDecision => {
+      const budget = { max: LIMITS.pairing_code_tries_max, window_ms: LIMITS.pairing_code_tries_window_ms };
+      const code_tries = spend(state.code_tries, budget, now_ms);
+      if ('wait_s' in code_tries) {
+        const says = `A device has at most ${LIMITS.pairing_code_tries_max} tries at pairing codes in an hour.`;
+        return { reply: refuse('TOO_MANY_REQUESTS', says, { retry_after_s: code_tries.wait_s }) };
+      }
+      return { reply: DONE, next: { ...state, code_tries } };
+    }),
 
     // From a claim that this device redeems:
     bind: known((state, { claim_id, account_id, binding_epoch, source_id }: BindTerms, facts): DeviceDecision => {

@@ -23,6 +23,7 @@ export const KINDS: Record<string, string> = {
   imported_token: 'A refresh token of an earlier system, and the grant that it leads to.',
   imports: 'Audio files of an account that become recordings, until they have.',
   library: 'What an account has in one workspace: what was made of its turns, and as far as a sweep goes through it.',
+  pairing_code: 'The short code of a claim, for ten minutes. Its id is a keyed hash of the code.',
   personal_access_token: 'A token that somebody made for a program of their own.',
   signals: 'What happened on the timeline of the stream of the same id.',
   signing_keys: 'The keys that sign OAuth access tokens.',
@@ -55,7 +56,7 @@ const WORDS_OF: Record<string, Record<string, string>> = {
   browser_sign_in: { wrong: 'Wrong codes so far.' },
   auth_session: { wrong: 'Wrong codes so far.' },
   ble_address: { asking: 'Others that want it.' },
-  device: { redeeming: 'The claim that it is at.' },
+  device: { code_tries: 'Tries at pairing codes in the present hour.', redeeming: 'The claim that it is at.' },
   email: {
     window: 'Codes sent in the present ten minutes.',
     day: 'Wrong tries of the present day.',

@@ -1,12 +1,10 @@
 import { useState } from 'preact/hooks';
 import { type Answer, api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
-import { Countdown } from '../parts/clock.js';
 import { SelectField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
 import { Page, Section } from '../parts/page.js';
-import { QrCode } from '../parts/qr_code.js';
-import { Secret } from '../parts/secret.js';
+import { PairingCode } from '../parts/pairing_code.js';
 import { BASE } from '../router.js';
 import { account } from '../shell/account.js';
 import { LiveSession } from './sessions/live_session.js';
@@ -15,8 +13,6 @@ import { inHours, LENGTHS } from './sessions/session_texts.js';
 type Hosted = Answer<'POST /device-sessions'>;
 
 const BACK = { href: `${BASE}/sessions`, name: 'Sessions' };
-/** So long a claim counts. */
-const CLAIM_MS = 10 * 60_000;
 
 /** Opens a session. What the recorder is to be shown stays here alone: it is gone when the page is left. */
 export function NewSession() {
@@ -66,20 +62,16 @@ export function NewSession() {
   );
 }
 
-function Opened({ hosted: { session, claim } }: { hosted: Hosted }) {
+function Opened({ hosted }: { hosted: Hosted }) {
+  const { session } = hosted;
   const [waits, setWaits] = useState(true);
-  const until = new Date(Date.parse(session.created_at) + CLAIM_MS).toISOString();
   return (
     <Page title="New session" back={BACK} lead={<a href={`${BASE}/sessions/${session.id}`}>Open the session</a>}>
       {waits && (
-        <Section title="For the recorder" lead="Scan this with the shared recorder, or type it there.">
+        <Section title="For the recorder" lead="Scan this with the shared recorder, or type the code there.">
           <div class="panel">
-            <QrCode text={claim} label="QR code of the recorder" />
-            <Secret text={claim} what="The code" />
-            <p class="hint">
-              Good for <Countdown until={until} over={() => setWaits(false)} />, for one recorder. It is shown this
-              once.
-            </p>
+            <PairingCode of={hosted} label="QR code of the recorder" over={() => setWaits(false)} />
+            <p class="hint">Both are for one recorder, and are shown this once.</p>
           </div>
         </Section>
       )}

@@ -5,6 +5,7 @@ import { pageShape } from '../../src/access/response_schemas.js';
 import { countInWords, durationInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { MANAGES_DEVICES } from '../../src/features/devices/devices.js';
+import { pairingCode, pairingCodeEnd } from '../../src/features/devices/pairing_codes.js';
 import {
   endHostedSession,
   extendSession,
@@ -43,6 +44,8 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
         .describe(
           `What a shared recorder redeems, once and within ${durationInWords(LIMITS.session_wait_ms)}; shown this once.`,
         ),
+      code: pairingCode,
+      code_expires_at: pairingCodeEnd,
     }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     handler: ({ services, who, body }) => hostSession(services, who, body),

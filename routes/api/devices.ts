@@ -4,6 +4,7 @@ import { listLimit } from '../../src/access/request_schemas.js';
 import { moment, pageShape } from '../../src/access/response_schemas.js';
 import { createOwnerClaim } from '../../src/features/devices/claims.js';
 import { deviceShape, listDevices, MANAGES_DEVICES, removeDevice } from '../../src/features/devices/devices.js';
+import { pairingCode, pairingCodeEnd } from '../../src/features/devices/pairing_codes.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** The app's side of devices. Rules H-033 to H-036. */
@@ -24,6 +25,8 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
       claim: z.string().describe('What the app hands to the device, which redeems it; shown this once.'),
       kind: z.literal('owner').describe('As asked for.'),
       expires_at: moment.describe('Until then it can be redeemed.'),
+      code: pairingCode,
+      code_expires_at: pairingCodeEnd,
     }),
     refusals: ['CONFLICT'],
     handler: ({ services, who }) => createOwnerClaim(services, who),

@@ -116,6 +116,12 @@ export const LIMITS = {
   join_code_chars: 8, // docs/choices.md, "Devices"
   join_tries_max: 10, // docs/choices.md, "Devices": in the window below, per account
   join_tries_window_ms: HOUR_MS,
+  pairing_code_chars: 8, // docs/choices.md, "Devices"
+  pairing_code_life_ms: 10 * MINUTE_MS, // docs/choices.md, "Devices"
+  pairing_code_tries_max: 10, // docs/choices.md, "Devices": in the window below, per device
+  pairing_code_tries_window_ms: HOUR_MS,
+  pairing_codes_wrong_per_minute_max: 100, // docs/choices.md, "Devices": of all devices together
+  pairing_code_draws_max: 5, // ours: codes drawn until one is free
   address_askers_max: 16, // ours: recorders that ask for one BLE address at once
 
   claim_redeemed_keep_ms: DAY_MS, // ours: so long the same device may ask again for its answer

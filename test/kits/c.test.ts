@@ -6,6 +6,7 @@ import t from 'tap';
 import type { AppClient } from '../fixtures/app_client.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { BadLink, type Fate } from '../fixtures/cut_connections.js';
+import { asTyped } from '../fixtures/pairing_code.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import { until } from '../fixtures/until.js';
@@ -154,8 +155,8 @@ t.test('the device kit in C', async (t) => {
     const { app: later } = await spool.signIn(EMAIL);
     const unbound = new CRecorder(files, 'personal', link);
     await unbound.provision(spool);
-    const { claim } = await later.call('POST /devices/claims', { body: { kind: 'owner' } });
-    t.match(await unbound.run('claim', claim), { code: 0 });
+    const { code } = await later.call('POST /devices/claims', { body: { kind: 'owner' } });
+    t.match(await unbound.run('claim', asTyped(code)), { code: 0 });
     t.match(await unbound.run('record', unbound.writeWav('late.wav', randomBytes(RATE_HZ))), { code: 0 });
     await later.call('DELETE /devices/{id}', { path: { id: unbound.device_id } });
     t.match(await unbound.run('send'), { code: 0, says: /unbound[\s\S]*set aside stream 1[\s\S]*DEVICE_UNBOUND/ });

@@ -6,6 +6,7 @@ import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import type { AppClient } from '../fixtures/app_client.js';
 import { BadLink, drawFate } from '../fixtures/cut_connections.js';
 import { opusFile } from '../fixtures/opus_file.js';
+import { asTyped } from '../fixtures/pairing_code.js';
 import { noiseFile, PythonDevice, PythonProcess, python, pythonKitLacks, ROOT } from '../fixtures/python_kit.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
@@ -45,8 +46,8 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
 
   await t.test('H-009 H-010 H-019 H-021 H-023 loses nothing and stores nothing twice', async (t) => {
     await device.provision(spool, link_url, 'personal');
-    const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
-    await device.run(0, 'claim', claim);
+    const { code: pairing_code } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
+    await device.run(0, 'claim', asTyped(pairing_code));
     const recorded = noiseFile(file, { seconds: 60 });
     is_lossy = true;
     // A third of the file fits into its queue: recording and sending go on at the same time until the end.

@@ -17,6 +17,7 @@ import { BadLink, drawFate } from '../fixtures/cut_connections.js';
 import { freePort } from '../fixtures/free_port.js';
 import { Browser } from '../fixtures/oauth.js';
 import { ConsumerFolder } from '../fixtures/packed_kit.js';
+import { asTyped } from '../fixtures/pairing_code.js';
 import { drawSeed } from '../fixtures/seed.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
@@ -368,8 +369,8 @@ t.test('H-007 H-008 H-021 what is refused for good is put aside, and what may pa
     const onNotice = (notice: Notice) => void notices.push(notice);
     const recorder = await Recorder.open({ url: spool.device_url, folder, credentials, onNotice });
     recorders.push(recorder);
-    const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
-    await recorder.claim(claim);
+    const { code } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
+    await recorder.claim(asTyped(code));
     const heard = (what: string) => until(what, () => notices.some((notice) => notice.what === what));
     return { device_id, recorder, notices, folder, heard };
   };

@@ -20,7 +20,7 @@ t.test('no token, code or claim that was issued rests in Redis', async (t) => {
     secrets[`${name} access`] = access_token;
     secrets[`${name} refresh`] = refresh_token;
   }
-  const { claim } = await app.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
+  const { claim, code } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
   secrets.claim = claim;
   const { device } = await spool.device();
   await device.ask('POST', '/device/claims/redeem', { claim });
@@ -53,6 +53,7 @@ t.test('no token, code or claim that was issued rests in Redis', async (t) => {
   t.ok(stored.includes(email), 'what is no secret is found there: the search works');
   t.same(secretsIn(stored, Object.entries(secrets)), []);
   t.same(secretsIn(Buffer.concat([stored, Buffer.from(secrets.claim ?? '')]), [['claim', claim]]), ['claim']);
+  t.notOk(stored.includes(code), 'the pairing code of the claim');
   for (const whole of wholes) {
     const last = whole.split('.').at(-1) ?? '';
     t.notOk(stored.includes(last), 'signatures, verifiers and what ties a sign-in to a browser');

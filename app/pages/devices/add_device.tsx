@@ -7,9 +7,8 @@ import { Button, ButtonLink } from '../../parts/button.js';
 import { Countdown, useEvery } from '../../parts/clock.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Icon } from '../../parts/icon.js';
+import { PairingCode } from '../../parts/pairing_code.js';
 import { Loading, Problem } from '../../parts/placeholders.js';
-import { QrCode } from '../../parts/qr_code.js';
-import { Secret } from '../../parts/secret.js';
 import { BASE } from '../../router.js';
 import { KIND_WORDS } from './named_devices.js';
 
@@ -69,12 +68,11 @@ function Adding({ onClose, added }: { onClose: () => void; added: () => void }) 
   }
   return (
     <>
-      <p>Scan this with the device, or type it there. It is for one device of yours: show it to nobody else.</p>
-      <QrCode text={claim.claim} label="QR code of the new device" />
-      <Secret text={claim.claim} what="The code" />
+      <p>Scan this with the device, or type the code there. It is for one device of yours: show it to nobody else.</p>
+      <PairingCode of={claim} label="QR code of the new device" />
       <p class="hint">
-        Good for <Countdown until={claim.expires_at} over={() => setOver(true)} />, also when this is closed. It is
-        shown this once.
+        The QR code is good for <Countdown until={claim.expires_at} over={() => setOver(true)} />, also when this is
+        closed. It is shown this once.
       </p>
       <p class="waits" role="status">
         <span class="spinner" aria-hidden="true" />

@@ -20,7 +20,7 @@ static const char USAGE[] =
     "usage: spool-recorder FOLDER COMMAND [options]\n"
     "  request                     makes a key that stays in FOLDER; prints the request for its certificate\n"
     "  install CERT.pem CA.pem [KEY.pem]   takes what provisioning gave\n"
-    "  claim CLAIM [BLE_ADDRESS]   binds the recorder\n"
+    "  claim CLAIM [BLE_ADDRESS]   binds the recorder, by a claim or its pairing code\n"
     "  record FILE|-               records a WAV file, or raw 16-bit PCM from stdin\n"
     "  send                        sends what is recorded\n"
     "  end-session                 ends the session of a shared recorder when all is sent\n"

@@ -224,7 +224,10 @@ typedef struct {
 int spool_sender_open(spool_sender *sender, const spool_platform *platform, const spool_sender_config *config);
 void spool_sender_close(spool_sender *sender);
 
-/* `ble_address` of a shared recorder, otherwise NULL. A claim that was redeemed by this device gives its binding again. */
+/*
+ * `claim` may be a pairing code as it was typed. `ble_address` of a shared recorder, otherwise NULL. A claim that was
+ * redeemed by this device gives its binding again.
+ */
 int spool_redeem(spool_sender *sender, const char *claim, const char *ble_address);
 
 /* One call to the server, as a rule. SPOOL_LATER: call again after `wait_ms`. */

@@ -2309,6 +2309,10 @@ export type PublicApi = {
       kind: 'owner';
       /** Until then it can be redeemed. */
       expires_at: string;
+      /** The pairing code, to type where nothing can be scanned: it stands for the claim. Shown this once. */
+      code: string;
+      /** When the pairing code ends, ten minutes from now. */
+      code_expires_at: string;
     };
   };
   /** The devices of the account, those bound last first. */
@@ -2337,6 +2341,10 @@ export type PublicApi = {
       session: RecorderSession;
       /** What a shared recorder redeems, once and within ten minutes; shown this once. */
       claim: string;
+      /** The pairing code, to type where nothing can be scanned: it stands for the claim. Shown this once. */
+      code: string;
+      /** When the pairing code ends, ten minutes from now. */
+      code_expires_at: string;
     };
   };
   /** The recorder sessions that the account hosts or takes part in, newest first. */
@@ -3302,7 +3310,7 @@ export type DeviceApi = {
   /** Binds the device by a claim. */
   'POST /device/claims/redeem': {
     body: {
-      /** What the app handed to the device. */
+      /** What the app handed to the device, or its pairing code; letter case and dashes of a code do not matter. */
       claim: string;
       /** Of a shared recorder: 12 upper-case hexadecimal digits. */
       ble_address?: unknown;

@@ -9,6 +9,7 @@ import type { Certificate } from '../../../actors/devices/certificate.js';
 import type { Claim } from '../../../actors/devices/claim.js';
 import type { Device } from '../../../actors/devices/device.js';
 import type { DeviceSession } from '../../../actors/devices/device_session.js';
+import type { PairingCode } from '../../../actors/devices/pairing_code.js';
 import type { Email } from '../../../actors/emails/email.js';
 import type { Context } from '../../../actors/insights/context_state.js';
 import type { Library } from '../../../actors/insights/library_state.js';
@@ -71,6 +72,7 @@ type States = {
   imported_token: ImportedToken;
   imports: Imports;
   library: Library;
+  pairing_code: PairingCode;
   personal_access_token: PersonalAccessToken;
   signals: Signals;
   signing_keys: SigningKeysState;
@@ -190,6 +192,7 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     last_seen_at_ms: S,
     redeeming: S,
     binding: { epoch: S, account_id: S, claim_id: S, draining: S },
+    code_tries: { began_ms: S, count: S },
     certificates: {
       live: [{ status: S, not_after_ms: S, renew_after_ms: S }],
       revoked_at_ms: S,
@@ -309,6 +312,7 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
       published: [{ tally: { suggestions: S, memories: S, withdrawn: S, dropped: ALL } }],
     },
   },
+  pairing_code: { claim_id: S, expires_at_ms: S },
   personal_access_token: {
     account_id: S,
     permissions: [S],

@@ -6,8 +6,15 @@ import type { SharedWindows } from './shared_windows.js';
 const WINDOW_MS = 60_000;
 const NETWORKS_MAX = 100_000;
 
-/** Actions that are limited per network and minute. docs/architecture.md, "Admission". */
-export type RateName = 'sign_ins_begun' | 'codes_sent' | 'codes_checked' | 'native_steps' | 'registrations' | 'claims';
+/** Actions that are limited per network and minute, and wrong pairing codes, of all networks. docs/architecture.md, "Admission". */
+export type RateName =
+  | 'sign_ins_begun'
+  | 'codes_sent'
+  | 'codes_checked'
+  | 'native_steps'
+  | 'registrations'
+  | 'claims'
+  | 'wrong_pairing_codes';
 
 /**
  * The network that an address counts as: an IPv4 address, or the /64 of an IPv6 one.

@@ -14,6 +14,7 @@ import { makeSecret, randomSeed } from '../../engine/secrets/tokens.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import { boundBy, openAccount, refuseAs, unboundAs } from './device_binding.js';
+import { type OpenedPairingCode, openPairingCode } from './pairing_codes.js';
 
 /** Recorder sessions: one account hosts, others take part, a shared recorder records. Rules H-025, H-026, H-033 to H-036. */
 
@@ -52,7 +53,7 @@ export async function hostSession(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   who: Principal,
   { expires_at, workspace_id }: { expires_at: string; workspace_id?: string | undefined },
-): Promise<{ session: RecorderSessionView; claim: string }> {
+): Promise<{ session: RecorderSessionView; claim: string } & OpenedPairingCode> {
   const { actors, keys, clock } = services;
   const expires_at_ms = scheduledEnd(expires_at, clock.now());
   const { account_id } = who;
@@ -69,8 +70,11 @@ export async function hostSession(
     },
     who.fences,
   );
-  const session = await viewDeviceSession(services, who, session_id);
-  return { session, claim };
+  const [session, code] = await Promise.all([
+    viewDeviceSession(services, who, session_id),
+    openPairingCode(services, claim_id),
+  ]);
+  return { session, claim, ...code };
 }
 
 /** A session that the caller hosts or takes part in. */

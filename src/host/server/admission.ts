@@ -1,3 +1,4 @@
+import { LIMITS } from '../../domain/limits.js';
 import { AccountConcurrencyLimiter } from '../../edge/admission/account_concurrency.js';
 import {
   type DescriptorPlan,
@@ -38,6 +39,7 @@ export function openAdmission(
     native_steps: settings.rate_native_steps,
     registrations: settings.rate_registrations,
     claims: settings.rate_claims,
+    wrong_pairing_codes: LIMITS.pairing_codes_wrong_per_minute_max,
   };
   return {
     rates: new RateLimits(limits, { on: settings.rate_limits, shared }),

@@ -127,6 +127,25 @@ t.test('H-028 H-031 a personal device is bound to one account', async (t) => {
   ]);
 });
 
+t.test('H-053 tries at pairing codes are counted in an hour', async (t) => {
+  const { pairing_code_tries_max: max, pairing_code_tries_window_ms: window_ms } = LIMITS;
+  const tried = (count: number): Device => ({ ...fresh, code_tries: { began_ms: START_MS, count } });
+  const message = { type: 'try_code' } as const;
+  decideRows(t, { kind: device, self: 'd' }, [
+    { says: 'the first', state: fresh, message, reply: DONE, next: tried(1) },
+    { says: 'the last', state: tried(max - 1), message, reply: DONE, next: tried(max) },
+    { says: 'one too many', state: tried(max), message, reply: { refused: 'TOO_MANY_REQUESTS' } },
+    {
+      says: 'in the next hour',
+      state: tried(max),
+      now_ms: START_MS + window_ms,
+      message,
+      reply: DONE,
+      next: { ...fresh, code_tries: { began_ms: START_MS + window_ms, count: 1 } },
+    },
+  ]);
+});
+
 t.test('H-028 in any play only its own end takes a device from an account', async (t) => {
   const name = fc.constantFrom('1', '2', '__proto__');
   const message: fc.Arbitrary<DeviceMessage> = fc.oneof(

@@ -38,7 +38,7 @@ DESCRIPTION = """A recording device of Spool. From a new device to a recording o
   spool-device provision-request --kind personal > request.json   # makes the private key
   (staff: POST request.json to /ops/devices, answer to answer.json)
   spool-device install-certificate answer.json --server https://HOST:8443
-  spool-device claim CLAIM                                        # shown at /app/devices
+  spool-device claim k7m2-qx0p                                    # the code shown at /app/devices
   spool-device record recording.wav
 """
 
@@ -121,7 +121,9 @@ def _parser() -> argparse.ArgumentParser:
     )
 
     command = _command(commands, "claim", _claim, "redeem a claim: from then on the device records for an account")
-    command.add_argument("claim", help="the text of the claim, or - to read it from standard input")
+    command.add_argument(
+        "claim", help="the claim, or its pairing code in any letter case, with or without the dash; - reads standard input"
+    )
     command.add_argument("--ble-address", help="of a shared recorder: 12 upper-case hexadecimal digits without colons")
     _add_wait(command, WAIT_S)
 
