@@ -36,12 +36,10 @@ type Begun = {
   tries: number;
 };
 
-/**
- * The conditions under which an export goes on: the credential that asked for it has not ended, and neither have the
- * epochs that it was issued under.
- */
+/** The condition under which an export goes on: the account's epoch is the one under which it was requested. */
 export type Asker = {
   epochs: { epoch: EpochName; value: number }[];
+  /** A release before ended an export with this credential; null where nothing but the account ends it. */
   credential: { kind: 'app_session' | 'oauth'; id: string } | null;
 };
 

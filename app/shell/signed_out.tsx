@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { Loading } from '../parts/placeholders.js';
+import { Time } from '../parts/time.js';
 import { resume, session, signIn, signOut } from '../session/session.js';
 import { account_error, loadAccount } from './account.js';
 import { DOCUMENT_DATA } from './document_data.js';
@@ -73,19 +75,49 @@ export function SignInScreen() {
 export function NoAccount() {
   const error = account_error.value;
   if (error === null) return <SignInScreen />;
-  const is_deleted = error.code === 'ACCOUNT_DELETED';
+  if (error.code === 'ACCOUNT_DELETED') return <DeletedAccount erase_at={error.extra.erase_at} />;
   return (
-    <Card title={is_deleted ? 'Your account is deleted' : 'Your account can’t be shown'}>
+    <Card title="Your account can’t be shown">
       <p class="lead">{error.message}</p>
       <div class="stack">
-        {is_deleted ? (
-          <ButtonLink kind="primary" href="/restore">
-            See whether it can be restored
-          </ButtonLink>
-        ) : (
-          <Button kind="primary" onClick={() => void loadAccount()}>
-            Try again
+        <Button kind="primary" onClick={() => void loadAccount()}>
+          Try again
+        </Button>
+        <Button onClick={() => void signOut()}>Sign out</Button>
+      </div>
+    </Card>
+  );
+}
+
+/** `erase_at`: until then it can be restored; none once that time is over. */
+function DeletedAccount({ erase_at }: { erase_at: unknown }) {
+  const restoring = useAction(async () => {
+    await api('POST /me/restore');
+    await loadAccount();
+  });
+  return (
+    <Card title="Your account is deleted">
+      {typeof erase_at === 'string' ? (
+        <p class="lead">
+          Until <Time at={erase_at} /> you can have it back, with everything that only you own. Then it is erased.
+        </p>
+      ) : (
+        <p class="lead">The time to restore it is over, and what was in it is erased.</p>
+      )}
+      {restoring.error !== null && (
+        <p class="notice problem" role="alert">
+          {restoring.error.message}
+        </p>
+      )}
+      <div class="stack">
+        {typeof erase_at === 'string' ? (
+          <Button kind="primary" busy={restoring.busy} onClick={() => void restoring.run()}>
+            Restore it
           </Button>
+        ) : (
+          <ButtonLink kind="primary" href="/restore">
+            Begin anew
+          </ButtonLink>
         )}
         <Button onClick={() => void signOut()}>Sign out</Button>
       </div>

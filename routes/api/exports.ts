@@ -26,7 +26,7 @@ export const EXPORT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/me/exports',
     summary: "Asks for an archive of all of the account's data.",
-    notes: `It is made in the background and kept for ${durationInWords(LIMITS.export_kept_ms)}. One is made at a time (409), and ${LIMITS.exports_per_day_max} a day (429). It ends with whoever asked for it: signing out stops it.`,
+    notes: `It is made in the background and kept for ${durationInWords(LIMITS.export_kept_ms)}. One is made at a time (409), and ${LIMITS.exports_per_day_max} a day (429). It goes on when whoever asked for it signs out.`,
     ...OWN,
     status: 201,
     body: exportWishes,

@@ -174,6 +174,11 @@ function nextPage({ services, reply }: SignInContext, open: OpenSignIn): Fastify
   }
 }
 
+/** Where mails are that nobody sends; null where they are sent. */
+function keptMail({ settings, development }: Services): { inbox_url: string | null } | null {
+  return settings.smtp_url === null ? { inbox_url: development()?.inbox_url ?? null } : null;
+}
+
 /** The page of the present step. */
 function pageOf(context: SignInContext, problem: string | null): HtmlPage {
   const { services, id, sign_in } = context;
@@ -193,7 +198,15 @@ function pageOf(context: SignInContext, problem: string | null): HtmlPage {
     case 'verified': {
       const last_send = step.at === 'code' ? step.last_send : 'first';
       const notice = problem === null ? NOTICES[last_send] : null;
-      return { page: 'code', flow, email: step.email, sent: step.codes.length > 0, problem, notice };
+      return {
+        page: 'code',
+        flow,
+        email: step.email,
+        sent: step.codes.length > 0,
+        problem,
+        notice,
+        kept: keptMail(services),
+      };
     }
     case 'consent': {
       if (goal.to !== 'client') throw new Error('only a client is consented to');

@@ -61,7 +61,7 @@ t.test('the restore page and the invitations page in a browser', async (t) => {
     t.equal(await headingOf(page), 'Your account is back');
     t.equal(await page.getByRole('status').count(), 1, 'which is announced');
     t.equal(await statusOfMe(), 200);
-    t.same(await tabs(2), ['Sign out', 'See your invitations']);
+    t.same(await tabs(3), ['Sign out', 'Open Spool', 'See your invitations']);
     await enter();
     t.equal(await headingOf(page), 'Your invitations');
     t.same(await tabs(1), ['Sign out']);

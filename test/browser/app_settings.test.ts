@@ -332,5 +332,9 @@ await walk('D-015 an account is renamed, exported, and after a new code deleted'
   await visitor.enterEmail(email);
   await visitor.enterCode(await spool.readCode(email));
   await page.getByRole('heading', { name: 'Your account is deleted' }).waitFor();
-  await page.getByRole('link', { name: 'See whether it can be restored' }).waitFor();
+  await sees(page, /Until .+ you can have it back/);
+  await looksWell(t, page, 'a deleted account');
+  await press(page, 'Restore it');
+  await settled(page);
+  await sees(page, 'Your name');
 });

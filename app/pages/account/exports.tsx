@@ -54,8 +54,8 @@ function Ask({ asked, onClose }: { asked: () => void; onClose: () => void }) {
   return (
     <Form of={asking} submit="Create" onSubmit={() => void asking.run()} onCancel={onClose}>
       <p>
-        It holds your transcripts, insights, contacts, and all settings but secrets. It is made in the background;
-        signing out stops it.
+        It holds your transcripts, insights, contacts, and all settings but secrets. It is made in the background, also
+        when you sign out.
       </p>
       <CheckField label="With audio" hint="Which may be large." checked={audio} onValue={setAudio} />
       <CheckField label="With files" hint="Those that apps keep for you." checked={files} onValue={setFiles} />

@@ -49,9 +49,18 @@ export type HtmlPage =
   | { page: 'email'; flow: Flow; email: string | null; problem: string | null; captcha: CaptchaWidget | null }
   /**
    * `code` (field `code`: six digits, perhaps with spaces between and around them, as they were pasted), `resend`,
-   * `other_email`. `sent`: a code went to the address. `notice` says for example that a new one is on its way.
+   * `other_email`. `sent`: a code went to the address. `notice` says for example that a new one is on its way. `kept`: the
+   * server sends no mail, and keeps it at this address, where that is known.
    */
-  | { page: 'code'; flow: Flow; email: string; sent: boolean; problem: string | null; notice: string | null }
+  | {
+      page: 'code';
+      flow: Flow;
+      email: string;
+      sent: boolean;
+      problem: string | null;
+      notice: string | null;
+      kept: { inbox_url: string | null } | null;
+    }
   /** `continue`, `other_email`. */
   | { page: 'accounts'; flow: Flow; email: string }
   /**

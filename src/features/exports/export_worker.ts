@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { isOpen } from '../../../actors/accounts/account_state.js';
 import { type Archived, EXPORTS_INDEX, type RunningExport } from '../../../actors/accounts/exports_state.js';
-import { isLive } from '../../../actors/oauth/grant.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, orRefused, unreachable } from '../../domain/refusals.js';
 import { accountFolder, archiveKey, placeOfAccountKey } from '../../engine/blobs/blob_keys.js';
@@ -38,17 +37,12 @@ type ExportWorkerDeps = {
   now: () => number;
 };
 
-/** Why an export ends that nobody may have any more. */
-const ENDED = {
-  ACCOUNT_DELETED: 'The account was deleted meanwhile.',
-  SIGNED_OUT: 'Whoever asked for it was signed out meanwhile.',
-} as const;
-type Ended = keyof typeof ENDED;
+const DELETED = { code: 'ACCOUNT_DELETED', message: 'The account was deleted meanwhile.', retry: false };
 
-/** Another worker makes the export by now, or nobody may: this one stops. */
+/** Another worker makes the export by now, or the account is deleted: this one stops. */
 class ExportLost extends Error {
   override name = 'ExportLost';
-  constructor(readonly why: Ended | 'taken') {
+  constructor(readonly why: 'deleted' | 'taken') {
     super(why);
   }
 }
@@ -126,7 +120,7 @@ export class ExportWorker implements Exporter {
     metrics.exports_running.inc();
     try {
       const account = await orNull(actors.account(account_id).view(), 'UNAUTHORIZED');
-      if (account === null || !isOpen(account)) throw new ExportLost('ACCOUNT_DELETED');
+      if (account === null || !isOpen(account)) throw new ExportLost('deleted');
       await this.#removeParts(account_id, (id, attempt) => id === export_id && attempt !== stage.attempt);
       await this.#archive({ account_id, item, readers: exportReaders(account, item), signal });
       metrics.exports.inc({ outcome: 'ready' });
@@ -135,9 +129,8 @@ export class ExportWorker implements Exporter {
         await actors.exports(account_id).release(held).catch(orRefused(null)); // its lease ends by itself
       } else if (error instanceof ExportLost) {
         if (error.why === 'taken') return;
-        metrics.exports.inc({ outcome: error.why === 'SIGNED_OUT' ? 'signed_out' : 'account_deleted' });
-        const failure = { code: error.why, message: ENDED[error.why], retry: false };
-        await actors.exports(account_id).fail({ ...held, ...failure });
+        metrics.exports.inc({ outcome: 'account_deleted' });
+        await actors.exports(account_id).fail({ ...held, ...DELETED });
       } else {
         metrics.exports.inc({ outcome: 'interrupted' });
         log.warn({ export_id, tries: stage.tries }, 'an export could not be made; it is tried again');
@@ -160,9 +153,8 @@ export class ExportWorker implements Exporter {
     const stop = () => archive.destroy(new Error('the server stops'));
     signal.addEventListener('abort', stop, { once: true });
     const stillMine = async () => {
-      if (!(await this.#isSignedIn(item))) throw new ExportLost('SIGNED_OUT');
       const prolonged = { ...held, progress: { ...progress }, lease_ms: LIMITS.export_lease_ms };
-      await exports.prolong(prolonged, fences).catch((error: unknown) => this.#lost(account_id, error));
+      await exports.prolong(prolonged, fences).catch((error: unknown) => this.#lost(error));
     };
     const prolong = () => stillMine().catch((error) => archive.destroy(error as Error));
     const onRecord = () => {
@@ -181,7 +173,7 @@ export class ExportWorker implements Exporter {
       });
       await stillMine();
       const finish = () => exports.finish({ ...held, archived }, fences);
-      await persisting(finish, signal).catch((error: unknown) => this.#lost(account_id, error));
+      await persisting(finish, signal).catch((error: unknown) => this.#lost(error));
     } finally {
       signal.removeEventListener('abort', stop);
     }
@@ -207,24 +199,9 @@ export class ExportWorker implements Exporter {
     return { bytes: progress.bytes, sha256: whole.digest('hex'), part_bytes };
   }
 
-  /** Whether the credential still stands that asked for it; its epochs are fences. */
-  async #isSignedIn({ stage }: RunningExport): Promise<boolean> {
-    const { credential } = stage.asker;
-    if (credential === null) return true;
-    const { actors } = this.#deps;
-    if (credential.kind === 'app_session') {
-      return (await orNull(actors.appSession(credential.id).secret(), 'UNAUTHORIZED')) !== null;
-    }
-    const grant = await orNull(actors.grant(credential.id).view(), 'UNAUTHORIZED');
-    return grant !== null && isLive(grant);
-  }
-
   /** Throws what a refusal means for whoever makes an export. */
-  async #lost(account_id: string, error: unknown): Promise<never> {
-    if (isFenceBroken(error)) {
-      const account = await this.#deps.actors.account(account_id).view().catch(orRefused(null));
-      throw new ExportLost(account !== null && isOpen(account) ? 'SIGNED_OUT' : 'ACCOUNT_DELETED');
-    }
+  #lost(error: unknown): never {
+    if (isFenceBroken(error)) throw new ExportLost('deleted');
     throw isRefused(error, 'NOT_FOUND', 'CONFLICT') ? new ExportLost('taken') : error;
   }
 
@@ -239,8 +216,10 @@ export class ExportWorker implements Exporter {
   }
 }
 
+/** What an earlier release requested names epochs of credentials as well, which no longer end an export. */
 function fencesOf(account_id: string, { epochs }: RunningExport['stage']['asker']): Fence[] {
-  return epochs.map(({ epoch, value }) => ({ fence: 'epoch', account_id, epoch, value }));
+  const of_account = epochs.filter(({ epoch }) => epoch === 'account');
+  return of_account.map(({ epoch, value }) => ({ fence: 'epoch', account_id, epoch, value }));
 }
 
 async function* inParts(stream: AsyncIterable<Buffer>, part_bytes: number): AsyncGenerator<Buffer> {

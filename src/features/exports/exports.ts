@@ -51,7 +51,7 @@ export const exportShape = z
     expires_at: moment.nullable().describe('Until then it is kept; null until it is ready.'),
     failure: z
       .strictObject({
-        code: z.string().describe('Why, for programs, such as SIGNED_OUT.'),
+        code: z.string().describe('Why, for programs, such as ACCOUNT_DELETED.'),
         message: z.string().describe('The same for people.'),
       })
       .nullable()
@@ -65,39 +65,30 @@ export type ExportView = z.infer<typeof exportShape>;
 export type ExportScope = {
   account: Account;
   by: Export['by'];
-  /** The credential and epochs with which an export ends that is requested now. */
-  asker: Asker;
   fences: Fence[];
 };
 
-/** The exports of the caller's account; one ends with the credential that asked for it. */
-export function ownExports({ kind, credential_id, account, fences }: Principal): ExportScope {
+/** The exports of the caller's account. */
+export function ownExports({ kind, account, fences }: Principal): ExportScope {
   if (kind === 'personal_access_token') throw new Error('a personal access token gets no export');
-  const asker: Asker = { epochs: fences.flatMap(epochOf), credential: { kind, id: credential_id } };
-  return { account, by: 'account', asker, fences };
-}
-
-function epochOf(fence: Fence): Asker['epochs'] {
-  return fence.fence === 'epoch'
-    ? [{ epoch: fence.epoch as Asker['epochs'][number]['epoch'], value: fence.value }]
-    : [];
+  return { account, by: 'account', fences };
 }
 
 /** Exports that staff asked for, of the account that they name by its id or its email. They hold all layers. */
 export async function staffExports(services: Pick<FeatureServices, 'actors'>, named: string): Promise<ExportScope> {
   const account = await accountNamed(services, named);
-  const asker: Asker = { epochs: [{ epoch: 'account', value: account.lives.account }], credential: null };
-  return { account, by: 'staff', asker, fences: [] };
+  return { account, by: 'staff', fences: [] };
 }
 
-/** Asks for an archive, which is made in the background. */
+/** Asks for an archive, which is made in the background. Whoever asked may sign out; deleting the account ends it. */
 export async function requestExport(
   { actors, clock, exports }: Pick<FeatureServices, 'actors' | 'clock'> & { exports: Exporter },
-  { account, by, asker, fences }: ExportScope,
+  { account, by, fences }: ExportScope,
   { audio, files }: z.infer<typeof exportWishes>,
 ): Promise<ExportView> {
   if (!isOpen(account)) throw new Refused(CLOSED_ACCOUNT);
   const export_id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
+  const asker: Asker = { epochs: [{ epoch: 'account', value: account.lives.account }], credential: null };
   const requested = await actors.exports(account.id).request({ export_id, by, audio, files, asker }, fences);
   exports.offer(account.id);
   return exportView(requested);

@@ -141,7 +141,7 @@ t.test('K-130 what may have bytes is removed before it is forgotten', async (t) 
   const failed = new PlayedExports();
   failed.request('a');
   failed.claim('x');
-  failed.ask({ type: 'fail', export_id: 'a', claim: 'x', code: 'SIGNED_OUT', message: 'm', retry: false });
+  failed.ask({ type: 'fail', export_id: 'a', claim: 'x', code: 'ACCOUNT_DELETED', message: 'm', retry: false });
   t.same([failed.status('a'), failed.claim('y')], ['failed', 'remove a']);
   failed.ask({ type: 'erase' });
   t.equal(failed.state, null);

@@ -9,6 +9,15 @@ import {
 } from '../../../src/edge/pages/page.js';
 
 const FLOW = { action: '/oauth/authorize/step', form_token: 'token-of-the-form', leads_to: 'Meeting Notes' };
+const CODE_PAGE: HtmlPage = {
+  page: 'code',
+  flow: FLOW,
+  email: 'ann@x.test',
+  sent: true,
+  problem: null,
+  notice: null,
+  kept: null,
+};
 const HOLDER = { action: FLOW.action, form_token: FLOW.form_token, email: 'ann@example.com' };
 const CAPTCHA = { script_url: 'https://captcha.example/v1/api.js?x=1&y=2', css_class: 'cf-turnstile', site_key: 'key' };
 const CONSENT = {
@@ -29,9 +38,17 @@ function everyPage(text: string): HtmlPage[] {
     { page: 'email', flow, email: null, problem: null, captcha: null },
     { page: 'email', flow, email: text, problem: text, captcha: null },
     { page: 'email', flow, email: text, problem: null, captcha: { ...CAPTCHA, site_key: text } },
-    { page: 'code', flow, email: text, sent: true, problem: null, notice: text },
-    { page: 'code', flow, email: text, sent: false, problem: null, notice: text },
-    { page: 'code', flow, email: text, sent: true, problem: text, notice: null },
+    { page: 'code', flow, email: text, sent: true, problem: null, notice: text, kept: null },
+    { page: 'code', flow, email: text, sent: false, problem: null, notice: text, kept: { inbox_url: null } },
+    {
+      page: 'code',
+      flow,
+      email: text,
+      sent: true,
+      problem: text,
+      notice: null,
+      kept: { inbox_url: 'http://localhost:9090/mails' },
+    },
     { page: 'accounts', flow, email: text },
     { ...CONSENT, flow, email: text, redirect_host: text, scopes: ['turns:read', text] },
     { ...CONSENT, flow, email: text, redirect_host: text, redirect_kind: 'loopback', audience: 'api' },
@@ -229,13 +246,23 @@ t.test('every page offers what its step can do', async (t) => {
     );
     t.equal(found.join(' '), actions[page.page as keyof typeof actions]);
   }
-  const code = await htmlOf({ page: 'code', flow: FLOW, email: 'ann@x.test', sent: true, problem: null, notice: null });
+  const code = await htmlOf(CODE_PAGE);
   t.match(code, 'value="resend" formnovalidate>');
   t.match(code, 'value="other_email" formnovalidate>');
 });
 
+t.test('D-071 where the server sends no mail, the code page names the inbox', async (t) => {
+  const inbox_url = 'http://localhost:9090/mails';
+  const here = await htmlOf({ ...CODE_PAGE, kept: { inbox_url } });
+  t.match(here, `href="${inbox_url}"`);
+  const elsewhere = await htmlOf({ ...CODE_PAGE, kept: { inbox_url: null } });
+  t.match(elsewhere, '<code>/mails</code>');
+  for (const html of [here, elsewhere]) t.notMatch(html, /spam folder|We’ve sent/);
+  t.notMatch(await htmlOf(CODE_PAGE), '/mails');
+});
+
 t.test('a code may be pasted with spaces', async (t) => {
-  const html = await htmlOf({ page: 'code', flow: FLOW, email: 'ann@x.test', sent: true, problem: null, notice: null });
+  const html = await htmlOf(CODE_PAGE);
   const pattern = new RegExp(`^(?:${/ pattern="([^"]+)"/.exec(html)?.[1]})$`, 'v');
   for (const typed of ['123456', ' 123456', '123 456', '1 2 3 4 5 6 ']) t.match(typed, pattern);
   for (const typed of ['', '12345', '1234567', '12345a', '١٢٣٤٥٦']) t.notMatch(typed, pattern);
@@ -250,6 +277,7 @@ t.test('a problem is the first thing said, and belongs to its field', async (t) 
     sent: true,
     problem: 'That is not the code.',
     notice: null,
+    kept: null,
   };
   for (const page of [email, code]) {
     const html = await htmlOf(page);

@@ -338,7 +338,7 @@ t.test('an address has a budget of codes, over all ways to sign in, that a sign-
   const web = OauthApp.first(spool, 'svc-web');
   const browser = new Browser(spool.base_url);
   const page = await browser.press((await web.begin(browser)).shown, 'email', { email });
-  t.match(page.html, 'We’ve sent');
+  t.match(page.html, 'Enter the six-digit code for');
   await ios.challenge(email);
   for (let sent = 2; sent < budget; sent++) t.equal(await send(), 200);
   t.equal(await mailed(), budget);

@@ -45,34 +45,38 @@ const deleted = async (email = somebody()) => {
   return { email, app, me, account_id: session.user.id };
 };
 
-await t.test('J-019 A-032 it leads through a sign-in to the account as it is; one press brings it back', async (t) => {
-  const { email, app, me, account_id } = await deleted();
-  const now_ms = services.clock.now();
-  const { browser, page } = await enter(email);
-  t.equal(page.url, `${base_url}/restore`);
-  t.equal(headingOf(page), 'Your account is deleted');
-  const said = textOf(page);
-  t.match(said, `You’re signed in as ${email}`);
-  t.match(said, `Deleted on ${utcText(now_ms)}`);
-  t.match(said, `Will be erased on ${utcText(now_ms + 7 * DAY_MS)}`);
-  t.match(said, 'Time left about 7 days');
-  t.match(said, /this comes back Everything in your private workspace.*This stays ended Connected apps/);
-  t.equal((await app.send('GET', '/me')).status, 403, 'signing in restores nothing');
-  t.equal(headingOf(await browser.open('/restore?done=restored')), 'Your account is deleted', 'nor does an address');
-  t.equal(await phaseOf(account_id), 'deleted');
+await t.test(
+  'J-019 A-032 D-070 it leads through a sign-in to the account as it is; one press brings it back',
+  async (t) => {
+    const { email, app, me, account_id } = await deleted();
+    const now_ms = services.clock.now();
+    const { browser, page } = await enter(email);
+    t.equal(page.url, `${base_url}/restore`);
+    t.equal(headingOf(page), 'Your account is deleted');
+    const said = textOf(page);
+    t.match(said, `You’re signed in as ${email}`);
+    t.match(said, `Deleted on ${utcText(now_ms)}`);
+    t.match(said, `Will be erased on ${utcText(now_ms + 7 * DAY_MS)}`);
+    t.match(said, 'Time left about 7 days');
+    t.match(said, /this comes back Everything in your private workspace.*This stays ended Connected apps/);
+    t.equal((await app.send('GET', '/me')).status, 403, 'signing in restores nothing');
+    t.equal(headingOf(await browser.open('/restore?done=restored')), 'Your account is deleted', 'nor does an address');
+    t.equal(await phaseOf(account_id), 'deleted');
 
-  const back = await browser.press(page, 'restore');
-  t.equal(headingOf(back), 'Your account is back');
-  t.same(await app.ask('GET', '/me'), me, 'as it was');
-  t.equal(
-    headingOf(await browser.press(page, 'restore')),
-    'Your account is back',
-    'the second press shows the outcome',
-  );
-  t.equal(await restoredEvents(app), 1);
-  t.equal(headingOf(await browser.open('/restore')), 'There is nothing to restore');
-  t.equal(headingOf(await browser.press(back, 'sign_out')), 'You’re signed out');
-});
+    const back = await browser.press(page, 'restore');
+    t.equal(headingOf(back), 'Your account is back');
+    t.match(back.html, '<a class="primary" href="/app">');
+    t.same(await app.ask('GET', '/me'), me, 'as it was');
+    t.equal(
+      headingOf(await browser.press(page, 'restore')),
+      'Your account is back',
+      'the second press shows the outcome',
+    );
+    t.equal(await restoredEvents(app), 1);
+    t.equal(headingOf(await browser.open('/restore')), 'There is nothing to restore');
+    t.equal(headingOf(await browser.press(back, 'sign_out')), 'You’re signed out');
+  },
+);
 
 await t.test(
   'J-019 presses at the same time bring it back once, and codes entered at the same time sign in',
