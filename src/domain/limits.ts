@@ -369,6 +369,7 @@ export const LIMITS = {
   export_part_bytes: 8 * 1024 * 1024, // ours: of an archive, held in memory before it is stored
   export_audio_files_max: 100_000, // docs/choices.md, "Files and exports": chunks of one archive
   export_audio_bytes_max: 100 * 1024 * 1024 * 1024, // docs/choices.md, "Files and exports"
+  export_recordings_listed_max: 100_000, // docs/choices.md, "Files and exports": in `index.html` and `transcripts/` of one archive
   exports_at_once: 2, // ours: of one process
 
   joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each

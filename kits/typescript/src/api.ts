@@ -633,7 +633,7 @@ export type Export = {
   expires_at: string | null;
   /** Why there is none; null unless it failed. */
   failure: {
-    /** Why, for programs, such as SIGNED_OUT. */
+    /** Why, for programs, such as ACCOUNT_DELETED. */
     code: string;
     /** The same for people. */
     message: string;

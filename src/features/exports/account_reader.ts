@@ -1,11 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { z } from 'zod';
-import { listCursor } from '../../access/cursors.js';
+import { listCursor, type Page } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { isEnabled, type Layer, type Permission } from '../../domain/permissions.js';
 import { isRefused, type RefusalCode } from '../../domain/refusals.js';
+import type { StreamView } from '../recordings/streams.js';
 import type { FeatureServices as Services } from '../services.js';
+import { listTurns } from '../transcripts/turn_lists.js';
+import type { TurnView } from '../transcripts/turn_shape.js';
 import type { Item, Resource } from './export_resources.js';
+import { type RecordingHead, recordingHead } from './readable_recordings.js';
 
 /** Items of one page. */
 const PAGE_MAX = 100;
@@ -28,7 +32,6 @@ type ReadableRow = {
 
 /** `id`: of the item that a list belongs to. */
 type ReadQuery = { who: Principal; id?: string | undefined };
-type ItemPage = { items: readonly Item[]; cursor: string | null };
 
 /** Reads an account by the functions of its resources; a resource that has none yet by the row of its route. */
 export class AccountReader {
@@ -52,16 +55,20 @@ export class AccountReader {
   }
 
   /** All of a list, page by page. What is gone meanwhile has nothing. */
-  async *list(resource: Resource, query: ReadQuery): AsyncGenerator<Item> {
-    for (let cursor: string | null = null; ; ) {
-      const began = performance.now();
-      const page: ItemPage | null = await unlessGone(this.#page(resource, query, cursor));
-      if (page === null) return;
-      yield* page.items;
-      cursor = page.cursor;
-      if (cursor === null) return;
-      await setTimeout(Math.min(REST_MAX_MS, (performance.now() - began) * REST_FACTOR));
-    }
+  list(resource: Resource, query: ReadQuery): AsyncGenerator<Item> {
+    return itemsOf((cursor) => this.#page(resource, query, cursor));
+  }
+
+  /** The turns of a stream, in the order of its timeline. */
+  turns(who: Principal, stream_id: string): AsyncGenerator<TurnView> {
+    return itemsOf((cursor) =>
+      listTurns(this.#services(), who, { stream_id, limit: PAGE_MAX, cursor: listCursor.parse(cursor ?? undefined) }),
+    );
+  }
+
+  /** What is said of a recording before its text. */
+  recordingHead(who: Principal, stream: StreamView): Promise<RecordingHead> {
+    return recordingHead(this.#services(), who, stream);
   }
 
   /** One document; null where there is none any more. */
@@ -69,11 +76,11 @@ export class AccountReader {
     return unlessGone(this.#askRow(resource, query, {}) as Promise<Item>);
   }
 
-  #page(resource: Resource, query: ReadQuery, cursor: string | null): Promise<ItemPage> {
+  #page(resource: Resource, query: ReadQuery, cursor: string | null): Promise<Page<Item>> {
     const { list } = resource;
     if (list === undefined) {
       const given = { limit: String(PAGE_MAX), ...(cursor === null ? {} : { cursor }) };
-      return this.#askRow(resource, query, given) as Promise<ItemPage>;
+      return this.#askRow(resource, query, given) as Promise<Page<Item>>;
     }
     const { who, id = '' } = query;
     return list(this.#services(), who, { id, limit: PAGE_MAX, cursor: listCursor.parse(cursor ?? undefined) });
@@ -91,6 +98,19 @@ export class AccountReader {
     const row = this.#rows.get(path);
     if (row === undefined) throw new Error(`no route lists ${path}`);
     return row;
+  }
+}
+
+/** The items of all pages, with a rest after each page. */
+async function* itemsOf<Of>(read: (cursor: string | null) => Promise<Page<Of>>): AsyncGenerator<Of> {
+  for (let cursor: string | null = null; ; ) {
+    const began = performance.now();
+    const page: Page<Of> | null = await unlessGone(read(cursor));
+    if (page === null) return;
+    yield* page.items;
+    cursor = page.cursor;
+    if (cursor === null) return;
+    await setTimeout(Math.min(REST_MAX_MS, (performance.now() - began) * REST_FACTOR));
   }
 }
 

@@ -4,10 +4,18 @@ import { streamOfChunk } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { blobKey, fileKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import type { StreamView } from '../recordings/streams.js';
 import type { AccountReader } from './account_reader.js';
 import type { Archive } from './archive.js';
 import type { ExportReaders } from './export_principal.js';
 import { type Item, LEFT_OUT, LEFT_OUT_BESIDE, RESOURCES, type Resource } from './export_resources.js';
+import {
+  type ListedRecording,
+  recordingsPage,
+  speakersOf,
+  transcriptName,
+  transcriptText,
+} from './readable_recordings.js';
 import { stableList } from './stable_list.js';
 
 /** Of the archive, not of what its files hold: those are as the API's version says. */
@@ -35,6 +43,7 @@ export class ExportContents {
   readonly #files: ListedFile[] = [];
   readonly #missing: string[] = [];
   readonly #left_out: LeftOut[] = [];
+  readonly #recordings: ListedRecording[] = [];
 
   constructor(deps: ExportContentsDeps) {
     this.#deps = deps;
@@ -44,10 +53,12 @@ export class ExportContents {
     const { wanted, now } = this.#deps;
     const made_at = new Date(now()).toISOString();
     for (const resource of RESOURCES) await this.#addLines(archive, resource);
+    await this.#addTranscripts(archive);
     if (wanted.audio) await this.#addAudio(archive);
     else this.#left_out.push({ what: 'audio/', why: 'It was not asked for.' });
     if (wanted.files) await this.#addFiles(archive);
     else this.#left_out.push({ what: 'files/', why: 'It was not asked for.' });
+    await this.#addRecordingsPage(archive, made_at);
     const { account_id } = this.#deps.readers.who;
     const manifest = { format: FORMAT, account_id, made_at, files: this.#files, missing: this.#missing };
     const left_out = [
@@ -101,6 +112,59 @@ export class ExportContents {
       const id = String(item.id);
       for await (const part of read(id)) yield { [of.as]: id, ...part };
     }
+  }
+
+  /** A text to read of each recording in which something was said, the newest first. */
+  async #addTranscripts(archive: Archive): Promise<void> {
+    const { reader, readers, onRecord } = this.#deps;
+    if (this.#hinders(resourceNamed('streams')) !== null) return;
+    const hinders = this.#hinders(resourceNamed('turns'));
+    if (hinders !== null) this.#left_out.push({ what: 'transcripts/', why: hinders });
+    const names = new Set<string>();
+    let beyond = 0;
+    for await (const item of this.#items(resourceNamed('streams'))) {
+      if (this.#recordings.length >= LIMITS.export_recordings_listed_max) {
+        beyond += 1;
+        continue;
+      }
+      const stream = item as StreamView;
+      const head = await reader.recordingHead(readers.who, stream);
+      const turns = () => reader.turns(readers.who, stream.id);
+      const said = hinders === null ? await speakersOf(turns()) : null;
+      if (said === null || said.turns === 0) {
+        this.#recordings.push({ ...head, transcript: null });
+        continue;
+      }
+      const transcript = `transcripts/${unusedName(names, transcriptName(head, nameInArchive))}.md`;
+      const from = piecesOf(transcriptText(head, said.speakers, turns()));
+      const added = await archive.add({ path: transcript, from, compress: true });
+      this.#files.push({ path: transcript, ...added });
+      this.#recordings.push({ ...head, transcript });
+      onRecord();
+    }
+    if (beyond === 0) return;
+    const why = `One archive lists ${LIMITS.export_recordings_listed_max} recordings to read at most.`;
+    this.#left_out.push({ what: `texts of the ${beyond} recordings that come last in streams.ndjson`, why });
+  }
+
+  /** The page by which people find their recordings in the archive. */
+  async #addRecordingsPage(archive: Archive, made_at: string): Promise<void> {
+    const hinders = this.#hinders(resourceNamed('streams'));
+    if (hinders !== null) {
+      this.#left_out.push({ what: 'index.html', why: hinders });
+      return;
+    }
+    const audio = new Map<string, string[]>();
+    for (const { path } of this.#files) {
+      const [folder, stream_id = ''] = path.split('/');
+      if (folder !== 'audio') continue;
+      const pieces = audio.get(stream_id) ?? [];
+      pieces.push(path);
+      audio.set(stream_id, pieces);
+    }
+    const page = recordingsPage(this.#recordings, { made_on: made_at.slice(0, 10), audio });
+    const added = await archive.add({ path: 'index.html', from: piecesOf(page), compress: true });
+    this.#files.push({ path: 'index.html', ...added });
   }
 
   /** The newest streams first, as far as one archive goes. */
@@ -180,16 +244,37 @@ function without(item: Item, members: readonly string[]): Item {
 
 /** One JSON text a line, in pieces of some lines. */
 async function* linesOf(items: AsyncIterable<Item>, onLine: () => void): AsyncGenerator<Buffer> {
+  const lines = async function* () {
+    for await (const item of items) {
+      yield `${JSON.stringify(item)}\n`;
+      onLine();
+    }
+  };
+  yield* piecesOf(lines());
+}
+
+/** The same text in larger pieces. */
+async function* piecesOf(texts: AsyncIterable<string> | Iterable<string>): AsyncGenerator<Buffer> {
   let text = '';
-  for await (const item of items) {
-    text += `${JSON.stringify(item)}\n`;
-    onLine();
+  for await (const part of texts) {
+    text += part;
     if (text.length < LINES_CHARS) continue;
     yield Buffer.from(text);
     text = '';
     await setImmediate();
   }
   if (text !== '') yield Buffer.from(text);
+}
+
+/** The name, or the name with a number where another file has it in any letter case. */
+function unusedName(used: Set<string>, name: string): string {
+  for (let number = 1; ; number++) {
+    const tried = number === 1 ? name : `${name} (${number})`;
+    const folded = tried.normalize('NFC').toLowerCase();
+    if (used.has(folded)) continue;
+    used.add(folded);
+    return tried;
+  }
 }
 
 async function* textOf(document: object): AsyncGenerator<Buffer> {

@@ -171,6 +171,68 @@ t.test(
   },
 );
 
+t.test('D-072 D-073 an export has texts and a page to read, in which nothing is a mark or a script', async (t) => {
+  const kim = await TestAccount.open(spool, 'kim@x.test');
+  await kim.ask('PUT', '/profile', { revision: 0, time_zone: 'Europe/Vienna' });
+  const worker = new TestTranscriber(spool);
+  const wild = 'a/b <script>alert(1)</script> *& "x"';
+  const titles = [wild, 'Tea', 'tea', null];
+  const ids: string[] = [];
+  for (const [index, title] of titles.entries()) {
+    const recording = await TestRecording.begin(kim, { captured_at: '2026-11-01T23:30:00.000Z' });
+    await recording.add(5_000);
+    await recording.end();
+    if (title !== null) await kim.ask('PATCH', `/audio/streams/${recording.id}`, { title });
+    const spoken = [said('Hello <b>there</b>', [1_000, 2_000], 'a'), said('# No\nheading', [3_000, 4_000], 'b')];
+    await worker.publish(await worker.claim(recording.id), index === 3 ? [] : spoken);
+    ids.push(recording.id);
+  }
+  const files = await contentOf(kim.app, await exportOf(kim.app, { audio: true }));
+  t.same(manifestFaults(files), []);
+  const texts = [...files.keys()].filter((path) => path.startsWith('transcripts/')).sort();
+  // Past midnight in Vienna.
+  const [of_tea, of_wild] = [
+    'transcripts/2026-11-02 tea.md',
+    'transcripts/2026-11-02 a_b _script_alert(1)__script_ _& _x_.md',
+  ] as const;
+  t.same(new Set(texts), new Set([of_tea, 'transcripts/2026-11-02 Tea (2).md', of_wild]));
+  const wild_text = files.get(of_wild)?.toString();
+  t.equal(
+    wild_text,
+    [
+      '# a/b \\<script\\>alert(1)\\</script\\> \\*\\& "x"',
+      '',
+      '- Day: 2026-11-02, 00:30 (Europe/Vienna)',
+      '- Length: 0:00:05',
+      '- Speakers: S1, S2',
+      '',
+      '**0:00:01 S1:** Hello \\<b\\>there\\</b\\>',
+      '',
+      '**0:00:03 S2:** \\# No heading',
+      '',
+    ].join('\n'),
+  );
+  const page = files.get('index.html')?.toString() ?? '';
+  t.notMatch(page, /<script|javascript:|<img|<link/i);
+  t.match(page, 'a/b &lt;script&gt;alert(1)&lt;/script&gt; *&amp; &quot;x&quot;');
+  t.match(page, `content="default-src 'none'; style-src 'unsafe-inline'"`);
+  t.equal(page.match(/<h2>/g)?.length, 1, 'one day');
+  t.equal(page.match(/nothing was said/g)?.length, 1);
+  const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, to = '']) => decodeURIComponent(to));
+  for (const link of links) t.ok(files.has(link), link);
+  t.same(links.filter((link) => link.startsWith('transcripts/')).sort(), texts);
+  t.same(new Set(links.filter((link) => link.startsWith('audio/')).map((link) => link.split('/')[1])), new Set(ids));
+
+  await kim.entitle('transcripts.access', false);
+  const silent = await contentOf(kim.app, await exportOf(kim.app));
+  t.same(
+    [...silent.keys()].filter((path) => path.startsWith('transcripts/')),
+    [],
+  );
+  t.ok(manifestOf(silent).left_out.some(({ what }) => what === 'transcripts/'));
+  t.notMatch(silent.get('index.html')?.toString(), 'transcripts/');
+});
+
 t.test('K-128 layers that are off stay out and the manifest says so; staff get them', async (t) => {
   const ann = await TestAccount.open(spool, 'ann@x.test');
   const before = await exportOf(ann.app);

@@ -1,0 +1,171 @@
+import type { Principal } from '../../access/principal.js';
+import { isRefused } from '../../domain/refusals.js';
+import { aheadMs, dateAt, type LocalClock } from '../../engine/time/time_zone.js';
+import { clockOf } from '../insights/account_clock.js';
+import { withSuggestedTitles } from '../insights/stream_titles.js';
+import type { StreamView } from '../recordings/streams.js';
+import type { FeatureServices } from '../services.js';
+import type { TurnView } from '../transcripts/turn_shape.js';
+
+/** Recordings of an account as files that people read: a text for each, and one page that lists them. Rules D-072 and D-073. */
+
+const UNTITLED = 'Recording';
+/** Characters of a title in the name of a file: with four bytes each, a name stays below the 255 bytes of file systems. */
+const TITLE_IN_NAME_MAX = 50;
+
+/** What is said of a recording before its text. `day` and `time` are by the clocks of the account. */
+export type RecordingHead = { stream_id: string; title: string; day: string; time: string; length: string | null };
+
+/** A recording in the list. `transcript`: the path of its text; null where nothing was said. */
+export type ListedRecording = RecordingHead & { transcript: string | null };
+
+export async function recordingHead(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  stream: StreamView,
+): Promise<RecordingHead> {
+  const clock = await clockOf(services, who.account_id, stream.id);
+  const suggested = stream.title === null ? await suggestedTitle(services, who, stream) : null;
+  const at_ms = Date.parse(stream.captured_at);
+  return {
+    stream_id: stream.id,
+    title: (stream.title ?? suggested ?? '').trim() || UNTITLED,
+    day: dateAt(at_ms, clock),
+    time: `${new Date(at_ms + aheadMs(at_ms, clock)).toISOString().slice(11, 16)} ${zoneName(clock)}`,
+    length: stream.end_ms === undefined ? null : clockText(stream.end_ms),
+  };
+}
+
+/** Null where none is suggested, or the recording was deleted meanwhile. */
+async function suggestedTitle(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  stream: StreamView,
+): Promise<string | null> {
+  try {
+    const [titled] = await withSuggestedTitles(services, who, [stream]);
+    return titled?.title_suggested ?? null;
+  } catch (error) {
+    if (isRefused(error, 'NOT_FOUND')) return null;
+    throw error;
+  }
+}
+
+/** Markdown: title, day, speakers, and each turn as a paragraph with its time and speaker. */
+export async function* transcriptText(
+  { title, day, time, length }: RecordingHead,
+  speakers: ReadonlySet<string>,
+  turns: AsyncIterable<TurnView>,
+): AsyncGenerator<string> {
+  const facts = [
+    `- Day: ${day}, ${time}`,
+    ...(length === null ? [] : [`- Length: ${length}`]),
+    ...(speakers.size === 0 ? [] : [`- Speakers: ${[...speakers].map(inMarkdown).join(', ')}`]),
+  ];
+  yield `# ${inMarkdown(title)}\n\n${facts.join('\n')}\n`;
+  for await (const turn of turns) {
+    const speaker = speakerOf(turn);
+    const by = speaker === null ? '' : ` ${inMarkdown(speaker)}:`;
+    yield `\n**${clockText(turn.start_ms)}${by}** ${inMarkdown(turn.text)}\n`;
+  }
+}
+
+/** Everybody who says something, in the order in which they begin. */
+export async function speakersOf(turns: AsyncIterable<TurnView>): Promise<{ turns: number; speakers: Set<string> }> {
+  const speakers = new Set<string>();
+  let count = 0;
+  for await (const turn of turns) {
+    count += 1;
+    const speaker = speakerOf(turn);
+    if (speaker !== null) speakers.add(speaker);
+  }
+  return { turns: count, speakers };
+}
+
+function speakerOf({ speaker_name, speaker }: TurnView): string | null {
+  return speaker_name ?? speaker;
+}
+
+/** The name of a recording's file, without its end: the day and the title, as far as every system can unpack that. */
+export function transcriptName({ day, title }: Pick<RecordingHead, 'day' | 'title'>, safe: (name: string) => string) {
+  const short = [...title.replaceAll(/\s+/g, ' ')].slice(0, TITLE_IN_NAME_MAX).join('').trim();
+  return safe(`${day} ${short}`);
+}
+
+const STYLE = [
+  'body{font:1rem/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}',
+  'ul{padding:0;list-style:none}li{margin:0 0 1rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}',
+  'p{margin:.15rem 0}.facts{opacity:.8}details a{margin-right:.75rem}',
+].join('');
+
+/** A page that lists the recordings, those of one day together. `audio`: paths of a recording's audio. */
+export function* recordingsPage(
+  recordings: readonly ListedRecording[],
+  { made_on, audio }: { made_on: string; audio: ReadonlyMap<string, readonly string[]> },
+): Generator<string> {
+  yield `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Your recordings</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>Your recordings</h1>
+<p>An export of ${inHtml(made_on)}. What programs read is in the files that end in <code>.ndjson</code>; <a href="manifest.json">manifest.json</a> lists all files.</p>
+`;
+  if (recordings.length === 0) yield '<p>There are no recordings.</p>\n';
+  let day: string | null = null;
+  for (const recording of recordings) {
+    if (recording.day !== day) yield `${day === null ? '' : '</ul>\n'}<h2>${inHtml(recording.day)}</h2>\n<ul>\n`;
+    day = recording.day;
+    yield recordingRow(recording, audio.get(recording.stream_id) ?? []);
+  }
+  yield `${day === null ? '' : '</ul>\n'}</main>\n</body>\n</html>\n`;
+}
+
+function recordingRow({ title, time, length, transcript }: ListedRecording, audio: readonly string[]): string {
+  const name = transcript === null ? inHtml(title) : linkTo(transcript, title);
+  const facts = [time, ...(length === null ? [] : [length]), ...(transcript === null ? ['nothing was said'] : [])];
+  const pieces = audio.map((path, index) => linkTo(path, `Piece ${index + 1}`)).join(' ');
+  const listen = audio.length === 0 ? '' : `\n<details><summary>Audio</summary>${pieces}</details>`;
+  return `<li><p>${name}</p>\n<p class="facts">${facts.map(inHtml).join(' · ')}</p>${listen}</li>\n`;
+}
+
+function linkTo(path: string, words: string): string {
+  return `<a href="${inHtml(path.split('/').map(encodeURIComponent).join('/'))}">${inHtml(words)}</a>`;
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function inHtml(text: string): string {
+  return plain(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+/** On one line, and without what Markdown or HTML would take for a mark. */
+function inMarkdown(text: string): string {
+  return plain(text.replaceAll(/\s+/g, ' ').trim()).replaceAll(/[\\`*_[\]<>#|~&]/g, '\\$&');
+}
+
+/** Without characters that nobody sees or that turn round the order of others. */
+function plain(text: string): string {
+  return text.replaceAll(/[\p{Bidi_Control}\p{Cc}]/gu, '\ufffd');
+}
+
+function zoneName({ time_zone, utc_offset_min }: LocalClock): string {
+  if (time_zone !== null) return `(${time_zone})`;
+  if (utc_offset_min === 0) return '(UTC)';
+  const two = (value: number) => String(value).padStart(2, '0');
+  const ahead_min = Math.abs(utc_offset_min);
+  return `(UTC${utc_offset_min < 0 ? '-' : '+'}${two(Math.floor(ahead_min / 60))}:${two(ahead_min % 60)})`;
+}
+
+/** `1:02:03`. */
+function clockText(ms: number): string {
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  return `${Math.floor(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}`;
+}
