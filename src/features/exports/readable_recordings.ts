@@ -93,7 +93,7 @@ export function transcriptName({ day, title }: Pick<RecordingHead, 'day' | 'titl
 }
 
 const STYLE = [
-  'body{font:1rem/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}',
+  'body{background:Canvas;color:CanvasText;font:1rem/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}',
   'ul{padding:0;list-style:none}li{margin:0 0 1rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}',
   'p{margin:.15rem 0}.facts{opacity:.8}details a{margin-right:.75rem}',
 ].join('');
