@@ -3,6 +3,8 @@ import { startEventFeed } from './api/event_feed.js';
 import { startRouter } from './router.js';
 import { startSession } from './session/session.js';
 import { DOCUMENT_DATA } from './shell/document_data.js';
+import { watchConnection } from './shell/offline.js';
+import { serviceWorkers } from './shell/service_worker.js';
 import { App } from './shell/shell.js';
 
 /** The same server by another name: sessions and the way back from a sign-in belong to the one that it knows itself by. */
@@ -13,6 +15,8 @@ function isElsewhere(): boolean {
 if (isElsewhere()) {
   location.replace(DOCUMENT_DATA.base_url + location.pathname + location.search);
 } else {
+  watchConnection();
+  void serviceWorkers();
   startRouter();
   startEventFeed();
   void startSession();

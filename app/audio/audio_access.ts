@@ -1,13 +1,12 @@
 import { payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
 import { accessToken, accessTokenAfter } from '../session/session.js';
+import { serviceWorkers } from '../shell/service_worker.js';
 
 /**
  * Gives the browser's player access to audio: through the service worker, or where there is none, by a copy in memory.
  */
 
-const WORKER_PATH = '/app/worker.js';
-const SCOPE = '/app';
 const WORKER_MS_MAX = 4_000;
 /** Of a copy in memory. */
 const COPY_BYTES_MAX = 200_000_000;
@@ -21,8 +20,8 @@ function workerReady(): Promise<boolean> {
 }
 
 async function startWorker(): Promise<boolean> {
-  const container = navigator.serviceWorker as ServiceWorkerContainer | undefined;
-  if (container === undefined) return false;
+  const container = await serviceWorkers();
+  if (container === null) return false;
   container.addEventListener('message', (event) => {
     const { data, ports } = event as MessageEvent<{ wants?: string; refused: string | null }>;
     const [port] = ports;
@@ -34,7 +33,6 @@ async function startWorker(): Promise<boolean> {
     );
   });
   container.startMessages();
-  await container.register(WORKER_PATH, { scope: SCOPE });
   if (container.controller !== null) return true;
   // A page that was loaded past the worker (by a forced reload) stays outside.
   return new Promise((resolve) => {

@@ -8,9 +8,10 @@ import { Toasts } from '../parts/toasts.js';
 import { RecordingBar } from '../recorder/recording_bar.js';
 import { type AppRoute, BASE, place, routeAt } from '../router.js';
 import { ROUTES } from '../routes.js';
-import { session, signOut } from '../session/session.js';
-import { account, loadAccount, may } from './account.js';
+import { resume, session, signOut } from '../session/session.js';
+import { account, account_error, loadAccount, may } from './account.js';
 import { DOCUMENT_DATA } from './document_data.js';
+import { is_offline, OfflineNotice } from './offline.js';
 import { NoAccount, SignInScreen } from './signed_out.js';
 import { keepTimeZone } from './time_zone.js';
 
@@ -21,6 +22,12 @@ export function App() {
     account.value = null;
     if (account_id !== null) void loadAccount().then(keepTimeZone);
   }, [account_id]);
+  const without_connection = is_offline.value;
+  useEffect(() => {
+    if (without_connection || account.peek() !== null) return;
+    if (session.peek().is === 'away') void resume();
+    else if (account_error.peek() !== null) void loadAccount();
+  }, [without_connection]);
   if (account_id === null) return <SignInScreen />;
   if (account.value === null) return <NoAccount />;
   return (
@@ -98,6 +105,7 @@ function Frame({ children }: { children: ComponentChildren }) {
         </div>
       </header>
       <main id="content" tabIndex={-1}>
+        <OfflineNotice />
         {children}
       </main>
       <RecordingBar />

@@ -8,6 +8,7 @@ import { Time } from '../parts/time.js';
 import { resume, session, signIn, signOut } from '../session/session.js';
 import { account_error, loadAccount } from './account.js';
 import { DOCUMENT_DATA } from './document_data.js';
+import { is_offline } from './offline.js';
 
 /** The screen for somebody who is not signed in. */
 
@@ -39,6 +40,7 @@ export function SignInScreen() {
       </Card>
     );
   }
+  if (now.is === 'away' && is_offline.value) return <Offline />;
   if (now.is === 'away') {
     return (
       <Card title="Spool can’t be reached">
@@ -57,6 +59,7 @@ export function SignInScreen() {
           {now.problem}
         </p>
       )}
+      {is_offline.value && <p class="notice caution">You are offline. To sign in you need a connection.</p>}
       {isSecureContext ? (
         <>
           <Button kind="primary" busy={enter.busy} onClick={() => void enter.run()}>
@@ -71,10 +74,20 @@ export function SignInScreen() {
   );
 }
 
+/** It goes on by itself when the connection is back. */
+function Offline() {
+  return (
+    <Card title="You are offline">
+      <p class="lead">Your recordings are shown as soon as there is a connection. You stay signed in.</p>
+    </Card>
+  );
+}
+
 /** The account itself can't be shown: it is deleted, or could not be loaded. */
 export function NoAccount() {
   const error = account_error.value;
   if (error === null) return <SignInScreen />;
+  if (error.code === 'NETWORK' && is_offline.value) return <Offline />;
   if (error.code === 'ACCOUNT_DELETED') return <DeletedAccount erase_at={error.extra.erase_at} />;
   return (
     <Card title="Your account can’t be shown">

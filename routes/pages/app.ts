@@ -1,5 +1,5 @@
 import { APP_ENTRIES, APP_WORKER, sendAppFile } from '../../src/edge/pages/app_files.js';
-import { ASSETS } from '../../src/edge/pages/assets.js';
+import { ASSETS, ICONS } from '../../src/edge/pages/assets.js';
 import { renderTemplate } from '../../src/edge/pages/page.js';
 import { openRoute, type Route } from '../rows.js';
 
@@ -16,7 +16,7 @@ const POLICY = [
   "img-src 'self' blob: data:",
   "media-src 'self' blob:",
   "worker-src 'self'",
-  "manifest-src 'none'",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
@@ -24,6 +24,30 @@ const POLICY = [
 
 const SHELLS = ['/app', '/app/*'];
 const WORKER = '/app/worker.js';
+const MANIFEST = '/app/manifest.webmanifest';
+/** The ground of pages by light and by dark, as `basics.css` has it. */
+const THEME = { light: '#f3f4f1', dark: '#111514' };
+const DOCUMENT_FILES = { icon: ASSETS.icon.path, touch_icon: ICONS.touch.path, manifest: MANIFEST };
+
+/** What a browser needs to install the app. */
+const APP_MANIFEST = {
+  id: '/app',
+  name: 'Spool',
+  short_name: 'Spool',
+  description: 'Listen to your recordings, read them as text, and find again what was said.',
+  lang: 'en',
+  start_url: '/app',
+  scope: '/app',
+  display: 'standalone',
+  background_color: THEME.light,
+  theme_color: THEME.light,
+  icons: [
+    { src: ASSETS.icon.path, type: ASSETS.icon.type, sizes: 'any', purpose: 'any' },
+    { src: ICONS.small.path, type: ICONS.small.type, sizes: '192x192', purpose: 'any' },
+    { src: ICONS.large.path, type: ICONS.large.type, sizes: '512x512', purpose: 'any' },
+    { src: ICONS.maskable.path, type: ICONS.maskable.type, sizes: '512x512', purpose: 'maskable' },
+  ],
+};
 
 export const APP_ROUTES: readonly Route[] = [
   ...SHELLS.map((path) =>
@@ -41,10 +65,23 @@ export const APP_ROUTES: readonly Route[] = [
           .header('Referrer-Policy', 'no-referrer')
           .header('X-Frame-Options', 'DENY')
           .type('text/html; charset=utf-8')
-          .send(renderTemplate('app', { ...APP_ENTRIES, icon: ASSETS.icon.path, base_url }));
+          .send(renderTemplate('app', { ...APP_ENTRIES, ...DOCUMENT_FILES, theme: THEME, base_url }));
       },
     }),
   ),
+
+  openRoute({
+    method: 'GET',
+    path: MANIFEST,
+    credential: 'none',
+    dialect: 'page',
+    handler: async ({ reply }) =>
+      reply
+        .header('Cache-Control', 'no-cache')
+        .header('Content-Security-Policy', POLICY)
+        .type('application/manifest+json; charset=utf-8')
+        .send(JSON.stringify(APP_MANIFEST)),
+  }),
 
   openRoute({
     method: 'GET',

@@ -4,7 +4,7 @@ import { openRoute, type Route } from '../rows.js';
 export const ASSET_ROUTES: readonly Route[] = ALL_ASSETS.map(assetRoute);
 
 /** The route of a file whose address holds a hash of what lies there. */
-function assetRoute({ path, type, text }: Asset): Route {
+function assetRoute({ path, type, bytes }: Asset): Route {
   return openRoute({
     method: 'GET',
     path,
@@ -16,6 +16,6 @@ function assetRoute({ path, type, text }: Asset): Route {
         // Opened by itself, the drawing is a document.
         .header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
         .type(type)
-        .send(text),
+        .send(bytes),
   });
 }

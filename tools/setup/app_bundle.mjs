@@ -43,7 +43,7 @@ const OPTIONS = {
 const ENTRIES = {
   script: 'app/main.tsx',
   style: 'app/app.css',
-  worker: 'app/audio/audio_worker.ts',
+  worker: 'app/worker/service_worker.ts',
   operator_script: 'app/operator/main.tsx',
   operator_style: 'app/operator/operator.css',
 };

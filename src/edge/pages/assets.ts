@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 /** A file that pages refer to. Its address holds a hash of its content: what lies there never changes. */
-export type Asset = { path: string; type: string; text: string };
+export type Asset = { path: string; type: string; bytes: Buffer };
 
 function assetOf(name: string, type: string): Asset {
-  const text = readFileSync(new URL(`./files/${name}`, import.meta.url), 'utf8');
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
-  return { path: `/assets/${name.replace('.', `-${hash}.`)}`, type, text };
+  const bytes = readFileSync(new URL(`./files/${name}`, import.meta.url));
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  return { path: `/assets/${name.replace('.', `-${hash}.`)}`, type, bytes };
 }
 
 /** The assets of every page: colours and type first. */
@@ -15,6 +15,15 @@ export const ASSETS = {
   basics: assetOf('basics.css', 'text/css; charset=utf-8'),
   stylesheet: assetOf('spool.css', 'text/css; charset=utf-8'),
   icon: assetOf('spool.svg', 'image/svg+xml'),
+};
+
+/** The app's icon for home screens, drawn by `tools/icons.mjs`. */
+export const ICONS = {
+  touch: assetOf('icon_180.png', 'image/png'),
+  small: assetOf('icon_192.png', 'image/png'),
+  large: assetOf('icon_512.png', 'image/png'),
+  /** Fills the square: systems cut their own form out of it. */
+  maskable: assetOf('icon_maskable_512.png', 'image/png'),
 };
 
 /** Further assets of the reference and the guides. Scripts only make them handier: they work without. */
@@ -26,4 +35,4 @@ export const REFERENCE_ASSETS = {
   trial: assetOf('try_it.js', 'text/javascript; charset=utf-8'),
 };
 
-export const ALL_ASSETS = [...Object.values(ASSETS), ...Object.values(REFERENCE_ASSETS)];
+export const ALL_ASSETS = [...Object.values(ASSETS), ...Object.values(ICONS), ...Object.values(REFERENCE_ASSETS)];

@@ -14,7 +14,14 @@ const UNTITLED = 'Recording';
 const TITLE_IN_NAME_MAX = 50;
 
 /** What is said of a recording before its text. `day` and `time` are by the clocks of the account. */
-export type RecordingHead = { stream_id: string; title: string; day: string; time: string; length: string | null };
+export type RecordingHead = {
+  stream_id: string;
+  began_at_ms: number;
+  title: string;
+  day: string;
+  time: string;
+  length: string | null;
+};
 
 /** A recording in the list. `transcript`: the path of its text; null where nothing was said. */
 export type ListedRecording = RecordingHead & { transcript: string | null };
@@ -29,6 +36,7 @@ export async function recordingHead(
   const at_ms = Date.parse(stream.captured_at);
   return {
     stream_id: stream.id,
+    began_at_ms: at_ms,
     title: (stream.title ?? suggested ?? '').trim() || UNTITLED,
     day: dateAt(at_ms, clock),
     time: `${new Date(at_ms + aheadMs(at_ms, clock)).toISOString().slice(11, 16)} ${zoneName(clock)}`,
@@ -98,7 +106,7 @@ const STYLE = [
   'p{margin:.15rem 0}.facts{opacity:.8}details a{margin-right:.75rem}',
 ].join('');
 
-/** A page that lists the recordings, those of one day together. `audio`: paths of a recording's audio. */
+/** A page that lists the recordings, the newest day first. `audio`: paths of a recording's audio. */
 export function* recordingsPage(
   recordings: readonly ListedRecording[],
   { made_on, audio }: { made_on: string; audio: ReadonlyMap<string, readonly string[]> },
@@ -120,7 +128,7 @@ export function* recordingsPage(
 `;
   if (recordings.length === 0) yield '<p>There are no recordings.</p>\n';
   let day: string | null = null;
-  for (const recording of recordings) {
+  for (const recording of recordings.toSorted((a, b) => b.began_at_ms - a.began_at_ms)) {
     if (recording.day !== day) yield `${day === null ? '' : '</ul>\n'}<h2>${inHtml(recording.day)}</h2>\n<ul>\n`;
     day = recording.day;
     yield recordingRow(recording, audio.get(recording.stream_id) ?? []);

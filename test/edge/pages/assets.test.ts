@@ -30,11 +30,11 @@ t.test('what a page refers to lies at an address of its content, for good', asyn
   const { body } = await app.inject('/page');
   const addresses = [...body.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, address = '']) => address);
   t.same(new Set(addresses), new Set(Object.values(ASSETS).map(({ path }) => path)));
-  for (const { path, type, text } of Object.values(ASSETS)) {
+  for (const { path, type, bytes } of Object.values(ASSETS)) {
     t.match(path, /^\/assets\/(basics|spool)-[0-9a-f]{16}\.(css|svg)$/);
     const answer = await app.inject(path);
     t.equal(answer.statusCode, 200);
-    t.equal(answer.body, text);
+    t.equal(answer.body, bytes.toString());
     t.match(answer.headers, {
       'content-type': type,
       'cache-control': 'public, max-age=31536000, immutable',
@@ -43,7 +43,7 @@ t.test('what a page refers to lies at an address of its content, for good', asyn
 });
 
 t.test('the stylesheets load nothing, and mind how people want to see', async (t) => {
-  const text = ASSETS.basics.text + ASSETS.stylesheet.text;
+  const text = ASSETS.basics.bytes.toString() + ASSETS.stylesheet.bytes.toString();
   t.notMatch(text, /url\(|@import/);
   for (const wish of ['prefers-color-scheme: dark', 'prefers-reduced-motion', 'forced-colors', ':focus-visible']) {
     t.match(text, wish);
@@ -54,12 +54,12 @@ t.test('colours stand in one place', async (t) => {
   const operator = ['frame.css', 'data.css'].map((name) =>
     readFileSync(new URL(`../../../../app/operator/styles/${name}`, import.meta.url), 'utf8'),
   );
-  for (const text of [ASSETS.stylesheet.text, REFERENCE_ASSETS.stylesheet.text, ...operator])
+  for (const text of [ASSETS.stylesheet.bytes.toString(), REFERENCE_ASSETS.stylesheet.bytes.toString(), ...operator])
     t.notMatch(text, /#[0-9a-f]{3,8}\b|rgb|hsl|--[\w-]+:/);
 });
 
 t.test('text and the edges of fields stand out in both colour schemes', async (t) => {
-  const schemes = [...ASSETS.basics.text.matchAll(/:root \{([^}]*)\}/g)].map(
+  const schemes = [...ASSETS.basics.bytes.toString().matchAll(/:root \{([^}]*)\}/g)].map(
     ([, block = '']) =>
       new Map([...block.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map(([, name, value]) => [name, value])),
   );

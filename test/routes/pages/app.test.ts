@@ -70,6 +70,21 @@ t.test('the account’s own pages, as they are served', async (t) => {
     t.comment(`${bytes} bytes with gzip`);
   });
 
+  await t.test('D-074 a manifest names the app and its icons', async (t) => {
+    const [, path = ''] = /<link rel="manifest" href="([^"]+)">/.exec(html) ?? [];
+    const answer = await get(path);
+    t.match(answer.headers['content-type'], 'application/manifest+json');
+    const manifest = JSON.parse(answer.body.toString());
+    t.match(manifest, { name: 'Spool', start_url: '/app', scope: '/app', display: 'standalone' });
+    t.same(new Set(manifest.icons.map(({ purpose }: { purpose: string }) => purpose)), new Set(['any', 'maskable']));
+    for (const { src, type } of manifest.icons as { src: string; type: string }[]) {
+      const icon = await get(src);
+      t.equal(icon.status, 200, src);
+      t.equal(icon.headers['content-type'], type);
+    }
+    t.match(String(shell.headers['content-security-policy']), "manifest-src 'self'");
+  });
+
   await t.test('the worker may stand before all of /app', async (t) => {
     t.equal((await get('/app/worker.js')).headers['service-worker-allowed'], '/app');
   });

@@ -4,37 +4,23 @@
  * nothing is kept here.
  */
 
-type Scope = typeof globalThis & {
-  skipWaiting(): Promise<void>;
-  clients: { claim(): Promise<void>; get(id: string): Promise<Client | undefined> };
-};
+export type Clients = { claim(): Promise<void>; get(id: string): Promise<Client | undefined> };
 type Client = { postMessage(message: unknown, transfer: Transferable[]): void };
-type FetchEvent = Event & {
-  request: Request;
-  clientId: string;
-  respondWith(answer: Promise<Response>): void;
-  waitUntil(work: Promise<unknown>): void;
-};
 
-const worker = self as unknown as Scope;
 const AUDIO = /^\/audio\/(streams|chunks)\/[0-9a-f-]{36}\/content$/;
 const TOKEN_MS_MAX = 10_000;
 
-addEventListener('install', () => void worker.skipWaiting());
-addEventListener('activate', (event) => (event as FetchEvent).waitUntil(worker.clients.claim()));
-addEventListener('fetch', (event) => {
-  const { request, clientId } = event as FetchEvent;
-  const { origin, pathname } = new URL(request.url);
-  const is_ours = origin === location.origin && AUDIO.test(pathname);
-  if (!is_ours || request.method !== 'GET' || request.headers.has('Authorization')) return;
-  (event as FetchEvent).respondWith(answer(request, clientId));
-});
+/** Whether a player asks for audio; our own calls have a token already. */
+export function isAudioRequest({ method, headers }: Request, pathname: string): boolean {
+  return AUDIO.test(pathname) && method === 'GET' && !headers.has('Authorization');
+}
 
-async function answer(request: Request, client_id: string): Promise<Response> {
-  const token = await tokenOf(client_id);
+/** The audio, with a token of the page that asks. */
+export async function answerAudio(request: Request, client_id: string, clients: Clients): Promise<Response> {
+  const token = await tokenOf(clients, client_id);
   const first = await fetchWith(request, token);
   if (first.status !== 401) return first;
-  return fetchWith(request, await tokenOf(client_id, token));
+  return fetchWith(request, await tokenOf(clients, client_id, token));
 }
 
 function fetchWith(request: Request, token: string): Promise<Response> {
@@ -45,8 +31,8 @@ function fetchWith(request: Request, token: string): Promise<Response> {
 }
 
 /** Asks the page for an access token, over a channel that only it and this worker hold. */
-async function tokenOf(client_id: string, refused: string | null = null): Promise<string> {
-  const client = await worker.clients.get(client_id);
+async function tokenOf(clients: Clients, client_id: string, refused: string | null = null): Promise<string> {
+  const client = await clients.get(client_id);
   if (client === undefined) throw new Error('the page that asked is gone');
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve, reject) => {
