@@ -29,7 +29,7 @@ const MANIFEST = '/app/manifest.webmanifest';
 const THEME = { light: '#f3f4f1', dark: '#111514' };
 const DOCUMENT_FILES = { icon: ASSETS.icon.path, touch_icon: ICONS.touch.path, manifest: MANIFEST };
 
-/** What a browser needs to install the app. */
+/** The manifest by which a browser installs the app. */
 const APP_MANIFEST = {
   id: '/app',
   name: 'Spool',

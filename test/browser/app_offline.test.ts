@@ -49,9 +49,9 @@ await walk(
     await context.setOffline(false);
     await settled(page);
     await page.getByText('You are offline').waitFor({ state: 'hidden' });
-  await context.setOffline(true);
-  await page.evaluate('caches.keys().then((names) => Promise.all(names.map((name) => caches.delete(name))))');
-  await t.rejects(page.reload(), 'there was no connection: what was shown came from the caches');
+    await context.setOffline(true);
+    await page.evaluate('caches.keys().then((names) => Promise.all(names.map((name) => caches.delete(name))))');
+    await t.rejects(page.reload(), 'there was no connection: what was shown came from the caches');
     forgiveLostRequests(visitor);
   },
 );

@@ -114,7 +114,7 @@ t.test('the pages as a browser shows them', async (t) => {
     await keyboard.type(email);
     await enter();
     t.equal(await focused(), 'code');
-      t.same(await tabs(4), ['/mails', 'Sign in', 'Send a new code', 'Use another email']);
+    t.same(await tabs(4), ['/mails', 'Sign in', 'Send a new code', 'Use another email']);
     for (let n = 0; n < 4; n++) await keyboard.press('Shift+Tab');
     const code = await spool.readCode(email);
     await keyboard.type(code === '000000' ? '111111' : '000000');

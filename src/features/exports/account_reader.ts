@@ -66,7 +66,7 @@ export class AccountReader {
     );
   }
 
-  /** What is said of a recording before its text. */
+  /** Title, day and length of a recording. */
   recordingHead(who: Principal, stream: StreamView): Promise<RecordingHead> {
     return recordingHead(this.#services(), who, stream);
   }

@@ -216,7 +216,7 @@ export class ExportWorker implements Exporter {
   }
 }
 
-/** What an earlier release requested names epochs of credentials as well, which no longer end an export. */
+/** Exports that an earlier release requested name epochs of credentials as well, which no longer end one. */
 function fencesOf(account_id: string, { epochs }: RunningExport['stage']['asker']): Fence[] {
   const of_account = epochs.filter(({ epoch }) => epoch === 'account');
   return of_account.map(({ epoch, value }) => ({ fence: 'epoch', account_id, epoch, value }));

@@ -13,7 +13,7 @@ const UNTITLED = 'Recording';
 /** Characters of a title in the name of a file: with four bytes each, a name stays below the 255 bytes of file systems. */
 const TITLE_IN_NAME_MAX = 50;
 
-/** What is said of a recording before its text. `day` and `time` are by the clocks of the account. */
+/** Title, day and length of a recording. `day` and `time` are by the clocks of the account. */
 export type RecordingHead = {
   stream_id: string;
   began_at_ms: number;

@@ -256,7 +256,7 @@ await t.test('J-012 broken, foreign and oversized bodies', async (t) => {
 });
 
 await t.test('J-001 no answer is kept but what everybody may have; none that holds a secret', async (t) => {
-  const kept = /^\/(assets|guides|reference|openapi|\.well-known)[/.]|^\/(reference)?$/;
+  const kept = /^\/(assets|guides|reference|openapi|\.well-known)[/.]|^\/(reference|guides)?$|^\/app\/manifest\./;
   const anybody = spool.client();
   for (const { method, path } of ROUTES.public) {
     if (kept.test(path)) continue;
