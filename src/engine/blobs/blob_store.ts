@@ -8,6 +8,13 @@ export interface BlobExpectation {
   sha256_hex: string;
 }
 
+/** A blob in memory. `sha256_hex` is of `bytes`, in lower case. */
+export interface WholeBlob {
+  key: string;
+  bytes: Buffer;
+  sha256_hex: string;
+}
+
 /**
  * - `size`: fewer or more bytes than announced. - `checksum`: other bytes. - `aborted`: the stream broke off.
  * `parts` is a small blob's whole content, where it still was in memory.
@@ -35,6 +42,8 @@ export interface BlobStore {
    * many bytes. Puts of one key at once are allowed: the name holds one whole, verified content at any time.
    */
   put(key: string, stream: Readable | AsyncIterable<Buffer>, expected: BlobExpectation): Promise<PutResult>;
+  /** Puts blobs that are in memory, whose hashes the caller has checked; durable when it resolves. Nothing, or some, after a rejection. */
+  putAll(blobs: readonly WholeBlob[]): Promise<void>;
   /** Null when there is no such blob. */
   open(key: string, range?: ByteRange): Promise<OpenBlob | null>;
   has(key: string): Promise<boolean>;

@@ -25,6 +25,7 @@ import {
   partsOf,
   resolveRange,
   SMALL_BLOB_BYTES_MAX,
+  type WholeBlob,
 } from './blob_store.js';
 import { DirectorySync } from './directory_sync.js';
 import { DISK, type Disk, writeAll } from './disk.js';
@@ -67,6 +68,9 @@ export async function openFolderBlobStore(folder: string, options: FolderBlobSto
   return store;
 }
 
+/** `name`: the path that it would have as a file. */
+type SmallBlob = BlobExpectation & { name: string; parts: Buffer[] };
+
 class FolderBlobStore implements BlobStore {
   readonly #root: string;
   readonly #machineMs: () => number;
@@ -106,7 +110,7 @@ class FolderBlobStore implements BlobStore {
       const reason = await body.take(partsOf(stream), expected);
       if (reason !== null) return { ok: false, reason };
       if (expected.size_bytes <= RECORD_BLOB_BYTES_MAX) {
-        await this.#append(name, body.piece, expected);
+        await this.#append(directory, [{ name, parts: body.piece, ...expected }]);
         return { ok: true, parts: body.piece };
       }
       const fd = await body.moveTo(name);
@@ -117,6 +121,32 @@ class FolderBlobStore implements BlobStore {
     } finally {
       await body.discard();
     }
+  }
+
+  async putAll(blobs: readonly WholeBlob[]): Promise<void> {
+    const of_directory = new Map<string, SmallBlob[]>();
+    const large: WholeBlob[] = [];
+    for (const blob of blobs) {
+      const { key, bytes, sha256_hex } = blob;
+      checkKey(key);
+      checkExpectation({ size_bytes: bytes.length, sha256_hex });
+      if (bytes.length > RECORD_BLOB_BYTES_MAX) {
+        large.push(blob);
+        continue;
+      }
+      const name = path.join(this.#root, key);
+      const directory = path.dirname(name);
+      const small = of_directory.get(directory);
+      const one = { name, parts: [bytes], size_bytes: bytes.length, sha256_hex };
+      if (small === undefined) of_directory.set(directory, [one]);
+      else small.push(one);
+    }
+    const puts = [...of_directory].map(([directory, small]) => this.#append(directory, small));
+    const files = large.map(({ key, bytes, sha256_hex }) =>
+      this.put(key, piecesOf(bytes), { size_bytes: bytes.length, sha256_hex }),
+    );
+    for (const put of await Promise.all([...puts, ...files]))
+      if (put !== undefined && !put.ok) throw new Error(`a blob in memory was refused: ${put.reason}`);
   }
 
   async open(key: string, range: ByteRange = {}): Promise<OpenBlob | null> {
@@ -304,18 +334,26 @@ class FolderBlobStore implements BlobStore {
     }
   }
 
-  /** Puts a small blob whose bytes are all there. */
-  async #append(name: string, parts: Buffer[], { size_bytes, sha256_hex }: BlobExpectation): Promise<void> {
-    const directory = path.dirname(name);
+  /** Puts small blobs of one directory whose bytes are all there, with one sync. */
+  async #append(directory: string, blobs: readonly SmallBlob[]): Promise<void> {
     const at_ms = this.#machineMs();
-    const header: RecordHeader = { name: path.basename(name), at_ms, size_bytes, sha256_hex, state: 'live' };
     // Not known any more, or another process puts files there: then it is tried.
     const hasFiles = () => this.#known.get(directory)?.has_files ?? true;
-    if (!hasFiles() && (await this.#index.isDurable(directory, { header, parts, since_ms: at_ms - SAME_PUT_MS })))
-      return;
-    const place = await this.#appender.append(directory, [encodeHeader(header), ...parts]);
-    this.#index.note(directory, place, header);
-    if (hasFiles()) await unlinkFile(name).catch(nullIfAbsent);
+    const records: { header: RecordHeader; parts: Buffer[] }[] = [];
+    for (const { name, parts, size_bytes, sha256_hex } of blobs) {
+      const header: RecordHeader = { name: path.basename(name), at_ms, size_bytes, sha256_hex, state: 'live' };
+      const since_ms = at_ms - SAME_PUT_MS;
+      if (!hasFiles() && (await this.#index.isDurable(directory, { header, parts, since_ms }))) continue;
+      records.push({ header, parts });
+    }
+    if (records.length === 0) return;
+    const places = await this.#appender.append(
+      directory,
+      records.map(({ header, parts }) => [encodeHeader(header), ...parts]),
+    );
+    for (const [index, place] of places.entries())
+      this.#index.note(directory, place, (records[index] as (typeof records)[number]).header);
+    if (hasFiles()) for (const { name } of blobs) await unlinkFile(name).catch(nullIfAbsent);
   }
 
   // Taken aside before it is looked at: a put may replace it at any moment, and what that one put must not be removed.
@@ -340,6 +378,10 @@ class FolderBlobStore implements BlobStore {
     for await (const entry of entries) if (entry.isFile() && isPart(entry.name)) yield [entry.name];
     yield* this.#index.names(directory);
   }
+}
+
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
 }
 
 /** A body as it comes: a piece in memory, and what went before it in a file that has no lasting name yet. */

@@ -19,6 +19,7 @@ import {
   type PutObjectCommandOutput,
   S3Client,
 } from '@aws-sdk/client-s3';
+import pMap from 'p-map';
 import {
   type BlobExpectation,
   type BlobStore,
@@ -35,6 +36,7 @@ import {
   partsOf,
   resolveRange,
   SMALL_BLOB_BYTES_MAX,
+  type WholeBlob,
 } from './blob_store.js';
 import { adviceOn, isAbsence, reasonOf, statusOf } from './s3_errors.js';
 import type { S3Location } from './s3_location.js';
@@ -50,6 +52,8 @@ const STILL_MAX_MS = 30_000;
 const CONNECTIONS_MAX = 256;
 /** Of S3, for one listing and one removal. */
 const BATCH_MAX = 1_000;
+/** Of blobs that are put together. */
+const PUTS_AT_ONCE_MAX = 8;
 /** Warnings of the client would go to the console, without a level or a form. */
 const QUIET = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
@@ -123,6 +127,16 @@ class S3BlobStore implements BlobStore {
       return { ok: true, parts: [bytes] };
     }
     return this.#passThrough(name, stream, expected);
+  }
+
+  async putAll(blobs: readonly WholeBlob[]): Promise<void> {
+    for (const { key } of blobs) checkKey(key);
+    await pMap(
+      blobs,
+      ({ key, bytes, sha256_hex }) =>
+        ask('storing', () => this.#putBuffer(this.#prefix + key, bytes, Buffer.from(sha256_hex, 'hex'))),
+      { concurrency: PUTS_AT_ONCE_MAX },
+    );
   }
 
   async open(key: string, range: ByteRange = {}): Promise<OpenBlob | null> {

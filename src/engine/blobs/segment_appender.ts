@@ -85,16 +85,21 @@ export class SegmentAppender {
     this.#open_files_max = parts.open_files_max ?? OPEN_FILES_MAX;
   }
 
-  /** Appends a record, header first; resolves when it and the name of its segment are on disk. */
-  append(directory: string, parts: Buffer[]): Promise<RecordLocation> {
+  /** Appends records, each with its header first; resolves when they and the names of their segments are on disk. */
+  append(directory: string, records: readonly Buffer[][]): Promise<RecordLocation[]> {
     const stream = this.#streamOf(directory);
-    const bytes = parts.reduce((total, part) => total + part.length, 0);
-    return new Promise((resolve, reject) => {
-      stream.waiting.push({ parts, bytes, resolve, reject });
-      if (stream.is_busy) return;
+    const appended = records.map(
+      (parts) =>
+        new Promise<RecordLocation>((resolve, reject) => {
+          const bytes = parts.reduce((total, part) => total + part.length, 0);
+          stream.waiting.push({ parts, bytes, resolve, reject });
+        }),
+    );
+    if (!stream.is_busy) {
       const run = this.#run(stream).finally(() => this.#runs.delete(run));
       this.#runs.add(run);
-    });
+    }
+    return Promise.all(appended);
   }
 
   /** To be called when a stream's directory is removed, before and after: what comes then goes into a new segment. */
