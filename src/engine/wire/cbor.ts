@@ -3,7 +3,9 @@ import { withDefiniteLengths } from './cbor_definite.js';
 import { isSelfDescribed, SELF_DESCRIBED, scanCbor } from './cbor_scan.js';
 import type { DocumentRefusal } from './document.js';
 
-const decoder = new Decoder({ useRecords: false, mapsAsObjects: true, copyBuffers: true });
+const OPTIONS = { useRecords: false, mapsAsObjects: true };
+const copying = new Decoder({ ...OPTIONS, copyBuffers: true });
+const viewing = new Decoder({ ...OPTIONS, copyBuffers: false });
 
 // cbor-x makes Dates of timestamps and loses the text. Tag 0 keeps it as sent, so that whoever checks timestamps sees
 // the same as in JSON. Extensions are process-wide in cbor-x, and the published types demand an encoder as well.
@@ -17,15 +19,19 @@ addTagReader({ tag: 37, decode: (bytes) => bytes });
 
 /**
  * A value from CBOR, as JSON would have given it, or why the bytes were not taken. Timestamps (tags 0 and 1) become
- * ISO 8601 text, byte strings Uint8Arrays of their own, all integers Numbers. Never throws.
+ * ISO 8601 text, byte strings Uint8Arrays of their own (or windows on `bytes`), all integers Numbers. Never throws.
  */
-export function decodeCbor(bytes: Uint8Array): { ok: true; value: unknown } | DocumentRefusal {
+export function decodeCbor(
+  bytes: Uint8Array,
+  { byte_strings = 'copies' }: { byte_strings?: 'copies' | 'windows' } = {},
+): { ok: true; value: unknown } | DocumentRefusal {
   const scan = scanCbor(bytes);
   if (!scan.ok) return scan;
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const item = isSelfDescribed(whole) ? whole.subarray(SELF_DESCRIBED.length) : whole;
   const plain = scan.has_indefinite_lengths ? withDefiniteLengths(item) : item;
   // A plain view: of a Buffer, cbor-x would cut Buffers.
+  const decoder = byte_strings === 'copies' ? copying : viewing;
   const value: unknown = decoder.decode(new Uint8Array(plain.buffer, plain.byteOffset, plain.byteLength));
   return { ok: true, value: scan.has_wide_integers ? narrowIntegers(value) : value };
 }

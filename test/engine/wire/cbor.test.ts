@@ -176,6 +176,14 @@ t.test('H-006 byte strings are arrays of their own, not windows on the body', as
   t.ok(a.every((byte) => byte === 0xab));
 });
 
+t.test('byte strings are windows on the body where that is asked for', async (t) => {
+  const body = fromHex(`a1616150${'ab'.repeat(16)}`);
+  const decoded = decodeCbor(body, { byte_strings: 'windows' });
+  if (!decoded.ok) throw new Error(decoded.message);
+  body.fill(0);
+  t.same(decoded.value, { a: new Uint8Array(16) });
+});
+
 t.test('H-006 depth and items have bounds', async (t) => {
   const nest = (depth: number) => Buffer.concat([Buffer.alloc(depth, 0x81), fromHex('00')]);
   t.ok(decodeCbor(nest(16)).ok);
