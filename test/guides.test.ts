@@ -75,18 +75,23 @@ t.test(
   },
 );
 
-t.test('H-015 H-021 H-023 the commands of the device guide record a second, under a renewed certificate', async (t) => {
-  const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
-  const out = await typed(t, 'docs/devices.md', { given: { CLAIM: claim } });
-  t.notMatch(out, /"success":false/);
-  t.match(out, /"status":"stored"/);
-  t.match(out, /"missing":\[\],"truncated":false,"awaiting_upload":0/);
-  const [stream, ...more] = (await app.call('GET /audio/streams')).items;
-  t.same(more, []);
-  t.match(stream, { end_ms: 1_000, stored_chunks: 1, stored_bytes: 32_000 });
-  const joined = await app.send('GET', `/audio/streams/${stream?.id}/content`);
-  t.ok((joined.body as Buffer).subarray(44).equals(readFileSync(join(spool.folder, 'chunk.pcm'))), 'as one file');
-});
+t.test(
+  'H-015 H-021 H-023 the commands of the device guide record two seconds, under a renewed certificate',
+  async (t) => {
+    const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
+    const out = await typed(t, 'docs/devices.md', { given: { CLAIM: claim } });
+    t.notMatch(out, /"success":false/);
+    t.match(out, /"status":"stored"/);
+    t.match(out, /"items":\[\{"source_chunk_ref":"[^"]*","chunk_id"/, 'a chunk with its bytes');
+    t.match(out, /"missing":\[\],"truncated":false,"awaiting_upload":0/);
+    const [stream, ...more] = (await app.call('GET /audio/streams')).items;
+    t.same(more, []);
+    t.match(stream, { end_ms: 2_000, stored_chunks: 2, stored_bytes: 64_000 });
+    const joined = await app.send('GET', `/audio/streams/${stream?.id}/content`);
+    const second = readFileSync(join(spool.folder, 'chunk.pcm'));
+    t.ok((joined.body as Buffer).subarray(44).equals(Buffer.concat([second, second])), 'as one file');
+  },
+);
 
 t.test('C-020 C-046 C-060 C-065 C-069 the commands of the OAuth guide sign an app in, and out', async (t) => {
   const browser = new Browser(spool.server.base_url);

@@ -115,12 +115,11 @@ export const processingMessages = messagesOf<Stream>()({
           effects.push(...overEffects(number, { ...chunk, result, processed_by: token }));
         }
         if (effects.length === 0) return { reply: { taken, left: unclaimed(state, now_ms) } };
-        const next = toldOf({ ...state, claims, unprocessed }, audio, transcribes);
-        const told = transcribes === undefined || audio.length === 0 ? [] : [tellTranscript(next, audio, transcribes)];
+        const told = toldOf({ ...state, claims, unprocessed }, audio, transcribes);
         return {
-          reply: { taken, left: unclaimed(next, now_ms) },
-          next,
-          effects: [...effects, ...told, ...dueEffects(state, next, self)],
+          reply: { taken, left: unclaimed(told.next, now_ms) },
+          next: told.next,
+          effects: [...effects, ...told.effects, ...dueEffects(state, told.next, self)],
         };
       },
     ),
@@ -149,7 +148,7 @@ export const processingMessages = messagesOf<Stream>()({
 });
 
 /** Absent: nobody transcribes at present. */
-type Transcribes = { window_ms: number };
+export type Transcribes = { window_ms: number };
 type Backlog = { after?: RangeQuery['after']; transcribes: Transcribes };
 
 type HeldChunk = { number: number; token: string };
@@ -171,11 +170,27 @@ function heldClaim({ claims }: Pick<Stream, 'claims'>, { number, token }: HeldCh
   return claims.find((claim) => claim.number === number && claim.token === token);
 }
 
-function toldOf(state: Stream, audio: Interval[], transcribes: Transcribes | undefined): Stream {
-  if (audio.length === 0) return state;
-  return transcribes === undefined
-    ? { ...state, untold: (state.untold ?? 0) + audio.length }
-    : { ...state, transcribed: true };
+/** Tells the transcript of chunks that were checked before they were stored. */
+export function checkedEffects(
+  stream: Stream,
+  chunks: readonly Chunk[],
+  transcribes: Transcribes | undefined,
+): { next: Stream; effects: Effect[] } {
+  const audio = chunks.flatMap(({ result, source_start_ms, source_end_ms }): Interval[] =>
+    result?.status === 'processed' ? [[source_start_ms, source_end_ms]] : [],
+  );
+  return toldOf(stream, audio, transcribes);
+}
+
+function toldOf(
+  state: Stream,
+  audio: Interval[],
+  transcribes: Transcribes | undefined,
+): { next: Stream; effects: Effect[] } {
+  if (audio.length === 0) return { next: state, effects: [] };
+  if (transcribes === undefined) return { next: { ...state, untold: (state.untold ?? 0) + audio.length }, effects: [] };
+  const next: Stream = { ...state, transcribed: true };
+  return { next, effects: [tellTranscript(next, audio, transcribes)] };
 }
 
 function tellTranscript(stream: Stream, intervals: Interval[], { window_ms }: Transcribes): Effect {

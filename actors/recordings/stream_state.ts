@@ -22,8 +22,10 @@ export type Stream = {
   title: string | null;
   created_at_ms: number;
   end_ms: number | null;
-  /** Chunks ever registered; the last one's number. */
+  /** The highest number that a chunk has or that is reserved. */
   chunks: number;
+  /** Reserved numbers that no chunk has; absent where none was ever reserved. */
+  reserved?: number;
   stored_chunks: number;
   stored_bytes: number;
   /** The latest end among stored chunks: with the open intents, all that a new end must respect. */
@@ -96,6 +98,25 @@ export type Chunk = ChunkIntent & {
 export type ChunkResult =
   | { status: 'processed'; checked: boolean }
   | { status: 'failed'; failure: { code: string; message: string } };
+
+/** Chunks ever registered. */
+export function chunkCount({ chunks, reserved = 0 }: Stream): number {
+  return chunks - reserved;
+}
+
+/** `silent`: its source is deleted, so that no event is recorded. Otherwise the commit is fenced by the source's open id. */
+export type EventSilence = { silent: boolean };
+
+/** Rule H-037. */
+export function streamEvent(
+  { id, account_id, source_id }: Stream,
+  type: 'stream.created' | 'stream.updated' | 'stream.deleted',
+  { silent }: EventSilence,
+  changed_fields?: string[],
+): Effect[] {
+  const data = changed_fields === undefined ? { source_id } : { changed_fields, source_id };
+  return silent ? [] : [{ effect: 'append_event', account_id, type, resource_id: id, data }];
+}
 
 /** Refuses messages to a stream that does not exist or was deleted. */
 export const keptStream = given((state: Stream | null) => (state?.status === 'kept' ? state : noStream(state)));

@@ -4,6 +4,7 @@ import { no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
 import { BOUND_REFUSALS } from '../../src/features/devices/device_binding.js';
+import { ARRIVALS_FIELDS, arrivalsShape, arrivalsShown } from '../../src/features/recordings/chunk_arrivals.js';
 import {
   INTENT_FIELDS,
   intentAnswer,
@@ -15,12 +16,14 @@ import {
   announceDeviceChunk,
   chunkStatusShape,
   listDeviceChunks,
+  storeDeviceChunks,
   uploadDeviceChunk,
   viewDeviceChunk,
 } from '../../src/features/recordings/device_chunks.js';
 import { deviceRoute, type Route } from '../rows.js';
 
-const INTENT = intentForm({ ...INTENT_FIELDS, source_stream_ref: sourceStreamRef, binding_epoch: bindingEpoch });
+const STREAM_FIELDS = { source_stream_ref: sourceStreamRef, binding_epoch: bindingEpoch };
+const INTENT = intentForm({ ...INTENT_FIELDS, ...STREAM_FIELDS });
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Rules H-015 to H-024. */
 export const CHUNK_ROUTES: readonly Route[] = [
@@ -37,6 +40,27 @@ export const CHUNK_ROUTES: readonly Route[] = [
       const chunk = await announceDeviceChunk(services, who, { epoch, source_stream_ref, intent });
       return intentAnswer(chunk, `/device/chunks/${chunk.chunk_id}/content`);
     },
+  }),
+
+  deviceRoute({
+    method: 'POST',
+    path: '/device/chunks',
+    summary: 'Announces chunks of a stream and stores their bytes.',
+    notes:
+      'Each chunk is stored or refused by itself, and the answer has an item for each. From `stored` on its bytes are on disk: only then may the device let go of its copy. The same chunks again, in any request, get the same answers. Larger ones are announced and uploaded one by one.',
+    credential: 'device',
+    body_bytes_max: LIMITS.chunks_body_bytes_max,
+    is_upload: true,
+    body: z.object({ ...ARRIVALS_FIELDS, ...STREAM_FIELDS }),
+    reads: { body: z.object({ ...arrivalsShown, ...STREAM_FIELDS }) },
+    answer: arrivalsShape,
+    refusals: [...BOUND_REFUSALS, 'NOT_FOUND', 'LENGTH_REQUIRED'],
+    handler: ({ services, who, body: { binding_epoch: epoch, ...arrivals }, reply }) =>
+      storeDeviceChunks(services, who, {
+        epoch,
+        ...arrivals,
+        upload_started_at_ms: Math.floor(services.clock.now() - reply.elapsedTime),
+      }),
   }),
 
   deviceRoute({

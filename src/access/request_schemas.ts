@@ -35,6 +35,21 @@ export const sha256 = z.preprocess(
   z.string('must be 64 hexadecimal digits').regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
 );
 
+const BYTES_RULE = 'must be a byte string, in JSON as base64';
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Bytes: a byte string of CBOR, or base64 with its padding. At least one. */
+export const bytes = z
+  .preprocess(
+    (value) => (typeof value === 'string' ? bytesOfBase64(value) : value),
+    z.instanceof(Uint8Array, { error: BYTES_RULE }).refine(({ length }) => length > 0, 'must not be empty'),
+  )
+  .meta({ type: 'string', contentEncoding: 'base64' });
+
+function bytesOfBase64(text: string): Buffer | string {
+  return text.length % 4 === 0 && BASE64.test(text) ? Buffer.from(text, 'base64') : text;
+}
+
 /** A whole number within bounds; 1.0 counts as one. */
 export function whole({ min, max = SAFE }: { min: number; max?: number }) {
   const rule = `must be a whole number from ${min} to ${max}`;

@@ -144,6 +144,10 @@ export const LIMITS = {
   open_intents_max: 64, // ours, sent to the device on redemption
   intent_life_ms: DAY_MS, // rule H-024: a day after its last repeat
   chunks_per_stream_max: 0x7fff_ffff, // the chunk's number has 31 bits of its id
+  chunks_per_request_max: 64, // docs/choices.md, "Recordings": of those that come with their bytes
+  chunks_body_bytes_max: 4 * 1024 * 1024, // docs/choices.md, "Recordings": of a request with chunks and their bytes
+  chunk_numbers_reserved: 1_024, // ours: of one stream, by one process at a time
+  bodies_bytes_max: 128 * 1024 * 1024, // ours: bodies with chunks that a process takes at a time
   gaps_listed_max: 1_000, // docs/choices.md, "Recordings"
   chunk_status_refs_max: 100, // docs/choices.md, "Recordings"
   claims_per_stream_max: 64, // ours: chunks of one stream in workers' hands

@@ -181,6 +181,20 @@ export type Chunk = {
   stored_at: string | null;
 };
 
+export type ChunkArrivals = {
+  /** One for each chunk, in their order. */
+  items: (StoredChunk | RefusedChunk)[];
+  /** Why the stream was not ended; absent where it was, or was not to be. */
+  end_error?: ChunkRefusal;
+};
+
+export type ChunkRefusal = {
+  /** Why, for programs: BAD_REQUEST, CHECKSUM_MISMATCH or CONFLICT. */
+  code: string;
+  /** The same for people. */
+  message: string;
+};
+
 export type ChunkStatus = {
   /** What it is called here. */
   chunk_id: string;
@@ -1245,6 +1259,13 @@ export type Refused = {
   };
 };
 
+export type RefusedChunk = {
+  /** The uploader's own name for it. */
+  source_chunk_ref: string;
+  /** Why it was refused. Nothing of it is stored. */
+  error: ChunkRefusal;
+};
+
 export type Registration = {
   /** What the client calls itself from now on. */
   client_id: string;
@@ -1453,6 +1474,28 @@ export type Source = {
   /** The device that records into it; null where an app does. */
   device_id: string | null;
   created_at: string;
+};
+
+export type StoredChunk = {
+  /** The uploader's own name for it. */
+  source_chunk_ref: string;
+  /** What the chunk is called here. */
+  chunk_id: string;
+  /** From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer. */
+  status: 'awaiting_upload' | 'stored' | 'processing' | 'processed' | 'failed' | 'expired';
+  /** How many bytes it has. */
+  size_bytes: number;
+  /** Of those bytes, in hexadecimal. */
+  sha256: string;
+  /** Why its audio could not be processed; null unless that is so. */
+  failure?: {
+    /** Why, for programs, such as BAD_AUDIO. */
+    code: string;
+    /** The same for people. */
+    message: string;
+  } | null;
+  /** What will never be possible with such audio, which is taken all the same; absent for nothing. */
+  warnings?: string[];
 };
 
 export type Stream = {
@@ -3401,6 +3444,42 @@ export type DeviceApi = {
       binding_epoch: string;
     };
     answer: UploadIntent;
+  };
+  /** Announces chunks of a stream and stores their bytes. */
+  'POST /device/chunks': {
+    body: {
+      chunks: {
+        /** The uploader's own name for it, unique within the stream. */
+        source_chunk_ref: string;
+        /** Its number in the stream. */
+        sequence: number;
+        /** Where it begins on the stream's timeline, in ms. */
+        source_start_ms: number;
+        /** From where on it holds what no earlier chunk does, in ms; it may lie outside the chunk. */
+        publication_start_ms: number;
+        /** Where it ends, in ms. */
+        source_end_ms: number;
+        /** How the audio is coded, such as opus or pcm_s16le. */
+        codec: string;
+        /** What holds the coded audio, such as ogg or wav; raw for samples without a header. */
+        container: string;
+        /** How many samples a second raw PCM has; only with it can such chunks be joined and played. */
+        sample_rate_hz?: number;
+        /** How many channels raw PCM has, interleaved; needed like sample_rate_hz. */
+        channels?: number;
+        /** Of its bytes, in hexadecimal; they are held against it where it is there. */
+        sha256?: string;
+        /** The bytes: a byte string in CBOR, base64 in JSON. */
+        bytes: string;
+      }[];
+      /** Where the timeline of the stream ends, in ms from its beginning, where that is known now. */
+      end_ms?: number;
+      /** The device's own name for the stream. */
+      source_stream_ref: string;
+      /** Of the binding that the device recorded under. */
+      binding_epoch: string;
+    };
+    answer: ChunkArrivals;
   };
   /** How a chunk stands. */
   'GET /device/chunks/{chunk_id}': {

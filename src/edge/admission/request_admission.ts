@@ -2,6 +2,7 @@ import { type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusa
 import type { RateLimits, RateName } from '../../engine/limits/rate_limits.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { AccountConcurrencyLimiter } from './account_concurrency.js';
+import type { BodyBudget } from './body_budget.js';
 import { type DeviceBudgets, overBudget } from './device_budgets.js';
 import { type Overload, type Priority, spreadRetryAfter } from './overload.js';
 
@@ -9,6 +10,7 @@ const TOO_MANY_AT_ONCE = refuse('UNAVAILABLE', 'Too many requests of this accoun
 
 type RequestAdmissionDeps = {
   account_concurrency: AccountConcurrencyLimiter;
+  body_budget: BodyBudget;
   device_budgets: DeviceBudgets;
   metrics: Pick<Metrics, 'overload_refusals'>;
   overload: Overload;
@@ -47,6 +49,15 @@ export class RequestAdmission {
     const { device_budgets, metrics } = this.#deps;
     const ended = device_budgets.beginUpload(device_id);
     return ended === null ? throwRefusal(overBudget(metrics, 'device_uploads')) : { ended };
+  }
+
+  /** Counts a body that will lie in memory until `ended` is called; the refusal when there is no room for it. */
+  beginBody(bytes: number): { ended: () => void } {
+    const { body_budget, metrics } = this.#deps;
+    const ended = body_budget.begin(bytes);
+    if (ended !== null) return { ended };
+    metrics.overload_refusals.inc({ listener: this.#listener, cause: 'bodies' });
+    throw new Refused(refuse('UNAVAILABLE', 'Too many uploads come at once.', { retry_after_s: spreadRetryAfter() }));
   }
 
   /** Does the work of a request when it is its turn among those of its account; `bytes` of body wait in memory. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Refusal, refuse } from '../../domain/refusals.js';
+import { type Refusal, refuse, throwRefusal } from '../../domain/refusals.js';
 import { isPassedOn } from '../admission/device_identity.js';
 import type { Exchange } from './request_state.js';
 import { type Answering, sendRefusal } from './responses.js';
@@ -41,6 +41,14 @@ export function awaitBody(as: Answering, { request, reply }: Exchange, { body_by
   let late = setTimeout(look, BODY_MAX_MS);
   raw.once('end', () => clearTimeout(late));
   reply.raw.once('close', () => clearTimeout(late));
+}
+
+const NO_LENGTH = refuse('LENGTH_REQUIRED', 'An upload needs Content-Length.');
+
+/** The bytes of a body that will be in memory, by its head; refused where that does not say it. */
+export function announcedBytes({ headers }: FastifyRequest, { body_bytes_max = 0 }: Route): number {
+  const length = headers['content-length'];
+  return length === undefined ? throwRefusal(NO_LENGTH) : Math.min(Number(length), body_bytes_max);
 }
 
 /** Lets a client that sent `Expect: 100-continue` begin with its body. */

@@ -6,6 +6,7 @@ import type { Actors } from '../../engine/runtime/actors.js';
 import type { Clock } from '../../engine/time/clock.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import type { AccountConcurrencyLimiter } from '../admission/account_concurrency.js';
+import type { BodyBudget } from '../admission/body_budget.js';
 import type { DeviceIdentityDeps } from '../admission/device_identity.js';
 import type { Overload } from '../admission/overload.js';
 import type { OperatorSessionDeps } from '../operations/operator_session.js';
@@ -22,6 +23,7 @@ export type EdgeServices = AccessDeps &
     overload: Overload;
     rates: RateLimits;
     account_concurrency: AccountConcurrencyLimiter;
+    body_budget: BodyBudget;
     /** Null where traces go nowhere. */
     tracing: Tracing | null;
   };

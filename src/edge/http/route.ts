@@ -88,6 +88,8 @@ export type Route = AccessRule & {
   takes?: 'form' | 'json_pieces';
   /** The maximum size of a body, where it is not the listener's. */
   body_bytes_max?: number;
+  /** Its body holds chunks: it counts as an upload of its device and against the bodies that a process takes at a time. */
+  is_upload?: true;
   body?: z.ZodType;
   query?: z.ZodType;
   /** The handler reads the body itself, as a stream. */

@@ -5,7 +5,7 @@ import { isRefused, type Refusal } from '../../domain/refusals.js';
 import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
 import type { RequestAdmission } from '../admission/request_admission.js';
 import { authorize } from './authorization.js';
-import { awaitBody, refuseUnread } from './body_arrival.js';
+import { announcedBytes, awaitBody, refuseUnread } from './body_arrival.js';
 import type { EdgeServices } from './edge_services.js';
 import { AWAY } from './error_refusals.js';
 import { NOT_FOUND } from './protocol_answers.js';
@@ -66,10 +66,11 @@ export class RouteHandler {
       if (limited !== null) return refuseUnread(this.#as, ends, limited);
       const who = await authorize(services, { kind, route, request });
       request.caller = { services, who };
-      if (route.raw === true && kind.listener === 'device') {
+      if ((route.raw === true || route.is_upload) && kind.listener === 'device') {
         const upload = admission.beginUpload((who as DeviceIdentity).device_id);
         reply.raw.once('close', upload.ended);
       }
+      if (route.is_upload) reply.raw.once('close', admission.beginBody(announcedBytes(request, route)).ended);
     } catch (error) {
       if (isRefused(error)) return refuseUnread(this.#as, ends, error.refusal);
       throw error;

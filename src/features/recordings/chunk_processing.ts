@@ -5,7 +5,7 @@ import { PROCESSING_INDEX } from '../../../actors/recordings/stream_processing.j
 import type { Chunk, ChunkResult, Stream } from '../../../actors/recordings/stream_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, orRefused } from '../../domain/refusals.js';
-import { checkAudio } from '../../engine/audio/check.js';
+import { type CheckedChunk, checkAudio } from '../../engine/audio/check.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
@@ -49,6 +49,8 @@ export class ChunkProcessing {
   readonly #deps: ChunkProcessingDeps;
   readonly #streams: DueEntities;
   readonly #pool: JobPool;
+  /** Streams whose transcripts are being told of audio that was checked before it was stored. */
+  readonly #told = new Set<string>();
   /** Small ones that this process took and has still to check, by key. */
   readonly #bodies = new LRUCache<string, Buffer[]>({ maxSize: BODIES_BYTES_MAX, sizeCalculation: bytesOf });
 
@@ -85,6 +87,32 @@ export class ChunkProcessing {
     }
     if (parts !== null) this.#bodies.set(key, parts);
     this.#pool.offer(stream_id);
+  }
+
+  /** Checks a chunk before it is stored; undefined where this process leaves chunks to workers. */
+  async check(chunk: Omit<CheckedChunk, 'key'> & { parts: readonly Buffer[] }): Promise<ChunkResult | undefined> {
+    if (!this.#deps.is_worker) return undefined;
+    return checkAudio(this.#deps.blobs, { ...chunk, key: '' });
+  }
+
+  /** Goes with messages that store checked chunks; undefined where nobody transcribes. */
+  get transcribes(): { window_ms: number } | undefined {
+    return this.#deps.transcribes;
+  }
+
+  /** Notes chunks that were stored with what checking them gave. */
+  noteChecked(stream_id: string, results: readonly ChunkResult[]): void {
+    const { metrics, onTold, transcribes } = this.#deps;
+    for (const { status } of results) metrics.chunks_processed.inc({ worker: 'built_in', status });
+    const tells = transcribes !== undefined && results.some(({ status }) => status === 'processed');
+    if (!tells || onTold === undefined || this.#told.has(stream_id)) return;
+    this.#told.add(stream_id);
+    // The transcript gets its message after the commit; no upload waits for that.
+    const late = setTimeout(() => {
+      this.#told.delete(stream_id);
+      onTold(stream_id);
+    }, GATHER_MS);
+    late.unref();
   }
 
   /** Processes all that is due here; for the test clock. Never rejects. */

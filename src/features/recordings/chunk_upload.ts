@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { Intended } from '../../../actors/recordings/stream_chunks.js';
 import { type Chunk, type ChunkIntent, hasExpired } from '../../../actors/recordings/stream_state.js';
 import { mediaName, sha256, uuid, whole } from '../../access/request_schemas.js';
 import { count, id } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, Refused, refuse } from '../../domain/refusals.js';
-import { audioKindOf } from '../../engine/audio/kinds.js';
+import { type AnnouncedAudio, audioKindOf } from '../../engine/audio/kinds.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { TakeBody } from '../../engine/blobs/blob_store.js';
 import type { Fence } from '../../engine/store/store.js';
@@ -64,15 +65,17 @@ export const chunkFailure = z
   .nullable()
   .describe('Why its audio could not be processed; null unless that is so.');
 
+export const warnings = z
+  .array(z.string())
+  .optional()
+  .describe('What will never be possible with such audio, which is taken all the same; absent for nothing.');
+
 export const intentShape = z
   .strictObject({
     source_chunk_ref: id.describe('As it was sent.'),
     chunk_id: id.describe('What the chunk is called here.'),
     upload_path: z.string().describe('Where to PUT the bytes.'),
-    warnings: z
-      .array(z.string())
-      .optional()
-      .describe('What will never be possible with such audio, which is taken all the same; absent for nothing.'),
+    warnings,
   })
   .meta({ id: 'UploadIntent' });
 
@@ -93,7 +96,7 @@ export type UploadView = z.infer<typeof uploadShape>;
 type Range = Pick<ChunkIntent, 'source_start_ms' | 'source_end_ms'>;
 
 /** An intent's body of these fields. */
-export function intentForm<Fields extends typeof INTENT_FIELDS>(fields: Fields) {
+export function intentForm<Fields extends Pick<typeof INTENT_FIELDS, keyof Range>>(fields: Fields) {
   return z.object(fields).superRefine((intent, context) => {
     const { source_start_ms, source_end_ms } = intent as Range;
     const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
@@ -106,13 +109,16 @@ export function intend(
   { actors }: Pick<FeatureServices, 'actors'>,
   { stream_id, intent, fences }: { stream_id: string; intent: ChunkIntent; fences: Fence[] },
 ): Promise<{ chunk: Chunk }> {
+  return actors.stream(stream_id).intend(intended(intent), fences);
+}
+
+/** An intent with the digests by which a repeat of it is known. */
+export function intended(intent: ChunkIntent): Intended {
   const { sample_rate_hz, channels, ...before } = intent;
   const digest = digestOf(before);
-  const content =
-    sample_rate_hz === undefined && channels === undefined
-      ? { content: digest }
-      : { content: digestOf(before, { sample_rate_hz, channels }), content_before: digest };
-  return actors.stream(stream_id).intend({ intent, ...content }, fences);
+  return sample_rate_hz === undefined && channels === undefined
+    ? { intent, content: digest }
+    : { intent, content: digestOf(before, { sample_rate_hz, channels }), content_before: digest };
 }
 
 /** Where the bytes go, and what an uploader should know before it lets go of its copy. */
@@ -120,9 +126,13 @@ export function intentAnswer(
   { source_chunk_ref, chunk_id, ...chunk }: Chunk,
   upload_path: string,
 ): z.infer<typeof intentShape> {
-  const audio = audioKindOf(chunk);
-  const warnings = audio.kind === 'other' ? { warnings: [audio.why] } : {};
-  return { source_chunk_ref, chunk_id, upload_path, ...warnings };
+  return { source_chunk_ref, chunk_id, upload_path, ...warningsOf(chunk) };
+}
+
+/** The warnings of an answer about such audio; nothing where all is possible with it. */
+export function warningsOf(announced: AnnouncedAudio): { warnings?: string[] } {
+  const audio = audioKindOf(announced);
+  return audio.kind === 'other' ? { warnings: [audio.why] } : {};
 }
 
 export function intentView(chunk: Chunk): z.infer<typeof announcedShape> {
@@ -151,14 +161,21 @@ export async function uploadChunk(
   if (is_known) return uploadView(chunk);
   services.metrics.uploads.inc();
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
-  const recorded = services.actors.stream(stream.id).stored({ number, upload_started_at_ms }, fences);
+  const { processing } = services;
+  const { parts } = taken;
+  const result = parts === null ? undefined : await processing.check({ ...chunk, parts });
+  const { transcribes } = processing;
+  const recorded = services.actors
+    .stream(stream.id)
+    .stored({ number, upload_started_at_ms, result, transcribes }, fences);
   // The stream was erased while its bytes came, or the chunk came twice and has expired: nobody would know of these.
   const { chunk: stored } = await recorded.catch(async (error: unknown) => {
     if (isRefused(error, 'NOT_FOUND')) await services.blobs.remove([key]);
     throw error;
   });
   if (hasExpired(stored)) await services.blobs.remove([key]);
-  services.processing.offer(stream.id, { key, parts: taken.parts });
+  if (stored.result === undefined) processing.offer(stream.id, { key, parts });
+  else processing.noteChecked(stream.id, [stored.result]);
   return uploadView(stored);
 }
 

@@ -14,6 +14,7 @@ import type { TakeBody } from '../../engine/blobs/blob_store.js';
 import type { DeviceActivity } from '../devices/activity.js';
 import { boundBy, refuseAs } from '../devices/device_binding.js';
 import type { FeatureServices } from '../services.js';
+import { type Arrivals, type ArrivalsView, storeArrivals } from './chunk_arrivals.js';
 import type { ChunkProcessing } from './chunk_processing.js';
 import { chunkFailure, chunkStatus, intend, type Uploadable, type UploadView, uploadChunk } from './chunk_upload.js';
 import { type DeviceStreamRef, deviceStream } from './device_streams.js';
@@ -61,6 +62,28 @@ export async function uploadDeviceChunk(
   const upload = await uploadChunk(services, found, takeBody);
   services.device_activity.chunkUploaded(who.device_id, chunk_id);
   return upload;
+}
+
+/** Stores chunks of a device's stream that came with their bytes, and ends it where an end came along. */
+export async function storeDeviceChunks(
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics' | 'runtime'> & {
+    device_activity: DeviceActivity;
+    processing: ChunkProcessing;
+  },
+  who: DeviceIdentity,
+  { chunks, end_ms, upload_started_at_ms, ...ref }: DeviceStreamRef & Arrivals,
+): Promise<ArrivalsView> {
+  const { stream_id, fences, terms } = await deviceStream(services, who, ref);
+  const { source_id } = terms;
+  const { view, stored } = await storeArrivals(
+    services,
+    { stream_id, source_id, fences },
+    { chunks, end_ms, upload_started_at_ms },
+  );
+  for (const chunk_id of stored) services.device_activity.chunkUploaded(who.device_id, chunk_id);
+  if (end_ms !== undefined && view.end_error === undefined)
+    services.device_activity.streamEnded(who.device_id, stream_id);
+  return view;
 }
 
 /** Reads a chunk of the device. */

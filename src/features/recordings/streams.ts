@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { STREAMS, streamIndexOf } from '../../../actors/recordings/stream.js';
-import type { Stream } from '../../../actors/recordings/stream_state.js';
+import { chunkCount, type Stream } from '../../../actors/recordings/stream_state.js';
 import { type Page, type PageQuery, type Position, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import type { capturedAt } from '../../access/request_schemas.js';
@@ -184,7 +184,7 @@ async function streamView(services: Pick<FeatureServices, 'actors'>, changed: St
     created_at: new Date(stream.created_at_ms).toISOString(),
     source_device_id: stream.recorder?.device_id ?? null,
     ...(stream.end_ms === null ? {} : { end_ms: stream.end_ms }),
-    chunks: stream.chunks,
+    chunks: chunkCount(stream),
     stored_chunks: stream.stored_chunks,
     stored_bytes: stream.stored_bytes,
     last_stored_at: stream.last_stored_at_ms === undefined ? null : new Date(stream.last_stored_at_ms).toISOString(),

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../domain/limits.js';
 import { AccountConcurrencyLimiter } from '../../edge/admission/account_concurrency.js';
+import { BodyBudget } from '../../edge/admission/body_budget.js';
 import {
   type DescriptorPlan,
   descriptorLimit,
@@ -18,6 +19,7 @@ export type AdmissionServices = {
   overload: Overload;
   rates: RateLimits;
   account_concurrency: AccountConcurrencyLimiter;
+  body_budget: BodyBudget;
 };
 
 export function startOverload({ settings, shutdown }: Start, metrics: Metrics): Overload {
@@ -44,6 +46,7 @@ export function openAdmission(
   return {
     rates: new RateLimits(limits, { on: settings.rate_limits, shared }),
     account_concurrency: new AccountConcurrencyLimiter(metrics),
+    body_budget: new BodyBudget(),
   };
 }
 

@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
-import { type ListedChunk, type StreamMessage, stream } from '../../../actors/recordings/stream.js';
-import { type Chunk, type ChunkIntent, chunkKey, type Stream } from '../../../actors/recordings/stream_state.js';
-import { chunkId, makeId } from '../../../src/domain/ids.js';
+import { type StreamMessage, stream } from '../../../actors/recordings/stream.js';
+import type { ArrivalReply } from '../../../actors/recordings/stream_arrivals.js';
+import type { ListedChunk } from '../../../actors/recordings/stream_chunks.js';
+import {
+  type Chunk,
+  type ChunkIntent,
+  chunkCount,
+  chunkKey,
+  type Stream,
+} from '../../../actors/recordings/stream_state.js';
+import { chunkId, makeId, streamOfChunk } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { encodeStored } from '../../../src/engine/store/codec.js';
@@ -11,6 +19,7 @@ import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../../fixture
 
 const ID = makeId({ partition: 7, now_ms: START_MS, random: new Uint8Array(5) });
 const kind = { kind: stream, self: ID };
+const numberIn = (chunk_id: string) => streamOfChunk(chunk_id)?.number as number;
 const TOUCH_MS = LIMITS.touch_every_ms;
 const LIFE_MS = LIMITS.intent_life_ms;
 
@@ -653,6 +662,7 @@ t.test('H-024 an intent expires a day after its last repeat', async (t) => {
 type StreamStep =
   | { intend: number; sequence: number; start: number; length: number; size: number }
   | { repeat: number }
+  | { arrive: { ref: number; sequence: number; start: number; size: number }[]; reserved: boolean }
   | { stored: number }
   | { end: number; by: 'end' | 'register' }
   | { pass: number };
@@ -667,6 +677,15 @@ type Known = {
 };
 
 const small = fc.integer({ min: 0, max: 6 });
+/** `reserved`: under reserved numbers, and not under ones that anybody may have. */
+const arrivals = (ref: fc.Arbitrary<number>) =>
+  fc.record({
+    arrive: fc.array(fc.record({ ref, sequence: small, start: small, size: fc.integer({ min: 1, max: 2 }) }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+    reserved: fc.boolean(),
+  });
 /** Few references, so that repeats and conflicts meet; `wide` ones run into the limit of open intents. */
 function streamSteps(wide: boolean): fc.Arbitrary<StreamStep[]> {
   const ref = wide ? fc.integer({ min: 0, max: 150 }) : small;
@@ -680,6 +699,7 @@ function streamSteps(wide: boolean): fc.Arbitrary<StreamStep[]> {
   const step: fc.Arbitrary<StreamStep> = fc.oneof(
     { weight: wide ? 30 : 8, arbitrary: intent },
     { weight: 4, arbitrary: fc.record({ repeat: fc.nat() }) },
+    { weight: wide ? 1 : 4, arbitrary: arrivals(ref) },
     { weight: 4, arbitrary: fc.record({ stored: wide ? fc.integer({ min: 0, max: 90 }) : small }) },
     {
       weight: 1,
@@ -703,16 +723,22 @@ function playStream(steps: StreamStep[]): { most_open: number } {
   let end_ms: number | null = null;
   let most_open = 0;
   const living = () => [...known.values()].filter(({ status }) => status !== 'expired');
-  const announce = (intent: ChunkIntent) => {
+  const isWelcome = (intent: ChunkIntent): 'known' | 'new' | 'no' => {
     const before = known.get(intent.source_chunk_ref);
     const same = before !== undefined && contentOf(before.intent) === contentOf(intent);
-    const lives = before !== undefined && before.status !== 'expired';
+    if (before !== undefined && !same) return 'no';
+    if (before !== undefined && before.status !== 'expired') return 'known';
     const free = !living().some(
       ({ intent: other }) => other.sequence === intent.sequence && other.source_chunk_ref !== intent.source_chunk_ref,
     );
-    const within = end_ms === null || intent.source_end_ms <= end_ms;
+    return free && (end_ms === null || intent.source_end_ms <= end_ms) ? 'new' : 'no';
+  };
+  const announce = (intent: ChunkIntent) => {
+    const before = known.get(intent.source_chunk_ref);
+    const lives = before !== undefined && before.status !== 'expired';
     const room = living().filter(({ status }) => status === 'open').length < LIMITS.open_intents_max;
-    const welcome = (before === undefined || same) && (lives || (free && within && room));
+    const place = isWelcome(intent);
+    const welcome = place === 'known' || (place === 'new' && room);
     const { reply } = played.send({ type: 'intend', intent, content: contentOf(intent) });
     if (isRefusal(reply) === welcome) throw new Error(`an intent is refused: ${!welcome} expected`);
     if (isRefusal(reply) || !('chunk' in reply)) return;
@@ -720,7 +746,7 @@ function playStream(steps: StreamStep[]): { most_open: number } {
     if (before !== undefined && before.chunk_id !== chunk_id) throw new Error('another chunk id');
     if (status !== (before?.status === 'stored' ? 'stored' : 'awaiting_upload'))
       throw new Error(`answered as ${status}`);
-    const number = before?.number ?? known.size + 1;
+    const number = numberIn(chunk_id);
     const noted = !lives || played.now_ms >= before.noted_ms + TOUCH_MS;
     const noted_ms = noted ? played.now_ms : before.noted_ms;
     known.set(intent.source_chunk_ref, {
@@ -731,8 +757,44 @@ function playStream(steps: StreamStep[]): { most_open: number } {
       noted_ms,
     });
   };
+  const arrive = (intents: ChunkIntent[], reserved: boolean) => {
+    const { first } = played.ask<{ first: number }>({ type: 'reserve_numbers', count: 16 });
+    let free = first + intents.length;
+    let numbers = intents.map((_, index) => (reserved ? first + index : index + 1));
+    for (let tries = 0; tries < 3; tries++) {
+      const chunks = intents.map((intent, index) => ({
+        ...{ intent, content: contentOf(intent), upload_started_at_ms: played.now_ms },
+        number: numbers[index] as number,
+      }));
+      const { outcomes } = played.ask<ArrivalReply>({ type: 'store_chunks', chunks });
+      if (!outcomes.some((outcome) => 'misplaced' in outcome)) return outcomes;
+      numbers = outcomes.map((outcome, index) =>
+        'misplaced' in outcome ? (outcome.number ?? free++) : (numbers[index] as number),
+      );
+    }
+    throw new Error('misplaced again');
+  };
   for (const step of steps) {
-    if ('pass' in step) {
+    if ('arrive' in step) {
+      const intents = step.arrive.map(({ ref, sequence, start, size }) =>
+        intentOf({
+          ...{ source_chunk_ref: `ref ${ref}`, sequence, size_bytes: size },
+          ...{ source_start_ms: start, publication_start_ms: start, source_end_ms: start + 1 },
+        }),
+      );
+      for (const [index, outcome] of arrive(intents, step.reserved).entries()) {
+        const intent = intents[index] as ChunkIntent;
+        const before = known.get(intent.source_chunk_ref);
+        const welcome = isWelcome(intent) !== 'no';
+        if ('refusal' in outcome === welcome) throw new Error(`a chunk is refused: ${!welcome} expected`);
+        if (!('chunk' in outcome)) continue;
+        const { chunk_id } = outcome.chunk;
+        if (before !== undefined && before.chunk_id !== chunk_id) throw new Error('another chunk id');
+        if (outcome.is_new !== (before?.status !== 'stored')) throw new Error('stored twice');
+        const number = numberIn(chunk_id);
+        known.set(intent.source_chunk_ref, { intent, number, chunk_id, status: 'stored', noted_ms: played.now_ms });
+      }
+    } else if ('pass' in step) {
       played.pass(step.pass);
       for (const chunk of known.values()) {
         if (chunk.status === 'open' && played.now_ms >= chunk.noted_ms + LIFE_MS) chunk.status = 'expired';
@@ -783,7 +845,7 @@ function checkStream(
     played.effects.filter((effect) => effect.effect === 'append_event').length === (end_ms === null ? 1 : 2),
     'events',
   );
-  must(state.chunks === known.size && chunks.size === known.size, 'chunks are counted wrongly');
+  must(chunkCount(state) === known.size && chunks.size === known.size, 'chunks are counted wrongly');
   must(state.open.length <= LIMITS.open_intents_max, 'too many are open');
   const sequences = new Set<number>();
   let open = 0;
@@ -792,7 +854,7 @@ function checkStream(
   const kept = played.records('kept');
   let first_due_ms = Number.POSITIVE_INFINITY;
   for (const { intent, number, chunk_id, status, noted_ms } of known.values()) {
-    const chunk = chunks.get(chunkKey(number)); // numbers of the model are dense, from 1
+    const chunk = chunks.get(chunkKey(number));
     must(chunk?.chunk_id === chunk_id && chunk_id === chunkId(ID, number), 'another number');
     must(chunk?.status === (status === 'open' ? 'awaiting_upload' : status), `${chunk?.status}, not ${status}`);
     if (status === 'expired') continue;
@@ -818,7 +880,7 @@ function checkStream(
   must(bytes <= 4_000, `a snapshot of ${bytes} bytes`);
 }
 
-t.test('H-019 H-020 H-021 in any play a stream keeps its promises', async (t) => {
+t.test('C-122 C-123 H-019 H-020 H-021 in any play a stream keeps its promises', async (t) => {
   checkPlays(t, { plays: streamSteps(false), runs: 1_000 }, playStream);
 });
 
@@ -838,6 +900,14 @@ t.test('a stream answers every message in every state, and lists all chunks in t
     number.map(stored),
     number.map((number) => ({ type: 'chunk' as const, number })),
     fc.array(ref).map((refs) => ({ type: 'chunks_of_refs' as const, refs })),
+    fc.integer({ min: 1, max: 3 }).map((count) => ({ type: 'reserve_numbers' as const, count })),
+    fc.array(fc.tuple(ref, number, number), { maxLength: 3 }).map((given) => ({
+      type: 'store_chunks' as const,
+      chunks: given.map(([source_chunk_ref, sequence, number]) => {
+        const intent = intentOf({ source_chunk_ref, sequence });
+        return { intent, content: contentOf(intent), number: number + 1, upload_started_at_ms: START_MS };
+      }),
+    })),
     number.map((by) => end(1_000 + by)),
     fc.option(number).map(register),
     fc.constantFrom<StreamMessage>({ type: 'view' }, { type: 'expire_intents' }),
@@ -874,7 +944,7 @@ t.test('a stream answers every message in every state, and lists all chunks in t
       listed.push(...page.chunks);
     }
     const starts = listed.map(({ source_start_ms }) => source_start_ms);
-    if (listed.length !== played.state.chunks || starts.some((start, index) => start < (starts[index - 1] ?? 0))) {
+    if (listed.length !== chunkCount(played.state) || starts.some((start, index) => start < (starts[index - 1] ?? 0))) {
       throw new Error('listed otherwise');
     }
   });

@@ -1,0 +1,255 @@
+import { chunkId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { type Refusal, refuse } from '../../src/domain/refusals.js';
+import {
+  type Decision,
+  DONE,
+  type DoneDecision,
+  type Effect,
+  type Facts,
+  messagesOf,
+  type RangeQuery,
+  type RecordQuery,
+} from '../actor.js';
+import { keptChunk } from './stream_expiry.js';
+import { checkedEffects, dueEffects, type Transcribes } from './stream_processing.js';
+import {
+  type Chunk,
+  type ChunkIntent,
+  type ChunkResult,
+  type ChunkStatus,
+  chunkKey,
+  hasExpired,
+  keptStream,
+  noStream,
+  type OpenIntent,
+  putChunk,
+  type Stream,
+} from './stream_state.js';
+
+/** Collections `refs` (by source_chunk_ref) and `sequences` (by sequence). */
+export type ChunkPointer = { number: number; content: string };
+
+export type ListedChunk = Chunk & { order: number; member: string };
+const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
+
+/** Chunks that are announced first and whose bytes come later. */
+export const chunkMessages = messagesOf<Stream>()({
+  intend: {
+    records: ({ intent }: Intended) => intentRecords(intent),
+    decide: keptStream((state, intended: Intended, facts) => intend(state, intended, facts)),
+  },
+
+  chunk: {
+    reads: true,
+    records: chunkRecord,
+    decide: keptStream((state, { number }: { number: number }, facts) => {
+      const chunk = facts.record<Chunk>('chunks', chunkKey(number));
+      return { reply: chunk === undefined ? NO_CHUNK : { chunk, stream: state } };
+    }),
+  },
+
+  chunks_of_refs: {
+    records: ({ refs }: { refs: string[] }) => refs.map((id) => ({ collection: 'refs', id })),
+    decide: keptStream((_, { refs }: { refs: string[] }, facts) => {
+      const numbers = refs.flatMap((ref): [string, number][] => {
+        const pointer = facts.record<ChunkPointer>('refs', ref);
+        return pointer === undefined ? [] : [[ref, pointer.number]];
+      });
+      return { reply: { numbers: Object.fromEntries(numbers) } };
+    }),
+  },
+
+  list_chunks: {
+    records: ({ range }: { range: RangeQuery }) => [{ collection: 'chunks', range }],
+    decide: keptStream((state, _: { range: RangeQuery }, facts) => {
+      const rows = facts.range<Chunk>('chunks');
+      const chunks: ListedChunk[] = rows.map(({ id, order, value }) => ({ ...value, order, member: id }));
+      return { reply: { chunks, stream: state } };
+    }),
+  },
+
+  /** The bytes lie in the blob store, synced, of this size and hash. */
+  stored: {
+    records: chunkRecord,
+    decide: keptStream((state, stored: StoredBytes, facts) => store(state, stored, facts)),
+  },
+
+  expire_intents: {
+    records: (_: unknown, state) =>
+      (state?.open ?? []).map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })),
+    decide: (state, _: unknown, facts): DoneDecision<Stream> =>
+      state === null ? { reply: noStream(state) } : expire(state, facts),
+  },
+});
+
+type ChunkReply = { chunk: Chunk; stream: Stream };
+
+/** `result`: what checking its audio gave, where it was checked before it is stored. */
+export type UploadedBytes = { upload_started_at_ms: number; result?: ChunkResult | undefined };
+type StoredBytes = UploadedBytes & { number: number; transcribes?: Transcribes | undefined };
+
+/**
+ * `content`: a digest over the intent's fields, by which a repeat is known; `content_before`: one without those that
+ * intents did not have at first, where it says some, by which a repeat of one from then is.
+ */
+export type Intended = { intent: ChunkIntent; content: string; content_before?: string };
+
+/** The records that tell whether a chunk is known and its sequence free. */
+export function intentRecords({ source_chunk_ref, sequence }: ChunkIntent): RecordQuery[] {
+  return [
+    { collection: 'refs', id: source_chunk_ref, expected: 'absent' },
+    { collection: 'sequences', id: String(sequence), expected: 'absent' },
+  ];
+}
+
+function chunkRecord({ number }: { number: number }): RecordQuery[] {
+  return [{ collection: 'chunks', id: chunkKey(number) }];
+}
+
+/** A place for a chunk's bytes: one that stands already, or a new one. */
+function intend(stream: Stream, intended: Intended, facts: Facts): Decision<Stream, ChunkReply> {
+  const { intent, content } = intended;
+  const known = facts.record<ChunkPointer>('refs', intent.source_chunk_ref);
+  const holder = facts.record<ChunkPointer>('sequences', String(intent.sequence));
+  if (known !== undefined && !hasContent(known, intended)) return { reply: OTHER_CONTENT };
+  const open = stream.open.find(({ number }) => number === known?.number);
+  if (known !== undefined && (open !== undefined || holder?.number === known.number))
+    return intendAgain(stream, { number: known.number, open, intent }, facts);
+  const number = known?.number ?? stream.chunks + 1;
+  const refused = mayAdd(stream, { intent, number, holder, is_announced: true });
+  if (refused !== null) return { reply: refused };
+  // From here on it succeeds.
+  const { now_ms } = facts;
+  const chunk = chunkOf(stream, { number, intent, status: 'awaiting_upload' }, facts);
+  const pointer: ChunkPointer = { number, content };
+  const next: Stream = {
+    ...stream,
+    chunks: Math.max(stream.chunks, number),
+    open: [...stream.open, { number, end_ms: intent.source_end_ms, asked_at_ms: now_ms }],
+  };
+  const effects: Effect[] = [
+    putChunk(number, chunk),
+    { effect: 'put_record', collection: 'sequences', id: String(intent.sequence), value: pointer },
+  ];
+  if (known === undefined)
+    effects.push({ effect: 'put_record', collection: 'refs', id: intent.source_chunk_ref, value: pointer });
+  if (stream.open.length === 0) effects.push(expireLater(now_ms + LIMITS.intent_life_ms));
+  return { reply: { chunk, stream: next }, next, effects };
+}
+
+/** The same intent again: an open one gets a new deadline. */
+function intendAgain(
+  stream: Stream,
+  { number, open, intent }: { number: number; open: OpenIntent | undefined; intent: ChunkIntent },
+  facts: Facts,
+): Decision<Stream, ChunkReply> {
+  const chunk = chunkOf(stream, { number, intent, status: open === undefined ? 'stored' : 'awaiting_upload' }, facts);
+  const { now_ms } = facts;
+  if (open === undefined || now_ms < open.asked_at_ms + LIMITS.touch_every_ms) return { reply: { chunk, stream } };
+  const touched = { ...open, asked_at_ms: now_ms };
+  const next = { ...stream, open: stream.open.map((other) => (other === open ? touched : other)) };
+  return { reply: { chunk, stream: next }, next };
+}
+
+export const OTHER_CONTENT = refuse('CONFLICT', 'This source_chunk_ref is registered with other content.');
+
+/** Whether a known chunk was announced with this content. */
+export function hasContent(known: ChunkPointer, { content, content_before }: Intended): boolean {
+  return known.content === content || known.content === content_before;
+}
+
+/** `holder`: who has its sequence. `is_announced`: its bytes come later. */
+type NewChunk = { intent: ChunkIntent; number: number; holder: ChunkPointer | undefined; is_announced: boolean };
+
+/** Null when a new chunk of this intent may be added. */
+export function mayAdd(stream: Stream, { intent, number, holder, is_announced }: NewChunk): Refusal | null {
+  if (holder !== undefined) return refuse('CONFLICT', 'This sequence belongs to another chunk of the stream.');
+  if (stream.end_ms !== null && intent.source_end_ms > stream.end_ms)
+    return refuse('CONFLICT', `The chunk ends past the stream's end_ms of ${stream.end_ms}.`);
+  if (is_announced && stream.open.length >= LIMITS.open_intents_max)
+    return refuse('TOO_MANY_REQUESTS', 'Too many chunks of this stream await their upload.', { retry_after_s: 5 });
+  return number > LIMITS.chunks_per_stream_max ? NO_MORE_CHUNKS : null;
+}
+
+export const NO_MORE_CHUNKS = refuse('CONFLICT', 'The stream holds no more chunks.');
+
+export function chunkOf(
+  stream: Stream,
+  { number, intent, status }: { number: number; intent: ChunkIntent; status: ChunkStatus },
+  { now_ms }: Facts,
+): Chunk {
+  return {
+    ...intent,
+    chunk_id: chunkId(stream.id, number),
+    status,
+    registered_at_ms: now_ms,
+    upload_started_at_ms: null,
+    stored_at_ms: null,
+  };
+}
+
+function store(
+  stream: Stream,
+  { number, transcribes, ...uploaded }: StoredBytes,
+  facts: Facts,
+): Decision<Stream, ChunkReply> {
+  const chunk = facts.record<Chunk>('chunks', chunkKey(number));
+  if (chunk === undefined) return { reply: NO_CHUNK };
+  if (chunk.status === 'stored') return { reply: { chunk, stream } };
+  if (hasExpired(chunk)) return { reply: { chunk, stream } };
+  if (chunk.status === 'expired')
+    return { reply: refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.') };
+  const stored = storedChunk(stream, { number, chunk, uploaded }, facts);
+  const { next, effects } = checkedEffects(stored.next, [stored.chunk], transcribes);
+  return {
+    reply: { chunk: stored.chunk, stream: next },
+    next,
+    effects: [...stored.effects, ...effects, ...dueEffects(stream, next, facts.self)],
+  };
+}
+
+/** The stream with a chunk that is stored now, beside what tells its transcript and the index of what is due. */
+export function storedChunk(
+  stream: Stream,
+  { number, chunk, uploaded }: { number: number; chunk: Chunk; uploaded: UploadedBytes },
+  { now_ms }: Facts,
+): { chunk: Chunk; next: Stream; effects: Effect[] } {
+  const { upload_started_at_ms, result } = uploaded;
+  const came: Chunk = { ...chunk, status: 'stored', upload_started_at_ms, stored_at_ms: now_ms };
+  const stored: Chunk = result === undefined ? came : { ...came, result };
+  const { next, effects } = keptChunk(stream, stored, number, {
+    stored_chunks: stream.stored_chunks + 1,
+    stored_bytes: stream.stored_bytes + chunk.size_bytes,
+    stored_until_ms: Math.max(stream.stored_until_ms, chunk.source_end_ms),
+    last_stored_at_ms: now_ms,
+    open: stream.open.filter((open) => open.number !== number),
+    unprocessed: stream.unprocessed + (result === undefined ? 1 : 0),
+  });
+  const waiting = { collection: 'unprocessed', id: chunkKey(number), value: { tries: 0 }, order: now_ms };
+  const put = putChunk(number, stored);
+  if (result !== undefined) return { chunk: stored, next, effects: [put, ...effects] };
+  return { chunk: stored, next, effects: [put, { effect: 'put_record', ...waiting }, ...effects] };
+}
+
+/** Frees the places of intents whose bytes never came. */
+function expire(stream: Stream, facts: Facts): DoneDecision<Stream> {
+  const due = (open: OpenIntent) => facts.now_ms >= open.asked_at_ms + LIMITS.intent_life_ms;
+  const left = stream.open.filter((open) => !due(open));
+  const effects: Effect[] = [];
+  for (const { number } of stream.open.filter(due)) {
+    const chunk = facts.record<Chunk>('chunks', chunkKey(number));
+    if (chunk === undefined) throw new Error(`open intent ${number} has no chunk`);
+    effects.push(
+      { effect: 'delete_record', collection: 'sequences', id: String(chunk.sequence) },
+      putChunk(number, { ...chunk, status: 'expired' }),
+    );
+  }
+  const next_at_ms = Math.min(...left.map((open) => open.asked_at_ms)) + LIMITS.intent_life_ms;
+  if (left.length > 0) effects.push(expireLater(next_at_ms));
+  return { reply: DONE, next: { ...stream, open: left }, effects };
+}
+
+function expireLater(at_ms: number): Effect {
+  return { effect: 'schedule_reminder', name: 'expire_intents', at_ms, message: { type: 'expire_intents' } };
+}
