@@ -137,6 +137,7 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
         account: [account_id, email],
         account_id: [account_id, randomUUID()],
         chunk_id: [intent.chunk_id],
+        bytes: [AUDIO.toString('base64'), 'bm8='],
         source_id: [source.id],
         workspace_id: [workspace.id],
         invitation_id: [invitation.id],

@@ -8,7 +8,7 @@ import type { Email } from '../../actors/emails/email.js';
 import type { AuthSession } from '../../actors/oauth/auth_session.js';
 import { type Grant, grantIndex, isLive } from '../../actors/oauth/grant.js';
 import { PROCESSING_INDEX } from '../../actors/recordings/stream_processing.js';
-import { type Chunk, chunkKey, type Stream } from '../../actors/recordings/stream_state.js';
+import { type Chunk, chunkCount, chunkKey, type Stream } from '../../actors/recordings/stream_state.js';
 import { chunkId, PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/domain/permissions.js';
@@ -364,14 +364,15 @@ export class Checker {
   }
 
   #checkStreams(): void {
-    const { registered, ends, intents, stored, processed } = this.#ledger;
+    const { registered, ends, intents, puts, stored, processed } = this.#ledger;
     const chunks = new Map<string, Map<string, Chunk>>();
     for (const [id, stream] of this.#all('stream')) {
       const own = this.#records<Chunk>(id, 'chunks');
       chunks.set(id, own);
       const with_bytes = [...own.values()].filter(({ status }) => status === 'stored');
       const { end_ms } = stream;
-      this.#must(stream.chunks === own.size, `stream ${id} counts ${stream.chunks} chunks of ${own.size}`);
+      const counted = chunkCount(stream);
+      this.#must(counted === own.size, `stream ${id} counts ${counted} chunks of ${own.size}`);
       this.#must(
         stream.stored_chunks === with_bytes.length,
         `stream ${id} counts ${stream.stored_chunks} stored chunks of ${with_bytes.length}`,
@@ -431,6 +432,14 @@ export class Checker {
     for (const { stream_id, number } of stored) {
       const chunk = chunks.get(stream_id)?.get(chunkKey(number));
       this.#must(chunk?.status === 'stored', `chunk ${number} of ${stream_id} was stored and is ${chunk?.status}`);
+    }
+    for (const [stream_id, numbers] of puts) {
+      for (const [number, contents] of numbers) {
+        const chunk = chunks.get(stream_id)?.get(chunkKey(number));
+        const pointer = this.#records<{ content: string }>(stream_id, 'refs').get(chunk?.source_chunk_ref ?? '');
+        const own = chunk === undefined || (contents.size === 1 && contents.has(pointer?.content ?? ''));
+        this.#must(own, `bytes of another chunk were written under ${number} of ${stream_id}`);
+      }
     }
     for (const { stream_id, number, token, status } of processed) {
       const { result, processed_by } = chunks.get(stream_id)?.get(chunkKey(number)) ?? {};

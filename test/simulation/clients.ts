@@ -7,7 +7,8 @@ import type { Claim, ClaimMessage } from '../../actors/devices/claim.js';
 import type { DeviceMessage } from '../../actors/devices/device.js';
 import type { EmailMessage } from '../../actors/emails/email.js';
 import type { StreamMessage } from '../../actors/recordings/stream.js';
-import type { Chunk, ChunkIntent, Stream } from '../../actors/recordings/stream_state.js';
+import type { ArrivalReply } from '../../actors/recordings/stream_arrivals.js';
+import { type Chunk, type ChunkIntent, chunkCount, type Stream } from '../../actors/recordings/stream_state.js';
 import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';
 import type { Entitlement } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -30,6 +31,7 @@ const RETRY_MAX_MS = 900;
 /** The answer got lost between the server and its client. */
 const ANSWER_LOST = 0.03;
 const LOST = refuse('UNAVAILABLE', 'No answer came.');
+const ARRIVAL_TRIES_MAX = 4;
 const CHUNK_MS = 1_000;
 const MEMBERS_SHARE = 0.85;
 const HOSTS_SHARE = 0.9;
@@ -54,7 +56,8 @@ export const ABOUTS = ['devices', 'workspaces', 'endpoints', 'sessions'] as cons
 export type About = (typeof ABOUTS)[number];
 
 type KnownIntent = { intent: ChunkIntent; content: string; number: number | null };
-type KnownStream = { stream_id: string; device_id: string; intents: KnownIntent[] };
+/** `numbers`: reserved for chunks that come with their bytes, and not used yet. */
+type KnownStream = { stream_id: string; device_id: string; intents: KnownIntent[]; numbers: number[] };
 
 /** Users, staff and devices: they do what a client of the routes does, knowing no more than they were told. */
 export class Clients {
@@ -118,7 +121,8 @@ export class Clients {
     if (roll < 48 && this.#bindings.length > 0) return this.#remove();
     if (roll < 54 && this.#bindings.length > 0) return this.#register();
     if (this.#streams.length === 0) return this.#claims.length > 0 ? this.#redeem() : this.#claim(account_id);
-    if (roll < 76) return this.#intend();
+    if (roll < 68) return this.#intend();
+    if (roll < 76) return this.#arrive();
     if (roll < 87) return this.#store();
     if (roll < 90) return this.#work();
     if (roll < 95) return this.#list();
@@ -393,13 +397,12 @@ export class Clients {
     ledger.registered.push({ epoch, ref, stream_id });
     if (message.end_ms !== null) ledger.ends.push({ stream_id, end_ms: message.end_ms });
     if (!this.#streams.some((known) => known.stream_id === stream_id))
-      this.#streams.push({ stream_id, device_id, intents: [] });
+      this.#streams.push({ stream_id, device_id, intents: [], numbers: [] });
   }
 
   /** A new intent, one that was sent before, one with other content, or one of a sequence that may be taken. */
-  async #intend(): Promise<void> {
-    const { random, ledger } = this.#parts;
-    const stream = random.pick(this.#streams.slice(-3));
+  #drawIntent(stream: KnownStream): KnownIntent {
+    const { random } = this.#parts;
     const again = stream.intents.length > 0 && random.chance(0.4) ? random.pick(stream.intents) : null;
     let known = again;
     if (known === null || random.chance(0.2)) {
@@ -418,6 +421,13 @@ export class Clients {
       known = { intent, content: JSON.stringify(intent), number: null };
       stream.intents.push(known);
     }
+    return known;
+  }
+
+  async #intend(): Promise<void> {
+    const { random, ledger } = this.#parts;
+    const stream = random.pick(this.#streams.slice(-3));
+    const known = this.#drawIntent(stream);
     const { intent, content } = known;
     // A device that did not wait for its answer, and one that went mad.
     const asks = random.chance(0.2) ? random.pick([2, 2, 3, 80]) : 1;
@@ -432,6 +442,60 @@ export class Clients {
       const { chunk_id, status } = reply.chunk;
       ledger.intents.push({ stream_id: stream.stream_id, ref: intent.source_chunk_ref, content, chunk_id, status });
       known.number = streamOfChunk(chunk_id)?.number ?? null;
+    }
+  }
+
+  /** Chunks that come with their bytes, some once more or from two processes at once, with or without an end. */
+  async #arrive(): Promise<void> {
+    const { random } = this.#parts;
+    const stream = random.pick(this.#streams.slice(-3));
+    const count = 1 + random.below(4);
+    const known = Array.from({ length: count }, () => this.#drawIntent(stream));
+    const end_ms = random.chance(0.05) ? CHUNK_MS * random.below(9) : null;
+    const asks = random.chance(0.2) ? 2 : 1;
+    await Promise.all(Array.from({ length: asks }, () => this.#sendArrivals(stream, { known, end_ms })));
+  }
+
+  async #sendArrivals(
+    { stream_id, numbers }: KnownStream,
+    { known, end_ms }: { known: KnownIntent[]; end_ms: number | null },
+  ): Promise<void> {
+    const { random, ledger, now } = this.#parts;
+    const address = { kind: 'stream', id: stream_id };
+    let places: (number | null)[] = known.map(() => null);
+    for (let tries = 0; tries < ARRIVAL_TRIES_MAX; tries++) {
+      while (numbers.length < known.length) {
+        const reserved = await this.#ask<{ first: number }>(address, { type: 'reserve_numbers', count: 4 });
+        if (isRefusal(reserved)) return;
+        numbers.push(...[0, 1, 2, 3].map((index) => reserved.first + index));
+      }
+      const chunks = known.map(({ intent, content }, index) => {
+        const number = places[index] ?? (numbers.shift() as number);
+        ledger.put({ stream_id, number, content });
+        const result = random.chance(0.7) ? { status: 'processed' as const, checked: true } : undefined;
+        return { intent, content, number, upload_started_at_ms: now(), result };
+      });
+      const end = end_ms === null ? undefined : { end_ms, silent: false };
+      const reply = await this.#ask<ArrivalReply>(address, { type: 'store_chunks', chunks, end });
+      if (isRefusal(reply)) return;
+      ledger.acknowledge('store_chunks');
+      places = reply.outcomes.map((outcome, index) =>
+        'misplaced' in outcome ? outcome.number : (chunks[index] as { number: number }).number,
+      );
+      if (reply.outcomes.some((outcome) => 'misplaced' in outcome)) continue;
+      if (end_ms !== null && reply.end_refusal === null) ledger.ends.push({ stream_id, end_ms });
+      for (const [index, outcome] of reply.outcomes.entries()) {
+        if (!('chunk' in outcome)) continue;
+        const one = known[index] as KnownIntent;
+        one.number = streamOfChunk(outcome.chunk.chunk_id)?.number ?? null;
+        ledger.stored.push({ stream_id, number: one.number as number });
+        const { chunk_id, status } = outcome.chunk;
+        ledger.intents.push({
+          ...{ stream_id, ref: one.intent.source_chunk_ref, content: one.content },
+          ...{ chunk_id, status },
+        });
+      }
+      return;
     }
   }
 
@@ -515,10 +579,10 @@ export class Clients {
     if (isRefusal(listed)) return;
     const { chunks, stream } = listed;
     const stored = chunks.filter(({ status }) => status === 'stored').length;
-    const same = chunks.length === stream.chunks && stored === stream.stored_chunks;
+    const same = chunks.length === chunkCount(stream) && stored === stream.stored_chunks;
     ledger.mustHold(
       same,
-      `${chunks.length} chunks, ${stored} stored, are listed of ${stream.chunks}, ${stream.stored_chunks} stored`,
+      `${chunks.length} chunks, ${stored} stored, are listed of ${chunkCount(stream)}, ${stream.stored_chunks} stored`,
     );
     ledger.acknowledge('list_chunks');
   }
