@@ -4,6 +4,7 @@ import { findRedisProgram } from '../../dist/src/engine/process/redis_program.js
 import { chartText } from './chart.mjs';
 import { can_pin, pinLoad } from './processes.mjs';
 import { reportText, tableText } from './report.mjs';
+import * as arrivals from './rows/arrivals.mjs';
 import * as chunk from './rows/chunk.mjs';
 import * as commits from './rows/commits.mjs';
 import * as growth from './rows/growth.mjs';
@@ -22,6 +23,7 @@ import * as turns from './rows/turns.mjs';
 import * as webhooks from './rows/webhooks.mjs';
 
 const ROWS = {
+  arrivals,
   chunk,
   commits,
   reads,

@@ -114,6 +114,24 @@ export async function sendChunk({ pool, epoch }, stream, size = CHUNK_BYTES) {
   if (stored.status !== 'stored' || stored.sha256 !== sha256) throw new Error('a chunk was not stored as it was sent');
 }
 
+/** Several chunks with their bytes in one request. */
+export async function sendChunks({ pool, epoch }, stream, { size, chunks: count }) {
+  const chunks = Array.from({ length: count }, () => {
+    const sequence = stream.sequence++;
+    const { bytes, sha256 } = payload(sequence, size);
+    const start = sequence * 1000;
+    return {
+      ...{ source_chunk_ref: randomUUID(), sequence, source_start_ms: start, publication_start_ms: start },
+      ...{ source_end_ms: start + 1000, codec: 'pcm_s16le', container: 'wav', sha256, bytes },
+    };
+  });
+  const body = encodeCbor({ source_stream_ref: stream.source_stream_ref, binding_epoch: epoch, chunks });
+  const headers = { accept: 'application/cbor', 'content-type': 'application/cbor' };
+  const { items } = await answerOf(pool.request({ method: 'POST', path: '/device/chunks', headers, body }));
+  const is_stored = ({ sha256 }, index) => items[index].status === 'processed' && items[index].sha256 === sha256;
+  if (!chunks.every(is_stored)) throw new Error(`chunks were not stored as they were sent: ${JSON.stringify(items)}`);
+}
+
 async function answerOf(asked) {
   const { statusCode, body } = await asked;
   const decoded = decodeCbor(Buffer.from(await body.arrayBuffer()));

@@ -5,7 +5,8 @@ import { z } from 'zod';
  * where there are none.
  */
 export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || isFlat(value)) return value;
+  // Of bytes each would be looked at as a member.
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || isFlat(value)) return value;
   const inner = innermost(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     const element = inner.element as z.ZodType;
