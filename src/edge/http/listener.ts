@@ -3,6 +3,7 @@ import type { FastifyContentTypeParser, FastifyError, FastifyInstance, FastifyRe
 import { RequestAdmission } from '../admission/request_admission.js';
 import { refuseUnread } from './body_arrival.js';
 import { bodyPieces } from './body_pieces.js';
+import { bodyInSlab } from './body_slabs.js';
 import { corsOf, mountPreflights } from './cors.js';
 import type { EdgeServices } from './edge_services.js';
 import { isWorthLogging, refusalOf } from './error_refusals.js';
@@ -69,7 +70,7 @@ export function mount(
   });
 }
 
-/** Each row under the parser that takes its body: as bytes, in pieces, or not at all. */
+/** Each row under the parser that takes its body: as bytes, in pieces, in memory that is used again, or not at all. */
 function mountRoutes(app: FastifyInstance, parts: ListenerParts, routes: readonly Route[]): void {
   if (parts.kind.listener === 'public') mountPreflights(app, routes);
   const mountAll = (scope: FastifyInstance, rows: readonly Route[]) => {
@@ -86,8 +87,10 @@ function mountRoutes(app: FastifyInstance, parts: ListenerParts, routes: readonl
     done(null, body),
   );
   const [raw, in_pieces] = [routes.filter((row) => row.raw), routes.filter(({ takes }) => takes === 'json_pieces')];
-  const whole = routes.filter((row) => !raw.includes(row) && !in_pieces.includes(row));
+  const uploads = routes.filter(({ is_upload }) => is_upload);
+  const whole = routes.filter((row) => ![raw, in_pieces, uploads].some((apart) => apart.includes(row)));
   mountAll(app, whole);
   mountWith(async () => undefined, raw); // it stays where it is: the handler reads it
   mountWith(bodyPieces, in_pieces);
+  mountWith(bodyInSlab, uploads);
 }

@@ -6,6 +6,7 @@ import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
 import type { RequestAdmission } from '../admission/request_admission.js';
 import { authorize } from './authorization.js';
 import { announcedBytes, awaitBody, refuseUnread } from './body_arrival.js';
+import { releaseBody } from './body_slabs.js';
 import type { EdgeServices } from './edge_services.js';
 import { AWAY } from './error_refusals.js';
 import { NOT_FOUND } from './protocol_answers.js';
@@ -50,7 +51,9 @@ export class RouteHandler {
       config: { dialect, ...(cors && { cors }) },
       bodyLimit: body_bytes_max ?? this.#parts.kind.body_bytes_max,
       onRequest: (request, reply) => this.#admit({ request, reply }),
-      handler: (request, reply) => this.#handle({ request, reply }),
+      handler: this.#route.is_upload
+        ? (request, reply) => this.#handleUpload({ request, reply })
+        : (request, reply) => this.#handle({ request, reply }),
     });
   }
 
@@ -91,6 +94,15 @@ export class RouteHandler {
     } catch (error) {
       if (isRefused(error)) return sendRefusal(this.#as, ends, error.refusal);
       throw error;
+    }
+  }
+
+  /** Its body is memory that the next upload uses. */
+  async #handleUpload(ends: Exchange): Promise<unknown> {
+    try {
+      return await this.#handle(ends);
+    } finally {
+      if (Buffer.isBuffer(ends.request.body)) releaseBody(ends.request.body);
     }
   }
 

@@ -1,7 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import https from 'node:https';
 import t from 'tap';
 import { sha256Of } from '../../../kits/typescript/src/device_client.js';
 import { LIMITS } from '../../../src/domain/limits.js';
+import { encodeCbor } from '../../../src/engine/wire/cbor.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { TestSpool } from '../../fixtures/spool.js';
 
@@ -29,7 +31,7 @@ t.test('chunks that come with their bytes', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1' });
   t.teardown(() => spool.end());
   const ann = await TestAccount.open(spool, 'ann@x.test');
-  const { device, epoch } = await spool.boundDevice(ann.app);
+  const { device, epoch, device_id } = await spool.boundDevice(ann.app);
 
   const begin = async () => {
     const source_stream_ref = randomUUID();
@@ -178,6 +180,33 @@ t.test('chunks that come with their bytes', async (t) => {
     );
     t.match(await view(), { chunks: 6, stored_chunks: 6 });
     t.equal(await blobs(), 6);
+  });
+
+  await t.test('C-121 bodies that come at once, and after ones that broke off, are not mixed', async (t) => {
+    const { send, stream } = await begin();
+    const cutOff = () => {
+      const aborted = new AbortController();
+      const body = encodeCbor({ ...stream, chunks: [secondOf(99, { bytes: randomBytes(300_000) })] });
+      const sent = new Promise<void>((resolve) => {
+        const { key, cert, ca } = spool.credentialsOf(device_id);
+        const options = { method: 'POST', key, cert, ca, signal: aborted.signal };
+        const headers = { 'Content-Type': 'application/cbor', 'Content-Length': body.length };
+        const request = https.request(`${spool.device_url}/device/chunks`, { ...options, headers });
+        request.on('error', () => resolve());
+        request.write(body.subarray(0, 150_000), () => aborted.abort());
+      });
+      return sent;
+    };
+    const sent = Array.from({ length: 24 }, (_, index) =>
+      secondOf(index, { bytes: randomBytes(40_000 + index * 7_000), codec: 'x', container: 'y' }),
+    );
+    const answers = await Promise.all(
+      sent.flatMap((chunk, index) => (index % 3 === 0 ? [send([chunk]), cutOff().then(() => null)] : [send([chunk])])),
+    );
+    const items = answers.flatMap((answer) => answer?.items ?? []);
+    t.equal(items.length, sent.length);
+    for (const [index, { chunk_id }] of items.entries())
+      t.equal(await heard(chunk_id), sha256Of((sent[index] as Sent).bytes));
   });
 
   await t.test('C-121 in JSON the bytes are base64', async (t) => {

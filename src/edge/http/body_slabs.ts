@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import { errorCodes, type FastifyRequest } from 'fastify';
+
+/**
+ * Memory for bodies with chunks, which is used again. Allocated anew for each, bodies of hundreds of KiB would make the
+ * collector look through the whole heap every few hundred of them.
+ */
+
+const SLAB_BYTES_MIN = 64 * 1024;
+/** Kept for later bodies; more are let go of. */
+const KEPT_BYTES_MAX = 16 * 1_048_576; // ours: of 64 devices that send 256 KiB at a time
+
+const kept = new Map<number, ArrayBuffer[]>();
+let kept_bytes = 0;
+
+/** Reads a body whose length is announced, and at most that of its route; `releaseBody` ends its use. */
+export async function bodyInSlab(request: FastifyRequest, body: IncomingMessage): Promise<Buffer> {
+  const length = Number(request.headers['content-length']);
+  if (length > (request.routeOptions.bodyLimit ?? 0)) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+  const bytes = Buffer.from(takeSlab(length), 0, length);
+  try {
+    let at = 0;
+    // Destroyed with the body the connection could not answer any more.
+    for await (const piece of body.iterator({ destroyOnReturn: false })) at += (piece as Buffer).copy(bytes, at);
+    if (at !== length) throw new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH();
+    return bytes;
+  } catch (error) {
+    releaseBody(bytes);
+    throw Object.assign(error as Error, { statusCode: 400 }); // it broke off
+  }
+}
+
+/** Lets go of a body that nothing reads any more. */
+export function releaseBody(bytes: Buffer): void {
+  const slab = bytes.buffer as ArrayBuffer;
+  if (kept_bytes + slab.byteLength > KEPT_BYTES_MAX) return;
+  kept_bytes += slab.byteLength;
+  const of_size = kept.get(slab.byteLength);
+  if (of_size === undefined) kept.set(slab.byteLength, [slab]);
+  else of_size.push(slab);
+}
+
+/** Of the next power of two, so that slabs fit many bodies. */
+function takeSlab(length: number): ArrayBuffer {
+  const size = Math.max(SLAB_BYTES_MIN, 2 ** Math.ceil(Math.log2(Math.max(1, length))));
+  const slab = kept.get(size)?.pop();
+  if (slab === undefined) return new ArrayBuffer(size);
+  kept_bytes -= size;
+  return slab;
+}
