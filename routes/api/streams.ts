@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { listCursor } from '../../src/access/cursors.js';
-import { capturedAt, listLimit, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
+import { capturedAt, listLimit, timestamp, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { withSuggestedTitles } from '../../src/features/insights/stream_titles.js';
+import { findStreams, withDetails } from '../../src/features/insights/stream_titles.js';
 import {
   INTENT_FIELDS,
   intentAnswer,
@@ -25,7 +25,6 @@ import { READS_STREAMS, WRITES_STREAMS } from '../../src/features/recordings/str
 import {
   deleteStream,
   endStream,
-  listStreams,
   registerStream,
   retitleStream,
   streamShape,
@@ -34,10 +33,17 @@ import {
 import { accountRoute, type Route } from '../rows.js';
 
 const title = trimmedText(LIMITS.stream_title_chars_max).nullable();
+const DETAILS = ['title_suggested', 'speakers'] as const;
+const DETAILS_RULE = 'must be title_suggested or speakers, or both with a comma between them';
 const include = z
-  .enum(['title_suggested'], 'must be title_suggested')
+  .string()
   .optional()
-  .describe('With title_suggested: `title_suggested` and `first_line` as well.');
+  .transform((text) => (text === undefined ? [] : [...new Set(text.split(','))]))
+  .pipe(z.array(z.enum(DETAILS, DETAILS_RULE)))
+  .meta({ type: 'string' })
+  .describe(
+    'What else is shown, separated by commas. title_suggested: `title_suggested` and `first_line`; speakers: `speakers`.',
+  );
 const paging = { limit: listLimit, cursor: listCursor };
 
 /** The account's side of streams and their audio. Rule K-003; docs/choices.md, "Recordings". */
@@ -45,7 +51,9 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams',
-    summary: 'Streams of the account, of one source or of one workspace, newest first.',
+    summary: 'Streams of the account, of one source, person or workspace, newest first.',
+    notes:
+      "A page may be short where few of many pass; the list is at its end when `cursor` is null. With contact_id the permission turns:read is needed, and the streams are the account's own.",
     credential: 'account',
     permission: READS_STREAMS,
     query: z
@@ -55,6 +63,9 @@ export const STREAM_ROUTES: readonly Route[] = [
         workspace_id: uuid
           .optional()
           .describe('Streams of this workspace, whoever recorded them. Not together with source_id.'),
+        contact_id: uuid.optional().describe('Only streams in which this contact speaks.'),
+        from: timestamp.optional().describe('Only streams that began at this time or later.'),
+        to: timestamp.optional().describe('Only streams that began before this time.'),
         include,
       })
       .refine(({ source_id, workspace_id }) => source_id === undefined || workspace_id === undefined, {
@@ -63,10 +74,7 @@ export const STREAM_ROUTES: readonly Route[] = [
       }),
     answer: pageShape(streamShape),
     refusals: ['NOT_FOUND'],
-    async handler({ services, who, query: { include: wanted, ...query } }) {
-      const page = await listStreams(services, who, query);
-      return wanted === undefined ? page : { ...page, items: await withSuggestedTitles(services, who, page.items) };
-    },
+    handler: ({ services, who, query }) => findStreams(services, who, query),
   }),
 
   accountRoute({
@@ -96,8 +104,8 @@ export const STREAM_ROUTES: readonly Route[] = [
     answer: streamShape,
     async handler({ services, who, params, query }) {
       const stream = await viewStream(services, who, params.id as string);
-      const [titled] = query.include === undefined ? [] : await withSuggestedTitles(services, who, [stream]);
-      return titled ?? stream;
+      const [detailed] = await withDetails(services, who, [stream], query.include);
+      return detailed ?? stream;
     },
   }),
 

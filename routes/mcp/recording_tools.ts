@@ -47,7 +47,11 @@ export const RECORDING_TOOLS: readonly Tool[] = [
     example: { limit: 25 },
     output: listShape(streamShape),
     handler: ({ services, who }, input) =>
-      listed(input.limit, (asked) => findStreams(services, who, { ...input, limit: asked }), streamOf),
+      listed(
+        input.limit,
+        (asked) => findStreams(services, who, { ...input, include: ['title_suggested'], limit: asked }),
+        streamOf,
+      ),
   }),
 
   tool({

@@ -1528,6 +1528,15 @@ export type Stream = {
   title_suggested?: string | null;
   /** Beside that: the first sentence of the summary of that conversation, or else of what was said. */
   first_line?: string | null;
+  /** With `include=speakers`: who speaks in its first three hours, in the order in which they begin, 12 at most; null without turns:read. */
+  speakers?: {
+    /** Such as S1; null where speakers are not told apart. */
+    speaker: string | null;
+    /** Who it is; null where nobody knows, and to other members of the workspace. */
+    contact_id: string | null;
+    /** The contact's name. */
+    name: string | null;
+  }[] | null;
 };
 
 export type StreamSummary = {
@@ -2466,9 +2475,9 @@ export type PublicApi = {
     path: { id: string };
     answer: undefined;
   };
-  /** Streams of the account, of one source or of one workspace, newest first. */
+  /** Streams of the account, of one source, person or workspace, newest first. */
   'GET /audio/streams': {
-    query?: { limit?: number | undefined; cursor?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; include?: 'title_suggested' | undefined };
+    query?: { limit?: number | undefined; cursor?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; from?: string | undefined; to?: string | undefined; include?: string | undefined };
     answer: {
       items: Stream[];
       /** What to pass as cursor for the next page; null on the last one. */
@@ -2489,7 +2498,7 @@ export type PublicApi = {
   /** A stream. */
   'GET /audio/streams/{id}': {
     path: { id: string };
-    query?: { include?: 'title_suggested' | undefined };
+    query?: { include?: string | undefined };
     answer: Stream;
   };
   /** Gives a stream another title. */

@@ -3,15 +3,17 @@ import { listCursor, type Page } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { libraryId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { orNull } from '../../domain/refusals.js';
+import { orNull, Refused, refuse } from '../../domain/refusals.js';
 import { listStreams, type StreamQuery, type StreamView } from '../recordings/streams.js';
 import type { FeatureServices } from '../services.js';
+import { withSpeakers } from '../transcripts/stream_speakers.js';
 import { somePages, type TranscriptReader } from '../transcripts/transcript_pages.js';
+import { contactAsked } from '../transcripts/turn_lists.js';
 import { cleanText } from './clean_text.js';
 import type { EvidenceReader } from './evidence_reader.js';
 import { evidenceReader, type FoundItem, standingItem } from './insight_access.js';
 
-/** Titles and first lines of recordings, which their conversations suggest. Rule K-185; docs/choices.md, "Insights". */
+/** Titles and first lines of recordings, which their conversations suggest, and lists of them. Rules K-185 and K-240; docs/choices.md, "Insights". */
 
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
 /** Pages of ten minutes in which the first words are looked for. */
@@ -19,6 +21,7 @@ const PAGES_LOOKED = 3;
 
 const NEEDED = ['turns:read', 'insights:read'] as const;
 
+const NO_TRANSCRIPTS = refuse('FORBIDDEN', 'Recordings of a contact need the permission turns:read.');
 const UNTITLED = { title_suggested: null, first_line: null };
 
 /** Streams with what their conversations suggest; nulls for whoever may not read that. */
@@ -42,31 +45,82 @@ export async function withSuggestedTitles(
   );
 }
 
-/** `from`, `to`: when it began. `q`: a part of its title, or of the one that its conversations suggest. */
-type FoundStreamsQuery = StreamQuery & { from?: string | undefined; to?: string | undefined; q?: string | undefined };
+/** What else is shown of streams in a list. */
+export type StreamDetail = 'title_suggested' | 'speakers';
 
-/** A page of streams with what their conversations suggest, newest first. It may be short where few of many pass. */
+/**
+ * `from`, `to`: when it began. `q`: a part of its title, or of the one that its conversations suggest. `contact_id`: who
+ * speaks in it.
+ */
+type FoundStreamsQuery = StreamQuery & {
+  from?: string | undefined;
+  to?: string | undefined;
+  q?: string | undefined;
+  include: readonly StreamDetail[];
+};
+
+/** A page of streams that pass, newest first. It may be short where few of many do. */
 export async function findStreams(
   services: Pick<FeatureServices, 'actors' | 'runtime' | 'store'>,
   who: Principal,
-  { from, to, q, limit, ...query }: FoundStreamsQuery,
+  { limit, ...query }: FoundStreamsQuery,
 ): Promise<Page<StreamView>> {
-  const is_narrow = from !== undefined || to !== undefined || q !== undefined;
-  const wanted = foldedText(q ?? '');
-  const passes = ({ captured_at, title, title_suggested }: StreamView) =>
-    (from === undefined || captured_at >= from) &&
-    (to === undefined || captured_at < to) &&
-    [title, title_suggested].some((text) => wanted === '' || foldedText(text ?? '').includes(wanted));
+  if (query.contact_id !== undefined && !who.permissions.includes('turns:read')) throw new Refused(NO_TRANSCRIPTS);
+  const contact_id = (await contactAsked(services, who, query.contact_id))?.id;
+  const wanted = { ...query, contact_id };
+  const is_narrow = [query.from, query.to, query.q, contact_id].some((filter) => filter !== undefined);
   const items: StreamView[] = [];
   let { cursor } = query;
   for (let looked = 0; ; looked += limit) {
     // No more than are still missing: a cursor leads on behind all that was looked at.
-    const page = await listStreams(services, who, { ...query, cursor, limit: limit - items.length });
-    items.push(...(await withSuggestedTitles(services, who, page.items)).filter(passes));
+    const page = await listStreams(services, who, { ...wanted, cursor, limit: limit - items.length });
+    items.push(...(await passing(services, who, wanted, page.items)));
     const is_enough = !is_narrow || items.length >= limit || looked >= LIMITS.streams_scanned_max;
     if (page.cursor === null || is_enough) return { items, cursor: page.cursor };
     cursor = listCursor.parse(page.cursor);
   }
+}
+
+/** A stream with what else is to be shown of it. */
+export async function withDetails(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  streams: readonly StreamView[],
+  include: readonly StreamDetail[],
+): Promise<StreamView[]> {
+  const titled = include.includes('title_suggested') ? await withSuggestedTitles(services, who, streams) : [...streams];
+  return include.includes('speakers') ? withSpeakers(services, who, titled) : titled;
+}
+
+/** Those of a page that pass, with what is to be shown of them. The cheapest filters come first. */
+async function passing(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  { from, to, q, source_id, workspace_id, contact_id, include }: Omit<FoundStreamsQuery, 'limit'>,
+  streams: readonly StreamView[],
+): Promise<StreamView[]> {
+  const there = streams.filter(
+    (stream) =>
+      (from === undefined || stream.captured_at >= from) &&
+      (to === undefined || stream.captured_at < to) &&
+      (source_id === undefined || stream.source_id === source_id) &&
+      (workspace_id === undefined || stream.workspace_id === workspace_id),
+  );
+  // The index has all that have ever shown a contact.
+  const spoken = contact_id === undefined ? there : await withSpeakers(services, who, there);
+  const said = spoken.filter(
+    ({ speakers }) => contact_id === undefined || speakers?.some((one) => one.contact_id === contact_id),
+  );
+  const found = await withDetails(
+    services,
+    who,
+    said.map(({ speakers: _, ...stream }) => stream),
+    include,
+  );
+  const text = foldedText(q ?? '');
+  return found.filter(({ title, title_suggested }) =>
+    [title, title_suggested].some((one) => text === '' || foldedText(one ?? '').includes(text)),
+  );
 }
 
 function foldedText(text: string): string {

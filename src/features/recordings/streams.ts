@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { STREAMS, streamIndexOf } from '../../../actors/recordings/stream.js';
 import { chunkCount, type Stream } from '../../../actors/recordings/stream_state.js';
+import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.js';
 import { type Page, type PageQuery, type Position, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import type { capturedAt } from '../../access/request_schemas.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
+import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
 import { randomId } from '../../engine/random/random.js';
 import { isClosed } from '../../engine/runtime/activation.js';
@@ -50,15 +52,37 @@ export const streamShape = z
       .nullable()
       .optional()
       .describe('Beside that: the first sentence of the summary of that conversation, or else of what was said.'),
+    speakers: z
+      .array(
+        z.strictObject({
+          speaker: z.string().nullable().describe('Such as S1; null where speakers are not told apart.'),
+          contact_id: id
+            .nullable()
+            .describe('Who it is; null where nobody knows, and to other members of the workspace.'),
+          name: z.string().nullable().describe("The contact's name."),
+        }),
+      )
+      .nullable()
+      .optional()
+      .describe(
+        `With \`include=speakers\`: who speaks in its first three hours, in the order in which they begin, ${LIMITS.listed_speakers_max} at most; null without turns:read.`,
+      ),
   })
   .meta({ id: 'Stream' });
 
 export type StreamView = z.infer<typeof streamShape>;
 
-/** Of one source or of one workspace, never both; of the account where neither is named. */
-export type StreamQuery = PageQuery & { source_id?: string | undefined; workspace_id?: string | undefined };
+/**
+ * Of one contact, source or workspace; of the account where none is named. Of a contact: those whose transcripts have
+ * shown it.
+ */
+export type StreamQuery = PageQuery & {
+  source_id?: string | undefined;
+  workspace_id?: string | undefined;
+  contact_id?: string | undefined;
+};
 
-/** A page of the streams of an account, of one of its sources, or of a workspace that it belongs to; newest first. */
+/** A page of the streams of an account, of one of its sources or contacts, or of a workspace that it belongs to; newest first. */
 export async function listStreams(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   who: Principal,
@@ -76,9 +100,11 @@ export async function listStreams(
 async function listedStreams(
   services: Pick<FeatureServices, 'actors' | 'store'>,
   { account, account_id }: Principal,
-  { limit, cursor: after, source_id, workspace_id }: StreamQuery,
+  { limit, cursor: after, source_id, workspace_id, contact_id }: StreamQuery,
 ): Promise<Position[]> {
   const run = { descending: true, limit: limit + 1 };
+  const place = { owner: account_id, partition: partitionOfId(account_id) };
+  if (contact_id !== undefined) return services.store.list(place, transcriptIndexOf(contact_id), { ...run, after });
   if (workspace_id !== undefined && workspace_id !== account.private_workspace.id) {
     const behind = after === undefined ? undefined : { order: after.order, id: after.member };
     const range = { ...run, after: behind };
@@ -89,7 +115,7 @@ async function listedStreams(
   }
   const of = source_id ?? workspace_id;
   const list = of === undefined ? STREAMS : streamIndexOf(of);
-  return services.store.list({ owner: account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
+  return services.store.list(place, list, { ...run, after });
 }
 
 /** A stream that the caller may read. */

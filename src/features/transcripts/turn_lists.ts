@@ -199,8 +199,8 @@ function isBefore(turn: PageTurn, { start_ms, serial }: NonNullable<Inside>): bo
   return turn.start_ms < start_ms || (turn.start_ms === start_ms && turn.serial < serial);
 }
 
-/** The contact that turns must show, as it is now; null where none was asked for. */
-async function contactAsked(
+/** The contact of a list's query, as it is now; null where none was asked for. */
+export async function contactAsked(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
   contact_id: string | undefined,

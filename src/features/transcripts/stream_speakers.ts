@@ -1,0 +1,53 @@
+import { contactOf, speakerShown } from '../../../actors/transcripts/transcript_attribution.js';
+import type { Principal } from '../../access/principal.js';
+import { LIMITS } from '../../domain/limits.js';
+import { orNull } from '../../domain/refusals.js';
+import type { StreamView } from '../recordings/streams.js';
+import type { FeatureServices } from '../services.js';
+import { namesOf, type ReadableTranscript, somePages } from './transcript_pages.js';
+import { readableTranscript } from './transcript_reading.js';
+
+/** Who speaks in a recording, as lists of recordings show it. Rule K-240; docs/choices.md, "Recordings". */
+
+type ListedSpeaker = NonNullable<StreamView['speakers']>[number];
+
+/** Streams with their speakers; null for whoever may not read transcripts. */
+export async function withSpeakers(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  who: Principal,
+  streams: readonly StreamView[],
+): Promise<StreamView[]> {
+  if (!who.permissions.includes('turns:read')) return streams.map((stream) => ({ ...stream, speakers: null }));
+  return Promise.all(
+    streams.map(async (stream) => {
+      // One without a text has nobody to look up.
+      if (stream.transcript_revision === 0) return { ...stream, speakers: [] };
+      const readable = await orNull(readableTranscript(services, who, stream.id), 'NOT_FOUND');
+      return { ...stream, speakers: readable === null ? [] : await speakersIn(services, who, readable) };
+    }),
+  );
+}
+
+async function speakersIn(
+  services: Pick<FeatureServices, 'actors' | 'runtime'>,
+  { account_id }: Principal,
+  readable: ReadableTranscript,
+): Promise<ListedSpeaker[]> {
+  const { stream, speakers } = readable;
+  const pages = await somePages(services, readable, { page: 0, limit: LIMITS.speakers_pages_max });
+  const turns = pages.flatMap((page) => page.turns);
+  const contacts = await namesOf(services, readable, turns);
+  const found = new Map<string, ListedSpeaker>();
+  for (const turn of turns) {
+    const held = contactOf(speakers, turn);
+    const contact = held === null ? null : (contacts[held] ?? null);
+    const speaker = speakerShown(speakers, turn);
+    const key = contact?.id ?? speaker;
+    if (key === null || found.has(key)) continue;
+    // Whoever shares a workspace reads names, and has no contacts of others.
+    const contact_id = stream.account_id === account_id ? (contact?.id ?? null) : null;
+    found.set(key, { speaker, contact_id, name: contact?.name ?? null });
+    if (found.size >= LIMITS.listed_speakers_max) break;
+  }
+  return [...found.values()];
+}
