@@ -174,9 +174,9 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
 
 function LiveBadge({ stream }: { stream: Stream }) {
   if (stream.end_ms !== undefined) {
-    return stream.stored_chunks < stream.chunks ? <Badge tone="caution">still arriving</Badge> : null;
+    return stream.stored_chunks < stream.chunks ? <Badge tone="caution">Still arriving</Badge> : null;
   }
-  return isLive(stream) ? <Badge tone="live">recording now</Badge> : <Badge>without an end</Badge>;
+  return isLive(stream) ? <Badge tone="live">Recording now</Badge> : <Badge>Without an end</Badge>;
 }
 
 /** Rename and delete. */

@@ -1,37 +1,47 @@
-import type { Source, Stream } from '../../kits/typescript/src/api.js';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Stream } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useList, useLoaded, usePolling } from '../api/loading.js';
 import { DropZone, ImportButton } from '../imports/import_button.js';
 import { ImportList } from '../imports/import_list.js';
-import { ButtonLink } from '../parts/button.js';
+import { Button, ButtonLink } from '../parts/button.js';
 import { Page } from '../parts/page.js';
-import { Badge, EmptyState, List } from '../parts/placeholders.js';
-import { dayOf, dayText, durationText, Time } from '../parts/time.js';
-import { FirstWords } from '../recording/first_words.js';
+import { EmptyState, List } from '../parts/placeholders.js';
+import { dayOf, dayText } from '../parts/time.js';
 import { isLive } from '../recording/is_live.js';
-import { includeTitles, recordingName } from '../recording/stream_names.js';
+import { includeAll } from '../recording/stream_names.js';
 import { BASE, place } from '../router.js';
-import { account } from '../shell/account.js';
+import { clearFilters, Filters, filtersIn, isFiltered } from './recordings/filters.js';
+import { RecordingRow } from './recordings/recording_row.js';
+import { type Selection, SelectionBar, useSelection } from './recordings/selection.js';
+import type { Sources } from './recordings/source_names.js';
 
 const PAGE_ITEMS = 50;
 const SOURCES = 100;
 /** No event tells that a recording under way goes on. */
 const LIVE_POLL_MS = 60_000;
-
-type KnownNames = ReadonlyMap<string, Source>;
+const NO_SOURCES: Sources = new Map();
 
 /** Everything that was recorded, by the days on which it was. */
 export function Recordings() {
-  const workspace_id = place.value.query.get('workspace') ?? undefined;
+  const { query } = place.value;
+  const filters = filtersIn(query);
   const streams = useList(
-    (cursor) => api('GET /audio/streams', { query: { limit: PAGE_ITEMS, cursor, workspace_id, ...includeTitles() } }),
-    [workspace_id],
+    (cursor) => api('GET /audio/streams', { query: { limit: PAGE_ITEMS, cursor, ...filters, ...includeAll() } }),
+    [JSON.stringify(filters)],
   );
-  const known = useLoaded(loadKnown, []);
-  usePolling(streams.items.some(isLive), LIVE_POLL_MS, streams.reload);
+  const { state, items, more } = streams;
+  const has_recordings = useRef(false);
+  has_recordings.current ||= items.length > 0 || isFiltered(query);
+  const sources = useLoaded(loadSources, []).data ?? NO_SOURCES;
+  const selection = useSelection(items);
+  useEffect(() => {
+    // A page may have nothing that passes while there is more behind it.
+    if (state === 'ready' && items.length === 0) more?.();
+  }, [state]);
+  usePolling(items.some(isLive), LIVE_POLL_MS, streams.reload);
   useEvents(['stream.created', 'stream.updated', 'stream.deleted'], () => streams.reload());
-  useEvents(['source.created', 'source.updated'], () => known.reload());
   useEvents(['conversation.created', 'conversation.updated'], () => streams.reload());
   return (
     <Page
@@ -47,52 +57,45 @@ export function Recordings() {
     >
       <DropZone />
       <ImportList />
-      <Workspaces chosen={workspace_id ?? null} />
+      {has_recordings.current && (
+        <div class="list-tools">
+          <Filters sources={sources} />
+          {items.length > 0 && selection.ids === null && (
+            <Button small onClick={selection.begin}>
+              Select
+            </Button>
+          )}
+        </div>
+      )}
+      {selection.ids !== null && (
+        <SelectionBar
+          streams={items}
+          selection={selection}
+          removed={(ids) => streams.change((all) => all.filter(({ id }) => !ids.has(id)))}
+        />
+      )}
       <List
         of={streams}
-        empty={<Nothing />}
-        whole={(items) => <Days streams={items} known={known.data ?? NOTHING_KNOWN} />}
+        empty={isFiltered(query) ? <NothingFound /> : <Nothing />}
+        whole={(all) => <Days streams={all} sources={sources} selection={selection} />}
       />
     </Page>
   );
 }
 
-const NOTHING_KNOWN: KnownNames = new Map();
-
-/** Loads the names of sources. */
-async function loadKnown(): Promise<KnownNames> {
+async function loadSources(): Promise<Sources> {
   const sources = await api('GET /sources', { query: { limit: SOURCES } });
   return new Map(sources.items.map((source) => [source.id, source]));
 }
 
-/** Whose recordings: only where there is a choice. */
-function Workspaces({ chosen }: { chosen: string | null }) {
-  const { workspaces } = account.value ?? { workspaces: [] };
-  if (workspaces.length < 2) return null;
-  const choices = [{ id: null, name: 'Recorded by me' }, ...workspaces.filter((one) => !one.private)];
-  return (
-    <nav class="tabs" aria-label="Whose recordings">
-      {choices.map(({ id, name }) => (
-        <a
-          key={id}
-          class="tab"
-          href={`${BASE}/recordings${id === null ? '' : `?workspace=${id}`}`}
-          aria-current={id === chosen ? 'true' : undefined}
-        >
-          <bdi>{name}</bdi>
-        </a>
-      ))}
-    </nav>
-  );
-}
-
-function Days({ streams, known }: { streams: readonly Stream[]; known: KnownNames }) {
+function Days({ streams, sources, selection }: { streams: readonly Stream[]; sources: Sources; selection: Selection }) {
   const days = new Map<string, Stream[]>();
   // The list has them as they were registered; a recorder may bring its recordings days later.
   for (const stream of streams.toSorted((a, b) => b.captured_at.localeCompare(a.captured_at))) {
     const day = dayOf(stream.captured_at);
     days.set(day, [...(days.get(day) ?? []), stream]);
   }
+  const { ids, choose } = selection;
   return (
     <>
       {[...days].map(([day, of_day]) => (
@@ -100,39 +103,18 @@ function Days({ streams, known }: { streams: readonly Stream[]; known: KnownName
           <h2>{dayText(day)}</h2>
           <ul class="list">
             {of_day.map((stream) => (
-              <Row key={stream.id} stream={stream} known={known} />
+              <RecordingRow
+                key={stream.id}
+                stream={stream}
+                sources={sources}
+                is_chosen={ids?.has(stream.id) === true}
+                choose={ids === null ? undefined : (chosen) => choose(stream.id, chosen)}
+              />
             ))}
           </ul>
         </section>
       ))}
     </>
-  );
-}
-
-function Row({ stream, known }: { stream: Stream; known: KnownNames }) {
-  const source = known.get(stream.source_id);
-  const is_named = (stream.title ?? stream.title_suggested ?? null) !== null;
-  return (
-    <li>
-      <div class="row-when">
-        <Time at={stream.captured_at} style="time" />
-      </div>
-      <div class="row-main">
-        <a class="row-title" href={`${BASE}/recordings/${stream.id}`}>
-          <bdi>{is_named ? recordingName(stream) : <FirstWords stream={stream} />}</bdi>
-        </a>
-        {stream.first_line != null && (
-          <p class="row-text one-line">
-            <bdi>{stream.first_line}</bdi>
-          </p>
-        )}
-        <p class="row-facts">
-          {stream.end_ms !== undefined && <span>{durationText(stream.end_ms)}</span>}
-          <bdi>{source?.name ?? (stream.source_device_id === null ? 'An app' : 'A recording device')}</bdi>
-        </p>
-      </div>
-      <div class="row-end">{isLive(stream) && <Badge tone="live">recording now</Badge>}</div>
-    </li>
   );
 }
 
@@ -151,6 +133,18 @@ function Nothing() {
         Say something into this computer’s microphone, or drop audio files here: they become recordings, and text beside
         them.
       </p>
+    </EmptyState>
+  );
+}
+
+function NothingFound() {
+  return (
+    <EmptyState
+      icon="search"
+      title="No recording matches"
+      action={<Button onClick={clearFilters}>Clear filters</Button>}
+    >
+      <p>Choose another person or source, or a longer time.</p>
     </EmptyState>
   );
 }

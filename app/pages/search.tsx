@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { SearchHit } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useList, useLoaded } from '../api/loading.js';
+import { useList } from '../api/loading.js';
+import { usePeople } from '../contacts/people.js';
 import { Button } from '../parts/button.js';
-import { CheckField, SelectField, TextField } from '../parts/field.js';
+import { CheckField, DateField, SelectField, TextField } from '../parts/field.js';
 import { Page, Section } from '../parts/page.js';
 import { Badge, EmptyState, List } from '../parts/placeholders.js';
 import { clockText, Time } from '../parts/time.js';
@@ -14,7 +15,6 @@ import { keepQuestion, recentQuestions } from '../search/recent_questions.js';
 import { may } from '../shell/account.js';
 
 const PAGE_ITEMS = 20;
-const CONTACTS = 100;
 const QUERY_CHARS_MAX = 500;
 
 const KINDS = [
@@ -83,10 +83,7 @@ export function Search() {
 
 function Filters() {
   const { query } = place.value;
-  const contacts = useLoaded(() => api('GET /contacts', { query: { limit: CONTACTS } }), []);
-  const named = (contacts.data?.items ?? []).flatMap(({ id, name, merged_into }) =>
-    name === null || merged_into !== null ? [] : [[id, name] as const],
-  );
+  const people = usePeople();
   const chosen = FILTERS.filter((key) => query.has(key)).length;
   return (
     <details class="filters">
@@ -102,10 +99,10 @@ function Filters() {
           label="Who"
           value={query.get('who') ?? ''}
           onValue={(who) => setQuery({ who })}
-          options={[['', 'Anybody'], ...named]}
+          options={[['', 'Anybody'], ...people]}
         />
-        <DateField label="From" name="from" />
-        <DateField label="To" name="to" />
+        <DateField label="From" value={query.get('from') ?? ''} onValue={(from) => setQuery({ from })} />
+        <DateField label="To" value={query.get('to') ?? ''} onValue={(to) => setQuery({ to })} />
         <SelectField
           label="Order"
           value={query.get('sort') ?? 'relevance'}
@@ -119,17 +116,6 @@ function Filters() {
         onValue={(on) => setQuery({ alike: on ? '1' : null })}
       />
     </details>
-  );
-}
-
-function DateField({ label, name }: { label: string; name: 'from' | 'to' }) {
-  return (
-    <TextField
-      label={label}
-      type="date"
-      value={place.value.query.get(name) ?? ''}
-      onValue={(day) => setQuery({ [name]: day })}
-    />
   );
 }
 

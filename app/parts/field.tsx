@@ -71,6 +71,11 @@ export function TextField({ label, value, onValue, hint, error, ...rest }: TextF
   );
 }
 
+/** A day of the calendar; empty for none. */
+export function DateField({ label, value, onValue }: { label: string; value: string; onValue: (day: string) => void }) {
+  return <TextField label={label} type="date" value={value} onValue={onValue} />;
+}
+
 export function SelectField({
   label,
   value,

@@ -15,8 +15,15 @@ export function recordingName({
 }
 
 /** Asks lists of recordings for suggested titles, where the account may read them. */
-export function includeTitles(): { include?: 'title_suggested' } {
+export function includeTitles(): { include?: string } {
   return may('turns:read') && may('insights:read') ? { include: 'title_suggested' } : {};
+}
+
+/** Asks lists of recordings for all that rows show, where the account may read it. */
+export function includeAll(): { include?: string } {
+  const { include } = includeTitles();
+  const details = [include, may('turns:read') ? 'speakers' : undefined].filter((one) => one !== undefined);
+  return details.length === 0 ? {} : { include: details.join(',') };
 }
 
 const KEPT_MAX = 500;

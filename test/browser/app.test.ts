@@ -148,7 +148,7 @@ await walk(
     const { recording } = await recorded(email, { live: true });
     await enter(visitor, email, '/recordings');
     await page.getByRole('heading', { name: 'Sunday, November 1' }).waitFor();
-    await page.getByRole('link', { name: `“${SAID[0]?.text}”` }).click();
+    await page.getByRole('link', { name: 'Recording of November 1, 2026' }).click();
     await turn(page, 'The spare key').waitFor();
     t.equal(await page.evaluate('document.activeElement.tagName'), 'H1', 'the focus is where the page begins');
     t.match(await headingOf(page), /^Recording of /);
@@ -378,7 +378,7 @@ await walk('the browser records, and what was said becomes text', async (t, visi
   await page.getByText('Paused').waitFor();
   await page.getByRole('button', { name: 'Go on' }).click();
   await page.getByRole('link', { name: 'Recordings', exact: true }).first().click();
-  await page.getByText('recording now').waitFor();
+  await page.getByText('Recording now').waitFor();
   await page.getByRole('link', { name: /^Recording 0:0/ }).click();
   await page
     .getByRole('timer')
