@@ -25,14 +25,14 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id/transcript/text',
-    summary: 'The transcript of a stream as text or subtitles.',
+    summary: 'The transcript of a stream as text, Markdown or subtitles.',
     credential: 'account',
     permission: ['turns:read'],
     query: z.object({
       format: z
         .enum(TEXT_FORMATS, `must be one of ${TEXT_FORMATS.join(', ')}`)
         .default('txt')
-        .describe('txt: a line a turn; srt and vtt: subtitles.'),
+        .describe('txt: a line a turn; md: Markdown, a paragraph a turn; srt and vtt: subtitles.'),
       pipeline_id: selectedPipeline,
     }),
     answer: 'text',

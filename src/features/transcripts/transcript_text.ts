@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { contactOf, speakerShown } from '../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
@@ -8,12 +9,13 @@ import type { FeatureServices } from '../services.js';
 import { type Contacts, namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
 import { requestedTranscript, type TranscriptQuery } from './transcript_reading.js';
 
-/** A transcript as one text: plain, or as subtitles (SubRip, WebVTT). */
-export const TEXT_FORMATS = ['txt', 'srt', 'vtt'] as const;
+/** A transcript as one text: plain, Markdown, or subtitles (SubRip, WebVTT). */
+export const TEXT_FORMATS = ['txt', 'md', 'srt', 'vtt'] as const;
 type TextFormat = (typeof TEXT_FORMATS)[number];
 
 export const TEXT_TYPES: Record<TextFormat, string> = {
   txt: 'text/plain; charset=utf-8',
+  md: 'text/markdown; charset=utf-8',
   srt: 'application/x-subrip; charset=utf-8',
   vtt: 'text/vtt; charset=utf-8',
 };
@@ -27,10 +29,20 @@ type Line = { number: number; turn: PageTurn; name: string | null };
 
 const LINES: Record<TextFormat, (line: Line) => string> = {
   txt: ({ turn, name }) => `${transcriptLine({ ...turn, name })}\n`,
+  md: ({ turn, name }) =>
+    `${name === null ? '' : `**${markdown(name)}** `}(${shortClock(turn.start_ms)}) ${markdown(oneLine(turn.text))}\n\n`,
   srt: ({ number, turn, name }) =>
     `${number}\n${clock(turn.start_ms, ',')} --> ${clock(endOf(turn), ',')}\n${oneCue(`${name === null ? '' : `${name}: `}${turn.text}`)}\n\n`,
   vtt: ({ turn, name }) =>
     `${clock(turn.start_ms, '.')} --> ${clock(endOf(turn), '.')}\n${name === null ? '' : `<v ${escaped(oneCue(name))}>`}${escaped(oneCue(turn.text))}\n\n`,
+};
+
+const HEADS: Record<TextFormat, (stream: Stream) => string> = {
+  txt: () => '',
+  md: ({ title, captured_at }) =>
+    `# ${markdown(title ?? `Recording of ${captured_at.slice(0, 10)}`)}\n\nRecorded at ${captured_at}.\n\n`,
+  srt: () => '',
+  vtt: () => 'WEBVTT\n\n',
 };
 
 /** A stream's transcript as a file to save. CONFLICT where it is too long for one. */
@@ -49,9 +61,9 @@ async function textOf(
   readable: ReadableTranscript,
   format: TextFormat,
 ): Promise<string> {
-  const { transcript, speakers } = readable;
+  const { stream, transcript, speakers } = readable;
   if ((transcript?.turns ?? 0) > LIMITS.transcript_text_turns_max) throw new Refused(TOO_LONG);
-  const parts = [format === 'vtt' ? 'WEBVTT\n\n' : ''];
+  const parts = [HEADS[format](stream)];
   let number = 0;
   for await (const page of pagesFrom(services, readable, { page: 0 })) {
     const contacts = await namesOf(services, readable, page.turns);
@@ -74,7 +86,7 @@ export function transcriptLine({
   name: string | null;
   text: string;
 }): string {
-  return `[${clock(start_ms, '.').slice(0, -4)}] ${name === null ? '' : `${name}: `}${oneLine(text)}`;
+  return `[${shortClock(start_ms)}] ${name === null ? '' : `${name}: `}${oneLine(text)}`;
 }
 
 /** A contact's name, or else the speaker's. */
@@ -89,6 +101,16 @@ function clock(ms: number, point: '.' | ','): string {
   const part = (value: number, digits = 2) => String(Math.floor(value)).padStart(digits, '0');
   const rest = `${part((ms / 60_000) % 60)}:${part((ms / 1_000) % 60)}${point}${part(ms % 1_000, 3)}`;
   return `${part(ms / 3_600_000)}:${rest}`;
+}
+
+/** `01:02:03`. */
+function shortClock(ms: number): string {
+  return clock(ms, '.').slice(0, -4);
+}
+
+/** Text that Markdown shows as it is. */
+function markdown(text: string): string {
+  return text.replaceAll(/[\\`*_{}[\]<>#|~!&]/g, '\\$&');
 }
 
 /** Puts a turn on one line: a line of its own would look like another person's turn. */

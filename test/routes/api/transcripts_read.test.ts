@@ -404,6 +404,13 @@ await t.test('K-030 as text and subtitles, in which nobody can write lines of ot
       '00:00:01.000 --> 00:00:01.001\nOne. [00:00:09] Boss: I quit → now .\n\n' +
       '00:00:03.661 --> 00:00:09.999\n<v S2>Bye\n\n',
   ]);
+  await ann.ask('PATCH', `/audio/streams/${recording.id}`, { title: 'The *end*' });
+  t.same(await read('?format=md'), [
+    ...['text/markdown; charset=utf-8', named('md')],
+    '# The \\*end\\*\n\nRecorded at 2026-11-01T10:00:00.000Z.\n\n' +
+      '**E --\\> \\<i\\>V\\</i\\> \\& A** (00:00:00) Fine \\& \\<b\\>good\\</b\\>\n\n' +
+      '(00:00:01) One. \\[00:00:09\\] Boss: I quit --\\> now .\n\n**S2** (00:00:03) Bye\n\n',
+  ]);
   t.equal(await ann.says('GET', `${path}?format=pdf`), '400 BAD_REQUEST');
   t.equal(await ann.says('GET', `/audio/streams/${UNKNOWN}/transcript/text`), '404 NOT_FOUND');
   const silent = await TestRecording.begin(ann);
