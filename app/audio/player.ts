@@ -2,6 +2,9 @@ import { computed, signal } from '@preact/signals';
 import { audioSource, whyNoAudio } from './audio_access.js';
 import { Timeline } from './timeline.js';
 
+/** Speeds, from slow to fast. */
+export const RATES: readonly number[] = [0.75, 1, 1.25, 1.5, 1.75, 2];
+
 /** Plays one recording. All times are moments of the recording, in ms. */
 export class Player {
   readonly position_ms = signal(0);
@@ -52,6 +55,12 @@ export class Player {
     this.timeline.value = timeline;
   }
 
+  /** Plays from a moment on. */
+  playFrom(moment_ms: number): void {
+    this.seek(moment_ms);
+    void this.play();
+  }
+
   async toggle(): Promise<void> {
     if (this.playing.peek()) this.#element.pause();
     else await this.play();
@@ -82,6 +91,16 @@ export class Player {
   setRate(rate: number): void {
     this.rate.value = rate;
     this.#element.playbackRate = rate;
+  }
+
+  skip(by_ms: number): void {
+    this.seek(this.position_ms.peek() + by_ms);
+  }
+
+  /** To the next speed, or with -1 to the one before. */
+  stepRate(by: 1 | -1): void {
+    const at = RATES.indexOf(this.rate.peek());
+    this.setRate(RATES[Math.min(RATES.length - 1, Math.max(0, at + by))] ?? 1);
   }
 
   close(): void {

@@ -1,19 +1,23 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Stream, Turn } from '../../kits/typescript/src/api.js';
-import { api, payloadOf, send } from '../api/api.js';
+import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useAction, useLoaded, usePolling } from '../api/loading.js';
 import { loadPeaks } from '../audio/peaks.js';
 import { Player } from '../audio/player.js';
 import type { Timeline } from '../audio/timeline.js';
-import { Button, CopyButton } from '../parts/button.js';
+import { Button } from '../parts/button.js';
 import { confirm, Dialog } from '../parts/dialog.js';
 import { FormProblem, TextField } from '../parts/field.js';
 import { Page } from '../parts/page.js';
 import { Badge, EmptyState, Loading, Problem, Show } from '../parts/placeholders.js';
 import { durationText, Time } from '../parts/time.js';
 import { showToast } from '../parts/toast_queue.js';
+import { Downloads } from '../recording/downloads.js';
+import { FindBar } from '../recording/find_bar.js';
+import { useFinding } from '../recording/finding.js';
 import { isLive } from '../recording/is_live.js';
+import { KeysDialog, useKeys } from '../recording/keys.js';
 import { LiveLines, useLiveText } from '../recording/live_lines.js';
 import { loadTimeline, useTurns } from '../recording/loading.js';
 import { PlayerBar } from '../recording/player_bar.js';
@@ -70,6 +74,11 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
   const workspace = useLoaded(() => api('GET /workspaces/{id}', { path: { id: stream.workspace_id } }), [id]);
   const [corrected, setCorrected] = useState<Turn | null>(null);
   const peaks = usePeaks(stream, audio.data);
+  const finding = useFinding(turns.turns);
+  const [helps, setHelps] = useState(false);
+  const find = () =>
+    finding.text === null ? finding.set('') : document.querySelector<HTMLElement>('.find input')?.focus();
+  useKeys(player, { find, help: () => setHelps(true) });
 
   useEffect(() => {
     if (audio.data !== null) player.setTimeline(audio.data);
@@ -108,7 +117,17 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
       actions={<Changes stream={stream} set={set} />}
     >
       {audio.error !== null && <Problem error={audio.error} retry={audio.reload} />}
-      {has_audio && <PlayerBar player={player} peaks={peaks} turns={turns.turns} />}
+      {has_audio ? (
+        <PlayerBar player={player} peaks={peaks} turns={turns.turns}>
+          <FindBar finding={finding} />
+        </PlayerBar>
+      ) : (
+        finding.text !== null && (
+          <div class="player">
+            <FindBar finding={finding} />
+          </div>
+        )
+      )}
       {may('turns:read') && may('insights:read') && <SummaryPanel stream_id={id} player={player} />}
       <div class="beside">
         <section aria-label="Transcript" class="transcript">
@@ -118,7 +137,25 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
           {turns.error !== null && <Problem error={turns.error} retry={turns.reload} />}
           {turns.state === 'loading' && <Loading />}
           {turns.turns.length > 0 && (
-            <TurnList turns={turns.turns} player={player} onAttribute={setCorrected} onChanged={turns.change} />
+            <>
+              <div class="transcript-tools">
+                <Button small icon="search" onClick={find}>
+                  Find
+                </Button>
+                <span class="for-keyboards">
+                  <Button kind="quiet" small onClick={() => setHelps(true)}>
+                    Keyboard shortcuts
+                  </Button>
+                </span>
+              </div>
+              <TurnList
+                turns={turns.turns}
+                player={player}
+                finding={finding}
+                onAttribute={setCorrected}
+                onChanged={turns.change}
+              />
+            </>
           )}
           <LiveLines lines={lines} />
           {turns.cut && <p class="notice">The rest is in the text file.</p>}
@@ -146,15 +183,16 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
               />
             </section>
           )}
-          {turns.turns.length > 0 && (
+          {(turns.turns.length > 0 || stream.stored_chunks > 0) && (
             <section class="panel">
-              <h2>As text</h2>
+              <h2>Copy and download</h2>
               <Downloads stream={stream} turns={turns.turns} />
             </section>
           )}
           <Show of={workspace}>{(known) => <p class="hint">{retentionWords(known)}</p>}</Show>
         </aside>
       </div>
+      <KeysDialog open={helps} onClose={() => setHelps(false)} />
       <TurnDialog
         turn={corrected}
         speakers={transcript.data?.speakers ?? []}
@@ -242,39 +280,6 @@ function Changes({ stream, set }: { stream: Stream; set: (stream: Stream) => voi
       </Dialog>
     </>
   );
-}
-
-const TEXTS = [
-  ['txt', 'Text'],
-  ['srt', 'Subtitles (SRT)'],
-  ['vtt', 'Subtitles (VTT)'],
-] as const;
-
-function Downloads({ stream, turns }: { stream: Stream; turns: readonly Turn[] }) {
-  const load = useAction(async (format: string) => {
-    const answer = await send('GET', `/audio/streams/${stream.id}/transcript/text?format=${format}`);
-    const text = answer.ok ? await answer.blob() : await payloadOf<Blob>(answer);
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(text);
-    link.download = `${recordingName(stream).replace(/[^\p{L}\p{N}]+/gu, '-')}.${format}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
-  });
-  return (
-    <div class="actions">
-      <CopyButton text={turns.map(lineOf).join('\n')} what="What was said" />
-      {TEXTS.map(([format, words]) => (
-        <Button key={format} small busy={load.busy} onClick={() => void load.run(format)}>
-          {words}
-        </Button>
-      ))}
-      <FormProblem error={load.error} />
-    </div>
-  );
-}
-
-function lineOf({ speaker_name, text }: Turn): string {
-  return speaker_name === null ? text : `${speaker_name}: ${text}`;
 }
 
 /** `?t=` in ms: where a search found something. */

@@ -27,8 +27,9 @@ export function Dialog({
     const leave = (event: MouseEvent) => event.target === element && closing.current();
     element.addEventListener('click', leave);
     element.showModal();
-    // The browser would take the first button, which closes it.
-    element.querySelector<HTMLElement>('.dialog > :not(.dialog-head) :is(input, select, textarea)')?.focus();
+    // The browser would take the first button, which closes it. A space would change a box that is ticked.
+    const fields = ':is(input:not([type="checkbox"]), select, textarea)';
+    element.querySelector<HTMLElement>(`.dialog > :not(.dialog-head) ${fields}`)?.focus();
     return () => {
       element.removeEventListener('click', leave);
       element.close();

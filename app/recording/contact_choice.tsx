@@ -3,9 +3,12 @@ import type { Contact } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useLoaded } from '../api/loading.js';
 import { TextField } from '../parts/field.js';
+import { account } from '../shell/account.js';
 
 const SHOWN = 6;
 const TYPED_MS = 200;
+const PAGE_ITEMS = 100;
+const PAGES_MAX = 20;
 
 /** Chooses a person: by name among those known, or a new one by that name. */
 export function PersonField({
@@ -59,6 +62,28 @@ export function PersonField({
       )}
     </>
   );
+}
+
+/** The account's own person; null where no contact is. */
+export async function selfContact(): Promise<Contact | null> {
+  let cursor: string | undefined;
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const page = await api('GET /contacts', { query: { limit: PAGE_ITEMS, cursor } });
+    const self = page.items.find(({ is_self, merged_into }) => is_self && merged_into === null);
+    if (self !== undefined) return self;
+    if (page.cursor === null) break;
+    cursor = page.cursor;
+  }
+  return null;
+}
+
+/** The account's own person; where no contact is, the one of that name becomes it. */
+export async function selfContactNamed(name: string): Promise<Contact> {
+  const self = await selfContact();
+  if (self !== null) return self;
+  const wanted = name.trim() || account.value?.name || 'Me';
+  const { id } = await contactNamed(wanted);
+  return api('PATCH /contacts/{id}', { path: { id }, body: { is_self: true } });
 }
 
 /** The contact of that name, made where there is none. */

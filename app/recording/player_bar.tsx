@@ -1,24 +1,28 @@
+import type { ComponentChildren } from 'preact';
 import type { Turn } from '../../kits/typescript/src/api.js';
-import type { Player } from '../audio/player.js';
+import { type Player, RATES } from '../audio/player.js';
 import { Button } from '../parts/button.js';
 import { clockText } from '../parts/time.js';
 import { Outline } from './outline.js';
 
-const RATES = [1, 1.25, 1.5, 2, 0.75];
-const SKIP_MS = 10_000;
+/** As the keys j and l do. */
+export const SKIP_MS = 10_000;
 
 export function PlayerBar({
   player,
   peaks,
   turns,
+  children,
 }: {
   player: Player;
   peaks: Float32Array | null;
   turns: readonly Turn[];
+  /** Stays in sight with the player. */
+  children?: ComponentChildren;
 }) {
   const playing = player.playing.value;
   const rate = player.rate.value;
-  const skip = (by_ms: number) => player.seek(player.position_ms.peek() + by_ms);
+  const next = RATES[(RATES.indexOf(rate) + 1) % RATES.length] ?? 1;
   return (
     <section class="player" aria-label="Player">
       <Outline player={player} peaks={peaks} turns={turns} />
@@ -29,26 +33,23 @@ export function PlayerBar({
           label={playing ? 'Pause' : 'Play'}
           onClick={() => void player.toggle()}
         />
-        <Button kind="quiet" small onClick={() => skip(-SKIP_MS)}>
+        <Button kind="quiet" small onClick={() => player.skip(-SKIP_MS)}>
           <span aria-hidden="true">−10 s</span>
           <span class="visually-hidden">10 seconds back</span>
         </Button>
-        <Button kind="quiet" small onClick={() => skip(SKIP_MS)}>
+        <Button kind="quiet" small onClick={() => player.skip(SKIP_MS)}>
           <span aria-hidden="true">+10 s</span>
           <span class="visually-hidden">10 seconds on</span>
         </Button>
         <span class="player-time">
           {clockText(player.position_ms.value)} <span class="soft">/ {clockText(player.length_ms.value)}</span>
         </span>
-        <Button
-          kind="quiet"
-          small
-          onClick={() => player.setRate(RATES[(RATES.indexOf(rate) + 1) % RATES.length] as number)}
-        >
+        <Button kind="quiet" small onClick={() => player.setRate(next)}>
           <span aria-hidden="true">{rate}×</span>
           <span class="visually-hidden">Speed: {rate}×</span>
         </Button>
       </div>
+      {children}
       {player.problem.value !== null && (
         <p class="notice problem" role="alert">
           {player.problem.value}

@@ -6,18 +6,18 @@ import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { FormProblem } from '../parts/field.js';
 import { showToast } from '../parts/toast_queue.js';
-import { contactNamed, PersonField } from './contact_choice.js';
+import { contactNamed, PersonField, selfContactNamed } from './contact_choice.js';
 
 /** Where what transcribes tells no speakers apart: all that has no speaker yet was said by one person. */
 export function SingleSpeaker({ turns, onChanged }: { turns: readonly Turn[]; onChanged: () => void }) {
   const [name, setName] = useState<string | null>(null);
-  const save = useAction(async () => {
-    const { id } = await contactNamed(name ?? '');
+  const save = useAction(async (is_self: boolean) => {
+    const found = is_self ? await selfContactNamed(name ?? '') : await contactNamed(name ?? '');
     for (const turn of turns) {
       if (turn.speaker !== null || turn.contact_id !== null) continue;
-      await api('PATCH /turns/{id}', { path: { id: turn.id }, body: { contact_id: id } });
+      await api('PATCH /turns/{id}', { path: { id: turn.id }, body: { contact_id: found.id } });
     }
-    showToast(`${name?.trim()} is named.`);
+    showToast(`${found.name} is named.`);
     setName(null);
   });
   return (
@@ -32,7 +32,7 @@ export function SingleSpeaker({ turns, onChanged }: { turns: readonly Turn[]; on
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            void save.run().finally(onChanged);
+            void save.run(false).finally(onChanged);
           }}
         >
           <PersonField
@@ -43,7 +43,9 @@ export function SingleSpeaker({ turns, onChanged }: { turns: readonly Turn[]; on
           />
           <FormProblem error={save.error} fields={['name']} />
           <div class="dialog-actions">
-            <Button onClick={() => setName(null)}>Cancel</Button>
+            <Button busy={save.busy} onClick={() => void save.run(true).finally(onChanged)}>
+              It was me
+            </Button>
             <Button kind="primary" type="submit" busy={save.busy}>
               Save
             </Button>

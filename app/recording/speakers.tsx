@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Transcript } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
-import { useAction } from '../api/loading.js';
+import { useAction, useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { FormProblem, SelectField } from '../parts/field.js';
 import { durationText } from '../parts/time.js';
 import { showToast } from '../parts/toast_queue.js';
-import { contactNamed, PersonField } from './contact_choice.js';
+import { contactNamed, PersonField, selfContact, selfContactNamed } from './contact_choice.js';
 import { colourOf, speakerWords } from './speaker_colours.js';
 
 type Speaker = Transcript['speakers'][number];
@@ -86,9 +86,16 @@ function SpeakerForm({
     onDone(await api('PATCH /audio/streams/{id}/speakers/{speaker}', { path, body: { contact_id: id } }));
     showToast(`${name.trim()} is named.`);
   });
+  const self = useLoaded(selfContact, []);
+  const is_self = self.data !== null && self.data.id === speaker.contact_id;
+  const claim = useAction(async () => {
+    const { id } = await selfContactNamed(name);
+    onDone(await api('PATCH /audio/streams/{id}/speakers/{speaker}', { path, body: { contact_id: id } }));
+    showToast('This speaker is you.');
+  });
   const merge = useAction(async () => {
     onDone(await api('POST /audio/streams/{id}/speakers/{speaker}/merge', { path, body: { into } }));
-    showToast('The two speakers are one now.');
+    showToast('The two speakers are merged.');
   });
   return (
     <>
@@ -100,11 +107,16 @@ function SpeakerForm({
       >
         <PersonField label="Name" value={name} onValue={setName} error={save.error?.fields.get('name') ?? null} />
         <FormProblem error={save.error} fields={['name']} />
-        <FormProblem error={assign.error} />
+        <FormProblem error={assign.error ?? claim.error} />
         <div class="dialog-actions">
+          {!is_self && (
+            <Button busy={claim.busy} onClick={() => void claim.run()}>
+              This is me
+            </Button>
+          )}
           {speaker.contact_id !== null && (
             <Button busy={assign.busy} onClick={() => void assign.run(null)}>
-              Nobody known
+              Remove the name
             </Button>
           )}
           <Button kind="primary" type="submit" busy={save.busy}>
@@ -132,7 +144,7 @@ function SpeakerForm({
           <FormProblem error={merge.error} />
           <div class="dialog-actions">
             <Button type="submit" disabled={into === ''} busy={merge.busy}>
-              Join them
+              Merge speakers
             </Button>
           </div>
         </form>

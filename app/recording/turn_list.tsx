@@ -1,25 +1,29 @@
 import { useSignalEffect } from '@preact/signals';
 import { memo } from 'preact/compat';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Turn } from '../../kits/typescript/src/api.js';
 import type { Player } from '../audio/player.js';
 import { Button } from '../parts/button.js';
 import { clockText } from '../parts/time.js';
+import { type Finding, type Found, foundByTurn } from './finding.js';
 import { colourOf, speakerWords } from './speaker_colours.js';
 import { TurnText, TurnTextEditor } from './turn_text.js';
 
 /** After somebody has scrolled, the list stays where it is for a while. */
 const SCROLLED_MS = 6_000;
+const NOTHING: readonly Found[] = [];
 
 /** The turns of a recording, one below the other; the list follows the audio. */
 export function TurnList({
   turns,
   player,
+  finding,
   onAttribute,
   onChanged,
 }: {
   turns: readonly Turn[];
   player: Player;
+  finding: Finding;
   /** Somebody is to say who said it, or to delete it. */
   onAttribute: (turn: Turn) => void;
   onChanged: (turn: Turn) => void;
@@ -48,10 +52,16 @@ export function TurnList({
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [active]);
 
-  const hear = useRef((turn: Turn) => {
-    player.seek(turn.start_ms);
-    void player.play();
-  });
+  const { found, at } = finding;
+  const found_now = found[at] ?? null;
+  const found_in = useMemo(() => foundByTurn(found), [found]);
+  useEffect(() => {
+    const mark = list.current?.querySelector('mark.current');
+    if (mark == null) return;
+    scrolled_at.current = performance.now();
+    mark.scrollIntoView({ block: 'center' });
+  }, [found_now]);
+
   const given = useRef({ onAttribute, onChanged });
   given.current = { onAttribute, onChanged };
   const attribute = useRef((turn: Turn) => given.current.onAttribute(turn));
@@ -64,7 +74,9 @@ export function TurnList({
           turn={turn}
           is_active={turn.id === active}
           goes_on={isSameVoice(turns[n - 1], turn)}
-          hear={hear.current}
+          player={player}
+          found={found_in.get(turn.id) ?? NOTHING}
+          found_now={found_now?.turn_id === turn.id ? found_now : null}
           attribute={attribute.current}
           change={change.current}
         />
@@ -77,14 +89,18 @@ const TurnRow = memo(function TurnRow({
   turn,
   is_active,
   goes_on,
-  hear,
+  player,
+  found,
+  found_now,
   attribute,
   change,
 }: {
   turn: Turn;
   is_active: boolean;
   goes_on: boolean;
-  hear: (turn: Turn) => void;
+  player: Player;
+  found: readonly Found[];
+  found_now: Found | null;
   attribute: (turn: Turn) => void;
   change: (turn: Turn) => void;
 }) {
@@ -106,13 +122,23 @@ const TurnRow = memo(function TurnRow({
           <bdi>{who}</bdi>
         </p>
       )}
-      <button type="button" class="turn-at" aria-label={`Play from ${at}`} onClick={() => hear(turn)}>
+      <button
+        type="button"
+        class="turn-at"
+        aria-label={`Play from ${at}`}
+        onClick={() => player.playFrom(turn.start_ms)}
+      >
         {at}
       </button>
       {is_editing ? (
         <TurnTextEditor turn={turn} onDone={() => setEditing(false)} onChanged={change} />
       ) : (
-        <TurnText turn={turn} onEdit={() => setEditing(true)} onChanged={change} onRestored={focusEdit} />
+        <TurnText
+          {...{ turn, player, found, found_now }}
+          is_heard={is_active}
+          onChanged={change}
+          onRestored={focusEdit}
+        />
       )}
       <div class="turn-buttons">
         {!is_editing && (

@@ -1,23 +1,37 @@
+import { effect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Turn } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
+import type { Player } from '../audio/player.js';
 import { Button } from '../parts/button.js';
 import { FormProblem } from '../parts/field.js';
 import { faultOf } from '../parts/form.js';
 import { Badge } from '../parts/placeholders.js';
 import { clockText } from '../parts/time.js';
 import { useToastAction } from '../parts/toast_action.js';
+import type { Found } from './finding.js';
+import { clickedPlace, type Mark, MarkedText } from './marked_text.js';
+import { placesOf, useWordPlaces } from './turn_words.js';
+import { type WordPlace, wordAt, wordHeard } from './word_places.js';
 
-/** The text of a turn as it is read; a click on it edits it. */
+/** The text of a turn as it is read: a click on a word plays from it, and the word that is heard is marked. */
 export function TurnText({
   turn,
-  onEdit,
+  player,
+  is_heard,
+  found,
+  found_now,
   onChanged,
   onRestored,
 }: {
   turn: Turn;
-  onEdit: () => void;
+  player: Player;
+  is_heard: boolean;
+  /** Places in it that were looked for. */
+  found: readonly Found[];
+  /** The one of all that is shown. */
+  found_now: Found | null;
   onChanged: (turn: Turn) => void;
   onRestored: () => void;
 }) {
@@ -25,12 +39,21 @@ export function TurnText({
     onChanged(await saved(turn, null));
     onRestored();
   });
+  const heard = useHeardWord(turn, player, is_heard);
+  const marks: Mark[] = found.map((one) => ({ ...one, as: one === found_now ? 'current' : 'found' }));
+  if (heard !== null) marks.push({ ...heard, as: 'heard' });
+  const playFromWord = async (event: MouseEvent) => {
+    // Whoever selects text wants to copy it.
+    if (getSelection()?.isCollapsed === false) return;
+    const place = clickedPlace(event, event.currentTarget as Element);
+    const word = place === null ? null : wordAt(await placesOf(turn), place);
+    player.playFrom(word?.start_ms ?? turn.start_ms);
+  };
   return (
     <div class="turn-said">
-      {/* Whoever selects text wants to copy it. */}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: keyboards have the edit button of the row. */}
-      <p class="turn-text" lang={turn.language ?? undefined} onClick={() => getSelection()?.isCollapsed && onEdit()}>
-        <bdi>{turn.text}</bdi>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: keyboards have the button that plays from the turn. */}
+      <p class="turn-text" lang={turn.language ?? undefined} onClick={(event) => void playFromWord(event)}>
+        <MarkedText text={turn.text} marks={marks} />
       </p>
       {turn.heard_text !== undefined && (
         <p class="turn-edited">
@@ -48,6 +71,20 @@ export function TurnText({
       )}
     </div>
   );
+}
+
+/** The word that sounds now, in a turn that is heard; null before anything was played. */
+function useHeardWord(turn: Turn, player: Player, is_heard: boolean): WordPlace | null {
+  const places = useWordPlaces(turn, is_heard);
+  const [heard, setHeard] = useState<WordPlace | null>(null);
+  useEffect(() => {
+    if (!is_heard) return setHeard(null);
+    return effect(() => {
+      const at_ms = player.position_ms.value;
+      setHeard(at_ms > 0 || player.playing.value ? wordHeard(places, at_ms) : null);
+    });
+  }, [is_heard, places]);
+  return heard;
 }
 
 /** The text of a turn in a field: Enter saves it, Shift and Enter begin a new line, Escape leaves it as it was. */

@@ -207,8 +207,9 @@ await walk('K-142 the text of a turn is corrected in its place, and restored', a
   const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")');
   const textNow = async () => (await recording.turns())[1]?.text;
 
-  await key.locator('.turn-text').click();
-  t.equal(await focused(), 'What was said at 0:03', 'a click on the text edits it');
+  await edit.click();
+  await field.waitFor();
+  t.equal(await focused(), 'What was said at 0:03');
   await field.fill('The spare key hangs');
   await page.keyboard.press('Escape');
   await key.getByText('The spare key is in the safe').waitFor();

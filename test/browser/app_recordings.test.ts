@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { ScriptedEngine } from '../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { appUrl, enterApp, looksWell } from '../fixtures/app_browsing.js';
-import { Browsing } from '../fixtures/browsing.js';
+import { Browsing, type Visitor } from '../fixtures/browsing.js';
 import { TestRecording } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
 
@@ -30,6 +31,7 @@ const recorded = async (
   await until('it is transcribed', async () => (await recording.turns()).length === says.length);
   return recording;
 };
+const turn = (page: Page, text: string) => page.locator('.turn', { hasText: text });
 const row = (page: Page, title: string) => page.locator('.day li', { hasText: title });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 /** The list comes to show these. */
@@ -125,4 +127,173 @@ await walk('several recordings are selected and deleted after one question', asy
   );
   t.ok(visitor.complaints.splice(0).every((text) => /ERR_FAILED/.test(text)));
   t.match(page.url(), appUrl(browsing, '/recordings'));
+});
+
+const positionOf = async (page: Page) => Number(await page.getByRole('slider').getAttribute('aria-valuenow'));
+/** Clicks in the middle of a word of the transcript. */
+const clickWord = async (page: Page, word: string) => {
+  const { x, y } = (await page.evaluate(`(() => {
+    for (const { firstChild: node } of document.querySelectorAll('.turn-text bdi')) {
+      const from = node.data.indexOf(${JSON.stringify(word)});
+      if (from < 0) continue;
+      const range = document.createRange();
+      range.setStart(node, from);
+      range.setEnd(node, from + ${word.length});
+      const { left, width, top, height } = range.getBoundingClientRect();
+      return { x: left + width / 2, y: top + height / 2 };
+    }
+  })()`)) as { x: number; y: number };
+  await page.mouse.click(x, y);
+};
+const opened = async (visitor: Visitor, says: Line[]) => {
+  const email = browsing.somebody();
+  const account = await TestAccount.open(browsing.spool, email, { sharing: false });
+  const recording = await recorded(account, { says, title: 'Talk', captured_at: '2026-10-05T10:00:00.000Z' });
+  await enterApp(browsing, visitor, `/recordings/${recording.id}`, email);
+  await turn(visitor.page, says.at(-1)?.text ?? '').waitFor();
+  await visitor.page.getByRole('slider').waitFor();
+  return { account, recording };
+};
+
+await walk('a click on a word plays from it, and the word that is heard is marked', async (t, visitor) => {
+  const { page } = visitor;
+  await opened(visitor, [{ text: 'Alpha bravo charlie delta', start_ms: 500, end_ms: 8_500, speaker: 'A' }]);
+  await clickWord(page, 'delta');
+  await until('it plays from there', async () => (await positionOf(page)) >= 6);
+  await page.getByRole('slider').focus();
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowRight');
+  t.equal(await positionOf(page), 5);
+  await page.locator('.heard', { hasText: /^charlie$/ }).waitFor();
+  await looksWell(t, page, 'a word that is heard');
+  await page.keyboard.press('Home');
+  await page.locator('.heard').waitFor({ state: 'hidden' });
+  t.pass('nothing is marked before it was played');
+});
+
+await walk('keys play, skip, change the speed and find; what is typed in a field is no key', async (t, visitor) => {
+  const { page } = visitor;
+  await opened(visitor, [line('The key is the spare key', 500), line('A key?', 3_000, 'B'), line('Look', 6_000)]);
+  const heading = page.getByRole('heading', { level: 1 });
+  const play = page.getByRole('button', { name: 'Play', exact: true });
+  const shows = (text: string) => page.getByText(text, { exact: true }).waitFor();
+  await heading.click();
+  await page.keyboard.press('ArrowRight');
+  t.equal(await positionOf(page), 5);
+  await page.keyboard.press('j');
+  t.equal(await positionOf(page), 0);
+  await page.keyboard.press('l');
+  t.equal(await positionOf(page), 9, 'to the end at most');
+  await page.keyboard.press('ArrowLeft');
+  t.equal(await positionOf(page), 4);
+  await page.keyboard.press('>');
+  await shows('Speed: 1.25×');
+  await page.keyboard.press('<');
+  await page.keyboard.press('<');
+  await shows('Speed: 0.75×');
+  for (const key of ['k', ' ']) {
+    await page.keyboard.press('j');
+    await page.keyboard.press(key);
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await page.keyboard.press(key);
+    await play.waitFor();
+  }
+
+  await page.keyboard.press('/');
+  const field = page.getByRole('searchbox', { name: 'Find in the transcript' });
+  await field.waitFor();
+  const before = await positionOf(page);
+  await page.keyboard.type('jkl ?/<');
+  t.equal(await field.inputValue(), 'jkl ?/<');
+  t.equal(await positionOf(page), before);
+  await shows('No results');
+  await field.fill('KEY');
+  await shows('1 of 3');
+  await page.keyboard.press('Enter');
+  await shows('2 of 3');
+  t.same(await page.locator('mark').allTextContents(), ['key', 'key', 'key']);
+  await looksWell(t, page, 'what was found in a transcript');
+  await field.focus();
+  await page.keyboard.press('Shift+Enter');
+  await page.getByRole('button', { name: 'Previous' }).click();
+  await shows('3 of 3');
+  t.equal(await turn(page, 'A key?').locator('mark.current').count(), 1);
+  await field.focus();
+  await page.keyboard.press('Escape');
+  await field.waitFor({ state: 'hidden' });
+  t.equal(await page.locator('mark').count(), 0);
+
+  await heading.click();
+  await page.keyboard.press('?');
+  await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
+  await looksWell(t, page, 'the shortcuts');
+  await page.keyboard.press('k');
+  t.equal(await play.count(), 1, 'nothing plays behind a dialog');
+  await page.getByLabel('Use these shortcuts').uncheck();
+  await page.keyboard.press('Escape');
+  await heading.click();
+  await page.keyboard.press('/');
+  await page.keyboard.press('?');
+  t.equal((await field.count()) + (await page.getByRole('dialog').count()), 0, 'they are off');
+  await page.reload();
+  await page.getByRole('slider').waitFor();
+  await page.keyboard.press('?');
+  t.equal(await page.getByRole('dialog').count(), 0, 'and stay off');
+});
+
+await walk('a speaker is the reader, two are merged, and the transcript is copied and saved', async (t, visitor) => {
+  const { page, context } = visitor;
+  const { account, recording } = await opened(visitor, [
+    ...[line('I am here', 500), line('So am I', 3_000, 'B')],
+    line('And I still am', 6_000, 'C'),
+  ]);
+  await page.getByRole('button', { name: 'Name Speaker 1' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Ida');
+  await looksWell(t, page, 'the dialog of a speaker');
+  await page.getByRole('button', { name: 'This is me' }).click();
+  await turn(page, 'I am here').getByText('Ida').waitFor();
+  const { items } = await account.ask<{ items: { name: string; is_self: boolean }[] }>('GET', '/contacts');
+  t.match(items, [{ name: 'Ida', is_self: true }]);
+  await page.getByRole('button', { name: 'Name Speaker 3' }).click();
+  await page.getByLabel('Or the same person as').selectOption('Ida');
+  await page.getByRole('button', { name: 'Merge speakers' }).click();
+  await turn(page, 'And I still am').getByText('Ida').waitFor();
+  t.same(
+    (await recording.turns()).map(({ speaker }) => speaker),
+    ['S1', 'S2', 'S1'],
+  );
+
+  const saved = async (name: string | RegExp) => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name, exact: true }).click(),
+    ]);
+    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  };
+  for (const [button_name, file, start] of [
+    ['Text', 'Talk.txt', '[00:00:00] Ida: I am here\n'],
+    ['Markdown', 'Talk.md', '# Talk\n'],
+    ['Subtitles (SRT)', 'Talk.srt', '1\n00:00:00,500 --> 00:00:02,500\nIda: I am here\n'],
+    ['Subtitles (VTT)', 'Talk.vtt', 'WEBVTT\n'],
+  ] as const) {
+    const { name, bytes } = await saved(button_name);
+    t.equal(name, file);
+    t.ok(bytes.toString().startsWith(start), file);
+  }
+  const audio = await saved(/^Audio/);
+  t.equal(audio.name, 'Talk.wav');
+  t.equal(audio.bytes.subarray(0, 4).toString(), 'RIFF');
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByText('The transcript is copied.').waitFor();
+  t.equal(
+    await page.evaluate('navigator.clipboard.readText()'),
+    '[0:00] Ida: I am here\n[0:03] Speaker 2: So am I\n[0:06] Ida: And I still am',
+  );
+
+  await page.setViewportSize({ width: 360, height: 740 });
+  const topOf = async (part: string) => (await turn(page, 'So am I').locator(part).boundingBox())?.y ?? 0;
+  const [who, at, said] = [await topOf('.turn-who'), await topOf('.turn-at'), await topOf('.turn-said')];
+  t.ok(Math.abs(who - at) < 10 && said > at + 15, 'a turn is two lines');
 });
