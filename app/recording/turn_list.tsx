@@ -5,7 +5,8 @@ import type { Turn } from '../../kits/typescript/src/api.js';
 import type { Player } from '../audio/player.js';
 import { Button } from '../parts/button.js';
 import { clockText } from '../parts/time.js';
-import { type Finding, type Found, foundByTurn } from './finding.js';
+import type { Finding } from './finding.js';
+import { type Found, foundByTurn } from './text_search.js';
 import { colourOf, speakerWords } from './speaker_colours.js';
 import { TurnText, TurnTextEditor } from './turn_text.js';
 

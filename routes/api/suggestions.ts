@@ -7,6 +7,7 @@ import {
   feedbackShape,
   RATINGS,
   revisionShape,
+  SUGGESTION_KINDS,
   SUGGESTION_STATUSES,
   suggestionShape,
   VERDICTS,
@@ -56,6 +57,13 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
       workspace_id: uuid.optional().describe('Only those of recordings in this workspace, whoever recorded them.'),
       session_id: uuid.optional().describe('Only those of this recorder session.'),
       contact_id: uuid.optional().describe('Only those that this contact is to do, or has asked for.'),
+      owner: z
+        .union([z.literal('me'), uuid], 'must be the id of a contact, or me')
+        .meta({ type: 'string', anyOf: undefined })
+        .optional()
+        .describe("Only those that this contact is to do; me: the account's own."),
+      kind: z.enum(SUGGESTION_KINDS).optional().describe('Only those of this sort.'),
+      stream_id: uuid.optional().describe('Only those that rest on what was said in this recording.'),
       due_before: timestamp.optional().describe('Only those that are due before this time.'),
       pipeline_id: selectedPipeline,
     }),

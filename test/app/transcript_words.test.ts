@@ -1,5 +1,5 @@
 import t from 'tap';
-import { findIn } from '../../app/recording/finding.js';
+import { findIn } from '../../app/recording/text_search.js';
 import { wordAt, wordHeard, wordPlaces } from '../../app/recording/word_places.js';
 
 const said = { text: 'The key is here', start_ms: 1_000, end_ms: 2_500 };

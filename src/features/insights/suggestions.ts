@@ -37,6 +37,8 @@ export type SuggestionsQuery = {
   due_before?: string | undefined;
   pipeline_id?: string | undefined;
   kind?: Suggestion['kind'] | undefined;
+  /** On which it rests. */
+  stream_id?: string | undefined;
   /** Who is to do it: a contact, or `me` for the account's own. */
   owner?: string | undefined;
   /** When the first of it was said, in ISO 8601. */
@@ -212,7 +214,7 @@ async function filterOf(
   query: SuggestionsQuery,
   reading: InsightReader,
 ) {
-  const { status, group_id, session_id, contact_id, due_before, kind } = query;
+  const { status, group_id, session_id, contact_id, due_before, kind, stream_id } = query;
   const owner = await ownerOf(services, who, query.owner, reading);
   const isSaid = within(query);
   const pipeline_id = await selectPipeline(services, who, query.pipeline_id);
@@ -238,6 +240,7 @@ async function filterOf(
       if (session_id !== undefined && item.session_id !== session_id) return false;
       if (!is_due(item.due_at_ms) || !isSaid(saidAt('suggestion', item))) return false;
       if (kind !== undefined && item.kind !== kind) return false;
+      if (stream_id !== undefined && !item.evidence.some((one) => one.stream_id === stream_id)) return false;
       if (owner !== undefined) {
         const held = item.roles.owner_contact_id;
         const shown = held === null ? null : await reading.contact(place.account_id, held);

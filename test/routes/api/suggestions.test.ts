@@ -274,6 +274,14 @@ await t.test('K-073 lists show what was asked for', async (t) => {
   t.same(await textsOf('&status=accepted'), ['Call Zoë Marksecret']);
   t.same((await textsOf('&status=open')).sort(), ['Bake bread', 'Sweep']);
   t.same((await textsOf(`&contact_id=${anna.id}`)).sort(), ['Bake bread', 'Call Zoë Marksecret']);
+  t.same((await textsOf(`&owner=${anna.id}`)).sort(), ['Bake bread', 'Call Zoë Marksecret']);
+  t.same(await textsOf('&owner=me'), [], 'no contact is the account itself');
+  t.same(await textsOf('&kind=decision'), []);
+  const sorts = await Promise.all(['task', 'follow_up', 'reminder', 'question'].map((kind) => textsOf(`&kind=${kind}`)));
+  t.same(sorts.flat().sort(), (await textsOf()).sort(), 'each is of one sort');
+  t.ok(sorts.filter((texts) => texts.length > 0).length > 1);
+  t.equal((await listed(`&stream_id=${recording.id}`)).length, 3);
+  t.same(await listed(`&stream_id=${UNKNOWN}`), []);
   const other = await ann.ask<Contact>('POST', '/contacts', { name: 'Other' });
   await ann.ask('POST', `/contacts/${anna.id}/merge`, { into: other.id });
   t.equal((await listed(`&contact_id=${other.id}`)).length, 2, 'who became a part of another is that one');
@@ -283,7 +291,9 @@ await t.test('K-073 lists show what was asked for', async (t) => {
   t.equal(await ann.says('GET', `/suggestions?workspace_id=${UNKNOWN}`), '404 NOT_FOUND');
   t.same(await listed(`&session_id=${UNKNOWN}`), []);
   t.same(await listed(`&group_id=${UNKNOWN}`), []);
-  for (const query of ['status=old', 'due_before=soon', 'contact_id=x', 'limit=0', 'cursor=x'])
+  for (const query of ['status=old', 'kind=joke', 'owner=you', 'stream_id=x', 'due_before=soon', 'contact_id=x'])
+    t.equal(await ann.says('GET', `/suggestions?${query}`), '400 BAD_REQUEST', query);
+  for (const query of ['limit=0', 'cursor=x'])
     t.equal(await ann.says('GET', `/suggestions?${query}`), '400 BAD_REQUEST', query);
   await events();
 });
