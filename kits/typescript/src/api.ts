@@ -619,6 +619,8 @@ export type Evidence = {
   turn_ids: string[];
   /** What they say, shortened where it is long; null where nothing is left, and for whoever may not read turns. */
   quote: string | null;
+  /** Who says the first of them; null where nobody knows, and for whoever may not read turns. */
+  speaker_name: string | null;
   /** expired: the workspace does not keep what was said; deleted: people have deleted it. */
   state: 'available' | 'expired' | 'deleted';
 };

@@ -9,7 +9,7 @@ import { insightId, turnId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices } from '../services.js';
 import type { Contacts } from '../transcripts/transcript_pages.js';
-import type { EvidenceReader } from './evidence_reader.js';
+import type { EvidenceReader, SpokenEvidence } from './evidence_reader.js';
 import { evidenceReader, type FoundItem, type LibraryPlace, standingItem } from './insight_access.js';
 import type { ConversationView, EvidenceView, MemoryView, ParticipantView, SuggestionView } from './insight_shapes.js';
 
@@ -176,6 +176,14 @@ export class InsightReader {
     return found;
   }
 
+  /** The name of who says the first turn. */
+  async #speakerOf({ readable, turns }: SpokenEvidence): Promise<string | null> {
+    const [first] = turns;
+    const held = readable === null || first === undefined ? null : contactOf(readable.speakers, first.turn);
+    const contact = readable === null || held === null ? null : await this.contact(readable.stream.account_id, held);
+    return contact?.name ?? null;
+  }
+
   async #evidence(span: Span, pipeline_id: string | null): Promise<EvidenceView> {
     const found = await this.#reader.evidence(span, pipeline_id);
     const { readable, turns, has_expired } = found;
@@ -190,6 +198,7 @@ export class InsightReader {
         ? turns.map(({ page, turn }) => turnId(readable?.id ?? stream_id, { page, serial: turn.serial }))
         : [],
       quote: is_read && turns.length > 0 ? shortened(turns.map(({ turn }) => turn.text).join(' ')) : null,
+      speaker_name: is_read ? await this.#speakerOf(found) : null,
       state: turns.length > 0 ? 'available' : has_expired ? 'expired' : 'deleted',
     };
   }

@@ -45,6 +45,10 @@ export const evidenceShape = z
       .describe(
         'What they say, shortened where it is long; null where nothing is left, and for whoever may not read turns.',
       ),
+    speaker_name: z
+      .string()
+      .nullable()
+      .describe('Who says the first of them; null where nobody knows, and for whoever may not read turns.'),
     state: z
       .enum(['available', 'expired', 'deleted'])
       .describe('expired: the workspace does not keep what was said; deleted: people have deleted it.'),

@@ -338,8 +338,13 @@ await t.test('K-010 K-082 K-083 quotes are for whoever reads turns, and go with 
   const bread = await one('Bake bread');
   const path = `/suggestions/${bread.id}`;
   const evidenceOf = async (app = ann.app) => (await tell<Suggestion>(app, 'GET', path)).data.evidence[0];
-  t.match(await evidenceOf(reader), { turn_ids: [], quote: null, state: 'available' });
-  t.match(await evidenceOf(), { quote: 'And I will bake bread.', turn_ids: { length: 1 } });
+  t.match(await evidenceOf(reader), { turn_ids: [], quote: null, speaker_name: null, state: 'available' });
+  const said_by_nobody = { quote: 'And I will bake bread.', turn_ids: { length: 1 }, speaker_name: null };
+  t.match(await evidenceOf(), said_by_nobody);
+  const ida = await ann.ask<Contact>('POST', '/contacts', { name: 'Ida' });
+  await ann.ask('PATCH', `/audio/streams/${recording.id}/speakers/S1`, { contact_id: ida.id });
+  t.match(await evidenceOf(), { ...said_by_nobody, speaker_name: 'Ida' });
+  t.match(await evidenceOf(reader), { speaker_name: null });
   await ann.entitle('transcripts.access', false);
   t.match(await evidenceOf(), { turn_ids: [], quote: null, state: 'available' });
   await ann.entitle('transcripts.access', true);
