@@ -5,7 +5,7 @@ import { BASE } from '../router.js';
 const SHOWN = 2;
 const GONE = { expired: 'What was said is not kept any longer.', deleted: 'What was said was deleted.' };
 
-/** Where something was said, with the way there. What only says `text` again is not quoted. */
+/** Where something was said, by whom, and the sentences around. What only says `text` again is not quoted. */
 export function EvidenceList({ evidence, text }: { evidence: readonly Evidence[]; text: string }) {
   return (
     <ul class="evidence">
@@ -17,6 +17,12 @@ export function EvidenceList({ evidence, text }: { evidence: readonly Evidence[]
                 {clockText(one.start_ms)}
                 <span class="visually-hidden"> in the recording</span>
               </a>{' '}
+              {one.speaker_name != null && (
+                <>
+                  <bdi>{one.speaker_name}</bdi>
+                  {one.quote !== null && one.quote !== text && ': '}
+                </>
+              )}
               {one.quote !== null && one.quote !== text && <q dir="auto">{one.quote}</q>}
             </>
           ) : (

@@ -1,7 +1,5 @@
 import { useState } from 'preact/hooks';
 import type { Suggestion } from '../../kits/typescript/src/api.js';
-import { api } from '../api/api.js';
-import { ApiError } from '../api/api_error.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
@@ -10,10 +8,11 @@ import { Badge } from '../parts/placeholders.js';
 import { RecordingLink } from '../recording/stream_names.js';
 import { Due } from './due.js';
 import { EvidenceList, FromSession } from './evidence.js';
+import { changeSuggestion, type SuggestionChange } from './suggestion_changes.js';
 
 type Status = Suggestion['status'];
 
-const KINDS: Record<Suggestion['kind'], string> = {
+export const KINDS: Record<Suggestion['kind'], string> = {
   task: 'Task',
   follow_up: 'Follow-up',
   reminder: 'Reminder',
@@ -25,14 +24,16 @@ const KINDS: Record<Suggestion['kind'], string> = {
 const STEPS: Record<Status, readonly (readonly [to: Status, words: string])[]> = {
   open: [
     ['accepted', 'Accept'],
+    ['completed', 'Done'],
     ['dismissed', 'Dismiss'],
   ],
   accepted: [
     ['completed', 'Done'],
-    ['open', 'Undo'],
+    ['dismissed', 'Dismiss'],
+    ['open', 'Reopen'],
   ],
-  completed: [['accepted', 'Undo']],
-  dismissed: [['open', 'Undo']],
+  completed: [['open', 'Reopen']],
+  dismissed: [['open', 'Reopen']],
   withdrawn: [],
 };
 
@@ -44,7 +45,15 @@ export const STATUS_NAMES: Record<Status, string> = {
   withdrawn: 'Withdrawn',
 };
 
-/** A suggestion, to be accepted or dismissed. It stays where it is afterwards, so that it can be undone. */
+const SAID: Record<Status, string> = {
+  open: 'Reopened.',
+  accepted: 'Accepted.',
+  completed: 'Marked as done.',
+  dismissed: 'Dismissed.',
+  withdrawn: 'Withdrawn.',
+};
+
+/** A suggestion, with where it was said, and what can be done with it. */
 export function SuggestionRow({
   suggestion,
   onChange,
@@ -55,19 +64,21 @@ export function SuggestionRow({
   const [edited, setEdited] = useState(false);
   const { id, kind, text, status, evidence } = suggestion;
   const said = evidence.find(({ state }) => state === 'available');
-  const step = useAction(async (to: Status) => onChange(await changed(suggestion, { status: to })));
+  const step = useAction((to: Status) => changeSuggestion(suggestion, { status: to }, { said: SAID[to], onChange }));
   return (
     <li class={status === 'open' || status === 'accepted' ? 'suggestion' : 'suggestion settled'}>
       <div class="row-main">
         <p class="row-facts">
           <span>{KINDS[kind]}</span>
           <Due suggestion={suggestion} />
-          {said !== undefined && <RecordingLink stream_id={said.stream_id} at_ms={said.start_ms} with_day />}
-          <FromSession id={suggestion.session_id} />
           {status !== 'open' && <Badge tone={status === 'dismissed' ? 'plain' : 'good'}>{STATUS_NAMES[status]}</Badge>}
         </p>
         <p class="row-title" id={`suggestion-${id}`}>
           <bdi>{text === '' ? 'What was said has been deleted.' : text}</bdi>
+        </p>
+        <p class="row-facts">
+          {said !== undefined && <RecordingLink stream_id={said.stream_id} at_ms={said.start_ms} with_day />}
+          <FromSession id={suggestion.session_id} />
         </p>
         <EvidenceList evidence={evidence} text={text} />
         <FormProblem error={step.error} />
@@ -77,7 +88,7 @@ export function SuggestionRow({
           <Button
             key={to}
             small
-            kind={n === 0 && words !== 'Undo' ? 'primary' : 'secondary'}
+            kind={n === 0 && to !== 'open' ? 'primary' : 'secondary'}
             busy={step.busy}
             aria-describedby={`suggestion-${id}`}
             onClick={() => void step.run(to)}
@@ -92,9 +103,9 @@ export function SuggestionRow({
       <Dialog open={edited} title="Edit the suggestion" onClose={() => setEdited(false)}>
         <EditForm
           suggestion={suggestion}
-          onDone={(next) => {
+          onDone={async (change) => {
+            await changeSuggestion(suggestion, change, { said: 'Saved.', onChange });
             setEdited(false);
-            onChange(next);
           }}
         />
       </Dialog>
@@ -102,14 +113,20 @@ export function SuggestionRow({
   );
 }
 
-function EditForm({ suggestion, onDone }: { suggestion: Suggestion; onDone: (suggestion: Suggestion) => void }) {
+function EditForm({
+  suggestion,
+  onDone,
+}: {
+  suggestion: Suggestion;
+  onDone: (change: SuggestionChange) => Promise<void>;
+}) {
   const [text, setText] = useState(suggestion.text);
   const due_before = suggestion.due_at === null ? '' : localText(suggestion.due_at);
   const [due, setDue] = useState(due_before);
   const save = useAction(async () => {
     const due_at = due === '' ? null : new Date(due).toISOString();
     // A day stays one while nobody sets a time.
-    onDone(await changed(suggestion, { text: text.trim(), ...(due !== due_before && { due_at }) }));
+    await onDone({ text: text.trim(), ...(due !== due_before && { due_at }) });
   });
   return (
     <form
@@ -137,21 +154,6 @@ function EditForm({ suggestion, onDone }: { suggestion: Suggestion; onDone: (sug
       </div>
     </form>
   );
-}
-
-type Changes = { status?: Status; text?: string; due_at?: string | null };
-
-/** Where somebody else was faster, it is done to what they left. */
-async function changed({ id, state_version }: Suggestion, changes: Changes): Promise<Suggestion> {
-  const change = (version: number) =>
-    api('PATCH /suggestions/{id}', { path: { id }, body: { state_version: version, ...changes } });
-  try {
-    return await change(state_version);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'CONFLICT') throw error;
-    const now = await api('GET /suggestions/{id}', { path: { id } });
-    return change(now.state_version);
-  }
 }
 
 /** As a field for date and time has it, in local time. */

@@ -1,18 +1,15 @@
-import type { Suggestion } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
-import { useList, useLoaded } from '../api/loading.js';
+import { useList } from '../api/loading.js';
 import { ConversationRow, MemoryRow } from '../insights/conversation_row.js';
-import { STATUS_NAMES, SuggestionRow } from '../insights/suggestion_row.js';
-import { SelectField } from '../parts/field.js';
 import { Page } from '../parts/page.js';
 import { EmptyState, List } from '../parts/placeholders.js';
-import { BASE, place, setQuery } from '../router.js';
+import { place } from '../router.js';
 import { may } from '../shell/account.js';
+import { QueryTabs } from './insights/query_tabs.js';
+import { Suggestions } from './insights/suggestions.js';
 
 const PAGE_ITEMS = 30;
-const CONTACTS = 100;
-const STATUSES = ['open', 'accepted', 'completed', 'dismissed'] as const;
 
 /** The page of insights. Conversations and memories are for accounts with developer access. */
 export function Insights() {
@@ -20,7 +17,7 @@ export function Insights() {
   return (
     <Page title="To do" lead={<p>What was promised, asked and decided in your recordings.</p>}>
       {may('debug:read') && (
-        <Tabs
+        <QueryTabs
           label="What is shown"
           name="show"
           rows={[
@@ -32,92 +29,6 @@ export function Insights() {
       )}
       {shown === 'conversations' ? <Conversations /> : shown === 'memories' ? <Memories /> : <Suggestions />}
     </Page>
-  );
-}
-
-function Tabs({
-  label,
-  name,
-  rows,
-}: {
-  label: string;
-  name: string;
-  rows: readonly (readonly [value: string | null, words: string])[];
-}) {
-  const { path, query } = place.value;
-  const chosen = query.get(name);
-  return (
-    <nav class="tabs" aria-label={label}>
-      {rows.map(([value, words]) => (
-        <a
-          key={words}
-          class="tab"
-          href={`${BASE}${path}${value === null ? '' : `?${name}=${value}`}`}
-          aria-current={value === chosen ? 'true' : undefined}
-        >
-          {words}
-        </a>
-      ))}
-    </nav>
-  );
-}
-
-function Suggestions() {
-  const wanted = place.value.query.get('status');
-  const status = STATUSES.find((one) => one === wanted) ?? 'open';
-  const contact_id = place.value.query.get('who') ?? undefined;
-  const suggestions = useList(
-    (cursor) => api('GET /suggestions', { query: { limit: PAGE_ITEMS, cursor, status, contact_id } }),
-    [status, contact_id],
-  );
-  useEvents(['suggestion.created'], () => status === 'open' && suggestions.reload());
-  const change = (next: Suggestion) =>
-    suggestions.change((items) => items.map((one) => (one.id === next.id ? next : one)));
-  return (
-    <>
-      <Tabs
-        label="Suggestions by status"
-        name="status"
-        rows={STATUSES.map((one) => [one === 'open' ? null : one, STATUS_NAMES[one]])}
-      />
-      <Owner />
-      <List
-        of={suggestions}
-        label="Suggestions"
-        empty={
-          status === 'open' ? (
-            <EmptyState icon="check" title="Nothing is open">
-              <p>
-                When somebody promises, asks or decides something in a recording, a suggestion appears here by itself.
-              </p>
-            </EmptyState>
-          ) : (
-            <EmptyState title={`Nothing is ${STATUS_NAMES[status].toLowerCase()}`} />
-          )
-        }
-      >
-        {(one) => <SuggestionRow key={one.id} suggestion={one} onChange={change} />}
-      </List>
-    </>
-  );
-}
-
-/** Whose they are: only where people are known. */
-function Owner() {
-  const contacts = useLoaded(() => api('GET /contacts', { query: { limit: CONTACTS } }), []);
-  const people = (contacts.data?.items ?? []).flatMap(({ id, name, is_self, merged_into }) =>
-    name === null || merged_into !== null ? [] : [[id, is_self ? `${name} (me)` : name] as const],
-  );
-  if (people.length === 0) return null;
-  return (
-    <div class="owner">
-      <SelectField
-        label="For whom"
-        value={place.value.query.get('who') ?? ''}
-        onValue={(who) => setQuery({ who })}
-        options={[['', 'Anybody'], ...people]}
-      />
-    </div>
   );
 }
 

@@ -3,19 +3,23 @@ import { signal } from '@preact/signals';
 /** Short news that the shell shows at the edge of the page, and screen readers read out. */
 
 export type Tone = 'good' | 'problem';
-export type Toast = { key: number; text: string; tone: Tone };
+/** What a button of the toast does; the toast is dismissed with it. */
+type ToastButton = { words: string; run: () => void };
+export type Toast = { key: number; text: string; tone: Tone; button: ToastButton | null };
 
 const SHOWN_MS = 6_000;
+/** Whoever is to press a button needs longer than to read. */
+const BUTTON_SHOWN_MS = 15_000;
 const SHOWN_MAX = 3;
 
 export const toasts = signal<readonly Toast[]>([]);
 let count = 0;
 
 /** Shows a toast. One about a problem stays until it is dismissed. */
-export function showToast(text: string, tone: Tone = 'good'): void {
+export function showToast(text: string, tone: Tone = 'good', button: ToastButton | null = null): void {
   const key = ++count;
-  toasts.value = [...toasts.value.filter((one) => one.text !== text), { key, text, tone }].slice(-SHOWN_MAX);
-  if (tone === 'good') setTimeout(() => dismiss(key), SHOWN_MS);
+  toasts.value = [...toasts.value.filter((one) => one.text !== text), { key, text, tone, button }].slice(-SHOWN_MAX);
+  if (tone === 'good') setTimeout(() => dismiss(key), button === null ? SHOWN_MS : BUTTON_SHOWN_MS);
 }
 
 export function dismiss(key: number): void {

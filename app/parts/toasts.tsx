@@ -7,10 +7,21 @@ export function Toasts() {
   const of = (tone: Tone) =>
     toasts.value
       .filter((one) => one.tone === tone)
-      .map(({ key, text }) => (
+      .map(({ key, text, button }) => (
         <div key={key} class={`toast ${tone}`}>
           <Icon name={tone === 'good' ? 'check' : 'warning'} />
           <p>{text}</p>
+          {button !== null && (
+            <Button
+              small
+              onClick={() => {
+                dismiss(key);
+                button.run();
+              }}
+            >
+              {button.words}
+            </Button>
+          )}
           <Button kind="quiet" small icon="close" label="Dismiss" onClick={() => dismiss(key)} />
         </div>
       ));

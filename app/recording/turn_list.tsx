@@ -6,8 +6,8 @@ import type { Player } from '../audio/player.js';
 import { Button } from '../parts/button.js';
 import { clockText } from '../parts/time.js';
 import type { Finding } from './finding.js';
-import { type Found, foundByTurn } from './text_search.js';
 import { colourOf, speakerWords } from './speaker_colours.js';
+import { type Found, foundByTurn } from './text_search.js';
 import { TurnText, TurnTextEditor } from './turn_text.js';
 
 /** After somebody has scrolled, the list stays where it is for a while. */

@@ -10,8 +10,8 @@ import { faultOf } from '../parts/form.js';
 import { Badge } from '../parts/placeholders.js';
 import { clockText } from '../parts/time.js';
 import { useToastAction } from '../parts/toast_action.js';
-import type { Found } from './text_search.js';
 import { clickedPlace, type Mark, MarkedText } from './marked_text.js';
+import type { Found } from './text_search.js';
 import { placesOf, useWordPlaces } from './turn_words.js';
 import { type WordPlace, wordAt, wordHeard } from './word_places.js';
 

@@ -277,7 +277,9 @@ await t.test('K-073 lists show what was asked for', async (t) => {
   t.same((await textsOf(`&owner=${anna.id}`)).sort(), ['Bake bread', 'Call Zoë Marksecret']);
   t.same(await textsOf('&owner=me'), [], 'no contact is the account itself');
   t.same(await textsOf('&kind=decision'), []);
-  const sorts = await Promise.all(['task', 'follow_up', 'reminder', 'question'].map((kind) => textsOf(`&kind=${kind}`)));
+  const sorts = await Promise.all(
+    ['task', 'follow_up', 'reminder', 'question'].map((kind) => textsOf(`&kind=${kind}`)),
+  );
   t.same(sorts.flat().sort(), (await textsOf()).sort(), 'each is of one sort');
   t.ok(sorts.filter((texts) => texts.length > 0).length > 1);
   t.equal((await listed(`&stream_id=${recording.id}`)).length, 3);
