@@ -24,6 +24,16 @@ export async function api<Of extends ApiName>(name: Of, ...[given]: Given<Public
   return payloadOf<Answer<Of>>(await send(method, path, sending));
 }
 
+/** The same for a request without a body that may be given up: it throws an AbortError then. */
+export async function apiUntil<Of extends ApiName>(
+  signal: AbortSignal,
+  name: Of,
+  ...[given]: Given<PublicApi[Of]>
+): Promise<Answer<Of>> {
+  const { method, path } = requestOf(name, given);
+  return payloadOf<Answer<Of>>(await send(method, path, { signal }));
+}
+
 /** A request with our token; one that is refused as too old is sent again with the next. Throws ApiError. */
 export async function send(method: string, path: string, sending: Sending = {}): Promise<Response> {
   const token = await tokenOr(accessToken());

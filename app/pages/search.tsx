@@ -1,21 +1,19 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { SearchHit } from '../../kits/typescript/src/api.js';
-import { api } from '../api/api.js';
-import { useList } from '../api/loading.js';
 import { usePeople } from '../contacts/people.js';
 import { Button } from '../parts/button.js';
 import { CheckField, DateField, SelectField, TextField } from '../parts/field.js';
 import { Page, Section } from '../parts/page.js';
-import { Badge, EmptyState, List } from '../parts/placeholders.js';
-import { clockText, Time } from '../parts/time.js';
-import { RecordingLink } from '../recording/stream_names.js';
+import { EmptyState } from '../parts/placeholders.js';
 import { BASE, place, setQuery } from '../router.js';
 import { Answers } from '../search/answers.js';
+import { Hits } from '../search/hits.js';
 import { keepQuestion, recentQuestions } from '../search/recent_questions.js';
+import { TypedHits } from '../search/typed_hits.js';
 import { may } from '../shell/account.js';
 
-const PAGE_ITEMS = 20;
 const QUERY_CHARS_MAX = 500;
+/** Of fewer letters too much is found. */
+const TYPED_CHARS_MIN = 2;
 
 const KINDS = [
   ['', 'Everything'],
@@ -38,6 +36,8 @@ export function Search() {
   const q = query.get('q') ?? '';
   const [words, setWords] = useState(q);
   useEffect(() => setWords(q), [q]);
+  const typed = words.trim();
+  const is_typing = typed !== q && [...typed].length >= TYPED_CHARS_MIN;
   const is_asking = may('insights:read') && !FILTERS.some((name) => query.has(name));
   return (
     <Page title="Ask" lead="Ask a question, or look for words: answers come with the moment at which they were said.">
@@ -67,7 +67,9 @@ export function Search() {
           <Filters />
         </search>
       </form>
-      {q === '' ? (
+      {is_typing ? (
+        <TypedHits text={typed} query={query} />
+      ) : q === '' ? (
         <Beginning />
       ) : (
         <>
@@ -116,99 +118,6 @@ function Filters() {
         onValue={(on) => setQuery({ alike: on ? '1' : null })}
       />
     </details>
-  );
-}
-
-function Hits({ q, query, beside }: { q: string; query: URLSearchParams; beside: boolean }) {
-  const hits = useList((cursor) => api('GET /search', { query: { ...asked(q, query), cursor } }), []);
-  return (
-    <List
-      of={hits}
-      label="Results"
-      empty={
-        beside ? (
-          <p class="hint">No results: no sentence has all of these words.</p>
-        ) : (
-          <EmptyState icon="search" title="No results">
-            <p>
-              Try fewer words, or let it look for words that sound alike: speech is not always heard as it is spelled.
-            </p>
-            {query.get('alike') !== '1' && (
-              <p>
-                <Button onClick={() => setQuery({ alike: '1' })}>Look for words that sound alike</Button>
-              </p>
-            )}
-          </EmptyState>
-        )
-      }
-    >
-      {(hit) => <Hit key={`${hit.kind} ${hit.id}`} hit={hit} />}
-    </List>
-  );
-}
-
-function asked(q: string, query: URLSearchParams) {
-  const given = (name: string) => query.get(name) ?? undefined;
-  const day = (name: string, time: string) => {
-    const text = query.get(name);
-    return text === null || !/^\d{4}-\d\d-\d\d$/.test(text) ? undefined : new Date(`${text}T${time}`).toISOString();
-  };
-  return {
-    ...{ q, limit: PAGE_ITEMS, kind: given('kind'), contact_id: given('who') },
-    ...{ from: day('from', '00:00:00'), to: day('to', '23:59:59.999') },
-    sort: query.get('sort') === 'recent' ? ('recent' as const) : undefined,
-    fuzzy: query.get('alike') === '1' ? ('1' as const) : undefined,
-  };
-}
-
-const KIND_NAMES: Record<SearchHit['kind'], string | null> = {
-  turn: null,
-  suggestion: 'Suggestion',
-  conversation: 'Conversation',
-  memory: 'Memory',
-};
-
-function Hit({ hit }: { hit: SearchHit }) {
-  const { kind, snippet, stream_id, start_ms, started_at, speaker_name } = hit;
-  const text = <Snippet {...snippet} />;
-  return (
-    <li>
-      <div class="row-main">
-        <p class="row-facts">
-          {speaker_name !== null && (
-            <strong>
-              <bdi>{speaker_name}</bdi>
-            </strong>
-          )}
-          <Time at={started_at} />
-          {stream_id !== null && <RecordingLink stream_id={stream_id} at_ms={start_ms ?? 0} />}
-          {start_ms !== null && <span>at {clockText(start_ms)}</span>}
-        </p>
-        {stream_id === null ? (
-          <p class="row-title">{text}</p>
-        ) : (
-          <a class="row-title found" href={`${BASE}/recordings/${stream_id}?t=${start_ms ?? 0}`}>
-            {text}
-          </a>
-        )}
-      </div>
-      {KIND_NAMES[kind] !== null && <Badge>{KIND_NAMES[kind]}</Badge>}
-    </li>
-  );
-}
-
-function Snippet({ text, highlights }: SearchHit['snippet']) {
-  const parts = [];
-  let at = 0;
-  for (const [from, to] of highlights) {
-    parts.push(text.slice(at, from), <mark key={from}>{text.slice(from, to)}</mark>);
-    at = to;
-  }
-  return (
-    <bdi>
-      {parts}
-      {text.slice(at)}
-    </bdi>
   );
 }
 

@@ -8,7 +8,7 @@ import { makeInsights } from '../fixtures/insights.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
 
-/** What recordings give to do, and what they answer, as a person at a browser uses it. */
+/** What recordings give to do, as a person at a browser uses it. */
 
 const browsing = await Browsing.start(t, { CHUNK_WORKER: '1', CONTENT_WORKER: '0', RATE_LIMITS: 'off' });
 const walk = browsing.walk.bind(browsing, t);

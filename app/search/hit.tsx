@@ -1,0 +1,57 @@
+import type { SearchHit } from '../../kits/typescript/src/api.js';
+import { Badge } from '../parts/placeholders.js';
+import { clockText, Time } from '../parts/time.js';
+import { RecordingLink } from '../recording/stream_names.js';
+import { BASE } from '../router.js';
+
+const KIND_NAMES: Record<SearchHit['kind'], string | null> = {
+  turn: null,
+  suggestion: 'Suggestion',
+  conversation: 'Conversation',
+  memory: 'Memory',
+};
+
+/** A sentence that was found, with its recording and day. */
+export function Hit({ hit }: { hit: SearchHit }) {
+  const { kind, snippet, stream_id, start_ms, started_at, speaker_name } = hit;
+  const text = <Snippet {...snippet} />;
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-facts">
+          {speaker_name !== null && (
+            <strong>
+              <bdi>{speaker_name}</bdi>
+            </strong>
+          )}
+          <Time at={started_at} />
+          {stream_id !== null && <RecordingLink stream_id={stream_id} at_ms={start_ms ?? 0} />}
+          {start_ms !== null && <span>at {clockText(start_ms)}</span>}
+        </p>
+        {stream_id === null ? (
+          <p class="row-title">{text}</p>
+        ) : (
+          <a class="row-title found" href={`${BASE}/recordings/${stream_id}?t=${start_ms ?? 0}`}>
+            {text}
+          </a>
+        )}
+      </div>
+      {KIND_NAMES[kind] !== null && <Badge>{KIND_NAMES[kind]}</Badge>}
+    </li>
+  );
+}
+
+function Snippet({ text, highlights }: SearchHit['snippet']) {
+  const parts = [];
+  let at = 0;
+  for (const [from, to] of highlights) {
+    parts.push(text.slice(at, from), <mark key={from}>{text.slice(from, to)}</mark>);
+    at = to;
+  }
+  return (
+    <bdi>
+      {parts}
+      {text.slice(at)}
+    </bdi>
+  );
+}
