@@ -2,7 +2,7 @@ import type { Suggestion } from '../../kits/typescript/src/api.js';
 
 type Dated = Pick<Suggestion, 'due_at' | 'due_date' | 'status' | 'created_at'>;
 
-/** What is due first comes first, then what is due at no time, the newest first. */
+/** Puts the earliest due first, and suggestions without a time last, the newest of them first. */
 export function byDue(one: Dated, other: Dated): number {
   const [due, others] = [dueMs(one), dueMs(other)];
   return due === others ? other.created_at.localeCompare(one.created_at) : due - others;

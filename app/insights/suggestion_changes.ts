@@ -33,7 +33,7 @@ export async function changeSuggestion(
   showToast(said, 'good', { words: 'Undo', run: () => void undo() });
 }
 
-/** What leads back to what it was. */
+/** The change that restores what another one replaced. */
 function opposite(was: Suggestion, change: SuggestionChange): SuggestionChange {
   const back: SuggestionChange = {};
   if (change.status !== undefined) back.status = was.status;

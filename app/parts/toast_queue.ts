@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 /** Short news that the shell shows at the edge of the page, and screen readers read out. */
 
 export type Tone = 'good' | 'problem';
-/** What a button of the toast does; the toast is dismissed with it. */
+/** A button of a toast, which also dismisses it. */
 type ToastButton = { words: string; run: () => void };
 export type Toast = { key: number; text: string; tone: Tone; button: ToastButton | null };
 

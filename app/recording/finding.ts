@@ -13,7 +13,7 @@ export type Finding = {
   step: (by: 1 | -1) => void;
 };
 
-/** What is looked for in a transcript that is loaded, and which place is shown. */
+/** Keeps the text that a reader looks for in a loaded transcript, and the place that is shown. */
 export function useFinding(turns: readonly Turn[]): Finding {
   const [text, setText] = useState<string | null>(null);
   const [at, setAt] = useState(0);

@@ -1,6 +1,6 @@
 /** The filters that the address of a search holds, as the API takes them. */
 
-export const PAGE_ITEMS = 20;
+const PAGE_ITEMS = 20;
 
 export function searchQuery(q: string, query: URLSearchParams) {
   const given = (name: string) => query.get(name) ?? undefined;

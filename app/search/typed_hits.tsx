@@ -15,7 +15,7 @@ const BEGUN_CHARS_MIN = 4;
 
 type Typed = { text: string; items: readonly SearchHit[]; error: ApiError | null };
 
-/** What is found while somebody types: of the last text alone, and what was found before stays until then. */
+/** Hits for the text that somebody types. Earlier hits stay until those of the last text arrive. */
 export function TypedHits({ text, query }: { text: string; query: URLSearchParams }) {
   const [typed, setTyped] = useState<Typed | null>(null);
   const filters = query.toString();

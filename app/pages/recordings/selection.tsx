@@ -29,7 +29,7 @@ export function useSelection(listed: readonly { id: string }[]): Selection {
   };
 }
 
-/** What can be done with selected recordings. */
+/** Actions for selected recordings. */
 export function SelectionBar({
   streams,
   selection,

@@ -45,7 +45,7 @@ export async function withSuggestedTitles(
   );
 }
 
-/** What else is shown of streams in a list. */
+/** Details of a stream that a list shows when it is asked to. */
 export type StreamDetail = 'title_suggested' | 'speakers';
 
 /**
