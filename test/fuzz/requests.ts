@@ -184,7 +184,9 @@ function bodyOf(
     return { bytes, type: 'application/octet-stream' };
   }
   const is_open = route.body === undefined || route.takes === 'json_pieces';
-  let value = is_open ? signalsOrMessage(random, route) : drawValid(random, (route.reads?.body ?? route.body) as never, known);
+  let value = is_open
+    ? signalsOrMessage(random, route)
+    : drawValid(random, (route.reads?.body ?? route.body) as never, known);
   if (random.chance(0.6)) value = spoil(random, value);
   if (random.chance(0.04))
     return { bytes: Buffer.from(random.bytes(random.pick([0, 1, 50, 70_000]))), type: random.pick(MEDIA_TYPES) };

@@ -3459,6 +3459,7 @@ export type DeviceApi = {
   /** Announces chunks of a stream and stores their bytes. */
   'POST /device/chunks': {
     body: {
+      /** The chunks with their bytes. */
       chunks: {
         /** The uploader's own name for it, unique within the stream. */
         source_chunk_ref: string;
