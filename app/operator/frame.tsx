@@ -45,7 +45,7 @@ export function Frame({ view, children }: { view: View; children: ComponentChild
         </form>
       </header>
       <main>
-        <ProblemBanner polls={view.path !== '/'} />
+        {view.path !== '/' && <ProblemBanner polls={view.path !== '/overview'} />}
         <div id="content" tabIndex={-1}>
           {children}
         </div>

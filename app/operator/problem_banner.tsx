@@ -10,7 +10,7 @@ import { EVERY_MS } from './polling.js';
 type Overview = Answer<'GET /ops/overview'>;
 
 /** Later than any sample: no history is wanted. */
-const NO_HISTORY_MS = 999_999_999_999_999;
+export const NO_HISTORY_MS = 999_999_999_999_999;
 
 const shown = signal<Pick<Overview, 'health_problems' | 'watched_since'> | null>(null);
 
@@ -18,7 +18,7 @@ export function showProblems({ health_problems, watched_since }: Overview): void
   shown.value = { health_problems, watched_since };
 }
 
-/** `polls`: the page loads no overview itself. */
+/** On every page but the one that shows the problems itself. `polls`: the page loads no overview. */
 export function ProblemBanner({ polls }: { polls: boolean }) {
   // The page says that the server is away.
   const look = () => void ask('GET /ops/overview', { query: { after_ms: NO_HISTORY_MS } }).then(showProblems, () => {});

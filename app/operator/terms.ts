@@ -122,3 +122,20 @@ export const DROPPED: Record<string, string> = {
 export function meaningOf(kind: string, name: string): string | null {
   return WORDS_OF[kind]?.[name] ?? WORDS[name] ?? null;
 }
+
+/** Who makes text of audio. */
+export const TRANSCRIBED_BY = {
+  server: 'a server',
+  program: 'a program here',
+  built_in: 'the built-in engine',
+  workers: 'own workers',
+  nobody: 'nobody',
+} as const;
+
+/** Who makes suggestions of text. */
+export const INSIGHTS_BY = {
+  server: 'a language model',
+  built_in: 'the server',
+  workers: 'own workers',
+  nobody: 'nobody',
+} as const;

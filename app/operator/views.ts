@@ -5,16 +5,18 @@ import { Content } from './pages/content.js';
 import { Devices } from './pages/devices.js';
 import { Endpoints } from './pages/endpoints.js';
 import { Entity } from './pages/entity.js';
+import { Health } from './pages/health.js';
 import { Inbox } from './pages/inbox.js';
 import { Overview } from './pages/overview.js';
 
 export type View = { path: string; title: string; page: ComponentType };
 
-const OVERVIEW: View = { path: '/', title: 'Overview', page: Overview };
+const HEALTH: View = { path: '/', title: 'Health', page: Health };
 
 /** Every page, in the order of the navigation; the server knows their paths. */
 export const VIEWS: readonly View[] = [
-  OVERVIEW,
+  HEALTH,
+  { path: '/overview', title: 'Overview', page: Overview },
   { path: '/actors', title: 'Actors', page: Actors },
   { path: '/accounts', title: 'Accounts', page: Accounts },
   { path: '/devices', title: 'Devices', page: Devices },
@@ -25,5 +27,5 @@ export const VIEWS: readonly View[] = [
 ];
 
 export function viewAt(path: string): View {
-  return VIEWS.find((view) => view.path === path) ?? OVERVIEW;
+  return VIEWS.find((view) => view.path === path) ?? HEALTH;
 }

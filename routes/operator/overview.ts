@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { count, moment, serverNow } from '../../src/access/response_schemas.js';
+import { HEALTH_AREAS } from '../../src/edge/operations/health_problems.js';
 import { SILENT_COUNTED_MAX, SILENT_MS } from '../../src/edge/operations/health_watch.js';
 import { type HistoryView, RANGES } from '../../src/edge/operations/history.js';
 import { mergeHistories } from '../../src/edge/operations/merged_history.js';
@@ -70,8 +71,10 @@ const overviewShape = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().describe('The kind of problem.'),
+        area: z.enum(HEALTH_AREAS).describe('What it belongs to.'),
         severity: z.enum(['grave', 'mild']).describe('grave: people notice.'),
         text: z.string().describe('The same in words.'),
+        advice: z.string().describe('What to do about it.'),
         link: z.string().describe('The page on which one sees why.'),
       }),
     )

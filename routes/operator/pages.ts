@@ -21,9 +21,9 @@ import type { Services } from '../services.js';
  * each leads to the sign-in.
  */
 
-const OVERVIEW = '/';
+const HEALTH = '/';
 /** `app/operator/views.ts` says what each shows. */
-const VIEWS = [OVERVIEW, '/actors', '/accounts', '/devices', '/endpoints', '/content', '/mails', '/entity'];
+const VIEWS = [HEALTH, '/overview', '/actors', '/accounts', '/devices', '/endpoints', '/content', '/mails', '/entity'];
 
 const SIGN_IN = '/sign-in';
 const TOKEN_CHARS_MAX = 1_000;
@@ -112,9 +112,9 @@ async function signIn(
 /** Where the sign-in leads to: one of our own pages, whatever the address says. */
 function ownAddress(wanted: string | undefined): string {
   const base = 'http://operator';
-  if (wanted === undefined || !URL.canParse(wanted, base)) return OVERVIEW;
+  if (wanted === undefined || !URL.canParse(wanted, base)) return HEALTH;
   const { origin, pathname, search } = new URL(wanted, base);
-  return origin === base && VIEWS.includes(pathname) ? pathname + search : OVERVIEW;
+  return origin === base && VIEWS.includes(pathname) ? pathname + search : HEALTH;
 }
 
 function sendView({ settings }: Services, reply: FastifyReply) {

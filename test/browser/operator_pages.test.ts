@@ -83,7 +83,8 @@ await walk('every view, small and dark, wide and light', async (t, visitor) => {
   const views = [
     '/sign-in',
     '/',
-    '/?range=24h',
+    '/overview',
+    '/overview?range=24h',
     '/actors',
     '/accounts',
     '/devices',
@@ -140,7 +141,7 @@ await walk('charts show what was done, at once when the page is opened, and the 
     await watch.sample();
     for (let n = 0; n < 20; n++) await ann.ask('PATCH', '/me', { name: `Ann ${n}` });
     await watch.sample();
-    await enter(visitor);
+    await enter(visitor, '/overview');
     return /^Commits: commits [1-9][\d.,]*\/s, conflicts 0\/s$/.test(await label('Commits:'));
   });
   t.match(await label('Redis answers in:'), /time [\d.]+ ms$/);
@@ -220,7 +221,7 @@ await walk('an account is found by a part of its email, and leads to what belong
 
 await walk('a longer time: percentiles and rates of all of it, and since when it is known', async (t, visitor) => {
   const { page } = visitor;
-  await enter(visitor);
+  await enter(visitor, '/overview');
   await page.getByRole('navigation', { name: 'Time range' }).getByRole('link', { name: '6 h' }).focus();
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
   await answered(page);
@@ -236,7 +237,11 @@ await walk('a longer time: percentiles and rates of all of it, and since when it
 await walk('a device that stopped uploading', async (t, visitor) => {
   const { page } = visitor;
   await spool.operator.advanceClock(11 * 60_000);
-  await enter(visitor, '/actors');
+  await enter(visitor);
+  await page.getByText(/^Not quite: /).waitFor();
+  const devices = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'Devices', exact: true }) });
+  await devices.getByText('What to do: ').waitFor();
+  await page.goto(`${url}/actors`);
   await band(page, 'devices_silent').getByRole('link', { name: 'See why' }).click();
   const row = page.locator('#silent-devices').getByRole('row').filter({ hasText: silent.device_id });
   await row.waitFor();
@@ -272,7 +277,7 @@ await walk('a quarantined entity, found from the band, retried by keyboard', asy
 
 await walk('Redis goes and comes back: the band says so, the chart has a gap, the page goes on', async (t, visitor) => {
   const { page } = visitor;
-  await enter(visitor);
+  await enter(visitor, '/overview');
   proxy.cut();
   await until('it is noticed', async () => !(await spool.server.services.storage_health.isReady()));
   await watch.sample();
@@ -284,6 +289,9 @@ await walk('Redis goes and comes back: the band says so, the chart has a gap, th
   await other.goto(`${url}/actors`);
   await other.getByText('Trying again.').waitFor();
   t.match(await other.locator('#state').textContent(), /not available/);
+  await other.goto(url);
+  await other.getByText(/^No: .*people notice/).waitFor();
+  await other.getByText('Not known while Redis does not answer.').first().waitFor();
   await other.close();
   proxy.restore();
   await until('it is back', () => spool.server.services.storage_health.isReady());

@@ -20,7 +20,7 @@ const check: CommandRow = {
       ['disk free', disk === null ? 'unknown' : `${megabytes(disk.free_bytes)} of ${megabytes(disk.size_bytes)}`],
       ['clock', clock.movable ? `${now}, can be moved` : now],
     ];
-    const problems = health_problems.map(({ severity, text }) => [severity, text]);
+    const problems = health_problems.map(({ severity, text, advice }) => [severity, `${text} ${advice}`]);
     const lines = [...table(rows), '', ...(problems.length === 0 ? ['No health problems.'] : table(problems))];
     return {
       json: { now, clock, process, storage, disk, health_problems },

@@ -5,24 +5,9 @@ import { Facts } from '../parts/facts.js';
 import { Table } from '../parts/table.js';
 import { ViewPage } from '../parts/view_page.js';
 import { usePolling } from '../polling.js';
-import { DROPPED } from '../terms.js';
+import { DROPPED, INSIGHTS_BY, TRANSCRIBED_BY } from '../terms.js';
 
 type ContentAnswer = Answer<'GET /ops/content'>;
-
-const TRANSCRIBED_BY = {
-  server: 'a server',
-  program: 'a program here',
-  built_in: 'the built-in engine',
-  workers: 'own workers',
-  nobody: 'nobody',
-} as const;
-
-const INSIGHTS_BY = {
-  server: 'a language model',
-  built_in: 'the server',
-  workers: 'own workers',
-  nobody: 'nobody',
-} as const;
 
 /** The page on content: who makes text and suggestions of recordings, what waits, what fails, and what is removed. */
 export function Content() {

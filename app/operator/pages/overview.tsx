@@ -49,7 +49,7 @@ export function Overview() {
           <a
             key={name}
             class="button secondary"
-            href={name === SHORTEST.name ? '/' : `/?range=${name}`}
+            href={name === SHORTEST.name ? '/overview' : `/overview?range=${name}`}
             aria-current={name === range.name ? 'true' : undefined}
           >
             {words}

@@ -4582,10 +4582,23 @@ export type OperatorApi = {
       health_problems: {
         /** The kind of problem. */
         name: string;
+        /** What it belongs to. */
+        area: 
+          | 'redis'
+          | 'disk'
+          | 'processes'
+          | 'mail'
+          | 'transcription'
+          | 'insights'
+          | 'webhooks'
+          | 'devices'
+          | 'jobs';
         /** grave: people notice. */
         severity: 'grave' | 'mild';
         /** The same in words. */
         text: string;
+        /** What to do about it. */
+        advice: string;
         /** The page on which one sees why. */
         link: string;
       }[];

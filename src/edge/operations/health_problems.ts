@@ -33,8 +33,29 @@ export type HealthFacts = {
   insights: { failing_ms: number; tries: number; code: string } | null;
 };
 
-/** Something that is wrong now, in words, and the page on which one sees why. */
-export type HealthProblem = { name: string; severity: 'grave' | 'mild'; text: string; link: string };
+/** The parts of the server that problems belong to, in the order in which operators look at them. */
+export const HEALTH_AREAS = [
+  'redis',
+  'disk',
+  'processes',
+  'mail',
+  'transcription',
+  'insights',
+  'webhooks',
+  'devices',
+  'jobs',
+] as const;
+export type HealthArea = (typeof HEALTH_AREAS)[number];
+
+/** Something that is wrong now in words, what to do about it, and the page on which one sees why. */
+export type HealthProblem = {
+  name: string;
+  area: HealthArea;
+  severity: 'grave' | 'mild';
+  text: string;
+  advice: string;
+  link: string;
+};
 
 /** Endpoints are read every second; this late, no process gets to it. */
 const DELIVERIES_LATE_MS = 30_000;
@@ -55,60 +76,80 @@ type HealthRow = Omit<HealthProblem, 'severity' | 'text'> & {
 const ROWS: readonly HealthRow[] = [
   {
     name: 'storage_away',
-    link: '/#storage',
+    area: 'redis',
+    advice:
+      'Look whether Redis runs and is reached at REDIS_URL: its log says why it ended. Nothing is lost; devices keep what they recorded.',
+    link: '/overview#storage',
     severity: ({ storage }) => (storage.status === 'away' ? 'grave' : null),
     text: ({ storage }, now_ms) =>
       `Redis does not answer (for ${spanText(now_ms - storage.since_ms)}): whatever needs storage is answered with 503 until it is back.`,
   },
   {
     name: 'storage_refuses',
-    link: '/#storage',
+    area: 'redis',
+    advice: 'Do what its message asks for: mostly more memory (maxmemory), or a disk that takes its append-only file.',
+    link: '/overview#storage',
     severity: ({ storage }) => (storage.status === 'refusing' ? 'grave' : null),
     text: ({ storage }, now_ms) =>
       `Redis takes no writes (for ${spanText(now_ms - storage.since_ms)}): whatever changes something is answered with 503. It says: ${storage.reason}`,
   },
   {
     name: 'storage_slow',
-    link: '/#storage',
+    area: 'redis',
+    advice: 'Look at the load and the disk of its machine, and the network on the way to it.',
+    link: '/overview#storage',
     severity: ({ storage }) => (storage.status === 'slow' ? 'mild' : null),
     text: ({ storage }, now_ms) =>
-      `Redis is slow (for ${spanText(now_ms - storage.since_ms)}): a write takes over half a second. Look at its disk, its load and the way to it.`,
+      `Redis is slow (for ${spanText(now_ms - storage.since_ms)}): a write takes over half a second.`,
   },
   {
     name: 'storage_part_away',
-    link: '/#storage',
+    area: 'redis',
+    advice: 'Look at the masters of the cluster: one is away and no replica has taken its place.',
+    link: '/overview#storage',
     severity: ({ storage }) => (storage.status !== 'away' && storage.partitions_away > 0 ? 'grave' : null),
     text: ({ storage }) =>
-      `A part of Redis does not answer: what lives in ${storage.partitions_away} of ${PARTITIONS} partitions is answered with 503. Look at the masters of the cluster.`,
+      `A part of Redis does not answer: what lives in ${storage.partitions_away} of ${PARTITIONS} partitions is answered with 503.`,
   },
   {
     name: 'storage_log',
-    link: '/#storage',
+    area: 'redis',
+    advice: 'Make room on its disk, or mend the disk; its log says what failed. It takes changes again by itself.',
+    link: '/overview#storage',
     severity: ({ storage }) => (storage.log_healthy === false ? 'grave' : null),
-    text: () => 'Redis could not write its append-only file, so it takes no changes. Look at its disk and its log.',
+    text: () => 'Redis could not write its append-only file, so it takes no changes.',
   },
   {
     name: 'storage_cut',
-    link: '/#storage',
+    area: 'redis',
+    advice:
+      'Once: nothing, what was cut was answered to nobody. After a fault of the disk restore the last backup; see “Backups” in the guide to running it.',
+    link: '/overview#storage',
     severity: ({ storage }) => (storage.cut === null ? null : 'mild'),
     text: ({ storage }, now_ms) =>
       `Redis cut ${counted(storage.cut?.bytes ?? 0, 'byte', 'bytes')} off the end of its append-only file when it started ${spanText(now_ms - (storage.cut?.at_ms ?? 0))} ago. They belong to a change that was not written to its end; after a fault of the disk changes before it may be missing as well.`,
   },
   {
     name: 'shedding_all',
-    link: '/#process',
+    area: 'processes',
+    advice: 'Give it more cores and PROCESSES, or find in Overview what sends so much.',
+    link: '/overview#process',
     severity: ({ shedding }) => (shedding === 'all' ? 'grave' : null),
     text: () => 'This process has far more to do than it can: all requests are refused but health and this port.',
   },
   {
     name: 'shedding_first',
-    link: '/#process',
+    area: 'processes',
+    advice: 'Wait if it is a peak. If it lasts, give it more cores and PROCESSES.',
+    link: '/overview#process',
     severity: ({ shedding }) => (shedding === 'first' ? 'mild' : null),
     text: () => 'This process has more to do than it can: requests that may wait are refused.',
   },
   {
     name: 'disk_full',
-    link: '/#storage',
+    area: 'disk',
+    advice: 'Make room or a larger disk; shorter retention of workspaces frees audio by itself.',
+    link: '/overview#storage',
     severity: ({ disk }) => {
       const share = disk === null ? 1 : disk.free_bytes / disk.size_bytes;
       return share < DISK_FREE_SHARE_GRAVE ? 'grave' : share < DISK_FREE_SHARE_MIN ? 'mild' : null;
@@ -118,6 +159,8 @@ const ROWS: readonly HealthRow[] = [
   },
   {
     name: 'quarantined',
+    area: 'jobs',
+    advice: 'The log says what can not be read. Repair or restore what is stored of it, then press Retry there.',
     link: '/actors#quarantined',
     severity: ({ quarantined }) => (quarantined > 0 ? 'grave' : null),
     text: ({ quarantined }) =>
@@ -125,6 +168,8 @@ const ROWS: readonly HealthRow[] = [
   },
   {
     name: 'dead_letters',
+    area: 'jobs',
+    advice: 'Mend what the log names, then press Retry there.',
     link: '/actors#dead-letters',
     severity: ({ dead_letters }) => ((dead_letters ?? 0) > 0 ? 'grave' : null),
     text: ({ dead_letters }) =>
@@ -132,13 +177,17 @@ const ROWS: readonly HealthRow[] = [
   },
   {
     name: 'audio_lost',
-    link: '/#storage',
+    area: 'disk',
+    advice: 'The log names the chunks. Restore the blob store from a backup.',
+    link: '/overview#storage',
     severity: ({ lost_recordings }) => (lost_recordings > 0 ? 'grave' : null),
     text: ({ lost_recordings }) =>
-      `Audio of ${counted(lost_recordings, 'recording', 'recordings')} is lost: stored chunks have no bytes. The log names them. Bring the blob store back from a backup.`,
+      `Audio of ${counted(lost_recordings, 'recording', 'recordings')} is lost: stored chunks have no bytes.`,
   },
   {
     name: 'deliveries_late',
+    area: 'webhooks',
+    advice: 'Look whether all processes answer; if they are busy, give them more cores.',
     link: '/endpoints#due',
     severity: ({ endpoints }) => (endpoints.due > 0 && endpoints.due_ms >= DELIVERIES_LATE_MS ? 'mild' : null),
     text: ({ endpoints }) =>
@@ -146,6 +195,9 @@ const ROWS: readonly HealthRow[] = [
   },
   {
     name: 'endpoints_failing',
+    area: 'webhooks',
+    advice:
+      'Nothing on this server: tell the owners what their receivers answer, which the page of each endpoint shows.',
     link: '/endpoints#circuit_open',
     severity: ({ endpoints }) => (endpoints.circuit_open > 0 ? 'mild' : null),
     text: ({ endpoints }) =>
@@ -153,6 +205,8 @@ const ROWS: readonly HealthRow[] = [
   },
   {
     name: 'endpoints_disabled',
+    area: 'webhooks',
+    advice: 'Nothing on this server: the owners got a mail. They set an endpoint active once its receiver is mended.',
     link: '/endpoints#disabled',
     severity: ({ endpoints }) => (endpoints.disabled > 0 ? 'mild' : null),
     text: ({ endpoints }) =>
@@ -160,32 +214,44 @@ const ROWS: readonly HealthRow[] = [
   },
   {
     name: 'messages_old',
+    area: 'jobs',
+    advice: 'Wait a minute. If it lasts, open Actors, where the busiest entities stand, and look at Redis.',
     link: '/actors',
     severity: ({ oldest_message_ms }) => (oldest_message_ms >= MESSAGE_AGE_MS_MAX ? 'mild' : null),
     text: ({ oldest_message_ms }) => `A message has waited in a mailbox for ${spanText(oldest_message_ms)}.`,
   },
   {
     name: 'mail_failing',
-    link: '/#process',
+    area: 'mail',
+    advice: 'Look at SMTP_URL and at the log of the mail server.',
+    link: '/overview#process',
     severity: ({ mail_healthy }) => (mail_healthy ? null : 'grave'),
-    text: () => 'Mails can’t be sent: whoever signs in by an emailed code is told to come later. Look at SMTP_URL.',
+    text: () => 'Mails can’t be sent: whoever signs in by an emailed code is told to come later.',
   },
   {
     name: 'clocks_apart',
-    link: '/#process',
+    area: 'processes',
+    advice: 'Let both machines set their clocks by NTP.',
+    link: '/overview#process',
     severity: ({ clocks_apart_ms }) => (clocks_apart_ms === 0 ? null : 'grave'),
     text: ({ clocks_apart_ms }) =>
-      `Redis’ clock is ${spanText(Math.abs(clocks_apart_ms))} ${clocks_apart_ms > 0 ? 'ahead of' : 'behind'} this machine’s. Everything goes by Redis’, but nothing is erased before both say so, or that much time has passed. Set the one that is wrong.`,
+      `Redis’ clock is ${spanText(Math.abs(clocks_apart_ms))} ${clocks_apart_ms > 0 ? 'ahead of' : 'behind'} this machine’s. Everything goes by Redis’, but nothing is erased before both say so, or that much time has passed.`,
   },
   {
     name: 'clock_moved',
-    link: '/#process',
+    area: 'processes',
+    advice:
+      'On a test server nothing: TEST_CLOCK moved it. Elsewhere unset TEST_CLOCK and let the machine set its clock by NTP.',
+    link: '/overview#process',
     severity: ({ clock_ahead_ms }) => (Math.abs(clock_ahead_ms) > CLOCK_AHEAD_MS_MAX ? 'mild' : null),
     text: ({ clock_ahead_ms }) =>
       `The clock that everything goes by is ${spanText(Math.abs(clock_ahead_ms))} ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} this machine’s.`,
   },
   {
     name: 'transcription_failing',
+    area: 'transcription',
+    advice:
+      'Look at the engine at TRANSCRIBE_URL, or the log of the built-in one. Recordings are kept and tried again by themselves.',
     link: '/content#failures',
     severity: ({ transcription }) => (failsForLong(transcription) ? 'mild' : null),
     text: ({ transcription }) =>
@@ -193,6 +259,8 @@ const ROWS: readonly HealthRow[] = [
   },
   {
     name: 'insights_failing',
+    area: 'insights',
+    advice: 'Look at the model at INSIGHTS_URL. Conversations are tried again by themselves.',
     link: '/content#insights',
     severity: ({ insights }) => (failsForLong(insights) ? 'mild' : null),
     text: ({ insights }) =>
@@ -200,13 +268,18 @@ const ROWS: readonly HealthRow[] = [
   },
   {
     name: 'retention_failing',
+    area: 'jobs',
+    advice: 'Look at the log for the sweep; mostly the blob store does not delete.',
     link: '/content#retention',
     severity: ({ retention_failing_ms }) => (retention_failing_ms >= LIMITS.sweep_late_ms ? 'mild' : null),
     text: ({ retention_failing_ms }) =>
-      `A retention sweep has failed for ${spanText(retention_failing_ms)}: content that its workspace does not keep is still there. Look at the log.`,
+      `A retention sweep has failed for ${spanText(retention_failing_ms)}: content that its workspace does not keep is still there.`,
   },
   {
     name: 'devices_silent',
+    area: 'devices',
+    advice:
+      'Open Devices: it says which, and since when. Mostly they are out of the network and send later what they keep.',
     link: '/devices',
     severity: ({ silent_devices }) => (silent_devices > 0 ? 'mild' : null),
     text: ({ silent_devices }) =>
@@ -216,9 +289,9 @@ const ROWS: readonly HealthRow[] = [
 
 /** The present health problems, the worst first. */
 export function healthProblemsOf(standing: HealthFacts, now_ms: number): HealthProblem[] {
-  const found = ROWS.flatMap(({ name, link, severity, text }): HealthProblem[] => {
+  const found = ROWS.flatMap(({ name, area, advice, link, severity, text }): HealthProblem[] => {
     const is = severity(standing);
-    return is === null ? [] : [{ name, link, severity: is, text: text(standing, now_ms) }];
+    return is === null ? [] : [{ name, area, advice, link, severity: is, text: text(standing, now_ms) }];
   });
   return found.sort((a, b) => Number(b.severity === 'grave') - Number(a.severity === 'grave'));
 }

@@ -30,12 +30,23 @@ export function mergeProblems(
   return [...silent, ...joined.filter(isGrave), ...replaced, ...joined.filter((problem) => !isGrave(problem))];
 }
 
+const PROCESSES = { area: 'processes', link: '/overview#processes' } as const;
+
 function replacedProblem({ number, pid }: ProcessTrouble): HealthProblem {
-  const text = `Process ${number} was replaced within the last minute: pid ${pid} crashed, or hung and was killed. Look at the log.`;
-  return { name: 'process_replaced', severity: 'mild', text, link: '/#processes' };
+  const text = `Process ${number} was replaced within the last minute: pid ${pid} crashed, or hung and was killed.`;
+  return {
+    name: 'process_replaced',
+    severity: 'mild',
+    text,
+    ...PROCESSES,
+    advice: 'The log says why. If it happens again, report it.',
+  };
 }
 
 function silentProblem(number: number | null, pid: number): HealthProblem {
   const text = `Process ${number}, pid ${pid}, does not answer: it stands still, or is being started.`;
-  return { name: 'process_silent', severity: 'grave', text, link: '/#processes' };
+  return {
+    ...{ name: 'process_silent', severity: 'grave', text, ...PROCESSES },
+    advice: 'Wait a minute: one that stands still is replaced. If it lasts, restart the server.',
+  };
 }

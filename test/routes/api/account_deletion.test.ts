@@ -514,11 +514,13 @@ await t.test(
     const stored = await record(device, { epoch: binding_epoch });
     const { source_stream_ref } = stored;
     const bytes = randomBytes(32);
+    const audio = { codec: 'opus', container: 'ogg' };
     const intent = {
       ...{ source_chunk_ref: randomUUID(), source_stream_ref, binding_epoch, sequence: 1 },
-      ...{ source_start_ms: 1000, publication_start_ms: 1000, source_end_ms: 2000, codec: 'opus', container: 'ogg' },
+      ...{ source_start_ms: 1000, publication_start_ms: 1000, source_end_ms: 2000, ...audio },
       ...{ size_bytes: bytes.length, sha256: sha256Of(bytes) },
     };
+    const chunk = { sequence: 2, source_start_ms: 2000, publication_start_ms: 2000, source_end_ms: 3000, ...audio };
     const { upload_path, chunk_id } = await device.ask<IntentView>('POST', '/device/chunks/intents', intent);
     const { claim } = await app.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
     const stream = { captured_at: '2026-11-01T10:00:00Z', clock_uncertainty_ms: 0, binding_epoch };
@@ -531,6 +533,11 @@ await t.test(
       'POST /device/streams/end': () =>
         device.ask('POST', '/device/streams/end', { source_stream_ref, end_ms: 5_000, binding_epoch }),
       'POST /device/chunks/intents': () => device.ask('POST', '/device/chunks/intents', intent),
+      'POST /device/chunks': () =>
+        device.ask('POST', '/device/chunks', {
+          ...{ binding_epoch, source_stream_ref },
+          chunks: [{ ...chunk, source_chunk_ref: randomUUID(), bytes: bytes.toString('base64') }],
+        }),
       'PUT /device/chunks/:chunk_id/content': () => device.upload(upload_path, bytes),
       'GET /device/chunks/:chunk_id': () => device.ask('GET', `/device/chunks/${stored.chunk_id}`),
       'POST /device/chunks/status': () =>

@@ -241,6 +241,10 @@ await t.test('H-007 a device that nobody has bound is told so on every route tha
     const times = { source_start_ms: 0, publication_start_ms: 0, source_end_ms: 10 };
     const audio = { codec: 'opus', container: 'ogg', size_bytes: 1, sha256: '0'.repeat(64) };
     const intent = { source_chunk_ref: randomUUID(), source_stream_ref, binding_epoch, sequence: 0 };
+    const chunk = {
+      ...{ source_chunk_ref: randomUUID(), sequence: 0, ...times, codec: 'opus', container: 'ogg' },
+      bytes: 'AA==',
+    };
     const metadata = {
       source_stream_ref,
       binding_epoch,
@@ -256,6 +260,7 @@ await t.test('H-007 a device that nobody has bound is told so on every route tha
       ['POST', '/device/streams/end', at_end],
       ['GET', `/device/streams/${source_stream_ref}/gaps?binding_epoch=${binding_epoch}`],
       ['POST', '/device/chunks/intents', { ...intent, ...times, ...audio }],
+      ['POST', '/device/chunks', { source_stream_ref, binding_epoch, chunks: [chunk] }],
       ['PUT', `/device/chunks/${randomUUID()}/content`, {}],
       ['GET', `/device/chunks/${randomUUID()}`],
       ['POST', '/device/chunks/status', refs],
