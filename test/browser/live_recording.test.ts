@@ -1,15 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { Stream } from '../../kits/typescript/src/api.js';
-import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
-import { openDecoder } from '../../src/features/transcripts/engines/choose_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { appUrl, enterApp, looksWell } from '../fixtures/app_browsing.js';
 import { Browsing, type Visitor } from '../fixtures/browsing.js';
-import { audioFixture, NO_MODEL } from '../fixtures/speech.js';
-import { tempFolder } from '../fixtures/temp_folder.js';
+import { HEARING, speakingMicrophone } from '../fixtures/first_minutes.js';
+import { NO_MODEL } from '../fixtures/speech.js';
 import { until } from '../fixtures/until.js';
 
 /** The browser's recorder with speech in its microphone, and the built-in engine behind it. */
@@ -18,17 +14,7 @@ if (NO_MODEL) t.plan(0, NO_MODEL);
 else await record();
 
 async function record(): Promise<void> {
-  const browsing = await Browsing.start(
-    t,
-    { CHUNK_WORKER: '1', TRANSCRIBE_BUILT_IN: '1' },
-    {
-      flags: [
-        '--use-fake-device-for-media-stream',
-        '--use-fake-ui-for-media-stream',
-        `--use-file-for-fake-audio-capture=${await speechFile(t)}`,
-      ],
-    },
-  );
+  const browsing = await Browsing.start(t, HEARING, { flags: await speakingMicrophone(t) });
   const { spool } = browsing;
   const begin = async ({ page, context }: Visitor): Promise<TestAccount> => {
     const account = await TestAccount.open(spool, browsing.somebody(), { sharing: false });
@@ -124,19 +110,4 @@ async function record(): Promise<void> {
     t.ok((stream?.end_ms ?? 0) > 3_000);
     t.equal(stream?.stored_chunks, stream?.chunks);
   });
-}
-
-/** Half a minute of speech. */
-async function speechFile(t: Test): Promise<string> {
-  const rate = 16_000;
-  const decoder = openDecoder();
-  const pieces: Buffer[] = [];
-  const onPiece = async (piece: Buffer) => void pieces.push(piece);
-  const { signal } = new AbortController();
-  await decoder.decode([audioFixture('said.opus')], { rate, length_s_max: 60 }, { signal, onPiece });
-  await decoder.close();
-  const file = join(tempFolder(t), 'speech.wav');
-  const samples = Buffer.concat([...pieces, ...pieces, ...pieces]);
-  writeFileSync(file, writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: rate }) }, samples));
-  return file;
 }

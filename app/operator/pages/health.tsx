@@ -176,5 +176,5 @@ function jobWords({ overview: { summary, storage } }: Told): string {
       ? ''
       : `Messages between entities arrive within ${duration(summary.outbox_p99_ms)}. `;
   const dead = storage.dead_letters ?? 0;
-  return `${late}${dead === 0 ? 'None was given up.' : `${digits(dead)} were given up.`}`;
+  return `${late}${dead === 0 ? 'No job was given up.' : `${digits(dead)} jobs were given up.`}`;
 }
