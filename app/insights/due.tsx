@@ -11,7 +11,7 @@ export function Due({ suggestion }: { suggestion: Suggestion }) {
     <>
       <span class="soft">
         due {due_date === null ? <Time at={due_at} /> : <Time at={`${due_date}T12:00:00`} style="date" />}
-      </span>
+      </span>{' '}
       {isOverdue(suggestion, Date.now()) && <Badge tone="caution">Overdue</Badge>}
     </>
   );
