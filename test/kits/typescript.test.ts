@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { buildSync } from 'esbuild';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
@@ -298,6 +298,40 @@ t.test('packed and installed elsewhere', async (t) => {
     await receiver.prints(/account.updated one/);
   });
 
+  await t.test('the package holds what it is made of and nothing else', async (t) => {
+    const installed = join(folder, 'node_modules/spool-client');
+    const held = readdirSync(installed, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(installed, join(entry.parentPath, entry.name)));
+    const sources = readdirSync(join(ROOT, 'kits/typescript/src')).map((name) => name.replace(/\.ts$/, ''));
+    const made = sources.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
+    t.same(held.sort(), ['README.md', 'package.json', ...made].sort());
+    const { exports, types } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+    t.ok(held.includes(types.slice(2)));
+    for (const [name, target] of Object.entries(exports as Record<string, Record<string, string> | string>))
+      for (const path of typeof target === 'string' ? [target] : [target.types, target.default])
+        t.ok(held.includes(String(path).slice(2)), `${name}: ${path}`);
+  });
+
+  await t.test('every sample of the README compiles', async (t) => {
+    const readme = readFileSync(join(ROOT, 'kits/typescript/README.md'), 'utf8');
+    const samples = [...readme.matchAll(/^```(\w*) ?(\w*)\n(.*?)^```/gms)];
+    t.same(
+      samples.map(([, language, name]) => `${language} ${name}`),
+      ['app', 'store', 'lists', 'device', 'microphone', 'webhook'].map((name) => `js ${name}`),
+    );
+    for (const [, , name = '', text = ''] of samples)
+      consumer.write(`samples/${name}.mts`, `${GIVEN_TO_SAMPLES[name] ?? ''}${text}\nexport {};\n`);
+    // They are JavaScript: parameters without types are as they should be.
+    const options = ['--target', 'esnext', '--module', 'nodenext', '--lib', 'esnext,dom,dom.iterable', '--noEmit'];
+    const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules', '@types'), '--skipLibCheck'];
+    const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
+    const files = samples.map(([, , name]) => `samples/${name}.mts`);
+    await consumer.run(tsc, [...options, ...types, '--strict', 'false', ...files]);
+    consumer.write('samples/wrong.mts', `${GIVEN_TO_SAMPLES.lists}app.all('GET /me');\nexport {};\n`);
+    await t.rejects(consumer.run(tsc, [...options, ...types, '--strict', 'false', 'samples/wrong.mts']), /GET \/me/);
+  });
+
   await t.test('a strict consumer compiles, with Node and in a browser', async (t) => {
     consumer.write('node_app/index.ts', NODE_CONSUMER);
     consumer.write('browser_app/index.ts', BROWSER_CONSUMER);
@@ -323,6 +357,12 @@ t.test('packed and installed elsewhere', async (t) => {
     t.same(errors, [], 'nothing of Node in what is for browsers');
   });
 });
+
+/** What samples name that are a part of a program. */
+const GIVEN_TO_SAMPLES: Record<string, string> = {
+  lists: `declare const app: import('spool-client').AppClient; declare const stream_id: string;\n`,
+  microphone: `declare const recorder: import('spool-client/device').Recorder; declare const microphone: AsyncIterable<Uint8Array>;\n`,
+};
 
 const NODE_CONSUMER = `
 import { AppClient, CallRefused, OauthClient, type Stream } from 'spool-client';
