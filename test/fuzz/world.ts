@@ -84,7 +84,7 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
   const { device_id, ...device } = await operator.provision('personal');
   const { device_id: shared_id, ...shared } = await operator.provision('shared');
   const { claim } = await make<{ claim: string }>('/devices/claims', { kind: 'owner' });
-  const { claim: open_claim } = await make<{ claim: string }>('/devices/claims', { kind: 'owner' });
+  const { claim: open_claim, code } = await make<{ claim: string; code: string }>('/devices/claims', { kind: 'owner' });
   const recorder = new DeviceClient(server.device_url, device);
   const hosted = await make<{ session: { id: string; join_code: string }; claim: string }>('/device-sessions', {
     expires_at: new Date(Date.now() + LATER_MS).toISOString(),
@@ -144,7 +144,7 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
         source_stream_ref: [source_stream_ref, randomUUID()],
         source_chunk_ref: [source_chunk_ref, randomUUID()],
         binding_epoch: [binding_epoch, hosted.session.id],
-        claim: [open_claim, claim, hosted.claim, heard.work.claim],
+        claim: [open_claim, code, claim, hosted.claim, heard.work.claim],
         ...heard.known,
         join_code: [hosted.session.join_code],
         ble_address: ['AABBCCDDEEFF'],
