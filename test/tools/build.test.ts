@@ -26,7 +26,7 @@ function checkout(t: Parameters<typeof tempFolder>[0]) {
   write('tsconfig.app.json', '{"compilerOptions":{"jsx":"react-jsx","jsxImportSource":"preact"}}');
   write('app/main.tsx', "import { render } from 'preact';\nrender(<p>one</p>, document.body);\n");
   write('app/app.css', 'p { color: red; }\n');
-  write('app/audio/audio_worker.ts', 'addEventListener("fetch", () => {});\n');
+  write('app/worker/service_worker.ts', 'addEventListener("fetch", () => {});\n');
   write('app/operator/main.tsx', "import { render } from 'preact';\nrender(<p>operators</p>, document.body);\n");
   write('app/operator/operator.css', 'p { color: blue; }\n');
   write('src/number.ts', 'export const number: number = 1;\n');
