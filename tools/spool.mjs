@@ -13,6 +13,7 @@ const PROGRAMS = {
   faults: 'tries faults at real servers on a real Redis',
   fleet: 'simulates many recorders at once',
   fuzz: 'sends malformed and half-right requests to every route',
+  icons: 'draws the icons of the app anew',
   prove: 'runs a scenario in its full size',
   screenshots: 'takes the pictures of docs/screenshots/ anew',
   simulate: 'runs actors in virtual time with seeded faults',

@@ -60,7 +60,7 @@ t.test('a value that can not be is named with its rule', async (t) => {
 });
 
 t.test('spool runs the other programs by their names', async (t) => {
-  for (const name of ['bench', 'client', 'faults', 'fleet', 'fuzz', 'prove', 'screenshots', 'simulate']) {
+  for (const name of ['bench', 'client', 'faults', 'fleet', 'fuzz', 'icons', 'prove', 'screenshots', 'simulate']) {
     const [by_name, direct] = await Promise.all([
       run('tools/spool.mjs', name, '--help'),
       run(`tools/${name}.mjs`, '--help'),

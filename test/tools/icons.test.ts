@@ -7,7 +7,7 @@ type Icons = { ICONS: Icon[]; drawIcon(icon: Icon): Buffer };
 
 const root = new URL('../../../', import.meta.url);
 
-/** Red, green, blue and alpha of a PNG that `tools/icons.mjs` has written: one part of data, rows without a filter. */
+/** Red, green, blue and alpha of a PNG that `tools/icons/draw.mjs` has written: one part of data, rows without a filter. */
 function pixelsOf(png: Buffer): { size: number; pixels: Buffer } {
   const size = png.readUInt32BE(16);
   const at = png.indexOf('IDAT');
@@ -18,7 +18,7 @@ function pixelsOf(png: Buffer): { size: number; pixels: Buffer } {
 }
 
 t.test('the icons are as the drawing is', async (t) => {
-  const { ICONS, drawIcon } = (await import(new URL('tools/icons.mjs', root).href)) as Icons;
+  const { ICONS, drawIcon } = (await import(new URL('tools/icons/draw.mjs', root).href)) as Icons;
   t.equal(ICONS.length, 4);
   for (const icon of ICONS) {
     const png = readFileSync(new URL(`src/edge/pages/files/${icon.name}`, root));
@@ -27,6 +27,6 @@ t.test('the icons are as the drawing is', async (t) => {
     t.equal(size, icon.size);
     t.equal(pixels[3], icon.full ? 255 : 0, 'the corner');
     // Drawing a large one takes seconds.
-    if (size < 200) t.ok(pixels.equals(drawIcon(icon)), `${icon.name} is drawn anew by node tools/icons.mjs`);
+    if (size < 200) t.ok(pixels.equals(drawIcon(icon)), `${icon.name} is drawn anew by npm run spool -- icons`);
   }
 });

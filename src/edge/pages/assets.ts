@@ -17,7 +17,7 @@ export const ASSETS = {
   icon: assetOf('spool.svg', 'image/svg+xml'),
 };
 
-/** The app's icon for home screens, drawn by `tools/icons.mjs`. */
+/** The app's icon for home screens, drawn by `npm run spool -- icons`. */
 export const ICONS = {
   touch: assetOf('icon_180.png', 'image/png'),
   small: assetOf('icon_192.png', 'image/png'),
