@@ -10,21 +10,21 @@ import { Page, Section } from '../parts/page.js';
 import { useToastAction } from '../parts/toast_action.js';
 import { showToast } from '../parts/toast_queue.js';
 import { signOut } from '../session/session.js';
-import { account, loadAccount } from '../shell/account.js';
+import { account, loadAccount, may } from '../shell/account.js';
 import { SettingsTabs } from '../shell/page_tabs.js';
 import { DeleteAccount } from './account/delete_account.js';
-import { Exports } from './account/exports.js';
+import { TimeZoneSetting } from './account/time_zone_setting.js';
 
 const NAME_CHARS_MAX = 80;
 
-/** The account itself: its name, its data, and its end. */
+/** The account itself: its name, its time zone, and its end. */
 export function AccountPage() {
   useEvents(['account.updated'], () => void loadAccount());
   return (
     <Page title="Account">
       <SettingsTabs />
       <Name />
-      <Exports />
+      {may('profile:read') && may('profile:write') && <TimeZoneSetting />}
       <SignOut />
       <DeleteAccount />
     </Page>

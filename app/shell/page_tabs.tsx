@@ -8,8 +8,11 @@ const SHARING: readonly TabRow[] = [
 ];
 const SETTINGS: readonly TabRow[] = [
   ['/account', 'Account'],
-  ['/connections', 'Connections and tokens'],
+  ['/retention', 'Retention'],
+  ['/connections', 'Connections'],
+  ['/tokens', 'Tokens'],
   ['/webhooks', 'Webhooks'],
+  ['/export', 'Export'],
 ];
 
 /** The pages that stand under one name in the navigation. */

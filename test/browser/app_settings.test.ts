@@ -170,7 +170,7 @@ await walk('F-001 an endpoint is made, its secret shown once, and why it gets no
 
 await walk('B-002 a token is shown once; apps and other sign-ins are ended', async (t, visitor) => {
   const { page } = visitor;
-  const email = await enterApp(browsing, visitor, '/connections');
+  const email = await enterApp(browsing, visitor, '/tokens');
   const notes = await OauthApp.registered(spool, { client_name: 'Meeting Notes', scope: 'turns:read' });
   const theirs = await notes.signIn(email, { scope: 'turns:read' });
   const elsewhere = await OauthApp.first(spool, 'svc-web').signIn(email);
@@ -199,6 +199,8 @@ await walk('B-002 a token is shown once; apps and other sign-ins are ended', asy
   t.notOk((await page.content()).includes(token));
   const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
   t.notOk(String(stored).includes(token));
+  await looksWell(t, page, 'tokens');
+  await page.getByRole('link', { name: 'Connections', exact: true }).click();
   await page.locator('li', { hasText: 'Meeting Notes' }).getByText('Permissions').click();
   await sees(page, /Transcripts of what was said and by whom/);
   await looksWell(t, page, 'connections');
@@ -208,6 +210,7 @@ await walk('B-002 a token is shown once; apps and other sign-ins are ended', asy
   await press(page, 'Sign out the others');
   await agree(page, 'Sign out');
   await sees(page, 'signed out everywhere else');
+  await page.getByRole('link', { name: 'Tokens', exact: true }).click();
   await press(page, 'Revoke Backup');
   await agree(page, 'Revoke');
   await sees(page, 'No token yet');
@@ -281,15 +284,36 @@ await walk('D-015 an account is renamed, exported, and after a new code deleted'
   const { page } = visitor;
   const email = await enterApp(browsing, visitor, '/account');
   await page.getByLabel('Name', { exact: true }).fill('Ann Example');
-  await press(page, 'Save');
+  await page.locator('form', { has: page.getByLabel('Name', { exact: true }) }).getByRole('button', { name: 'Save' }).click();
   await page.getByText('Ann Example').first().waitFor({ state: 'attached' });
+  await page.getByRole('combobox', { name: 'Time zone' }).selectOption('Asia/Tokyo');
+  await page.locator('form', { hasText: 'Time zone' }).getByRole('button', { name: 'Save' }).click();
+  const { app: own } = await spool.signIn(email);
+  await until('the zone is saved', async () => (await own.call('GET /profile')).time_zone === 'Asia/Tokyo');
+  await looksWell(t, page, 'the account');
+  await page.reload();
+  await settled(page);
+  await until('it is shown', async () => (await page.getByRole('combobox', { name: 'Time zone' }).inputValue()) === 'Asia/Tokyo');
+
+  await page.getByRole('link', { name: 'Retention', exact: true }).click();
+  await press(page, 'Change');
+  await page.getByLabel('Audio', { exact: true }).selectOption('days');
+  await page.getByLabel('Days for audio').fill('90');
+  await press(page, 'Save');
+  await sees(page, 'Shorten retention?');
+  await agree(page, 'Delete older content');
+  await sees(page, 'for 90 days');
+  await looksWell(t, page, 'retention');
+
+  await page.getByRole('link', { name: 'Export', exact: true }).click();
   await press(page, 'Export my data');
   await press(page, 'Create');
   await sees(page, 'Ready');
-  await looksWell(t, page, 'the account');
+  await looksWell(t, page, 'exports');
   const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Download')]);
   t.match(download.suggestedFilename(), /\.zip$/);
   t.ok((await unzip(readFileSync(await download.path()))).has('manifest.json'));
+  await page.getByRole('link', { name: 'Account', exact: true }).click();
 
   await spool.operator.advanceClock(11 * MINUTE_MS);
   const remove = async (typed: string) => {

@@ -15,12 +15,20 @@ const FOR_EVER = 'ever';
 const FOR_DAYS = 'days';
 
 /** The retention of a workspace, for each kind of content. */
-export function Retention({ workspace, set }: { workspace: Workspace; set: (workspace: Workspace) => void }) {
+export function Retention({
+  workspace,
+  set,
+  title = 'Retention',
+}: {
+  workspace: Workspace;
+  set: (workspace: Workspace) => void;
+  title?: string;
+}) {
   const { retention, role } = workspace;
   const [open, setOpen] = useState(false);
   const change = role === 'owner' && <Button onClick={() => setOpen(true)}>Change</Button>;
   return (
-    <Section title="Retention" actions={change}>
+    <Section title={title} actions={change}>
       <div class="panel">
         <dl class="facts">
           {BUCKETS.map(([bucket, name]) => (

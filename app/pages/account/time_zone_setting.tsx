@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Profile } from '../../../kits/typescript/src/api.js';
+import { api } from '../../api/api.js';
+import { useAction, useLoaded } from '../../api/loading.js';
+import { SelectField } from '../../parts/field.js';
+import { Form, faultOf } from '../../parts/form.js';
+import { Section } from '../../parts/page.js';
+import { Show } from '../../parts/placeholders.js';
+import { showToast } from '../../parts/toast_queue.js';
+
+/** The zone by which days begin and end. */
+export function TimeZoneSetting() {
+  const profile = useLoaded(() => api('GET /profile'), []);
+  return (
+    <Section title="Time zone" lead="By it days begin and end: what is due tomorrow, what was said yesterday.">
+      <Show of={profile}>{(data) => <ZoneForm profile={data} set={profile.set} />}</Show>
+    </Section>
+  );
+}
+
+function ZoneForm({ profile, set }: { profile: Profile; set: (profile: Profile) => void }) {
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const [zone, setZone] = useState(profile.time_zone ?? here);
+  useEffect(() => setZone(profile.time_zone ?? here), [profile.time_zone]);
+  const saving = useAction(async () => {
+    // Another page may have saved the profile meanwhile: only its zone changes here.
+    const { revision } = await api('GET /profile');
+    set(await api('PATCH /profile', { body: { revision, time_zone: zone } }));
+    showToast('Saved.');
+  });
+  const names = [...new Set([zone, here, ...Intl.supportedValuesOf('timeZone')])].sort();
+  return (
+    <div class="panel">
+      <Form of={saving} submit="Save" fields={['time_zone']} onSubmit={() => void saving.run()}>
+        <SelectField
+          label="Time zone"
+          value={zone}
+          onValue={setZone}
+          options={names.map((name) => [name, name.replaceAll('_', ' ')] as const)}
+          hint={`This browser is in ${here.replaceAll('_', ' ')}.`}
+          error={faultOf(saving.error, 'time_zone')}
+        />
+      </Form>
+    </div>
+  );
+}

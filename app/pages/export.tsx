@@ -1,0 +1,13 @@
+import { Page } from '../parts/page.js';
+import { SettingsTabs } from '../shell/page_tabs.js';
+import { Exports } from './account/exports.js';
+
+/** The account's data, to take along. */
+export function ExportPage() {
+  return (
+    <Page title="Export" lead="Take your data along.">
+      <SettingsTabs />
+      <Exports />
+    </Page>
+  );
+}

@@ -1,0 +1,13 @@
+import { Page } from '../parts/page.js';
+import { SettingsTabs } from '../shell/page_tabs.js';
+import { Tokens } from './connections/tokens.js';
+
+/** Personal access tokens, for programs of one's own. */
+export function TokensPage() {
+  return (
+    <Page title="Tokens" lead="Programs of your own act for you with these.">
+      <SettingsTabs />
+      <Tokens />
+    </Page>
+  );
+}
