@@ -3,6 +3,7 @@ import type { Suggestion } from '../../kits/typescript/src/api.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { useDraft } from '../parts/drafts.js';
 import { Field, FormProblem, TextField } from '../parts/field.js';
 import { Badge } from '../parts/placeholders.js';
 import { RecordingLink } from '../recording/stream_names.js';
@@ -100,7 +101,7 @@ export function SuggestionRow({
           <Button kind="quiet" small icon="edit" label="Edit the suggestion" onClick={() => setEdited(true)} />
         )}
       </div>
-      <Dialog open={edited} title="Edit the suggestion" onClose={() => setEdited(false)}>
+      <Dialog open={edited} title="Edit the suggestion" about={id} onClose={() => setEdited(false)}>
         <EditForm
           suggestion={suggestion}
           onDone={async (change) => {
@@ -120,9 +121,9 @@ function EditForm({
   suggestion: Suggestion;
   onDone: (change: SuggestionChange) => Promise<void>;
 }) {
-  const [text, setText] = useState(suggestion.text);
+  const [text, setText] = useDraft('text', suggestion.text);
   const due_before = suggestion.due_at === null ? '' : localText(suggestion.due_at);
-  const [due, setDue] = useState(due_before);
+  const [due, setDue] = useDraft('due', due_before);
   const save = useAction(async () => {
     const due_at = due === '' ? null : new Date(due).toISOString();
     // A day stays one while nobody sets a time.

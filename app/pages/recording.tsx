@@ -2,17 +2,14 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Stream, Turn } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
-import { useAction, useLoaded, usePolling } from '../api/loading.js';
+import { useLoaded, usePolling } from '../api/loading.js';
 import { loadPeaks } from '../audio/peaks.js';
 import { Player } from '../audio/player.js';
 import type { Timeline } from '../audio/timeline.js';
 import { Button } from '../parts/button.js';
-import { confirm, Dialog } from '../parts/dialog.js';
-import { FormProblem, TextField } from '../parts/field.js';
 import { Page } from '../parts/page.js';
 import { Badge, EmptyState, Loading, Problem, Show } from '../parts/placeholders.js';
 import { durationText, Time } from '../parts/time.js';
-import { showToast } from '../parts/toast_queue.js';
 import { Downloads } from '../recording/downloads.js';
 import { FindBar } from '../recording/find_bar.js';
 import { useFinding } from '../recording/finding.js';
@@ -21,6 +18,7 @@ import { KeysDialog, useKeys } from '../recording/keys.js';
 import { LiveLines, useLiveText } from '../recording/live_lines.js';
 import { loadTimeline, useTurns } from '../recording/loading.js';
 import { PlayerBar } from '../recording/player_bar.js';
+import { RecordingChanges } from '../recording/recording_changes.js';
 import { SingleSpeaker } from '../recording/single_speaker.js';
 import { Speakers } from '../recording/speakers.js';
 import { includeTitles, recordingName } from '../recording/stream_names.js';
@@ -28,7 +26,7 @@ import { SummaryPanel } from '../recording/summary_panel.js';
 import { hasFailed, NoTurns, retentionWords, TranscriptNotes } from '../recording/transcript_state.js';
 import { TurnDialog } from '../recording/turn_dialog.js';
 import { TurnList } from '../recording/turn_list.js';
-import { BASE, go, place } from '../router.js';
+import { BASE, place } from '../router.js';
 import { may } from '../shell/account.js';
 
 const BACK = { href: `${BASE}/recordings`, name: 'Recordings' };
@@ -114,7 +112,7 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
           <LiveBadge stream={stream} />
         </div>
       }
-      actions={<Changes stream={stream} set={set} />}
+      actions={<RecordingChanges stream={stream} set={set} />}
     >
       {audio.error !== null && <Problem error={audio.error} retry={audio.reload} />}
       {has_audio ? (
@@ -215,71 +213,6 @@ function LiveBadge({ stream }: { stream: Stream }) {
     return stream.stored_chunks < stream.chunks ? <Badge tone="caution">Still arriving</Badge> : null;
   }
   return isLive(stream) ? <Badge tone="live">Recording now</Badge> : <Badge>Without an end</Badge>;
-}
-
-/** Rename and delete. */
-function Changes({ stream, set }: { stream: Stream; set: (stream: Stream) => void }) {
-  const [title, setTitle] = useState<string | null>(null);
-  const path = { id: stream.id };
-  const rename = useAction(async () => {
-    const wanted = title?.trim() ?? '';
-    const { title: given } = await api('PATCH /audio/streams/{id}', {
-      path,
-      body: { title: wanted === '' ? null : wanted },
-    });
-    set({ ...stream, title: given });
-    setTitle(null);
-  });
-  const remove = async () => {
-    const goes_on = await confirm({
-      title: 'Delete this recording?',
-      text: <p>Its audio and its transcript are gone at once and for good.</p>,
-      action: 'Delete',
-      grave: true,
-    });
-    if (!goes_on) return;
-    try {
-      await api('DELETE /audio/streams/{id}', { path });
-      showToast('The recording is deleted.');
-      go(`${BASE}/recordings`);
-    } catch (error) {
-      showToast(error instanceof Error ? error.message : 'It could not be deleted.', 'problem');
-    }
-  };
-  return (
-    <>
-      <Button small icon="edit" onClick={() => setTitle(stream.title ?? '')}>
-        Rename
-      </Button>
-      <Button small kind="danger" icon="trash" onClick={() => void remove()}>
-        Delete
-      </Button>
-      <Dialog open={title !== null} title="Rename the recording" onClose={() => setTitle(null)}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void rename.run();
-          }}
-        >
-          <TextField
-            label="Title"
-            value={title ?? ''}
-            onValue={setTitle}
-            maxLength={200}
-            error={rename.error?.fields.get('title')}
-            hint="Without one it has the suggested title, or is called by its day."
-          />
-          <FormProblem error={rename.error} fields={['title']} />
-          <div class="dialog-actions">
-            <Button onClick={() => setTitle(null)}>Cancel</Button>
-            <Button kind="primary" type="submit" busy={rename.busy}>
-              Save
-            </Button>
-          </div>
-        </form>
-      </Dialog>
-    </>
-  );
 }
 
 /** `?t=` in ms: where a search found something. */

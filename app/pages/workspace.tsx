@@ -5,6 +5,7 @@ import { useEvents } from '../api/event_feed.js';
 import { useAction, useLoaded } from '../api/loading.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { confirm, Dialog } from '../parts/dialog.js';
+import { useDraft } from '../parts/drafts.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
 import { Page, Section } from '../parts/page.js';
@@ -59,35 +60,33 @@ export function WorkspacePage({ params: { id = '' } }: { params: Record<string, 
   );
 }
 
-function Rename({
-  open,
-  workspace: { id, name: present },
-  set,
-  onClose,
-}: {
-  open: boolean;
-  workspace: Workspace;
-  set: (workspace: Workspace) => void;
-  onClose: () => void;
-}) {
-  const [name, setName] = useState(present);
+type RenameProps = { workspace: Workspace; set: (workspace: Workspace) => void; onClose: () => void };
+
+function Rename({ open, ...props }: RenameProps & { open: boolean }) {
+  return (
+    <Dialog open={open} title="Rename the workspace" onClose={props.onClose}>
+      <RenameForm {...props} />
+    </Dialog>
+  );
+}
+
+function RenameForm({ workspace: { id, name: present }, set, onClose }: RenameProps) {
+  const [name, setName] = useDraft('name', present);
   const renaming = useAction(async () => {
     set(await api('PATCH /workspaces/{id}', { path: { id }, body: { name } }));
     onClose();
   });
   return (
-    <Dialog open={open} title="Rename the workspace" onClose={onClose}>
-      <Form of={renaming} submit="Save" fields={['name']} onSubmit={() => void renaming.run()} onCancel={onClose}>
-        <TextField
-          label="Name"
-          value={name}
-          onValue={setName}
-          maxLength={NAME_CHARS_MAX}
-          hint="All members see it."
-          error={faultOf(renaming.error, 'name')}
-        />
-      </Form>
-    </Dialog>
+    <Form of={renaming} submit="Save" fields={['name']} onSubmit={() => void renaming.run()} onCancel={onClose}>
+      <TextField
+        label="Name"
+        value={name}
+        onValue={setName}
+        maxLength={NAME_CHARS_MAX}
+        hint="All members see it."
+        error={faultOf(renaming.error, 'name')}
+      />
+    </Form>
   );
 }
 

@@ -4,6 +4,7 @@ import { useEvents } from '../api/event_feed.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { useDraft } from '../parts/drafts.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
 import { Page, Section } from '../parts/page.js';
@@ -55,30 +56,36 @@ export function Workspaces() {
 }
 
 function NewWorkspace({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const [name, setName] = useState('');
+  return (
+    <Dialog open={open} title="New workspace" onClose={onClose}>
+      <NewWorkspaceForm onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function NewWorkspaceForm({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useDraft('name', '');
   const making = useAction(async () => {
     const { id } = await api('POST /workspaces', { body: { name } });
     await loadAccount();
     go(`${BASE}/workspaces/${id}`);
   });
   return (
-    <Dialog open={open} title="New workspace" onClose={onClose}>
-      <Form
-        of={{ ...making, error: wordsOf(making.error) }}
-        submit="Create"
-        fields={['name']}
-        onSubmit={() => void making.run()}
-        onCancel={onClose}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          onValue={setName}
-          maxLength={NAME_CHARS_MAX}
-          hint="You own it, and invite others."
-          error={faultOf(making.error, 'name')}
-        />
-      </Form>
-    </Dialog>
+    <Form
+      of={{ ...making, error: wordsOf(making.error) }}
+      submit="Create"
+      fields={['name']}
+      onSubmit={() => void making.run()}
+      onCancel={onClose}
+    >
+      <TextField
+        label="Name"
+        value={name}
+        onValue={setName}
+        maxLength={NAME_CHARS_MAX}
+        hint="You own it, and invite others."
+        error={faultOf(making.error, 'name')}
+      />
+    </Form>
   );
 }

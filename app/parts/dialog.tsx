@@ -1,17 +1,25 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { place } from '../router.js';
 import { Button } from './button.js';
+import { DraftPlace, forgetDrafts } from './drafts.js';
 
-/** A dialog over the page: the browser keeps the focus in it, Escape closes it, and the focus goes back. */
+/**
+ * A dialog over the page: the browser keeps the focus in it, Escape closes it, and the focus goes back. Closing it forgets
+ * the drafts of its fields.
+ */
 export function Dialog({
   open,
   title,
+  about = '',
   onClose,
   children,
 }: {
   open: boolean;
   title: string;
+  /** The id of what it is about, where the address and the title do not tell. */
+  about?: string;
   onClose: () => void;
   children: ComponentChildren;
 }) {
@@ -19,6 +27,7 @@ export function Dialog({
   const closing = useRef(onClose);
   closing.current = onClose;
   const id = useId();
+  const draft_place = `${place.peek().path} ${title} ${about}`;
   useEffect(() => {
     const element = dialog.current;
     if (element === null || !open) return;
@@ -33,6 +42,7 @@ export function Dialog({
     return () => {
       element.removeEventListener('click', leave);
       element.close();
+      forgetDrafts(draft_place);
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, [open]);
@@ -51,7 +61,7 @@ export function Dialog({
             <h2 id={`${id}-title`}>{title}</h2>
             <Button kind="quiet" small icon="close" label="Close" onClick={onClose} />
           </div>
-          {children}
+          <DraftPlace.Provider value={draft_place}>{children}</DraftPlace.Provider>
         </div>
       )}
     </dialog>

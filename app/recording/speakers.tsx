@@ -4,6 +4,7 @@ import { api } from '../api/api.js';
 import { useAction, useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { useDraft } from '../parts/drafts.js';
 import { FormProblem, SelectField } from '../parts/field.js';
 import { durationText } from '../parts/time.js';
 import { showToast } from '../parts/toast_queue.js';
@@ -45,6 +46,7 @@ export function Speakers({
       </ul>
       <Dialog
         open={named !== null}
+        about={named?.speaker ?? ''}
         title={named === null ? '' : `Who is ${named.name ?? speakerWords(named.speaker)}?`}
         onClose={() => setNamed(null)}
       >
@@ -75,7 +77,7 @@ function SpeakerForm({
   others: readonly Speaker[];
   onDone: (transcript: Transcript) => void;
 }) {
-  const [name, setName] = useState(speaker.name ?? '');
+  const [name, setName] = useDraft('name', speaker.name ?? '');
   const [into, setInto] = useState('');
   const path = { id: stream_id, speaker: speaker.speaker };
   const assign = useAction(async (contact_id: string | null) => {

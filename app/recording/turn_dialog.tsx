@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { Transcript, Turn } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { confirm, Dialog } from '../parts/dialog.js';
+import { useDraft } from '../parts/drafts.js';
 import { FormProblem } from '../parts/field.js';
 import { clockText } from '../parts/time.js';
 import { showToast } from '../parts/toast_queue.js';
@@ -25,7 +25,7 @@ export function TurnDialog({
   onRemoved: (turn: Turn) => void;
 }) {
   return (
-    <Dialog open={turn !== null} title="Who said this?" onClose={onClose}>
+    <Dialog open={turn !== null} title="Who said this?" about={turn?.id ?? ''} onClose={onClose}>
       {turn !== null && <TurnForm key={turn.id} {...{ turn, speakers, onClose, onChanged, onRemoved }} />}
     </Dialog>
   );
@@ -44,7 +44,7 @@ function TurnForm({
   onChanged: (turn: Turn) => void;
   onRemoved: (turn: Turn) => void;
 }) {
-  const [name, setName] = useState('');
+  const [name, setName] = useDraft('name', '');
   const path = { id: turn.id };
   const assign = useAction(async (body: { contact_id?: string | null; speaker?: string }) => {
     onChanged(await api('PATCH /turns/{id}', { path, body }));

@@ -5,6 +5,7 @@ import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import type { Player } from '../audio/player.js';
 import { Button } from '../parts/button.js';
+import { forgetDrafts, useDraftAt } from '../parts/drafts.js';
 import { FormProblem } from '../parts/field.js';
 import { faultOf } from '../parts/form.js';
 import { Badge } from '../parts/placeholders.js';
@@ -97,11 +98,16 @@ export function TurnTextEditor({
   onDone: () => void;
   onChanged: (turn: Turn) => void;
 }) {
-  const [text, setText] = useState(turn.text);
+  const place = `turn ${turn.id}`;
+  const [text, setText] = useDraftAt(place, 'text', turn.text);
+  const close = () => {
+    forgetDrafts(place);
+    onDone();
+  };
   const field = useRef<HTMLTextAreaElement>(null);
   const save = useAction(async () => {
     onChanged(await saved(turn, text));
-    onDone();
+    close();
   });
   useLayoutEffect(() => {
     field.current?.focus();
@@ -120,7 +126,7 @@ export function TurnTextEditor({
   const onKey = (event: KeyboardEvent) => {
     // Enter and Escape that end the choice of a character are the keyboard's own.
     if (event.isComposing) return;
-    if (event.key === 'Escape' && !save.busy) onDone();
+    if (event.key === 'Escape' && !save.busy) close();
     if (event.key !== 'Enter' || event.shiftKey) return;
     event.preventDefault();
     void save.run();
@@ -163,7 +169,7 @@ export function TurnTextEditor({
         <Button kind="primary" small type="submit" busy={save.busy}>
           {save.busy ? 'Saving…' : 'Save'}
         </Button>
-        <Button small disabled={save.busy} onClick={onDone}>
+        <Button small disabled={save.busy} onClick={close}>
           Cancel
         </Button>
         <span class="turn-keys" id={ids.keys}>

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { draftsAreOf, forgetAllDrafts } from '../parts/drafts.js';
 import { forgetKept } from '../recorder/kept.js';
 import { BASE, go } from '../router.js';
 import { forgetQuestions } from '../search/recent_questions.js';
@@ -79,6 +80,7 @@ export async function signOut(): Promise<void> {
   writeStored(null);
   session.value = { is: 'out', problem: null };
   forgetQuestions();
+  forgetAllDrafts();
   await forgetKept();
   if (stored !== null) await revoke(stored.refresh_token).catch(() => {});
   location.assign(endSessionUrl());
@@ -164,6 +166,7 @@ function inTurn(work: () => Promise<string>): Promise<string> {
 
 function take({ access_token, refresh_token, expires_in }: Tokens): string {
   const account_id = accountOf(access_token);
+  draftsAreOf(account_id);
   access = { token: access_token, until_ms: Date.now() + expires_in * 1_000 };
   writeStored({ refresh_token, account_id });
   const now = session.value;

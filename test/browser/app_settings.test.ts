@@ -284,7 +284,10 @@ await walk('D-015 an account is renamed, exported, and after a new code deleted'
   const { page } = visitor;
   const email = await enterApp(browsing, visitor, '/account');
   await page.getByLabel('Name', { exact: true }).fill('Ann Example');
-  await page.locator('form', { has: page.getByLabel('Name', { exact: true }) }).getByRole('button', { name: 'Save' }).click();
+  await page
+    .locator('form', { has: page.getByLabel('Name', { exact: true }) })
+    .getByRole('button', { name: 'Save' })
+    .click();
   await page.getByText('Ann Example').first().waitFor({ state: 'attached' });
   await page.getByRole('combobox', { name: 'Time zone' }).selectOption('Asia/Tokyo');
   await page.locator('form', { hasText: 'Time zone' }).getByRole('button', { name: 'Save' }).click();
@@ -293,7 +296,10 @@ await walk('D-015 an account is renamed, exported, and after a new code deleted'
   await looksWell(t, page, 'the account');
   await page.reload();
   await settled(page);
-  await until('it is shown', async () => (await page.getByRole('combobox', { name: 'Time zone' }).inputValue()) === 'Asia/Tokyo');
+  await until(
+    'it is shown',
+    async () => (await page.getByRole('combobox', { name: 'Time zone' }).inputValue()) === 'Asia/Tokyo',
+  );
 
   await page.getByRole('link', { name: 'Retention', exact: true }).click();
   await press(page, 'Change');

@@ -6,6 +6,7 @@ import { ApiError } from '../../api/api_error.js';
 import { useAction } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
+import { useDraft, useForgetDrafts } from '../../parts/drafts.js';
 import { CheckField, SelectField, TextField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
 import { Secret } from '../../parts/secret.js';
@@ -34,9 +35,10 @@ export function NewToken(props: { open: boolean; onClose: () => void; changed: (
 
 function Making({ onClose, changed }: { onClose: () => void; changed: () => void }) {
   const [made, setMade] = useState<Answer<'POST /me/tokens'> | null>(null);
-  const [name, setName] = useState('');
-  const [lifetime, setLifetime] = useState<string>(LIFETIMES[1][0]);
-  const [permissions, setPermissions] = useState<Permission[]>([]);
+  const [name, setName] = useDraft('name', '');
+  const [lifetime, setLifetime] = useDraft<string>('lifetime', LIFETIMES[1][0]);
+  const [permissions, setPermissions] = useDraft<Permission[]>('permissions', []);
+  const forget = useForgetDrafts();
   const making = useAction(async () => {
     if (permissions.length === 0) {
       const fields = new Map([['permissions', 'choose its permissions']]);
@@ -44,6 +46,7 @@ function Making({ onClose, changed }: { onClose: () => void; changed: () => void
     }
     const expires_at = lifetime === NEVER ? null : new Date(Date.now() + Number(lifetime) * DAY_MS).toISOString();
     setMade(await api('POST /me/tokens', { body: { name, permissions, expires_at } }));
+    forget();
     changed();
   });
   // Whether it was made can't be told when no answer came: the list does.

@@ -5,6 +5,7 @@ import { ApiError } from '../../api/api_error.js';
 import { useAction } from '../../api/loading.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
+import { useDraft, useForgetDrafts } from '../../parts/drafts.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
 import { Secret } from '../../parts/secret.js';
@@ -25,14 +26,16 @@ export function NewEndpoint(props: { open: boolean; like?: Endpoint; onClose: ()
 
 function Making({ like, onClose, changed }: { like?: Endpoint; onClose: () => void; changed?: () => void }) {
   const [made, setMade] = useState<NewEndpointAnswer | null>(null);
-  const [url, setUrl] = useState(like?.url ?? '');
-  const [which, setWhich] = useState<string>((like?.topics.length ?? 0) > 0 ? 'some' : 'all');
-  const [topics, setTopics] = useState<EventType[]>(like?.topics ?? []);
+  const [url, setUrl] = useDraft('url', like?.url ?? '');
+  const [which, setWhich] = useDraft<string>('which', (like?.topics.length ?? 0) > 0 ? 'some' : 'all');
+  const [topics, setTopics] = useDraft<EventType[]>('topics', like?.topics ?? []);
+  const forget = useForgetDrafts();
   const making = useAction(async () => {
     if (which === 'some' && topics.length === 0) {
       throw new ApiError('BAD_REQUEST', 'Choose a type.', new Map([['topics', 'choose at least one type']]));
     }
     setMade(await api('POST /endpoints', { body: { url: url.trim(), topics: which === 'all' ? [] : topics } }));
+    forget();
     changed?.();
   });
   // Whether it was made can't be told when no answer came: the list does.

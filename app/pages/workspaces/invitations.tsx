@@ -5,6 +5,7 @@ import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
 import { Dialog } from '../../parts/dialog.js';
+import { useDraft } from '../../parts/drafts.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
 import { Section } from '../../parts/page.js';
@@ -47,8 +48,8 @@ export function Invitations({ workspace: { id } }: { workspace: Workspace }) {
 }
 
 function Invite({ id, invited, onClose }: { id: string; invited: () => void; onClose: () => void }) {
-  const [email, setEmail] = useState('');
-  const [role, setRole] = useState<GivenRole>('member');
+  const [email, setEmail] = useDraft('email', '');
+  const [role, setRole] = useDraft<GivenRole>('role', 'member');
   const inviting = useAction(async () => {
     const { email: address } = await api('POST /workspaces/{id}/invitations', { path: { id }, body: { email, role } });
     showToast(`${address} is invited.`);

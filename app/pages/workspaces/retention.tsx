@@ -4,6 +4,7 @@ import { api } from '../../api/api.js';
 import { useAction } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { confirm, Dialog } from '../../parts/dialog.js';
+import { useDraft } from '../../parts/drafts.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
 import { Section } from '../../parts/page.js';
@@ -58,7 +59,7 @@ function Change({
   set: (workspace: Workspace) => void;
   onClose: () => void;
 }) {
-  const [draft, setDraft] = useState(() => draftOf(retention));
+  const [draft, setDraft] = useDraft('retention', draftOf(retention));
   const saving = useAction(async (wanted: Workspace['retention']) => {
     set(await api('PATCH /workspaces/{id}', { path: { id }, body: { retention: wanted } }));
     showToast('Saved.');
