@@ -54,7 +54,7 @@ export function MemoryRow({ memory }: { memory: Memory }) {
         </p>
         <EvidenceList evidence={memory.evidence} text={memory.text} />
       </div>
-      {memory.state === 'superseded' && <Badge>no longer so</Badge>}
+      {memory.state === 'superseded' && <Badge>Superseded</Badge>}
     </li>
   );
 }

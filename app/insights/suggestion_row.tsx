@@ -136,7 +136,7 @@ function EditForm({
         void save.run();
       }}
     >
-      <Field label="What is to be done" error={save.error?.fields.get('text')}>
+      <Field label="Text" error={save.error?.fields.get('text')}>
         {(tied) => <textarea {...tied} required value={text} onInput={(event) => setText(event.currentTarget.value)} />}
       </Field>
       <TextField
@@ -145,7 +145,7 @@ function EditForm({
         value={due}
         onValue={setDue}
         error={save.error?.fields.get('due_at')}
-        hint="Empty for no time."
+        hint="Leave empty for no due date."
       />
       <FormProblem error={save.error} fields={['text', 'due_at']} />
       <div class="dialog-actions">

@@ -54,7 +54,7 @@ function Name() {
             onValue={setName}
             maxLength={NAME_CHARS_MAX}
             autoComplete="name"
-            hint="Members of your workspaces see it. Empty: no name."
+            hint="Members of your workspaces see it. Leave empty for no name."
             error={faultOf(saving.error, 'name')}
           />
         </Form>
@@ -79,7 +79,7 @@ function SignOut() {
     if (await confirm(question)) await everywhere.run();
   };
   return (
-    <Section title="Signing out" lead="Of this browser, or of everything that acts for you.">
+    <Section title="Sign out" lead="Of this browser, or everywhere you are signed in.">
       <div class="actions">
         <Button onClick={() => void signOut()}>Sign out here</Button>
         <Button kind="danger" busy={everywhere.busy} onClick={() => void end()}>

@@ -5,7 +5,7 @@ import { Exports } from './account/exports.js';
 /** The account's data, to take along. */
 export function ExportPage() {
   return (
-    <Page title="Export" lead="Take your data along.">
+    <Page title="Export">
       <SettingsTabs />
       <Exports />
     </Page>

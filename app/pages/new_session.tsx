@@ -34,7 +34,7 @@ export function NewSession() {
       <div class="panel">
         <Form
           of={opening}
-          submit="Open the session"
+          submit="Create session"
           fields={['expires_at', 'workspace_id']}
           onSubmit={() => void opening.run()}
         >

@@ -94,7 +94,7 @@ export function Record() {
                 </Button>
               ) : (
                 <Button icon="microphone" onClick={resumeRecording}>
-                  Go on
+                  Resume
                 </Button>
               )}
               <Button kind="primary" icon="check" busy={end.busy} onClick={() => void end.run()}>
@@ -121,9 +121,9 @@ function Sending({ recording: { uploads, stream_id } }: { recording: Recording }
   const waiting = uploads.waiting.value;
   const leave = async () => {
     const goes_on = await confirm({
-      title: 'Leave what could not be sent?',
+      title: 'Discard what could not be sent?',
       text: <p>What is on the server stays. The rest is lost.</p>,
-      action: 'Leave it',
+      action: 'Discard',
       grave: true,
     });
     if (goes_on) dropRecording();
@@ -143,7 +143,7 @@ function Sending({ recording: { uploads, stream_id } }: { recording: Recording }
       {uploads.problem.value !== null && (recorder.value.is === 'ending' || uploads.failed.value) && (
         <div class="actions">
           <Button kind="danger" small onClick={() => void leave()}>
-            Leave what could not be sent
+            Discard what could not be sent
           </Button>
           <ButtonLink href={`${BASE}/recordings/${stream_id}`}>Open the recording</ButtonLink>
         </div>

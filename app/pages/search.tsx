@@ -126,7 +126,7 @@ function Beginning() {
   return (
     <>
       {recent.length > 0 && (
-        <Section title="Asked before">
+        <Section title="Recent questions">
           <ul class="points">
             {recent.map((q) => (
               <li key={q}>

@@ -48,7 +48,7 @@ export function SessionSummary({ params }: { params: Record<string, string> }) {
               </dl>
               {found.state === 'pending' && (
                 <p class="notice" role="status">
-                  Something is still to be made of its recordings. It appears here by itself.
+                  Its recordings are still being processed. Results appear here by themselves.
                 </p>
               )}
               {found.state === 'none' && (

@@ -37,10 +37,10 @@ export function Today() {
       actions={
         <>
           <Button icon="back" onClick={() => goTo(-1)}>
-            Day before
+            Previous day
           </Button>
           <Button disabled={date >= today} onClick={() => goTo(1)}>
-            Day after
+            Next day
           </Button>
         </>
       }

@@ -65,7 +65,7 @@ function About({ endpoint, newest, changed }: { endpoint: Endpoint; newest: Deli
   const { url, topics, status, created_at, last_success_at } = endpoint;
   const [replacing, setReplacing] = useState(false);
   return (
-    <Section title="About it" actions={<EndpointBadge endpoint={endpoint} newest={newest} />}>
+    <Section title="Details" actions={<EndpointBadge endpoint={endpoint} newest={newest} />}>
       <div class="panel spaced">
         <dl class="facts">
           <div>

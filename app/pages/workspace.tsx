@@ -115,7 +115,7 @@ function WayOut({ workspace: { id, name, role } }: { workspace: Workspace }) {
   };
   const error = wordsOf(leaving.error ?? deletion.error);
   return (
-    <Section title={role === 'owner' ? 'Deleting it' : 'Leaving it'}>
+    <Section title={role === 'owner' ? 'Delete workspace' : 'Leave workspace'}>
       <div class="spaced">
         {role === 'owner' ? (
           <>

@@ -258,7 +258,7 @@ function cut(): void {
   if (now.is !== 'recording' || !uploads.is_full.peek()) return;
   pauseRecording();
   interruption.value =
-    'It pauses: 500 MB wait to be sent, as much as this browser keeps. Go on when some of it is sent.';
+    'Recording is paused: 500 MB wait to be sent, as much as this browser keeps. Resume when some of it is sent.';
 }
 
 /** A phone whose screen goes dark ends what pages record. The lock is lost whenever the page is not in sight. */

@@ -135,7 +135,7 @@ function SpeakerForm({
           }}
         >
           <SelectField
-            label="Or the same person as"
+            label="Merge with"
             value={into}
             onValue={setInto}
             options={[

@@ -6,16 +6,16 @@ import { durationText } from '../parts/time.js';
 /** The progress of the transcript, and the parts of the recording that are not kept, in words. */
 
 const FAILURES: Record<string, string> = {
-  ENGINE_UNREACHABLE: 'what transcribes here could not be reached',
-  ENGINE_TIMEOUT: 'what transcribes here took too long',
-  ENGINE_BUSY: 'what transcribes here has too much to do',
-  ENGINE_ERROR: 'what transcribes here failed',
-  ENGINE_REFUSED: 'what transcribes here would not take it',
-  ENGINE_NOT_JSON: 'what transcribes here gave no usable answer',
-  ENGINE_BAD_ANSWER: 'what transcribes here gave no usable answer',
-  ENGINE_ANSWER_TOO_LARGE: 'what transcribes here gave no usable answer',
-  BAD_RESULT: 'what transcribes here gave no usable answer',
-  ENGINE_EXITED: 'what transcribes here ended unexpectedly',
+  ENGINE_UNREACHABLE: 'the speech engine could not be reached',
+  ENGINE_TIMEOUT: 'the speech engine took too long',
+  ENGINE_BUSY: 'the speech engine has too much to do',
+  ENGINE_ERROR: 'the speech engine failed',
+  ENGINE_REFUSED: 'the speech engine would not take it',
+  ENGINE_NOT_JSON: 'the speech engine gave no usable answer',
+  ENGINE_BAD_ANSWER: 'the speech engine gave no usable answer',
+  ENGINE_ANSWER_TOO_LARGE: 'the speech engine gave no usable answer',
+  BAD_RESULT: 'the speech engine gave no usable answer',
+  ENGINE_EXITED: 'the speech engine ended unexpectedly',
   ENGINE_MISSING: 'the program that transcribes here is not there',
   ENGINE_STOPPED: 'the server stopped meanwhile',
   ENGINE_UNKNOWN: 'the engine that the pipeline names is not there',
@@ -23,7 +23,7 @@ const FAILURES: Record<string, string> = {
   AUDIO_UNAVAILABLE: 'the audio could not be read',
   AUDIO_GONE: 'the audio is gone',
   UNSUPPORTED_AUDIO: 'the audio is of a kind that can’t be decoded here',
-  LANGUAGE_UNKNOWN: 'what transcribes here does not know the language',
+  LANGUAGE_UNKNOWN: 'the speech engine does not know the language',
   NOT_UNDERSTOOD: 'it was not understood',
 };
 
@@ -86,9 +86,9 @@ function noTurnsWords(transcript: Transcript, stream: Stream): { title: string; 
   if (stream.stored_chunks === 0)
     return { title: 'No audio has arrived yet', text: 'What was said appears here by itself.' };
   if (transcript.waiting.length > 0 || transcript.covered.length === 0) {
-    return { title: 'The transcript is being made', text: 'What was said appears here by itself, as it is heard.' };
+    return { title: 'Transcribing', text: 'What was said appears here as it is transcribed.' };
   }
-  return { title: 'No speech was heard', text: 'The recording was listened to, and nobody speaks in it.' };
+  return { title: 'No speech was heard', text: 'Nobody speaks in this recording.' };
 }
 
 function NotUnderstood() {

@@ -58,7 +58,7 @@ function TurnForm({
   const remove = useAction(async () => {
     await api('DELETE /turns/{id}', { path });
     onRemoved(turn);
-    showToast('It is out of the transcript.');
+    showToast('The turn is deleted.');
   });
   const askToRemove = async () => {
     onClose();

@@ -342,7 +342,7 @@ await walk('what came of a recorder session, and what developers see of it', asy
   });
   await account.entitle('developer.tools', true);
   await enter(visitor, email, `/sessions/${session.id}`);
-  await page.getByRole('link', { name: 'To the summary' }).click();
+  await page.getByRole('link', { name: 'View summary' }).click();
   await page.getByRole('heading', { name: 'Session summary' }).waitFor();
   for (const [section, text] of [
     ['Conversations', 'The meeting'],
@@ -377,7 +377,7 @@ await walk('the browser records, and what was said becomes text', async (t, visi
   t.ok((await page.getByRole('meter').evaluate((meter) => Number(Reflect.get(meter, 'value')))) > 0.5, 'it is loud');
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused').waitFor();
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByRole('link', { name: 'Recordings', exact: true }).first().click();
   await page.getByText('Recording now').waitFor();
   await page.getByRole('link', { name: /^Recording 0:0/ }).click();

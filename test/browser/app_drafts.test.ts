@@ -68,7 +68,7 @@ await browsing.walk(
 
     await page.goto(appUrl(browsing, '/insights'));
     await settled(page);
-    const text = dialog(page).getByLabel('What is to be done');
+    const text = dialog(page).getByLabel('Text');
     const edit = async (of: string) => {
       const row = page.locator('li.suggestion', { has: page.locator('.row-title', { hasText: of }) });
       await row.getByRole('button', { name: 'Edit the suggestion' }).click();

@@ -119,7 +119,7 @@ await walk('what is to do comes by its time, is narrowed, done, edited, and each
   }
   await paint.getByRole('button', { name: 'Edit the suggestion' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('What is to be done').fill('Order blue paint');
+  await dialog.getByLabel('Text').fill('Order blue paint');
   await dialog.getByLabel('Due').fill('2026-10-01T09:00');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await row(page, 'Order blue paint').getByText('Overdue').waitFor();

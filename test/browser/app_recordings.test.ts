@@ -256,7 +256,7 @@ await walk('a speaker is the reader, two are merged, and the transcript is copie
   const { items } = await account.ask<{ items: { name: string; is_self: boolean }[] }>('GET', '/contacts');
   t.match(items, [{ name: 'Ida', is_self: true }]);
   await page.getByRole('button', { name: 'Name Speaker 3' }).click();
-  await page.getByLabel('Or the same person as').selectOption('Ida');
+  await page.getByLabel('Merge with').selectOption('Ida');
   await page.getByRole('button', { name: 'Merge speakers' }).click();
   await turn(page, 'And I still am').getByText('Ida').waitFor();
   t.same(

@@ -78,7 +78,7 @@ await walk('H-033 a session waits, records, is joined by its link, and ends', as
   const { page } = visitor;
   await enterApp(browsing, visitor, '/sessions');
   await page.getByRole('link', { name: 'New session' }).click();
-  await press(page, 'Open the session');
+  await press(page, 'Create session');
   await sees(page, 'Waits for a recorder');
   const code = await secretOf(page, 'The code');
   const link = await secretOf(page, 'The link');
@@ -96,17 +96,17 @@ await walk('H-033 a session waits, records, is joined by its link, and ends', as
     await sees(guest.page, 'The host and 1 other');
     await asksAtOnce(page);
     await sees(page, 'The host and 1 other');
-    t.equal(await button(guest.page, 'End it').count(), 0, 'which is for the host');
+    t.equal(await button(guest.page, 'End session').count(), 0, 'which is for the host');
     t.equal(await button(guest.page, 'Leave').count(), 1);
     t.same(guest.complaints, []);
   } finally {
     await guest.context.close();
   }
-  await press(page, 'Change its end');
-  await page.getByLabel('From now on it goes on for').selectOption('8');
+  await press(page, 'Change end time');
+  await page.getByLabel('Ends in').selectOption('8');
   await press(page, 'Save');
-  await press(page, 'End it');
-  await agree(page, 'End it');
+  await press(page, 'End session');
+  await agree(page, 'End session');
   await sees(page, 'Its host ended it');
   await goto(page, '/sessions');
   await sees(page, 'Sends the rest');
@@ -136,7 +136,7 @@ await walk('F-001 an endpoint is made, its secret shown once, and why it gets no
   await press(page, 'Create');
   const secret = await secretOf(page, 'The signing secret');
   t.match(secret, /^whsec_/);
-  await page.getByRole('link', { name: 'To the endpoint' }).click();
+  await page.getByRole('link', { name: 'Open endpoint' }).click();
   await sees(page, 'nothing has happened in your account since it was made');
   t.notOk((await page.content()).includes(secret));
   await app.call('POST /sources', { body: { name: 'Phone' } });

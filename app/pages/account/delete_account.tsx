@@ -25,7 +25,7 @@ export function DeleteAccount() {
     if (location.hash === OPEN) go(location.pathname, { replace: true });
   };
   return (
-    <Section title="Deleting the account">
+    <Section title="Delete account">
       <div class="panel spaced danger-zone">
         <p>
           Everything that is yours is deleted. For {RESTORABLE_DAYS} days you can have it back, after that nobody can.

@@ -32,7 +32,7 @@ export function Exports() {
     </Button>
   );
   return (
-    <Section title="Export" lead="All that is yours as one ZIP archive, kept for seven days." actions={ask}>
+    <Section title="Archives" lead="All that is yours as one ZIP archive, kept for seven days." actions={ask}>
       <List of={exports} empty={<p class="lead">None was made in the last 30 days.</p>} label="Exports">
         {(one) => <Row key={one.id} of={one} changed={exports.reload} />}
       </List>

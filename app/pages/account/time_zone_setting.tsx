@@ -12,7 +12,7 @@ import { showToast } from '../../parts/toast_queue.js';
 export function TimeZoneSetting() {
   const profile = useLoaded(() => api('GET /profile'), []);
   return (
-    <Section title="Time zone" lead="By it days begin and end: what is due tomorrow, what was said yesterday.">
+    <Section title="Time zone" lead="Days begin and end by it: what is due tomorrow, what was said yesterday.">
       <Show of={profile}>{(data) => <ZoneForm profile={data} set={profile.set} />}</Show>
     </Section>
   );

@@ -46,7 +46,7 @@ function only(apps: LoadedList<ConnectedApp>, is: (app: ConnectedApp) => boolean
 function useRevocation({ id, name }: ConnectedApp, changed: () => void) {
   return useToastAction(`${name} can still act for you.`, async () => {
     await api('DELETE /me/connections/{id}', { path: { id } });
-    showToast(`${name} can act for you no longer.`);
+    showToast(`${name} is disconnected.`);
     leaveRow();
     changed();
   });

@@ -21,7 +21,7 @@ const LIFETIMES = [
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', 'A year'],
-  [NEVER, 'It never ends'],
+  [NEVER, 'Never'],
 ] as const;
 
 /** Makes a token. Its value lives in this dialog alone. */

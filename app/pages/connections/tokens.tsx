@@ -57,7 +57,7 @@ function Row({ token, changed }: { token: PersonalAccessToken; changed: () => vo
           </span>
           <span>
             {expires_at === null ? (
-              'Never ends'
+              'Never expires'
             ) : (
               <>
                 Ends <Time at={expires_at} style="date" />

@@ -57,10 +57,10 @@ function Adding({ onClose, added }: { onClose: () => void; added: () => void }) 
   if (is_over) {
     return (
       <>
-        <p class="notice caution">This code counts no longer.</p>
+        <p class="notice caution">This code has expired.</p>
         <div class="dialog-actions">
           <Button kind="primary" busy={making.busy} onClick={() => void making.run()}>
-            Make another
+            Create another code
           </Button>
         </div>
       </>

@@ -40,7 +40,7 @@ function NameForm({ device: { source_id, name: present }, onClose, named }: Name
         value={name}
         onValue={setName}
         maxLength={NAME_CHARS_MAX}
-        hint="Its recordings say it as well. Empty: no name."
+        hint="Shown with its recordings. Leave empty for no name."
         error={faultOf(naming.error, 'name')}
       />
     </Form>

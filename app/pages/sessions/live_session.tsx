@@ -96,7 +96,7 @@ function Fact({ name, at }: { name: string; at: string }) {
 function Hosting({ session: { id }, set }: { session: RecorderSession; set: (session: RecorderSession) => void }) {
   const [hours, setHours] = useState('1');
   const [open, setOpen] = useState(false);
-  const ending = useToastAction('The session goes on.', async () =>
+  const ending = useToastAction('The session could not be ended.', async () =>
     set(await api('POST /device-sessions/{id}/end', { path: { id } })),
   );
   const extending = useAction(async () => {
@@ -105,15 +105,15 @@ function Hosting({ session: { id }, set }: { session: RecorderSession; set: (ses
   });
   const end = async () => {
     const text = 'Nobody can join it any more. Its recorder has 15 minutes to send what it has recorded.';
-    if (await confirm({ title: 'End this session?', action: 'End it', grave: true, text })) await ending.run();
+    if (await confirm({ title: 'End this session?', action: 'End session', grave: true, text })) await ending.run();
   };
   return (
     <div class="actions">
-      <Button onClick={() => setOpen(true)}>Change its end</Button>
+      <Button onClick={() => setOpen(true)}>Change end time</Button>
       <Button kind="danger" busy={ending.busy} onClick={() => void end()}>
-        End it
+        End session
       </Button>
-      <Dialog open={open} title="Change its end" onClose={() => setOpen(false)}>
+      <Dialog open={open} title="Change end time" onClose={() => setOpen(false)}>
         <Form
           of={extending}
           submit="Save"
@@ -122,7 +122,7 @@ function Hosting({ session: { id }, set }: { session: RecorderSession; set: (ses
           onCancel={() => setOpen(false)}
         >
           <SelectField
-            label="From now on it goes on for"
+            label="Ends in"
             value={hours}
             onValue={setHours}
             options={LENGTHS}
@@ -135,7 +135,7 @@ function Hosting({ session: { id }, set }: { session: RecorderSession; set: (ses
 }
 
 function Leave({ id }: { id: string }) {
-  const leaving = useToastAction('You still take part.', async () => {
+  const leaving = useToastAction('You could not leave.', async () => {
     await api('POST /device-sessions/{id}/leave', { path: { id } });
     go(`${BASE}/sessions`);
   });

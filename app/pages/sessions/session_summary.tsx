@@ -27,7 +27,7 @@ export function SessionSummary({ id }: { id: string }) {
                 {countText(suggestions.length, 'suggestion')}.
                 {state === 'pending' && ' More may come: its recordings are still being worked on.'}
               </p>
-              <ButtonLink href={`${BASE}/sessions/${id}/summary`}>To the summary</ButtonLink>
+              <ButtonLink href={`${BASE}/sessions/${id}/summary`}>View summary</ButtonLink>
             </div>
           )
         }

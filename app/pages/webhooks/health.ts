@@ -84,7 +84,7 @@ export function healthOf(known: KnownHealth): Health {
 
 function worksText({ last_success_at }: Endpoint, timeText: KnownHealth['timeText']): string {
   return last_success_at === null
-    ? 'It is active. What was sent before counts no longer.'
+    ? 'It is active. Earlier attempts do not count.'
     : `It works: the last delivery succeeded at ${timeText(last_success_at)}.`;
 }
 

@@ -18,7 +18,7 @@ type NewEndpointAnswer = Answer<'POST /endpoints'>;
 export function NewEndpoint(props: { open: boolean; like?: Endpoint; onClose: () => void; changed?: () => void }) {
   const { open, like, onClose } = props;
   return (
-    <Dialog open={open} title={like === undefined ? 'New endpoint' : 'Another in its place'} onClose={onClose}>
+    <Dialog open={open} title={like === undefined ? 'New endpoint' : 'Replace endpoint'} onClose={onClose}>
       {open && <Making {...props} />}
     </Dialog>
   );
@@ -84,7 +84,7 @@ function Shown({ made, replaces, onClose }: { made: NewEndpointAnswer; replaces:
       <div class="dialog-actions">
         <Button onClick={onClose}>Done</Button>
         <ButtonLink kind="primary" href={`${BASE}/webhooks/${made.endpoint.id}`}>
-          To the endpoint
+          Open endpoint
         </ButtonLink>
       </div>
     </>

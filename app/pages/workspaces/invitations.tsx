@@ -89,7 +89,7 @@ function Row({ invitation, changed }: { invitation: Invitation; changed: () => v
   const { id: invitation_id, workspace, email, role, created_at } = invitation;
   const withdrawal = useAction(async () => {
     await api('DELETE /workspaces/{id}/invitations/{invitation_id}', { path: { id: workspace.id, invitation_id } });
-    showToast(`The invitation of ${email} is withdrawn.`);
+    showToast(`The invitation of ${email} is revoked.`);
     leaveRow();
     changed();
   });
@@ -112,10 +112,10 @@ function Row({ invitation, changed }: { invitation: Invitation; changed: () => v
           small
           kind="danger"
           busy={withdrawal.busy}
-          aria-label={`Withdraw the invitation of ${email}`}
+          aria-label={`Revoke the invitation of ${email}`}
           onClick={() => void withdrawal.run()}
         >
-          Withdraw
+          Revoke
         </Button>
       </div>
       {error !== null && <Problem error={error} />}

@@ -50,13 +50,13 @@ function Row({ workspace, member, changed }: { workspace: Workspace; member: Mem
   });
   const removal = useAction(async () => {
     await api('DELETE /workspaces/{id}/members/{account_id}', { path });
-    showToast(`${name ?? email} belongs to it no longer.`);
+    showToast(`${name ?? email} is removed.`);
     leaveRow();
     changed();
   });
   const transfer = useAction(async () => {
     await api('POST /workspaces/{id}/transfer', { path: { id: path.id }, body: { account_id: path.account_id } });
-    showToast(`${name ?? email} owns it now.`);
+    showToast(`${name ?? email} is the owner now.`);
     changed();
   });
   const error = wordsOf(changing.error ?? removal.error ?? transfer.error);

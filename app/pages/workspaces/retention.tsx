@@ -47,7 +47,7 @@ export function Retention({
   );
 }
 
-/** As it is typed; `days` stays what it was while "for ever" is chosen. */
+/** As it is typed; `days` stays what it was while "Forever" is chosen. */
 type Draft = Record<Bucket, { kept: typeof FOR_EVER | typeof FOR_DAYS; days: string }>;
 
 function Change({
@@ -90,8 +90,8 @@ function Change({
             value={draft[bucket].kept}
             onValue={(kept) => setDraft({ ...draft, [bucket]: { ...draft[bucket], kept: kept as typeof FOR_EVER } })}
             options={[
-              [FOR_EVER, 'For ever'],
-              [FOR_DAYS, 'For some days'],
+              [FOR_EVER, 'Forever'],
+              [FOR_DAYS, 'For a number of days'],
             ]}
             hint={hint}
           />
@@ -103,7 +103,7 @@ function Change({
               onValue={(days) => setDraft({ ...draft, [bucket]: { ...draft[bucket], days } })}
               min={0}
               max={DAYS_MAX}
-              hint="0: not kept at all."
+              hint="0 means not kept at all."
               error={faultOf(saving.error, `retention.${bucket}`)}
             />
           )}

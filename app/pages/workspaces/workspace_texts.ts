@@ -30,7 +30,7 @@ export const BUCKETS: readonly (readonly [bucket: Bucket, name: string, hint: st
 
 /** The time for which something is kept, in words. */
 export function keptText(days: number | null): string {
-  if (days === null) return 'for ever';
+  if (days === null) return 'forever';
   if (days === 0) return 'not at all';
   return days === 1 ? 'for one day' : `for ${days} days`;
 }
