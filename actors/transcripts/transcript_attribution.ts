@@ -7,7 +7,7 @@ export type Speakers = ReadonlyMap<number, Speaker>;
 type Attribution = 'none' | 'detected' | 'recognized' | 'manual';
 
 /** The speaker's name, after merges. */
-export function speakerShown(speakers: Speakers, { speaker }: PageTurn): string | null {
+export function speakerShown(speakers: Speakers, { speaker }: Pick<PageTurn, 'speaker'>): string | null {
   return speaker === 0 ? null : speakerName(speakers.get(speaker)?.into ?? speaker);
 }
 

@@ -309,7 +309,7 @@ export const LIMITS = {
   stream_conversations_told_max: 100, // ours: of one recording, in its summary
   first_line_chars_max: 200, // ours: of a recording, in a list
   listed_speakers_max: 12, // ours: of a recording, in a list
-  speakers_pages_max: 18, // ours: pages of a transcript in which a list of recordings looks for its speakers: three hours
+  speakers_pages_max: 6, // ours: pages of a transcript in which a list of recordings looks for its speakers: one hour
   session_streams_max: 200, // ours: of one recorder session, looked at for its summary
 
   pipelines_per_account_max: 20, // docs/choices.md, "Pipelines and profile"

@@ -1530,7 +1530,7 @@ export type Stream = {
   title_suggested?: string | null;
   /** Beside that: the first sentence of the summary of that conversation, or else of what was said. */
   first_line?: string | null;
-  /** With `include=speakers`: who speaks in its first three hours, in the order in which they begin, 12 at most; null without turns:read. */
+  /** With `include=speakers`: who speaks in its first hour, in the order in which they begin, and who is named of the rest, 12 at most; null without turns:read. */
   speakers?: {
     /** Such as S1; null where speakers are not told apart. */
     speaker: string | null;

@@ -65,7 +65,7 @@ export const streamShape = z
       .nullable()
       .optional()
       .describe(
-        `With \`include=speakers\`: who speaks in its first three hours, in the order in which they begin, ${LIMITS.listed_speakers_max} at most; null without turns:read.`,
+        `With \`include=speakers\`: who speaks in its first hour, in the order in which they begin, and who is named of the rest, ${LIMITS.listed_speakers_max} at most; null without turns:read.`,
       ),
   })
   .meta({ id: 'Stream' });

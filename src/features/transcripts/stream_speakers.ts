@@ -28,26 +28,31 @@ export async function withSpeakers(
   );
 }
 
+/** Who is heard in the first pages, in their order, and behind them the named speakers of the rest. */
 async function speakersIn(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   { account_id }: Principal,
   readable: ReadableTranscript,
 ): Promise<ListedSpeaker[]> {
   const { stream, speakers } = readable;
-  const pages = await somePages(services, readable, { page: 0, limit: LIMITS.speakers_pages_max });
-  const turns = pages.flatMap((page) => page.turns);
-  const contacts = await namesOf(services, readable, turns);
+  const limit = LIMITS.speakers_pages_max;
+  // Pages without a turn are not there: others would come in their place.
+  const pages = (await somePages(services, readable, { page: 0, limit })).filter(({ number }) => number < limit);
+  const named = [...speakers].flatMap(([speaker, { into }]) => (into === undefined ? [{ speaker }] : []));
+  const turns: { speaker: number; contact_id?: string | null }[] = pages.flatMap((page) => page.turns);
+  const contacts = await namesOf(services, readable, [...turns, ...named]);
   const found = new Map<string, ListedSpeaker>();
-  for (const turn of turns) {
+  const add = (turn: (typeof turns)[number], is_heard: boolean) => {
     const held = contactOf(speakers, turn);
     const contact = held === null ? null : (contacts[held] ?? null);
     const speaker = speakerShown(speakers, turn);
-    const key = contact?.id ?? speaker;
-    if (key === null || found.has(key)) continue;
+    const key = contact?.id ?? (is_heard ? speaker : null);
+    if (key === null || found.has(key) || found.size >= LIMITS.listed_speakers_max) return;
     // Whoever shares a workspace reads names, and has no contacts of others.
     const contact_id = stream.account_id === account_id ? (contact?.id ?? null) : null;
     found.set(key, { speaker, contact_id, name: contact?.name ?? null });
-    if (found.size >= LIMITS.listed_speakers_max) break;
-  }
+  };
+  for (const turn of turns) add(turn, true);
+  for (const turn of named) add(turn, false);
   return [...found.values()];
 }

@@ -141,7 +141,7 @@ export type Contacts = Readonly<Record<string, { id: string; name: string | null
 export async function namesOf(
   { actors }: Pick<TranscriptReader, 'actors'>,
   { stream, speakers }: ReadableTranscript,
-  turns: readonly PageTurn[],
+  turns: readonly Pick<PageTurn, 'speaker' | 'contact_id'>[],
 ): Promise<Contacts> {
   const wanted = new Set(turns.map((turn) => contactOf(speakers, turn)).filter((id) => id !== null));
   const ids = [...wanted];

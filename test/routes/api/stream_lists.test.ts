@@ -85,6 +85,32 @@ await t.test('K-240 pages of a narrow list go on where the one before ended', as
   t.same(found, [third.id, second.id]);
 });
 
+await t.test('K-240 a speaker who begins after the first hour is found once named', async (t) => {
+  const long = await TestRecording.begin(ann, { captured_at: '2026-10-04T10:00:00.000Z' });
+  const hour_ms = 3_600_000;
+  await long.add(60_000);
+  await long.add(60_000, { from_ms: hour_ms });
+  await long.end();
+  for (const [text, at_ms] of [
+    ['Early.', 0],
+    ['Late.', hour_ms + 1_000],
+  ] as const)
+    await worker.publish(await worker.claim(long.id), [said(text, [at_ms, at_ms + 4_000], `voice ${at_ms}`)]);
+  const speakersOf = async () => (await ann.ask<Stream>('GET', `/audio/streams/${long.id}?include=speakers`)).speakers;
+  t.same(
+    (await speakersOf())?.map(({ speaker }) => speaker),
+    ['S1'],
+  );
+  const ole = await ann.ask<Contact>('POST', '/contacts', { name: 'Ole' });
+  await call(long, 'S2', ole.id);
+  t.same(
+    (await speakersOf())?.map(({ name }) => name),
+    [null, 'Ole'],
+  );
+  t.same(await idsOf(`contact_id=${ole.id}`), [long.id]);
+  await ann.ask('DELETE', `/audio/streams/${long.id}`);
+});
+
 await t.test('K-240 speakers are for whoever may read transcripts', async (t) => {
   const { value } = await ann.ask<{ value: string }>('POST', '/me/tokens', {
     ...{ name: 'audio', permissions: ['audio:read'], expires_at: null },
