@@ -5,6 +5,7 @@ import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
 import { Field, FormProblem, TextField } from '../parts/field.js';
+import { Form, faultOf } from '../parts/form.js';
 import { Badge } from '../parts/placeholders.js';
 import { RecordingLink } from '../recording/stream_names.js';
 import { Due } from './due.js';
@@ -108,6 +109,7 @@ export function SuggestionRow({
             await changeSuggestion(suggestion, change, { said: 'Saved.', onChange });
             setEdited(false);
           }}
+          onCancel={() => setEdited(false)}
         />
       </Dialog>
     </li>
@@ -117,9 +119,11 @@ export function SuggestionRow({
 function EditForm({
   suggestion,
   onDone,
+  onCancel,
 }: {
   suggestion: Suggestion;
   onDone: (change: SuggestionChange) => Promise<void>;
+  onCancel: () => void;
 }) {
   const [text, setText] = useDraft('text', suggestion.text);
   const due_before = suggestion.due_at === null ? '' : localText(suggestion.due_at);
@@ -130,30 +134,19 @@ function EditForm({
     await onDone({ text: text.trim(), ...(due !== due_before && { due_at }) });
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save.run();
-      }}
-    >
-      <Field label="Text" error={save.error?.fields.get('text')}>
-        {(tied) => <textarea {...tied} required value={text} onInput={(event) => setText(event.currentTarget.value)} />}
+    <Form of={save} submit="Save" fields={['text', 'due_at']} onSubmit={() => void save.run()} onCancel={onCancel}>
+      <Field label="Text" error={faultOf(save.error, 'text')}>
+        {(tied) => <textarea {...tied} value={text} onInput={(event) => setText(event.currentTarget.value)} />}
       </Field>
       <TextField
         label="Due"
         type="datetime-local"
         value={due}
         onValue={setDue}
-        error={save.error?.fields.get('due_at')}
+        error={faultOf(save.error, 'due_at')}
         hint="Leave empty for no due date."
       />
-      <FormProblem error={save.error} fields={['text', 'due_at']} />
-      <div class="dialog-actions">
-        <Button kind="primary" type="submit" busy={save.busy}>
-          Save
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }
 

@@ -40,7 +40,9 @@ export function Form({
   useEffect(() => {
     // A dialog begins at the button that closes it. Whoever opened this one came to fill it in, or should read it first.
     if (grave) return;
-    const first = form.current?.closest('dialog') ? form.current.querySelector<HTMLElement>('input, select') : null;
+    const first = form.current?.closest('dialog')
+      ? form.current.querySelector<HTMLElement>('input, select, textarea')
+      : null;
     const frame = requestAnimationFrame(() => first?.focus());
     return () => cancelAnimationFrame(frame);
   }, []);

@@ -12,7 +12,7 @@ const browsing = await Browsing.start(t, { CHUNK_WORKER: '1', CONTENT_WORKER: '0
 const { spool } = browsing;
 const PATHS = [
   ...['/recordings', '/search?q=roses', '/insights', '/today', '/devices', '/workspaces', '/sessions', '/account'],
-  ...['/connections', '/webhooks', '/record'],
+  ...['/retention', '/connections', '/tokens', '/webhooks', '/export', '/record'],
 ];
 const STOPS_MAX = 200;
 
