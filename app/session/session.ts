@@ -51,8 +51,11 @@ export class SignedOut extends Error {
 export async function startSession(): Promise<void> {
   onStoredElsewhere((stored) => {
     const now = session.value;
-    if (stored === null) signedOut(null);
-    else if (now.is !== 'in') void resume();
+    if (stored === null) {
+      // Another tab signs out: what was typed here is as private as there.
+      forgetAllDrafts();
+      signedOut(null);
+    } else if (now.is !== 'in') void resume();
     else if (now.account_id !== stored.account_id) location.reload();
   });
   if (location.pathname === CALLBACK_PATH) await finishSignIn();

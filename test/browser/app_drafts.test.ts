@@ -84,8 +84,12 @@ await browsing.walk(
     t.equal(await text.inputValue(), 'Bake bread');
 
     await reload(page);
-    await press(page, 'Sign out');
+    t.not((await drafts(page)).length, 0);
+    const other = await visitor.newPage();
+    await other.goto(appUrl(browsing, '/recordings'));
+    await settled(other);
+    await press(other, 'Sign out');
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
-    t.same(await drafts(page).catch(() => []), [], 'signing out forgets them');
+    t.same(await drafts(page), [], 'signing out in any tab forgets them');
   },
 );
