@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Turn } from '../../kits/typescript/src/api.js';
 import { type Found, findIn } from './text_search.js';
 
@@ -18,10 +18,13 @@ export function useFinding(turns: readonly Turn[]): Finding {
   const [text, setText] = useState<string | null>(null);
   const [at, setAt] = useState(0);
   const found = useMemo(() => findIn(turns, text ?? ''), [turns, text]);
-  useEffect(() => setAt(0), [text]);
   const shown = Math.min(at, Math.max(0, found.length - 1));
   return {
-    ...{ text, found, at: shown, set: setText },
+    ...{ text, found, at: shown },
+    set: (next) => {
+      setText(next);
+      setAt(0);
+    },
     step: (by) => found.length > 0 && setAt((shown + by + found.length) % found.length),
   };
 }

@@ -16,7 +16,7 @@ const browsing = await Browsing.start(t, {
 });
 const walk = browsing.walk.bind(browsing, t);
 
-type Line = { text: string; start_ms: number; end_ms: number; speaker: string };
+type Line = { text: string; start_ms: number; end_ms: number; speaker?: string };
 const line = (text: string, start_ms: number, speaker = 'A'): Line => {
   return { text, start_ms, end_ms: start_ms + 2_000, speaker };
 };
@@ -79,6 +79,34 @@ await walk('K-240 recordings are filtered by person, source and day, and a reloa
   await page.getByLabel('To').fill('2026-10-05');
   await row(page, 'Shopping').waitFor({ state: 'hidden' });
   await lists(page, ['Boat']);
+});
+
+await walk('recordings of a shared workspace are listed, whoever recorded them', async (t, visitor) => {
+  const { page } = visitor;
+  const email = browsing.somebody();
+  const account = await TestAccount.open(browsing.spool, email);
+  const colleague = await TestAccount.open(browsing.spool, browsing.somebody());
+  const mine = await TestRecording.begin(account);
+  await account.ask('PATCH', `/audio/streams/${mine.id}`, { title: 'Mine' });
+  const { id: workspace_id } = await account.workspace('Team');
+  await account.bring(workspace_id, [colleague]);
+  const { source_id } = await TestRecording.begin(colleague);
+  const begun = { workspace_id, source_id, captured_at: '2026-10-05T10:00:00.000Z' };
+  const theirs = await TestRecording.inWorkspace(colleague, begun);
+  await colleague.ask('PATCH', `/audio/streams/${theirs.id}`, { title: 'Theirs' });
+  await enterApp(browsing, visitor, '/recordings', email);
+  await lists(page, ['Mine']);
+  await page.getByText('Filters', { exact: true }).click();
+  await page.getByLabel('Workspace').selectOption('Team');
+  await lists(page, ['Theirs']);
+  t.equal(await page.getByLabel('Source').count(), 0, 'sources of others are not known');
+  await page.reload();
+  await lists(page, ['Theirs']);
+  await button(page, 'Select').click();
+  await button(page, 'Select all').click();
+  await button(page, 'Delete').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText(/1 recording could not be deleted. Only the owner of a stream may write it./).waitFor();
 });
 
 await walk('several recordings are selected and deleted after one question', async (t, visitor) => {
@@ -296,4 +324,22 @@ await walk('a speaker is the reader, two are merged, and the transcript is copie
   const topOf = async (part: string) => (await turn(page, 'So am I').locator(part).boundingBox())?.y ?? 0;
   const [who, at, said] = [await topOf('.turn-who'), await topOf('.turn-at'), await topOf('.turn-said')];
   t.ok(Math.abs(who - at) < 10 && said > at + 15, 'a turn is two lines');
+});
+
+await walk('where nobody is told apart, the speaker is named once, or is the reader', async (t, visitor) => {
+  const { page } = visitor;
+  const { account, recording } = await opened(visitor, [
+    { text: 'I say this to myself', start_ms: 500, end_ms: 2_500 },
+    { text: 'And this as well', start_ms: 3_000, end_ms: 5_000 },
+  ]);
+  await button(page, 'Name the speaker').click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Una');
+  await button(page, 'It was me').click();
+  await turn(page, 'I say this').getByText('Una').waitFor();
+  t.same(
+    (await recording.turns()).map(({ speaker_name }) => speaker_name),
+    ['Una', 'Una'],
+  );
+  const { items } = await account.ask<{ items: { name: string; is_self: boolean }[] }>('GET', '/contacts');
+  t.match(items, [{ name: 'Una', is_self: true }]);
 });
