@@ -29,6 +29,9 @@ const AT_ONCE = 4;
 const CHUNK_BYTES = { small: 10_000, large: 300_000 };
 /** Less than any chunk. */
 const ROOM_BYTES = 2_048;
+/** Chunks of one request, and room for the first of them. */
+const TOGETHER = 8;
+const SOME_ROOM_BYTES = 45_000;
 
 type Upload = { device: DeviceClient; credentials: DeviceCredentials; url: string; path: string; bytes: Buffer };
 
@@ -88,14 +91,33 @@ class Recording {
   }
 
   intend(bytes: Buffer): Promise<IntentView> {
-    const sequence = this.#sequence++;
-    const start_ms = sequence * CHUNK_MS;
+    const chunk = this.#announced();
+    const { length: size_bytes } = bytes;
     return this.device.ask('POST', '/device/chunks/intents', {
-      ...{ ...this.#stream, source_chunk_ref: randomUUID(), sequence },
-      ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: start_ms + CHUNK_MS },
-      ...{ codec: 'noise', container: 'raw', size_bytes: bytes.length, sha256: sha256Of(bytes) },
+      ...{ ...this.#stream, ...chunk, size_bytes, sha256: sha256Of(bytes) },
     });
   }
+
+  /** A request with chunks and their bytes, to be made as often as it takes. */
+  arrivals(all: Buffer[]): () => Promise<unknown> {
+    const chunks = all.map((bytes) => ({ ...this.#announced(), bytes: bytes.toString('base64') }));
+    return () => this.device.ask('POST', '/device/chunks', { ...this.#stream, chunks });
+  }
+
+  #announced() {
+    const sequence = this.#sequence++;
+    const start_ms = sequence * CHUNK_MS;
+    return {
+      ...{ source_chunk_ref: randomUUID(), sequence, codec: 'noise', container: 'raw' },
+      ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: start_ms + CHUNK_MS },
+    };
+  }
+}
+
+/** Of each item of an answer to chunks with their bytes, whether its bytes are there. */
+function arrivedOf(body: unknown): boolean[] {
+  const { items = [] } = body as { items?: { status?: string }[] };
+  return items.map(({ status }) => ARRIVED.has(status ?? ''));
 }
 
 export async function uploadsSpoilt(trial: Trial): Promise<void> {
@@ -191,14 +213,28 @@ export async function uploadsWithoutRoom(trial: Trial): Promise<void> {
     }
     const { status, body } = await app.send('GET', `/audio/chunks/${before.chunk_id}/content`);
     trial.must(status === 200 && before.bytes.equals(body), `what was stored is read: ${status}`);
+    const together = Array.from({ length: TOGETHER }, () => Buffer.from(trial.random.bytes(CHUNK_BYTES.small)));
+    const send = recording.arrivals([...together, Buffer.from(trial.random.bytes(CHUNK_BYTES.large))]);
+    // Without room for any, and for some.
+    for (const room of [ROOM_BYTES, SOME_ROOM_BYTES]) {
+      boundFiles(pid, room);
+      const { status, code } = await answerOf(send());
+      trial.counts.refused += 1;
+      trial.must(status === 503, `no room for chunks with their bytes: ${status} ${code}`);
+    }
     boundFiles(pid, 'unlimited');
+    const sent = await send();
+    trial.must(arrivedOf(sent).length === TOGETHER + 1, 'an item for each chunk');
+    trial.must(arrivedOf(sent).every(Boolean), `chunks with their bytes once there is room: ${JSON.stringify(sent)}`);
+    trial.counts.ok += 1;
     for (const { upload_path, bytes, chunk_id } of chunks) {
       const retried = await answerOf(device.upload(upload_path, bytes));
       trial.counts.ok += 1;
       trial.must(retried.status === 200, `a retry once there is room: ${retried.status} ${retried.code}`);
       trial.must(ARRIVED.has(await statusOf(chunk_id)), `${bytes.length} bytes are stored`);
     }
-    await audioIsThere(trial, { rig, app, stored: [before, ...chunks].map(({ bytes }) => sha256Of(bytes)) });
+    const stored = [...[before, ...chunks].map(({ bytes }) => bytes), ...together].map(sha256Of);
+    await audioIsThere(trial, { rig, app, stored });
     trial.tries += chunks.length;
   } finally {
     await rig.end();

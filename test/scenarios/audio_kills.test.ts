@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
+import { CBOR_ENCODING } from '../../tools/cbor_encoding.js';
 import { ageRecords, isSegment } from '../engine/blobs/segments.js';
 import { KilledServer } from '../fixtures/kills.js';
 import { scenario } from '../fixtures/scenario.js';
 import { drawSeed } from '../fixtures/seed.js';
-import { audioOf, differences, unclaimed } from '../fixtures/stored_audio.js';
+import { ARRIVED, audioOf, differences, unclaimed } from '../fixtures/stored_audio.js';
 
 const HOUR_MS = 3_600_000;
 const EMAIL = 'audio@x.test';
@@ -45,7 +46,7 @@ async function audioKills(t: Test, { rounds, at_once, bytes }: Size): Promise<vo
   const { claim } = await server
     .client(session.access_token)
     .ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
-  let device = new DeviceClient(server.device_url, credentials);
+  let device = new DeviceClient(server.device_url, credentials, { encoding: CBOR_ENCODING });
   server.onEnded = () => device.close();
   const { binding_epoch } = await device.ask<BindingView>('POST', '/device/claims/redeem', { claim });
   const source_stream_ref = randomUUID();
@@ -53,13 +54,30 @@ async function audioKills(t: Test, { rounds, at_once, bytes }: Size): Promise<vo
     ...{ source_stream_ref, captured_at: '2026-11-01T10:00:00Z', clock_uncertainty_ms: 0, binding_epoch },
   });
 
-  const upload = async ({ bytes, sequence, source_chunk_ref }: Planned) => {
+  const announced = ({ sequence, source_chunk_ref }: Planned) => ({
+    ...{ source_chunk_ref, sequence, codec: 'opus', container: 'ogg' },
+    ...{ source_start_ms: sequence, publication_start_ms: sequence, source_end_ms: sequence + 1 },
+  });
+  const upload = async (planned: Planned) => {
+    const { bytes } = planned;
     const { upload_path } = await device.ask<IntentView>('POST', '/device/chunks/intents', {
-      ...{ source_chunk_ref, source_stream_ref, binding_epoch, sequence },
-      ...{ source_start_ms: sequence, publication_start_ms: sequence, source_end_ms: sequence + 1 },
-      ...{ codec: 'opus', container: 'ogg', size_bytes: bytes.length, sha256: sha256Of(bytes) },
+      ...{ ...announced(planned), source_stream_ref, binding_epoch },
+      ...{ size_bytes: bytes.length, sha256: sha256Of(bytes) },
     });
     await device.upload(upload_path, bytes);
+  };
+  /** In one request, which is sent twice at once. */
+  const send = async (planned: Planned[]) => {
+    const chunks = planned.map((one) => ({ ...announced(one), bytes: one.bytes }));
+    const ask = () =>
+      device.ask<{ items: { status?: string }[] }>('POST', '/device/chunks', {
+        ...{ source_stream_ref, binding_epoch, chunks },
+      });
+    const answers = await Promise.allSettled([ask(), ask()]);
+    const answer = answers.find((one) => one.status === 'fulfilled');
+    if (answer === undefined) throw new Error('neither request was answered');
+    const items = answer.value.items;
+    if (!items.every(({ status }) => ARRIVED.has(status ?? ''))) throw new Error(JSON.stringify(items));
   };
 
   const { proxy } = server;
@@ -79,17 +97,24 @@ async function audioKills(t: Test, { rounds, at_once, bytes }: Size): Promise<vo
       proxy.dropRequest(STORED);
     }
     const timer = is_at_commit ? undefined : setTimeout(kill, random.between(20, 220));
-    const results = await Promise.allSettled(planned.map(upload));
+    const [alone, together] = [planned.slice(0, at_once / 2), planned.slice(at_once / 2)];
+    const batches = [0, 1, 2].map((first) => together.filter((_, index) => index % 3 === first));
+    const results = await Promise.allSettled([
+      ...alone.map(async (one) => [await upload(one).then(() => one)]),
+      ...batches.map(async (batch) => {
+        await send(batch);
+        return batch;
+      }),
+    ]);
     clearTimeout(timer);
     proxy.loseNothing();
     proxy.onLost = () => {};
     kill();
-    results.forEach(({ status }, at) => {
-      if (status === 'fulfilled') acknowledged.add(sha256Of((planned[at] as Planned).bytes));
-    });
+    for (const result of results)
+      if (result.status === 'fulfilled') for (const { bytes } of result.value) acknowledged.add(sha256Of(bytes));
 
     await server.restart();
-    device = new DeviceClient(server.device_url, credentials);
+    device = new DeviceClient(server.device_url, credentials, { encoding: CBOR_ENCODING });
     const audio = await audioOf(server.client(session.access_token), blobs);
     orphans_seen += unclaimed(audio).length;
     t.strictSame(differences(audio).missing, [], 'what is marked stored is there');

@@ -66,6 +66,16 @@ t.test('chunks that come with their bytes', async (t) => {
       .digest('hex');
   };
 
+  /** Sends so many bytes of a body and breaks the connection. */
+  const cutOff = (body: Buffer, count: number) =>
+    new Promise<void>((resolve) => {
+      const headers = { 'Content-Type': 'application/cbor', 'Content-Length': body.length };
+      const options = { method: 'POST', headers, agent: false as const, ...spool.credentialsOf(device_id) };
+      const request = https.request(`${spool.device_url}/device/chunks`, options);
+      request.on('error', () => {}).on('close', () => resolve());
+      request.write(body.subarray(0, count), () => request.destroy());
+    });
+
   await t.test('C-121 C-127 they are stored and checked, in the order of the request', async (t) => {
     const { send, view, chunks, blobs } = await begin();
     const sent = Array.from({ length: LIMITS.chunks_per_request_max }, (_, index) => secondOf(index));
@@ -184,29 +194,30 @@ t.test('chunks that come with their bytes', async (t) => {
 
   await t.test('C-121 bodies that come at once, and after ones that broke off, are not mixed', async (t) => {
     const { send, stream } = await begin();
-    const cutOff = () => {
-      const aborted = new AbortController();
-      const body = encodeCbor({ ...stream, chunks: [secondOf(99, { bytes: randomBytes(300_000) })] });
-      const sent = new Promise<void>((resolve) => {
-        const { key, cert, ca } = spool.credentialsOf(device_id);
-        const options = { method: 'POST', key, cert, ca, signal: aborted.signal };
-        const headers = { 'Content-Type': 'application/cbor', 'Content-Length': body.length };
-        const request = https.request(`${spool.device_url}/device/chunks`, { ...options, headers });
-        request.on('error', () => resolve());
-        request.write(body.subarray(0, 150_000), () => aborted.abort());
-      });
-      return sent;
-    };
+    const broken = encodeCbor({ ...stream, chunks: [secondOf(99, { bytes: randomBytes(300_000) })] });
     const sent = Array.from({ length: 24 }, (_, index) =>
       secondOf(index, { bytes: randomBytes(40_000 + index * 7_000), codec: 'x', container: 'y' }),
     );
     const answers = await Promise.all(
-      sent.flatMap((chunk, index) => (index % 3 === 0 ? [send([chunk]), cutOff().then(() => null)] : [send([chunk])])),
+      sent.flatMap((chunk, index) =>
+        index % 3 === 0 ? [send([chunk]), cutOff(broken, 150_000).then(() => null)] : [send([chunk])],
+      ),
     );
     const items = answers.flatMap((answer) => answer?.items ?? []);
     t.equal(items.length, sent.length);
     for (const [index, { chunk_id }] of items.entries())
       t.equal(await heard(chunk_id), sha256Of((sent[index] as Sent).bytes));
+  });
+
+  await t.test('C-121 of a request that breaks off anywhere nothing is stored', async (t) => {
+    const { send, stream, view, blobs } = await begin();
+    const sent = [0, 1, 2].map((index) => secondOf(index, { bytes: randomBytes(15_000), codec: 'x', container: 'y' }));
+    const body = encodeCbor({ ...stream, chunks: sent });
+    for (let count = 0; count < body.length; count += 4_096) await cutOff(body, count);
+    t.match(await view(), { chunks: 0, stored_chunks: 0 });
+    t.equal(await blobs(), 0);
+    t.same(codes(await send(sent)), ['processed', 'processed', 'processed']);
+    t.equal(await blobs(), 3);
   });
 
   await t.test('C-121 in JSON the bytes are base64', async (t) => {
