@@ -1,6 +1,6 @@
 import type { DeviceApi } from './api.js';
-import { CallRefused } from './call.js';
-import type { DeviceClient } from './device_client.js';
+import { CallRefused, NoAnswer } from './call.js';
+import type { ChunkArrivalsBody, DeviceClient } from './device_client.js';
 
 export type ChunkIntent = DeviceApi['POST /device/chunks/intents']['body'];
 
@@ -31,4 +31,31 @@ export async function sendChunk(
     }
     if (sends >= SENDS_MAX) throw new Error(`chunk ${intent.source_chunk_ref} was not stored after ${sends} uploads`);
   }
+}
+
+/** An earlier server does not know the route, or something between lets no such body through. */
+const NOT_TAKEN = new Set([404, 405, 408, 413, 415]);
+
+/**
+ * Sends chunks with their bytes in one request; gives for each, in order, whether the server has it on disk, had it, or
+ * refuses it. Null where the request is not taken at all, or nothing comes back: then each is sent by itself.
+ */
+export async function sendChunks(
+  device: DeviceClient,
+  repeat: Repeat,
+  body: ChunkArrivalsBody,
+): Promise<('stored' | 'expired' | 'refused')[] | null> {
+  // An earlier server may close the connection while the body is on its way.
+  const answer = await repeat(() => device.storeChunks(body).catch(nullIfNotTaken));
+  if (answer === null) return null;
+  return body.chunks.map(({ source_chunk_ref }) => {
+    const item = answer.items.find((one) => one.source_chunk_ref === source_chunk_ref);
+    if (item === undefined || 'error' in item || item.status === 'awaiting_upload') return 'refused';
+    return item.status === 'expired' ? 'expired' : 'stored';
+  });
+}
+
+function nullIfNotTaken(error: unknown): null {
+  if (error instanceof NoAnswer || (error instanceof CallRefused && NOT_TAKEN.has(error.status))) return null;
+  throw error;
 }

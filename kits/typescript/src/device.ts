@@ -3,7 +3,7 @@
 export type { Binding, DeviceApi, Upload, UploadIntent } from './api.js';
 export { CallRefused, NoAnswer } from './call.js';
 export { certificateRequest, newPrivateKey } from './certificate_request.js';
-export { type ChunkIntent, type Repeat, sendChunk } from './chunk_sender.js';
+export { type ChunkIntent, type Repeat, sendChunk, sendChunks } from './chunk_sender.js';
 export {
   DeviceClient,
   type DeviceCredentials,

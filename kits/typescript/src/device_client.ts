@@ -1,14 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import type { Binding, DeviceApi, Upload, UploadIntent } from './api.js';
+import type { Binding, ChunkArrivals, DeviceApi, Upload, UploadIntent } from './api.js';
 import { NoAnswer, payloadOf } from './call.js';
+import { encodeCborBody } from './cbor_body.js';
 import { type CallAnswer, call } from './http_call.js';
 import { type Given, requestOf } from './typed_call.js';
 
 export type DeviceCredentials = { certificate_pem: string; private_key_pem: string; ca_pem: string };
 export type BindingView = Binding;
 export type IntentView = UploadIntent;
+
+type ArrivalsBody = DeviceApi['POST /device/chunks']['body'];
+
+/** A request with chunks and their bytes. */
+export type ChunkArrivalsBody = Omit<ArrivalsBody, 'chunks'> & {
+  chunks: (Omit<ArrivalsBody['chunks'][number], 'bytes'> & { bytes: Uint8Array })[];
+};
 
 /** How bodies are written: as JSON, or as CBOR by a library of one's own. */
 export type Encoding = {
@@ -100,6 +108,12 @@ export class DeviceClient {
   async upload(upload_path: string, bytes: Uint8Array): Promise<Upload> {
     const headers = { 'Content-Type': 'application/octet-stream', Accept: this.#encoding.media_type };
     return this.#payloadOf(await this.send('PUT', upload_path, { body: bytes, headers }));
+  }
+
+  /** Announces chunks and stores their bytes, in one request. */
+  async storeChunks(body: ChunkArrivalsBody): Promise<ChunkArrivals> {
+    const headers = { 'Content-Type': 'application/cbor', Accept: this.#encoding.media_type };
+    return this.#payloadOf(await this.send('POST', '/device/chunks', { body: encodeCborBody(body), headers }));
   }
 
   close(): void {

@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Binding } from './api.js';
 import { CallRefused, NoAnswer } from './call.js';
-import { sendChunk } from './chunk_sender.js';
+import { sendChunk, sendChunks } from './chunk_sender.js';
 import { DeviceClient, type DeviceCredentials, type DeviceOptions } from './device_client.js';
 import { DeviceIdentity } from './device_identity.js';
 import { readJson, writeDurably } from './durable_files.js';
@@ -57,6 +57,12 @@ const QUEUE_BYTES_MAX = 4 * 1024 ** 3;
 const CHUNK_MS = 5_000;
 const CLOCK_UNCERTAINTY_MS = 1_000;
 const UPLOADS_AT_ONCE = 2;
+/** Of chunks that go together in one request. */
+const BATCH_MAX = 16;
+const BATCHED_BYTES_MAX = 256 * 1024;
+const BATCH_BYTES_MAX = 512 * 1024;
+/** After a request that was not taken the next is tried after this: the server may have been replaced. */
+const BATCHES_AGAIN_MS = 10 * 60_000;
 const REFS_A_CALL = 100;
 const HEARTBEAT_EVERY_MS = 60_000;
 const DELETED_AGAIN_MS = 5 * 60_000;
@@ -85,6 +91,8 @@ export class Recorder {
   #queued_bytes: number;
   /** The server's clock less the device's. */
   #clock_ahead_ms = 0;
+  /** Until then chunks go by themselves. */
+  #batches_from_ms = 0;
   #heard_at_ms = Number.NEGATIVE_INFINITY;
   #stopped: CallRefused | null = null;
   #changed = new AbortController();
@@ -300,7 +308,7 @@ export class Recorder {
     if (waiting.length === 0 && end_ms === null && this.#registered.has(stream)) return false;
     try {
       if (!this.#registered.has(stream)) await this.#register(stream);
-      await inTurns(stream.waiting, UPLOADS_AT_ONCE, (chunk) => this.#sendChunk(stream, chunk));
+      await inTurns(this.#batchesOf(stream), UPLOADS_AT_ONCE, (batch) => this.#sendBatch(stream, batch));
       if (end_ms !== null && stream.waiting.length === 0) await this.#end(stream, end_ms);
     } catch (error) {
       await this.#meetRefusal(stream, error);
@@ -326,6 +334,41 @@ export class Recorder {
           await this.#sent(stream, sequence, status === 'expired' ? 'expired' : 'stored');
     }
     this.#registered.add(stream);
+  }
+
+  /** Chunks that go together; larger ones go by themselves, as do all of them to an earlier server. */
+  #batchesOf({ waiting }: StreamQueue): ChunkHead[][] {
+    const batches: ChunkHead[][] = [];
+    let bytes = Number.POSITIVE_INFINITY;
+    for (const chunk of waiting) {
+      const is_small = chunk.size_bytes <= BATCHED_BYTES_MAX && Date.now() >= this.#batches_from_ms;
+      bytes += is_small ? chunk.size_bytes : Number.POSITIVE_INFINITY;
+      const last = batches.at(-1);
+      if (last === undefined || bytes > BATCH_BYTES_MAX || last.length >= BATCH_MAX) {
+        batches.push([chunk]);
+        bytes = is_small ? chunk.size_bytes : Number.POSITIVE_INFINITY;
+      } else last.push(chunk);
+    }
+    return batches;
+  }
+
+  async #sendBatch(stream: StreamQueue, batch: ChunkHead[]): Promise<void> {
+    const [first] = batch as [ChunkHead];
+    const { source_stream_ref, binding_epoch } = stream.head;
+    const is_alone = first.size_bytes > BATCHED_BYTES_MAX || Date.now() < this.#batches_from_ms;
+    if (is_alone) return this.#sendChunk(stream, first);
+    const read = async ({ size_bytes: _, end_frame: __, ...chunk }: ChunkHead) => {
+      return { ...chunk, bytes: (await stream.read(chunk.sequence)).bytes };
+    };
+    const body = { source_stream_ref, binding_epoch, chunks: await Promise.all(batch.map(read)) };
+    const results = await sendChunks(this.#device, (call) => this.#repeat(call), body);
+    for (const [index, chunk] of batch.entries()) {
+      const result = results?.[index] ?? 'refused';
+      // By itself its refusal says more, and whether it is the stream that is not known.
+      if (result === 'refused') await this.#sendChunk(stream, chunk);
+      else await this.#sent(stream, chunk.sequence, result);
+    }
+    if (results === null) this.#batches_from_ms = Date.now() + BATCHES_AGAIN_MS;
   }
 
   async #sendChunk(stream: StreamQueue, { sequence, end_frame: _, ...of }: ChunkHead): Promise<void> {
