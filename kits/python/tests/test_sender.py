@@ -65,6 +65,9 @@ class Server:
         self.ends: Dict[str, int] = {}
         self.requests: List[str] = []
         self.ahead_s = 0.0
+        #: An earlier server does not.
+        self.takes_chunks_together = False
+        self.refused_together: Dict[int, str] = {}
 
     def fail(self, name: str, *faults: Exception) -> None:
         self.faults.setdefault(name, []).extend(faults)
@@ -115,6 +118,22 @@ class Server:
         assert hashlib.sha256(data).hexdigest() == chunk["sha256"]
         self.stored[upload_path[1:]] = data
         return self._answer("upload", {"status": "stored"})
+
+    def store_chunks(self, body: Dict[str, Any]) -> List[Dict[str, Any]]:
+        if not self.takes_chunks_together:
+            raise UNKNOWN
+        self._take("store")
+        items: List[Dict[str, Any]] = []
+        for chunk in body["chunks"]:
+            ref, data = chunk["source_chunk_ref"], chunk["bytes"]
+            assert hashlib.sha256(data).hexdigest() == chunk["sha256"]
+            code = self.refused_together.get(chunk["sequence"])
+            if code is None:
+                self.stored[ref] = data
+                items.append({"source_chunk_ref": ref, "status": "processed"})
+            else:
+                items.append({"source_chunk_ref": ref, "error": {"code": code, "message": "words"}})
+        return self._answer("store", {"items": items})["items"]  # type: ignore[no-any-return]
 
     def chunk_status(self, binding_epoch: str, stream_ref: str, chunk_refs: List[str]) -> List[Dict[str, Any]]:
         self._take("status")
@@ -193,6 +212,24 @@ class SenderTest(unittest.TestCase):
         self.assertEqual(self.server.calls, ["binding", "register", "status"] + ["announce", "upload"] * 3 + ["end"])
         self.assertEqual(self.device.queue.waiting()["streams"], 0)
         self.assertEqual(self.stop.waited, [])
+
+    def test_chunks_go_together_and_what_is_refused_by_itself(self) -> None:
+        stream = self.record(40)
+        self.server.takes_chunks_together = True
+        self.server.refused_together = {3: "CHECKSUM_MISMATCH"}
+        self.sender().drain()
+        self.assertEqual((len(self.server.stored), self.server.ends), (40, {stream.ref: 4000}))
+        stores = ["store", "announce", "upload", "store", "store"]
+        self.assertEqual(self.server.calls, ["binding", "register", "status", *stores, "end"])
+
+    def test_where_nothing_comes_back_chunks_go_by_themselves(self) -> None:
+        self.record(20)
+        self.server.takes_chunks_together = True
+        self.server.lost["store"] = 1
+        self.sender().drain()
+        self.assertEqual(len(self.server.stored), 20)
+        self.assertEqual(self.server.calls.count("store"), 1)
+        self.assertEqual(self.server.calls.count("upload"), 20)
 
     def test_what_was_not_answered_is_asked_again(self) -> None:
         stream = self.record(2)

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Dict, List, Optional, Union
 
 import requests
 
+from . import cbor
 from .errors import NoAnswer, Refused
 
 #: From the first packet to the end of the handshake.
@@ -60,6 +61,12 @@ class DeviceApi:
     def upload(self, upload_path: str, file: BinaryIO) -> Dict[str, Any]:
         """Sends a file from where it stands to its end."""
         return self._send("PUT", upload_path, {"Content-Type": "application/octet-stream"}, file)
+
+    def store_chunks(self, body: Dict[str, Any]) -> List[Dict[str, Any]]:
+        """Announces chunks and stores their bytes; gives an item for each."""
+        headers = {"Content-Type": "application/cbor"}
+        items: List[Dict[str, Any]] = self._send("POST", "/device/chunks", headers, cbor.encode(body))["items"]
+        return items
 
     def chunk_status(self, binding_epoch: str, stream_ref: str, chunk_refs: List[str]) -> List[Dict[str, Any]]:
         """Of at most 100 chunks; one that was never announced has no item."""

@@ -20,6 +20,7 @@ class Call(enum.Enum):
     STATUS = "status"
     ANNOUNCE = "announce"
     UPLOAD = "upload"
+    STORE = "store"
     END = "end"
     END_SESSION = "end session"
 
@@ -43,6 +44,8 @@ class Action(enum.Enum):
     REGISTER_AGAIN = "register again"
     #: Announce the chunk again, then upload it.
     ANNOUNCE_AGAIN = "announce again"
+    #: Send each chunk of the request by itself.
+    ALONE = "alone"
     #: Nobody wants the recording any more: delete it.
     LET_GO = "let go"
     #: The server will never take this: keep it out of the way and say so.
@@ -52,6 +55,8 @@ class Action(enum.Enum):
 def action_of(call: Call, refusal: Refused) -> Action:
     """What a refusal of a call asks for."""
     status, code, reason = refusal.status, refusal.code, refusal.reason
+    if call is Call.STORE and 400 <= status < 500 and status not in (401, 403, 429):
+        return Action.ALONE  # an earlier server does not know the call
     if status in (408, 429) or status >= 500:
         return Action.AGAIN
     if status == 401:

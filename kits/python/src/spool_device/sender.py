@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set, TypeVar
 
 from .device import Binding, Device, log
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STATUS_REFS_MAX = 100
+#: Of chunks that go together in one request.
+TOGETHER_MAX = 16
+TOGETHER_EACH_MAX = 256 * 1024
+TOGETHER_BYTES_MAX = 512 * 1024
+#: After a request that was not taken chunks go by themselves for so long; the server may be replaced meanwhile.
+ALONE_S = 600.0
 #: Refusals of one chunk, each of which asks for the same chunk once more.
 REFUSALS_MAX = 10
 #: How often a device that does nothing else says that it is there, and asks whether its session was moved.
@@ -76,6 +83,7 @@ class Sender:
         self._given_up: Dict[str, int] = {}
         self._beat_at = 0.0
         self._warned: Set[str] = set()
+        self._alone_until = 0.0
 
     def close(self) -> None:
         self._api.close()
@@ -174,12 +182,13 @@ class Sender:
             if stream.ref not in self._known:
                 self._register(stream)
                 self._known.add(stream.ref)
+            together: List[QueuedChunk] = []
             for path in self._queue.chunk_paths(stream.ref):
                 try:
-                    self._send_chunk(stream, self._queue.read_chunk(path))
+                    together = self._send_or_gather(stream, self._queue.read_chunk(path), together)
                 except TornFile as error:
-                    self._device.report("set aside", stream=stream.ref, file=path.name, why=str(error))
-                    self._queue.set_aside(path)
+                    self._set_torn_aside(stream, path, error)
+            self._send_together(stream, together)
             self._end_stream(self._queue.reread(stream))
         except _Refusal as refusal:
             self._give_up(stream, refusal)
@@ -242,6 +251,85 @@ class Sender:
             if item["status"] in _HAS_BYTES or item.get("stored_at") is not None:
                 self._queue.let_go(chunk)
 
+    def _set_torn_aside(self, stream: Stream, path: Path, error: TornFile) -> None:
+        self._device.report("set aside", stream=stream.ref, file=path.name, why=str(error))
+        self._queue.set_aside(path)
+
+    def _send_or_gather(self, stream: Stream, chunk: QueuedChunk, together: List[QueuedChunk]) -> List[QueuedChunk]:
+        """Sends a chunk, or what was gathered where it does not fit; gives what is gathered then."""
+        size = chunk.label.size_bytes
+        if size > TOGETHER_EACH_MAX or time.monotonic() < self._alone_until:
+            self._send_together(stream, together)
+            self._send_alone(stream, chunk)
+            return []
+        if len(together) >= TOGETHER_MAX or sum(one.label.size_bytes for one in together) + size > TOGETHER_BYTES_MAX:
+            self._send_together(stream, together)
+            return [chunk]
+        return [*together, chunk]
+
+    def _send_together(self, stream: Stream, chunks: List[QueuedChunk]) -> None:
+        """Sends chunks in one request; each by itself where that is not taken, or refused."""
+        if not chunks:
+            return
+        if time.monotonic() < self._alone_until:
+            for chunk in chunks:
+                self._send_alone(stream, chunk)
+            return
+        bodies: List[Dict[str, Any]] = []
+        left: List[QueuedChunk] = []
+        for chunk in chunks:
+            try:
+                with chunk.open() as file:
+                    body = {name: value for name, value in vars(chunk.label).items() if value is not None}
+                    for name in ("source_stream_ref", "size_bytes"):
+                        del body[name]
+                    bodies.append({**body, "bytes": file.read()})
+                    left.append(chunk)
+            except TornFile as error:
+                self._set_torn_aside(stream, chunk.path, error)
+        statuses = self._store(stream, bodies) if bodies else {}
+        for chunk in left:
+            if statuses.get(chunk.label.source_chunk_ref) in (*_HAS_BYTES, "expired"):
+                self._queue.let_go(chunk)
+            else:
+                self._send_alone(stream, chunk)
+
+    def _store(self, stream: Stream, bodies: List[Dict[str, Any]]) -> Dict[str, str]:
+        """The status of each chunk that the server took; of none where it does not take the request."""
+        request = {"source_stream_ref": stream.ref, "binding_epoch": stream.binding_epoch, "chunks": bodies}
+
+        def store(api: DeviceApi) -> Optional[List[Dict[str, Any]]]:
+            try:
+                return api.store_chunks(request)
+            except NoAnswer:
+                return None  # an earlier server may close the connection while the body is on its way
+
+        try:
+            items = self._ask(Call.STORE, store)
+        except _Refusal as refusal:
+            if refusal.action is not Action.ALONE:
+                raise
+            items = None
+        if items is None:
+            self._alone_until = time.monotonic() + ALONE_S
+            return {}
+        for item in items:
+            for warning in item.get("warnings", []):
+                self._warn(stream, warning)
+        return {item["source_chunk_ref"]: item["status"] for item in items if "status" in item}
+
+    def _warn(self, stream: Stream, warning: str, **facts: Any) -> None:
+        if warning in self._warned:
+            return
+        self._warned.add(warning)
+        self._device.report("warning", stream=stream.ref, **facts, why=warning)
+
+    def _send_alone(self, stream: Stream, chunk: QueuedChunk) -> None:
+        try:
+            self._send_chunk(stream, chunk)
+        except TornFile as error:
+            self._set_torn_aside(stream, chunk.path, error)
+
     def _send_chunk(self, stream: Stream, chunk: QueuedChunk) -> None:
         label = chunk.label
         for _ in range(REFUSALS_MAX):
@@ -268,9 +356,7 @@ class Sender:
         with chunk.open() as file:
             announced = self._ask(Call.ANNOUNCE, lambda api: api.announce(body))
             for warning in announced.get("warnings", []):
-                if warning not in self._warned:
-                    self._warned.add(warning)
-                    self._device.report("warning", stream=stream.ref, sequence=label.sequence, why=warning)
+                self._warn(stream, warning, sequence=label.sequence)
 
             def send(api: DeviceApi) -> Dict[str, Any]:
                 file.seek(chunk.body_offset)
