@@ -181,7 +181,7 @@ typedef struct {
   const char *path;
   const unsigned char *body;
   size_t body_bytes;
-  spool_source source; /* in place of `body` */
+  spool_source source; /* follows `body` */
   void *source_arg;
   uint32_t source_bytes;
 } spool_call;
@@ -212,6 +212,9 @@ size_t spool_encode_status(unsigned char *to, size_t size, const spool_stream *s
                            const unsigned char chunk_ref[SPOOL_UUID_BYTES]);
 size_t spool_encode_intent(unsigned char *to, size_t size, const spool_stream *stream,
                            const unsigned char chunk_ref[SPOOL_UUID_BYTES], uint32_t sequence, const spool_seal *seal);
+/* A request with one chunk and its bytes, up to where its bytes begin: they are all that follows. */
+size_t spool_encode_store(unsigned char *to, size_t size, const spool_stream *stream,
+                          const unsigned char chunk_ref[SPOOL_UUID_BYTES], uint32_t sequence, const spool_seal *seal);
 size_t spool_encode_end(unsigned char *to, size_t size, const spool_stream *stream);
 size_t spool_encode_epoch(unsigned char *to, size_t size, const unsigned char epoch[SPOOL_UUID_BYTES]);
 size_t spool_encode_renew(unsigned char *to, size_t size, const char *csr_pem);
@@ -227,6 +230,9 @@ typedef enum { SPOOL_CHUNK_UNKNOWN, SPOOL_CHUNK_AWAITED, SPOOL_CHUNK_THERE } spo
 bool spool_decode_status(const unsigned char *body, size_t size, spool_chunk_state *state);
 bool spool_decode_upload(const unsigned char *body, size_t size, const unsigned char sha256[SPOOL_SHA256_BYTES],
                          spool_chunk_state *state);
+/* Of the answer's one item. SPOOL_CHUNK_AWAITED: it was refused. `warning` is empty for none. */
+bool spool_decode_stored(const unsigned char *body, size_t size, const unsigned char sha256[SPOOL_SHA256_BYTES],
+                         spool_chunk_state *state, char *warning, size_t warning_size);
 typedef struct {
   char *bytes;
   size_t size;
@@ -243,6 +249,7 @@ typedef enum {
   SPOOL_CALL_STATUS,
   SPOOL_CALL_INTENT,
   SPOOL_CALL_UPLOAD,
+  SPOOL_CALL_STORE,
   SPOOL_CALL_END,
   SPOOL_CALL_SESSION_END,
   SPOOL_CALL_RENEW
@@ -253,6 +260,7 @@ typedef enum {
   SPOOL_ACT_RETRY,     /* the same again, after a while */
   SPOOL_ACT_REPEAT,    /* the same again, a few times at most */
   SPOOL_ACT_ANNOUNCE,  /* the intent again, a few times at most */
+  SPOOL_ACT_SPLIT,     /* announce the chunk, then upload it */
   SPOOL_ACT_REGISTER,  /* the stream again, once */
   SPOOL_ACT_LET_GO,    /* of the stream */
   SPOOL_ACT_SET_ASIDE, /* the stream, until somebody decides */

@@ -179,6 +179,7 @@ static int send_source(spool_link *link, const spool_call *call, unsigned char *
   if (result != SPOOL_OK && result != SPOOL_LATER) return result;
   if (answer->state >= SPOOL_HTTP_DONE) return SPOOL_OK; /* it does not, and has said why */
   if (answer->state != SPOOL_HTTP_CONTINUE && answer->state != SPOOL_HTTP_STATUS) return SPOOL_OK;
+  if (call->body_bytes > 0 && write_all(link, call->body, call->body_bytes) != SPOOL_OK) return SPOOL_E_NETWORK;
   for (uint32_t at = 0; at < call->source_bytes;) {
     const size_t part = call->source_bytes - at < PART_BYTES ? call->source_bytes - at : PART_BYTES;
     result = call->source(call->source_arg, at, work, part);
@@ -196,8 +197,8 @@ static int send_source(spool_link *link, const spool_call *call, unsigned char *
 static int exchange(spool_link *link, const spool_sender_config *config, const spool_call *call, unsigned char *work,
                     spool_http *answer) {
   const bool has_source = call->source != NULL;
-  const uint32_t size = has_source ? call->source_bytes : (uint32_t)call->body_bytes;
-  const char *type = has_source ? "octet-stream" : "cbor";
+  const uint32_t size = (uint32_t)call->body_bytes + (has_source ? call->source_bytes : 0);
+  const char *type = call->body_bytes == 0 ? "octet-stream" : "cbor";
   char head[SPOOL_PATH_BYTES + 512];
   int at = snprintf(head, sizeof(head), "%s %s HTTP/1.1\r\nHost: %s:%s\r\nAccept: application/cbor\r\n", call->method,
                     call->path, config->host, config->port);
@@ -209,7 +210,7 @@ static int exchange(spool_link *link, const spool_sender_config *config, const s
   if (at > 0 && (size_t)at < sizeof(head)) at += snprintf(head + at, sizeof(head) - (size_t)at, "\r\n");
   spool_bytes whole = {work, SPOOL_WORK_BYTES, 0, at <= 0 || (size_t)at >= sizeof(head)};
   if (!whole.failed) spool_put(&whole, head, (size_t)at);
-  if (call->body_bytes > 0) spool_put(&whole, call->body, call->body_bytes);
+  if (call->body_bytes > 0 && !has_source) spool_put(&whole, call->body, call->body_bytes);
   if (whole.failed) return SPOOL_E_ARGUMENT;
   allow(link, CALL_MS);
   int result = write_all(link, work, whole.at);

@@ -8,6 +8,8 @@
 
 #define TRIES_MAX 5u
 #define WARNING_BYTES 128u
+#define STORED_BYTES_MAX (256u * 1024u) /* larger chunks may take longer than such a request may */
+#define SPLIT_MS 600000u               /* after a server did not take one; it may be replaced meanwhile */
 
 static uint64_t now_ms(const spool_sender *sender) {
   return sender->platform->monotonic_ms(sender->platform->ctx);
@@ -64,8 +66,7 @@ static int ask(spool_sender *sender, spool_call_kind kind, const char *path, siz
   spool_call call = {is_get ? "GET" : "POST", path, sender->request, body_bytes, NULL, NULL, 0};
   spool_http http;
   if (upload != NULL) {
-    call.method = "PUT";
-    call.body_bytes = 0;
+    if (kind == SPOOL_CALL_UPLOAD) call.method = "PUT";
     call.source = spool_upload_read;
     call.source_arg = upload;
     call.source_bytes = spool_upload_bytes(&upload->format, upload->data_bytes);
@@ -349,18 +350,54 @@ static int upload(work *w, const spool_seal *seal, const char *path, spool_chunk
   return SPOOL_OK;
 }
 
+/* Announces the chunk and sends its bytes in one request. */
+static int store(work *w, const unsigned char *ref, const spool_seal *seal, spool_chunk_state *state, answer *given) {
+  spool_sender *sender = w->sender;
+  spool_upload source = {sender->platform, {0}, w->stream.format, seal->data_bytes, sender->block, 0};
+  char warning[WARNING_BYTES];
+  const uint32_t sequence = w->progress.sequence;
+  const size_t size = spool_encode_store(sender->request, SPOOL_REQUEST_BYTES, &w->stream, ref, sequence, seal);
+  if (size == 0) return SPOOL_E_ARGUMENT;
+  spool_chunk_name(source.name, 'a', w->number, sequence);
+  sender->is_doubtful = true;
+  const int result = ask(sender, SPOOL_CALL_STORE, "/device/chunks", size, &source, given);
+  if (result != SPOOL_OK || given->action != SPOOL_ACT_DONE) return result;
+  if (!spool_decode_stored(given->body, given->body_bytes, seal->sha256, state, warning, sizeof(warning)))
+    distrust(sender, given);
+  else if (*state != SPOOL_CHUNK_THERE)
+    given->action = SPOOL_ACT_SPLIT; /* its refusal by itself says more */
+  else if (warning[0] != 0)
+    tell(sender, (spool_event){.kind = SPOOL_EVENT_WARNING, .stream = w->number, .sequence = sequence, .text = warning});
+  return SPOOL_OK;
+}
+
+static int announce_and_upload(work *w, const unsigned char *ref, const spool_seal *seal, spool_chunk_state *state,
+                               answer *given) {
+  char path[SPOOL_PATH_BYTES];
+  const int result = announce(w, ref, seal, path, given);
+  return result == SPOOL_OK && given->action == SPOOL_ACT_DONE ? upload(w, seal, path, state, given) : result;
+}
+
+static int send_bytes(work *w, const unsigned char *ref, const spool_seal *seal, spool_chunk_state *state,
+                      answer *given) {
+  spool_sender *sender = w->sender;
+  if (seal->size_bytes <= STORED_BYTES_MAX && now_ms(sender) >= sender->split_until_ms) {
+    const int result = store(w, ref, seal, state, given);
+    if (result != SPOOL_OK || given->action != SPOOL_ACT_SPLIT) return result;
+    if (sender->refusal.status != 200) sender->split_until_ms = now_ms(sender) + SPLIT_MS;
+  }
+  return announce_and_upload(w, ref, seal, state, given);
+}
+
 static int send_chunk(work *w, const spool_seal *seal) {
   spool_sender *sender = w->sender;
   spool_chunk_state state = SPOOL_CHUNK_UNKNOWN;
   unsigned char ref[SPOOL_UUID_BYTES];
-  char path[SPOOL_PATH_BYTES];
   answer given = {SPOOL_ACT_DONE, NULL, 0, -1};
   int result = spool_chunk_ref(w->stream.ref, w->progress.sequence, ref);
   if (result == SPOOL_OK && sender->is_doubtful) result = ask_status(w, ref, &state, &given);
-  if (result == SPOOL_OK && given.action == SPOOL_ACT_DONE && state != SPOOL_CHUNK_THERE) {
-    result = announce(w, ref, seal, path, &given);
-    if (result == SPOOL_OK && given.action == SPOOL_ACT_DONE) result = upload(w, seal, path, &state, &given);
-  }
+  if (result == SPOOL_OK && given.action == SPOOL_ACT_DONE && state != SPOOL_CHUNK_THERE)
+    result = send_bytes(w, ref, seal, &state, &given);
   if (result == SPOOL_E_DAMAGED) return pass_chunk(w, seal, SPOOL_EVENT_DAMAGED);
   if (result != SPOOL_OK) return result;
   if (given.action != SPOOL_ACT_DONE) return obey_for(w, &given);

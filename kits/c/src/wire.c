@@ -74,26 +74,59 @@ size_t spool_encode_status(unsigned char *to, size_t size, const spool_stream *s
   return end_map(&w);
 }
 
+/* What both ways of sending a chunk say of it; the map has a place for each. */
+static void put_chunk(writer *w, const spool_stream *stream, const unsigned char *chunk_ref, uint32_t sequence,
+                      const spool_seal *seal) {
+  const bool is_raw = stream->format.container == SPOOL_RAW;
+  put_bytes(w, "source_chunk_ref", chunk_ref, SPOOL_UUID_BYTES);
+  put_number(w, "sequence", sequence);
+  put_number(w, "source_start_ms", seal->start_ms);
+  put_number(w, "publication_start_ms", seal->start_ms);
+  put_number(w, "source_end_ms", seal->end_ms);
+  put_text(w, "codec", "pcm_s16le");
+  put_text(w, "container", is_raw ? "raw" : "wav");
+  put_bytes(w, "sha256", seal->sha256, SPOOL_SHA256_BYTES);
+  if (is_raw) {
+    put_number(w, "sample_rate_hz", stream->format.sample_rate_hz);
+    put_number(w, "channels", stream->format.channels);
+  }
+}
+
+static size_t chunk_members(const spool_stream *stream) {
+  return stream->format.container == SPOOL_RAW ? 10 : 8;
+}
+
 size_t spool_encode_intent(unsigned char *to, size_t size, const spool_stream *stream,
                            const unsigned char chunk_ref[SPOOL_UUID_BYTES], uint32_t sequence, const spool_seal *seal) {
-  const bool is_raw = stream->format.container == SPOOL_RAW;
-  writer w = begin_map(to, size, is_raw ? 13 : 11);
-  put_bytes(&w, "source_chunk_ref", chunk_ref, SPOOL_UUID_BYTES);
+  writer w = begin_map(to, size, chunk_members(stream) + 3);
+  put_chunk(&w, stream, chunk_ref, sequence, seal);
   put_bytes(&w, "source_stream_ref", stream->ref, SPOOL_UUID_BYTES);
-  put_number(&w, "sequence", sequence);
-  put_number(&w, "source_start_ms", seal->start_ms);
-  put_number(&w, "publication_start_ms", seal->start_ms);
-  put_number(&w, "source_end_ms", seal->end_ms);
-  put_text(&w, "codec", "pcm_s16le");
-  put_text(&w, "container", is_raw ? "raw" : "wav");
   put_number(&w, "size_bytes", seal->size_bytes);
-  put_bytes(&w, "sha256", seal->sha256, SPOOL_SHA256_BYTES);
   put_bytes(&w, "binding_epoch", stream->epoch, SPOOL_UUID_BYTES);
-  if (is_raw) {
-    put_number(&w, "sample_rate_hz", stream->format.sample_rate_hz);
-    put_number(&w, "channels", stream->format.channels);
-  }
   return end_map(&w);
+}
+
+#define BYTES_HEAD_BYTES 5u
+
+size_t spool_encode_store(unsigned char *to, size_t size, const spool_stream *stream,
+                          const unsigned char chunk_ref[SPOOL_UUID_BYTES], uint32_t sequence, const spool_seal *seal) {
+  CborEncoder chunks;
+  writer chunk;
+  writer w = begin_map(to, size, 3);
+  put_bytes(&w, "source_stream_ref", stream->ref, SPOOL_UUID_BYTES);
+  put_bytes(&w, "binding_epoch", stream->epoch, SPOOL_UUID_BYTES);
+  chunk.failed = w.failed || cbor_encode_text_stringz(&w.map, "chunks") != CborNoError ||
+                 cbor_encoder_create_array(&w.map, &chunks, 1) != CborNoError ||
+                 cbor_encoder_create_map(&chunks, &chunk.map, chunk_members(stream) + 1) != CborNoError;
+  if (chunk.failed) return 0;
+  put_chunk(&chunk, stream, chunk_ref, sequence, seal);
+  chunk.failed = chunk.failed || cbor_encode_text_stringz(&chunk.map, "bytes") != CborNoError;
+  const size_t at = chunk.failed ? size : cbor_encoder_get_buffer_size(&chunk.map, to);
+  if (at + BYTES_HEAD_BYTES > size) return 0;
+  /* The head of a byte string, whose content is in storage; nothing is closed, as nothing follows it. */
+  to[at] = 0x5a;
+  for (unsigned i = 0; i < 4; i++) to[at + 1 + i] = (unsigned char)(seal->size_bytes >> (24 - 8 * i));
+  return at + BYTES_HEAD_BYTES;
 }
 
 size_t spool_encode_end(unsigned char *to, size_t size, const spool_stream *stream) {
@@ -208,21 +241,27 @@ static bool is_path(const char *path) {
   return path[0] == '/' && path[1] != '/';
 }
 
+/* The first of `warnings`, as far as it fits; empty for none. */
+static void find_warning(const CborValue *map, char *warning, size_t size) {
+  CborValue warnings, first;
+  size_t length = size - 1;
+  warning[0] = 0;
+  if (!find(map, "warnings", &warnings) || !cbor_value_is_array(&warnings)) return;
+  if (cbor_value_enter_container(&warnings, &first) != CborNoError || !cbor_value_is_text_string(&first)) return;
+  memset(warning, 0, size);
+  if (cbor_value_copy_text_string(&first, warning, &length, NULL) == CborErrorOutOfMemory || warning[0] == 0)
+    memcpy(warning, "see the intent", size < 15 ? size : 15);
+  warning[size - 1] = 0;
+}
+
 bool spool_decode_intent(const unsigned char *body, size_t size, unsigned char ref[SPOOL_UUID_BYTES], char *path,
                          size_t path_size, char *warning, size_t warning_size) {
   CborParser parser;
-  CborValue data, warnings, first;
-  size_t length = warning_size - 1;
+  CborValue data;
   warning[0] = 0;
   if (!find_envelope(body, size, true, &parser, &data) || !find_uuid(&data, "source_chunk_ref", ref)) return false;
   if (!find_text(&data, "upload_path", path, path_size) || !is_path(path)) return false;
-  if (!find(&data, "warnings", &warnings) || !cbor_value_is_array(&warnings)) return true;
-  if (cbor_value_enter_container(&warnings, &first) != CborNoError || !cbor_value_is_text_string(&first)) return true;
-  memset(warning, 0, warning_size);
-  /* One that does not fit is told as far as it does. */
-  if (cbor_value_copy_text_string(&first, warning, &length, NULL) == CborErrorOutOfMemory || warning[0] == 0)
-    memcpy(warning, "see the intent", warning_size < 15 ? warning_size : 15);
-  warning[warning_size - 1] = 0;
+  find_warning(&data, warning, warning_size);
   return true;
 }
 
@@ -250,19 +289,43 @@ bool spool_decode_status(const unsigned char *body, size_t size, spool_chunk_sta
   return cbor_value_at_end(&item) || (cbor_value_is_map(&item) && chunk_state(&item, state));
 }
 
-bool spool_decode_upload(const unsigned char *body, size_t size, const unsigned char sha256[SPOOL_SHA256_BYTES],
-                         spool_chunk_state *state) {
+static bool has_hash(const CborValue *map, const unsigned char sha256[SPOOL_SHA256_BYTES]) {
   static const char digits[] = "0123456789abcdef";
-  CborParser parser;
-  CborValue data;
-  char hash[2 * SPOOL_SHA256_BYTES + 1], status[SPOOL_CODE_BYTES];
-  if (!find_envelope(body, size, true, &parser, &data)) return false;
-  if (!find_text(&data, "status", status, sizeof(status)) || !find_text(&data, "sha256", hash, sizeof(hash))) return false;
+  char hash[2 * SPOOL_SHA256_BYTES + 1];
+  if (!find_text(map, "sha256", hash, sizeof(hash))) return false;
   for (unsigned i = 0; i < SPOOL_SHA256_BYTES; i++)
     if (hash[2 * i] != digits[sha256[i] >> 4] || hash[2 * i + 1] != digits[sha256[i] & 15]) return false;
+  return true;
+}
+
+bool spool_decode_upload(const unsigned char *body, size_t size, const unsigned char sha256[SPOOL_SHA256_BYTES],
+                         spool_chunk_state *state) {
+  CborParser parser;
+  CborValue data;
+  char status[SPOOL_CODE_BYTES];
+  if (!find_envelope(body, size, true, &parser, &data)) return false;
+  if (!find_text(&data, "status", status, sizeof(status)) || !has_hash(&data, sha256)) return false;
   const bool is_there = strcmp(status, "stored") == 0 || strcmp(status, "expired") == 0;
   *state = is_there ? SPOOL_CHUNK_THERE : SPOOL_CHUNK_AWAITED;
   return true;
+}
+
+bool spool_decode_stored(const unsigned char *body, size_t size, const unsigned char sha256[SPOOL_SHA256_BYTES],
+                         spool_chunk_state *state, char *warning, size_t warning_size) {
+  CborParser parser;
+  CborValue data, items, item, error;
+  char status[SPOOL_CODE_BYTES];
+  warning[0] = 0;
+  *state = SPOOL_CHUNK_AWAITED;
+  if (!find_envelope(body, size, true, &parser, &data) || !find(&data, "items", &items)) return false;
+  if (!cbor_value_is_array(&items) || cbor_value_enter_container(&items, &item) != CborNoError) return false;
+  if (!cbor_value_is_map(&item)) return false;
+  if (find(&item, "error", &error)) return true;
+  if (!has_hash(&item, sha256) || !find_text(&item, "status", status, sizeof(status))) return false;
+  find_warning(&item, warning, warning_size);
+  /* Of an expired one the bytes were here. */
+  if (strcmp(status, "expired") == 0) *state = SPOOL_CHUNK_THERE;
+  return *state == SPOOL_CHUNK_THERE || chunk_state(&item, state);
 }
 
 bool spool_decode_renewed(const unsigned char *body, size_t size, spool_text certificate_pem, spool_text ca_pem,

@@ -182,6 +182,41 @@ static void test_cbor_at_random(void) {
   CHECK(!spool_decode_refusal(bytes, sizeof(bytes), &refusal));
 }
 
+/* What comes before a chunk's bytes ends with the head of their byte string. */
+static void test_store_request(void) {
+  spool_stream stream;
+  spool_seal seal;
+  unsigned char to[512], ref[SPOOL_UUID_BYTES] = {1};
+  memset(&stream, 0, sizeof(stream));
+  memset(&seal, 0, sizeof(seal));
+  stream.format.sample_rate_hz = 16000;
+  stream.format.channels = 1;
+  stream.format.container = SPOOL_RAW;
+  seal.size_bytes = 0x00012345;
+  const size_t size = spool_encode_store(to, sizeof(to), &stream, ref, 7, &seal);
+  static const unsigned char end[] = "\x65" "bytes\x5a\x00\x01\x23\x45";
+  CHECK(size > sizeof(end) && memcmp(to + size - (sizeof(end) - 1), end, sizeof(end) - 1) == 0);
+  for (size_t room = 0; room < size; room++) CHECK(spool_encode_store(to, room, &stream, ref, 7, &seal) == 0);
+}
+
+static void test_store_answers(void) {
+  static const char there[] = "\xa2\x67success\xf5\x64" "data\xa1\x65items\x81\xa2\x66status\x69processed\x66sha256\x78\x40"
+      "0000000000000000000000000000000000000000000000000000000000000000";
+  static const char refused[] = "\xa2\x67success\xf5\x64" "data\xa1\x65items\x81\xa1\x65" "error\xa1\x64" "code\x68" "CONFLICT";
+  static const char none[] = "\xa2\x67success\xf5\x64" "data\xa1\x65items\x80";
+  unsigned char sha256[SPOOL_SHA256_BYTES] = {0}, other[SPOOL_SHA256_BYTES] = {1};
+  char warning[32];
+  spool_chunk_state state;
+#define STORED(model, hash) \
+  spool_decode_stored((const unsigned char *)(model), sizeof(model) - 1, hash, &state, warning, sizeof(warning))
+  CHECK(STORED(there, sha256) && state == SPOOL_CHUNK_THERE && warning[0] == 0);
+  CHECK(!STORED(there, other) && state != SPOOL_CHUNK_THERE);
+  CHECK(STORED(refused, sha256) && state == SPOOL_CHUNK_AWAITED);
+  CHECK(!STORED(none, sha256));
+  for (size_t cut = 0; cut < sizeof(there) - 1; cut++)
+    CHECK(!spool_decode_stored((const unsigned char *)there, cut, sha256, &state, warning, sizeof(warning)));
+}
+
 /* ---- Times and UUIDs ---- */
 
 static void test_texts(void) {
@@ -237,6 +272,11 @@ static void test_policy(void) {
       {SPOOL_CALL_REGISTER, 404, "NOT_FOUND", "", SPOOL_ACT_LET_GO},
       {SPOOL_CALL_INTENT, 404, "NOT_FOUND", "", SPOOL_ACT_REGISTER},
       {SPOOL_CALL_UPLOAD, 404, "NOT_FOUND", "", SPOOL_ACT_ANNOUNCE},
+      {SPOOL_CALL_STORE, 404, "NOT_FOUND", "", SPOOL_ACT_SPLIT},
+      {SPOOL_CALL_STORE, 405, "METHOD_NOT_ALLOWED", "", SPOOL_ACT_SPLIT},
+      {SPOOL_CALL_STORE, 408, "REQUEST_TIMEOUT", "", SPOOL_ACT_SPLIT},
+      {SPOOL_CALL_STORE, 413, "PAYLOAD_TOO_LARGE", "", SPOOL_ACT_SPLIT},
+      {SPOOL_CALL_STORE, 503, "UNAVAILABLE", "", SPOOL_ACT_RETRY},
       {SPOOL_CALL_INTENT, 409, "CONFLICT", "", SPOOL_ACT_SET_ASIDE},
       {SPOOL_CALL_END, 409, "CONFLICT", "", SPOOL_ACT_SET_ASIDE},
       {SPOOL_CALL_UPLOAD, 410, "UPLOAD_EXPIRED", "", SPOOL_ACT_ANNOUNCE},
@@ -498,7 +538,8 @@ int main(int count, char **words) {
     const char *name;
     void (*run)(void);
   } tests[] = {{"answers of HTTP", test_http},        {"answers at random", test_http_at_random},
-               {"CBOR at random", test_cbor_at_random}, {"times and references", test_texts},
+               {"CBOR at random", test_cbor_at_random}, {"a chunk with its bytes", test_store_request},
+               {"answers to it", test_store_answers}, {"times and references", test_texts},
                {"what answers mean", test_policy},    {"WAV", test_wav},
                {"chunks are cut", test_cutting},      {"the queue is bounded", test_bound},
                {"torn writes", test_torn},            {"leftovers", test_leftovers},
