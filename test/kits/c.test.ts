@@ -112,7 +112,11 @@ t.test('the device kit in C', async (t) => {
     t.equal(chunks, 3);
     t.ok(audio.equals(pcm));
     const text = await spool.server.services.metrics.registry.metrics();
-    t.match(text, /http_request_seconds_count\{[^}]*route="POST \/device\/chunks",status="200"\} [1-9]/, 'in one request');
+    t.match(
+      text,
+      /http_request_seconds_count\{[^}]*route="POST \/device\/chunks",status="200"\} [1-9]/,
+      'in one request',
+    );
   });
 
   await t.test('H-025, H-029 a shared recorder sends what it has and ends its session', async (t) => {

@@ -61,9 +61,9 @@ export class Dashboard {
 
   #plain(): void {
     const { stats, progress } = this.#options;
-    const { upload } = stats.calls;
+    const { store } = stats.calls;
     this.#out.write(
-      `${progress().says} · ${stats.connected} connected, ${stats.backlog} steps behind · ${upload.count} chunks stored (${this.#rate()}) · upload p50 ${ms(upload.quantile(0.5))} p99 ${ms(upload.quantile(0.99))} · ${this.#server()}\n`,
+      `${progress().says} · ${stats.connected} connected, ${stats.backlog} steps behind · ${stats.chunks} chunks stored (${this.#rate()}) · store p50 ${ms(store.quantile(0.5))} p99 ${ms(store.quantile(0.99))} · ${this.#server()}\n`,
     );
   }
 
@@ -102,7 +102,7 @@ export class Dashboard {
   #rate(): string {
     const { stats } = this.#options;
     const now_ms = performance.now();
-    const chunks = stats.calls.upload.count;
+    const { chunks } = stats;
     const seconds = Math.max(0.001, (now_ms - this.#sent.at_ms) / 1_000);
     const says = `${((chunks - this.#sent.chunks) / seconds).toFixed(0)} chunks/s`;
     if (seconds > 2) this.#sent = { at_ms: now_ms, chunks };

@@ -36,14 +36,18 @@ export type RecorderParts = {
   endByHost(session_id: string): Promise<void>;
 };
 
+type ChunkStep = { step: 'chunk'; stream: SentStream; chunk: RecordedChunk };
 type Step =
   | { step: 'register'; stream: SentStream }
-  | { step: 'chunk'; stream: SentStream; chunk: RecordedChunk }
+  | ChunkStep
   | { step: 'end'; stream: SentStream; end_ms: number }
   | { step: 'finish'; epoch: string };
 
 const BEAT_EVERY_MS = 60_000;
 const STATUS_SHARE = 0.05;
+/** Of chunks that are announced and uploaded one by one. */
+const ALONE_SHARE = 0.2;
+const TOGETHER_MAX = 16;
 const ORDER_LOOK_AHEAD = 4;
 const DRIFT_MS_MAX = 400;
 const IDLE_LOOK_MS = 100;
@@ -56,6 +60,8 @@ export class FleetRecorder {
   readonly #drift_ms: number;
   #epoch = '';
   #session_id: string | null = null;
+  /** An earlier server takes chunks one by one alone. */
+  #stores_together = true;
   readonly #stopped = new AbortController();
   #wake: () => void = () => {};
   /** Sent just now, and sent again after a reboot: it does not know what was answered. */
@@ -193,10 +199,48 @@ export class FleetRecorder {
         index = Math.max(0, other);
       }
       const step = this.#backlog[index] as Step;
-      await this.#do(step);
-      this.#backlog.splice(this.#backlog.indexOf(step), 1);
-      stats.backlog -= 1;
-      this.#last = [...this.#last, step].slice(-3);
+      const together = this.#togetherWith(step);
+      const are_sent = together.length > 0 && (await this.#store(together));
+      if (!are_sent) await this.#do(step);
+      const steps: Step[] = are_sent ? together : [step];
+      for (const done of steps) this.#backlog.splice(this.#backlog.indexOf(done), 1);
+      stats.backlog -= steps.length;
+      this.#last = [...this.#last, ...steps].slice(-3);
+    }
+  }
+
+  /** Chunks that go with this one in one request; none where it goes by itself, as some do. */
+  #togetherWith(step: Step): ChunkStep[] {
+    const { random } = this.#parts;
+    if (step.step !== 'chunk' || !this.#stores_together || random.chance(ALONE_SHARE)) return [];
+    const of_stream = this.#backlog.filter(
+      (other): other is ChunkStep => other.step === 'chunk' && other.stream === step.stream,
+    );
+    return [step, ...of_stream.filter((other) => other !== step)].slice(0, TOGETHER_MAX);
+  }
+
+  /** False where the server does not take such a request. */
+  async #store(steps: ChunkStep[]): Promise<boolean> {
+    const { connection, random, stats } = this.#parts;
+    const [{ stream }] = steps as [ChunkStep];
+    const { source_stream_ref, epoch: binding_epoch } = stream;
+    const chunks = steps.map(({ chunk }) => ({ ...announcedOf(chunk), bytes: chunk.bytes() }));
+    const body = { source_stream_ref, binding_epoch, chunks };
+    try {
+      const { items } = await connection.ask('store', (device) => device.storeChunks(body));
+      for (const [index, { sha256, bytes }] of chunks.entries()) {
+        const item = items[index];
+        if (item === undefined || 'error' in item) throw new Error(`a chunk was refused: ${JSON.stringify(item)}`);
+        if (item.sha256 !== sha256) throw new Error('a chunk was stored with another hash');
+        stats.chunks += 1;
+        stats.bytes += bytes.length;
+        if (random.chance(STATUS_SHARE)) await this.#checkStatus(item.chunk_id);
+      }
+      return true;
+    } catch (error) {
+      if (!(error instanceof CallRefused && (error.status === 404 || error.status === 405))) throw error;
+      this.#stores_together = false;
+      return false;
     }
   }
 
@@ -220,6 +264,7 @@ export class FleetRecorder {
         );
         const stored = await connection.ask('upload', (device) => device.upload(upload_path, bytes));
         if (stored.sha256 !== chunk.sha256) throw new Error('a chunk was stored with another hash');
+        stats.chunks += 1;
         stats.bytes += bytes.length;
         if (random.chance(STATUS_SHARE)) await this.#checkStatus(chunk_id);
         return;
@@ -290,12 +335,14 @@ function pick({ sha256, start_ms, end_ms, says }: RecordedChunk) {
   return { sha256, start_ms, end_ms, says };
 }
 
-function intentOf(stream: SentStream, chunk: RecordedChunk) {
-  const { source_chunk_ref, sequence, start_ms, end_ms, size_bytes, sha256 } = chunk;
+function intentOf({ source_stream_ref, epoch: binding_epoch }: SentStream, chunk: RecordedChunk) {
+  return { ...announcedOf(chunk), size_bytes: chunk.size_bytes, source_stream_ref, binding_epoch };
+}
+
+function announcedOf({ source_chunk_ref, sequence, start_ms, end_ms, sha256 }: RecordedChunk) {
   return {
-    ...{ source_chunk_ref, source_stream_ref: stream.source_stream_ref, sequence, binding_epoch: stream.epoch },
+    ...{ source_chunk_ref, sequence, codec: 'pcm_u8', container: 'wav', sha256 },
     ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: end_ms },
-    ...{ codec: 'pcm_u8', container: 'wav', size_bytes, sha256 },
   };
 }
 

@@ -253,11 +253,10 @@ function summary(
   { stats, verified, memory }: Pick<FleetOutcome, 'stats' | 'verified' | 'memory'>,
   { good, recorded_s, while_recording }: { good: boolean; recorded_s: number; while_recording: string },
 ): string[] {
-  const { upload } = stats.calls;
   const made = Object.entries(stats.faults).map(([name, count]) => `${count} ${name}`);
   const retries = [...stats.retries].map(([name, count]) => `${count} ${name}`);
   return [
-    `recorded:  ${uploadsOf(upload.count, verified.chunks)}, ${megabytes(stats.bytes)}, in ${recorded_s.toFixed(0)} s`,
+    `recorded:  ${uploadsOf(stats.chunks, verified.chunks)}, ${megabytes(stats.bytes)}, in ${recorded_s.toFixed(0)} s`,
     `answers:   ${while_recording}, while they recorded`,
     `           ${quantiles(stats)}, with the end of all of them in one moment`,
     `faults:    ${made.join(', ')}`,
@@ -277,12 +276,12 @@ function uploadsOf(uploads: number, chunks: number): string {
 }
 
 function quantiles({ calls }: Stats): string {
-  const of = (name: 'intent' | 'upload') => {
+  const of = (name: 'store' | 'intent' | 'upload') => {
     const { count, max_ms } = calls[name];
     const [p50, p99] = [calls[name].quantile(0.5), calls[name].quantile(0.99)];
     return `${count} ${name}s p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(0)}, max ${max_ms.toFixed(0)} ms`;
   };
-  return `${of('intent')}; ${of('upload')}`;
+  return (['store', 'intent', 'upload'] as const).map(of).join('; ');
 }
 
 function chunksOf({ streams }: Ledger): number {

@@ -1,6 +1,6 @@
 import { Latencies } from './latencies.js';
 
-export const CALLS = ['redeem', 'register', 'intent', 'upload', 'end', 'status', 'beat', 'finish'] as const;
+export const CALLS = ['redeem', 'register', 'store', 'intent', 'upload', 'end', 'status', 'beat', 'finish'] as const;
 export type CallName = (typeof CALLS)[number];
 
 /** Why a call was made again. */
@@ -17,6 +17,8 @@ export class Stats {
   /** Wrong answers: those that the interface does not allow for the request. */
   readonly wrong: string[] = [];
   wrong_count = 0;
+  /** Chunks that were said to be stored, and their bytes. */
+  chunks = 0;
   bytes = 0;
   recording = 0;
   connected = 0;
