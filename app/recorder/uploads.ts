@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
+import { encodeCborBody } from '../../kits/typescript/src/cbor_body.js';
 import { backoffAfter } from '../../src/domain/backoff.js';
-import { api, payloadOf, send } from '../api/api.js';
+import { type Answer, api, payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
 import { type ChunkHead, forgetChunk, KEPT_BYTES_MAX, type KeptRecording, keepChunk, readKept } from './kept.js';
 
@@ -19,6 +20,9 @@ export type RecordedChunk = {
 /** `bytes`: null where the browser keeps them. */
 type WaitingChunk = { head: ChunkHead; bytes: Uint8Array<ArrayBuffer> | null };
 
+/** Of chunks that are sent together. */
+const BATCH_MAX = 16;
+const BATCH_BYTES_MAX = 1024 * 1024;
 const RETRY = { first_ms: 1_000, max_ms: 15_000 };
 /** The server would say the same again. */
 const LASTING = ['BAD_REQUEST', 'FORBIDDEN', 'NOT_FOUND', 'GONE', 'CONFLICT', 'PAYLOAD_TOO_LARGE', 'ACCOUNT_DELETED'];
@@ -80,18 +84,20 @@ export class Uploads {
   async #run(): Promise<void> {
     this.#running = true;
     let failures = 0;
-    while (this.#queue[0] !== undefined && !this.#is_given_up) {
-      const [next] = this.#queue;
+    while (this.#queue.length > 0 && !this.#is_given_up) {
+      const batch = this.#nextBatch();
       try {
-        await this.#send(next);
+        await this.#send(batch);
         if (this.#is_given_up) break;
-        this.#queue.shift();
-        this.#held_bytes -= next.bytes?.length ?? 0;
-        this.waiting.value -= 1;
+        this.#queue.splice(0, batch.length);
+        this.waiting.value -= batch.length;
         this.problem.value = null;
         this.is_full.value = false;
         failures = 0;
-        if (next.bytes === null) await forgetChunk(this.#stream_id, next.head).catch(() => {});
+        for (const { head, bytes } of batch) {
+          this.#held_bytes -= bytes?.length ?? 0;
+          if (bytes === null) await forgetChunk(this.#stream_id, head).catch(() => {});
+        }
       } catch (error) {
         this.problem.value = error instanceof Error ? error.message : 'It could not be sent.';
         if (error instanceof ApiError && LASTING.includes(error.code)) {
@@ -106,17 +112,44 @@ export class Uploads {
     for (const then of this.#idle.splice(0)) then();
   }
 
-  async #send({ head, bytes: held }: WaitingChunk): Promise<void> {
-    const { ref, sequence, start_ms, end_ms } = head;
-    const bytes = held ?? (await readKept(this.#stream_id, sequence));
-    if (bytes === null) return; // it was sent, or thrown away, in another tab
+  #nextBatch(): WaitingChunk[] {
+    let bytes = 0;
+    const next = this.#queue.slice(0, BATCH_MAX);
+    const over = next.findIndex(({ head }, index) => {
+      bytes += head.size_bytes;
+      return index > 0 && bytes > BATCH_BYTES_MAX;
+    });
+    return over === -1 ? next : next.slice(0, over);
+  }
+
+  async #send(batch: readonly WaitingChunk[]): Promise<void> {
+    const found = await Promise.all(
+      batch.map(async ({ head, bytes }) => ({
+        head,
+        bytes: bytes ?? (await readKept(this.#stream_id, head.sequence)),
+      })),
+    );
+    // What is gone was sent, or thrown away, in another tab.
+    const chunks = found.flatMap(({ head, bytes }) => (bytes === null ? [] : [{ head, bytes }]));
+    if (chunks.length === 0) return;
+    const body = encodeCborBody({
+      stream_id: this.#stream_id,
+      chunks: chunks.map(({ head, bytes }) => ({ ...announcedOf(head), bytes })),
+    });
+    const answer = await send('POST', '/audio/chunks', { body, headers: { 'Content-Type': 'application/cbor' } });
+    // Of an earlier version, while the server is replaced.
+    if (answer.status === 404 || answer.status === 405) {
+      for (const chunk of chunks) await this.#sendAlone(chunk);
+      return;
+    }
+    const { items } = await payloadOf<Answer<'POST /audio/chunks'>>(answer);
+    for (const item of items) if ('error' in item) throw new ApiError(item.error.code, item.error.message);
+  }
+
+  async #sendAlone({ head, bytes }: { head: ChunkHead; bytes: Uint8Array<ArrayBuffer> }): Promise<void> {
     const { upload_path } = await api('POST /audio/streams/{id}/chunks/intents', {
       path: { id: this.#stream_id },
-      body: {
-        ...{ source_chunk_ref: ref, sequence, codec: 'pcm_s16le', container: 'wav' },
-        ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: end_ms },
-        ...{ size_bytes: bytes.length, sha256: await sha256(bytes) },
-      },
+      body: { ...announcedOf(head), size_bytes: bytes.length, sha256: await sha256(bytes) },
     });
     const answer = await send('PUT', upload_path, {
       body: bytes,
@@ -124,6 +157,13 @@ export class Uploads {
     });
     await payloadOf(answer);
   }
+}
+
+function announcedOf({ ref, sequence, start_ms, end_ms }: ChunkHead) {
+  return {
+    ...{ source_chunk_ref: ref, sequence, codec: 'pcm_s16le', container: 'wav' },
+    ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: end_ms },
+  };
 }
 
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

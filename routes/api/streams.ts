@@ -3,9 +3,10 @@ import { listCursor } from '../../src/access/cursors.js';
 import { capturedAt, listLimit, timestamp, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
+import { arrivedAt, BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import { findStreams, withDetails } from '../../src/features/insights/stream_titles.js';
+import { ARRIVALS_FIELDS, arrivalsShape, arrivalsShown } from '../../src/features/recordings/chunk_arrivals.js';
 import {
   INTENT_FIELDS,
   intentAnswer,
@@ -18,6 +19,7 @@ import {
   chunkAudio,
   chunkShape,
   listChunks,
+  storeOwnChunks,
   uploadOwnChunk,
 } from '../../src/features/recordings/chunks.js';
 import { joinedAudio } from '../../src/features/recordings/joined_audio.js';
@@ -44,6 +46,7 @@ const include = z
   .describe(
     'What else is shown, separated by commas. title_suggested: `title_suggested` and `first_line`; speakers: `speakers`.',
   );
+const STREAM_FIELD = { stream_id: uuid.describe('The stream that they are pieces of.') };
 const paging = { limit: listLimit, cursor: listCursor };
 
 /** The account's side of streams and their audio. Rule K-003; docs/choices.md, "Recordings". */
@@ -161,6 +164,24 @@ export const STREAM_ROUTES: readonly Route[] = [
       const chunk = await announceChunk(services, who, { stream_id: params.id as string, intent });
       return intentAnswer(chunk, `/audio/chunks/${chunk.chunk_id}/content`);
     },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/audio/chunks',
+    summary: 'Announces chunks of a stream and stores their bytes.',
+    notes:
+      'Each chunk is stored or refused by itself, and the answer has an item for each. From `stored` on its bytes are on disk. The same chunks again, in any request, get the same answers. Larger ones are announced and uploaded one by one.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    body_bytes_max: LIMITS.chunks_body_bytes_max,
+    is_upload: true,
+    body: z.object({ ...ARRIVALS_FIELDS, ...STREAM_FIELD }),
+    reads: { body: z.object({ ...arrivalsShown, ...STREAM_FIELD }) },
+    answer: arrivalsShape,
+    refusals: ['NOT_FOUND', 'LENGTH_REQUIRED'],
+    handler: ({ services, who, body, reply }) =>
+      storeOwnChunks(services, who, { ...body, upload_started_at_ms: arrivedAt(services, reply) }),
   }),
 
   accountRoute({

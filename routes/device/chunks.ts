@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bindingEpoch, sourceStreamRef, uuid } from '../../src/access/request_schemas.js';
 import { no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
+import { arrivedAt, BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
 import { BOUND_REFUSALS } from '../../src/features/devices/device_binding.js';
 import { ARRIVALS_FIELDS, arrivalsShape, arrivalsShown } from '../../src/features/recordings/chunk_arrivals.js';
 import {
@@ -59,7 +59,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
       storeDeviceChunks(services, who, {
         epoch,
         ...arrivals,
-        upload_started_at_ms: Math.floor(services.clock.now() - reply.elapsedTime),
+        upload_started_at_ms: arrivedAt(services, reply),
       }),
   }),
 

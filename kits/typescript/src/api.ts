@@ -2554,6 +2554,41 @@ export type PublicApi = {
     };
     answer: UploadIntent;
   };
+  /** Announces chunks of a stream and stores their bytes. */
+  'POST /audio/chunks': {
+    body: {
+      /** The chunks with their bytes. */
+      chunks: {
+        /** The uploader's own name for it, unique within the stream. */
+        source_chunk_ref: string;
+        /** Its number in the stream. */
+        sequence: number;
+        /** Where it begins on the stream's timeline, in ms. */
+        source_start_ms: number;
+        /** From where on it holds what no earlier chunk does, in ms; it may lie outside the chunk. */
+        publication_start_ms: number;
+        /** Where it ends, in ms. */
+        source_end_ms: number;
+        /** How the audio is coded, such as opus or pcm_s16le. */
+        codec: string;
+        /** What holds the coded audio, such as ogg or wav; raw for samples without a header. */
+        container: string;
+        /** How many samples a second raw PCM has; only with it can such chunks be joined and played. */
+        sample_rate_hz?: number;
+        /** How many channels raw PCM has, interleaved; needed like sample_rate_hz. */
+        channels?: number;
+        /** Of its bytes, in hexadecimal; they are held against it where it is there. */
+        sha256?: string;
+        /** The bytes: a byte string in CBOR, base64 in JSON. */
+        bytes: string;
+      }[];
+      /** Where the timeline of the stream ends, in ms from its beginning, where that is known now. */
+      end_ms?: number;
+      /** The stream that they are pieces of. */
+      stream_id: string;
+    };
+    answer: ChunkArrivals;
+  };
   /** The chunks of a stream, by their start. */
   'GET /audio/streams/{id}/chunks': {
     path: { id: string };

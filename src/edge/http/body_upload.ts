@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { AnnouncedBody, BlobStore, TakeBody, TakenBody } from '../../engine/blobs/blob_store.js';
+import type { Clock } from '../../engine/time/clock.js';
 import { askForBody } from './body_arrival.js';
 import type { Exchange } from './request_state.js';
 
@@ -20,6 +21,11 @@ export const BODY_UPLOAD_REFUSALS = [
   'UNSUPPORTED_MEDIA_TYPE',
   'CHECKSUM_MISMATCH',
 ] as const;
+
+/** When the request of a reply came. */
+export function arrivedAt({ clock }: { clock: Clock }, reply: FastifyReply): number {
+  return Math.floor(clock.now() - reply.elapsedTime);
+}
 
 /** The function by which a use case takes the body of this request. */
 export function bodyOf({ blobs }: { blobs: BlobStore }, ends: Exchange): TakeBody {

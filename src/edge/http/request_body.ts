@@ -32,8 +32,9 @@ export function readBody(kind: ListenerKind, route: Route, request: FastifyReque
   if (route.takes === 'form') return readForm(route.body, request.headers['content-type'], bytes);
   if (is_empty) return validate(route.body, undefined, 'body');
   const format = bodyFormat(request.headers['content-type']);
-  if (format === 'unsupported' || (format === 'cbor' && !kind.cbor)) {
-    const formats = kind.cbor ? 'application/json or application/cbor' : 'application/json';
+  const takes_cbor = kind.cbor || route.is_upload === true;
+  if (format === 'unsupported' || (format === 'cbor' && !takes_cbor)) {
+    const formats = takes_cbor ? 'application/json or application/cbor' : 'application/json';
     return { ok: false, refusal: refuse('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${formats}.`) };
   }
   if (route.takes === 'json_pieces') return validate(route.body, bytes, 'body');

@@ -40,7 +40,8 @@ export class RouteHandler {
     this.#as = parts.answering[route.dialect ?? 'rest'];
     this.#ids = route.path.split('/').flatMap((part) => (/^:.*id$/.test(part) ? [part.slice(1)] : []));
     // An upload is as slow as its network; its own actors bound it.
-    this.#takes_turns = ['account', 'app', 'session'].includes(route.credential) && route.raw !== true;
+    const is_upload = route.raw === true || route.is_upload === true;
+    this.#takes_turns = ['account', 'app', 'session'].includes(route.credential) && !is_upload;
   }
 
   mount(app: FastifyInstance): void {

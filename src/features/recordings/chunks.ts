@@ -13,6 +13,7 @@ import { id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { ByteContent, TakeBody } from '../../engine/blobs/blob_store.js';
 import type { FeatureServices } from '../services.js';
+import { type Arrivals, type ArrivalsView, storeArrivals } from './chunk_arrivals.js';
 import type { ChunkProcessing } from './chunk_processing.js';
 import {
   announcedShape,
@@ -77,6 +78,19 @@ export async function uploadOwnChunk(
 ): Promise<UploadView> {
   const found = await writableChunk(services, who, chunk_id);
   return uploadChunk(services, found, takeBody);
+}
+
+/** Stores chunks of the caller's stream that came with their bytes, and ends it where an end came along. */
+export async function storeOwnChunks(
+  services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics' | 'runtime'> & {
+    processing: ChunkProcessing;
+  },
+  who: Principal,
+  { stream_id, ...arrivals }: Arrivals & { stream_id: string },
+): Promise<ArrivalsView> {
+  const { source_id } = await writableStream(services, who, stream_id);
+  const { view } = await storeArrivals(services, { stream_id, source_id, fences: who.fences }, arrivals);
+  return view;
 }
 
 /** The bytes of a stored chunk that the caller may read. */

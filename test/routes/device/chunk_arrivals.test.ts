@@ -25,6 +25,7 @@ function secondOf(sequence: number, given: Record<string, unknown> = {}) {
 }
 
 const refusalOf = (work: Promise<unknown>) => work.catch((error: unknown) => error);
+const inBase64 = (chunk: Sent) => ({ ...chunk, bytes: Buffer.from(chunk.bytes).toString('base64') });
 const intentOf = ({ bytes, ...chunk }: Sent) => ({ ...chunk, size_bytes: bytes.length, sha256: sha256Of(bytes) });
 
 t.test('chunks that come with their bytes', async (t) => {
@@ -223,7 +224,7 @@ t.test('chunks that come with their bytes', async (t) => {
   await t.test('C-121 in JSON the bytes are base64', async (t) => {
     const { stream } = await begin();
     const chunk = secondOf(0);
-    const said = { ...stream, chunks: [{ ...chunk, bytes: Buffer.from(chunk.bytes).toString('base64') }] };
+    const said = { ...stream, chunks: [inBase64(chunk)] };
     const { body } = await device.send('POST', '/device/chunks', {
       headers: { 'Content-Type': 'application/json' },
       body: Buffer.from(JSON.stringify(said)),
@@ -291,6 +292,35 @@ t.test('chunks that come with their bytes', async (t) => {
       t.equal((await device.upload(upload_path, chunk.bytes)).status, 'stored');
     }
     t.match(await chunks(), [{ status: 'processed', checked: true }, { status: 'failed' }]);
+  });
+
+  await t.test('C-128 apps send chunks of their streams in the same way', async (t) => {
+    const eve = await TestAccount.open(spool, 'eve@x.test');
+    const { id: source_id } = await ann.ask<{ id: string }>('POST', '/sources', { name: 'app' });
+    const { id: stream_id } = await ann.ask<{ id: string }>('POST', '/audio/streams', {
+      ...{ source_id, captured_at: '2026-11-01T10:00:00Z' },
+    });
+    const send = (who: TestAccount, type: string, body: Buffer) =>
+      fetch(`${spool.base_url}/audio/chunks`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${who.app.access_token}`, 'Content-Type': type },
+        body,
+      });
+    const [first, second, third] = [secondOf(0), secondOf(1), secondOf(2)] as [Sent, Sent, Sent];
+    const cbor = encodeCbor({ stream_id, chunks: [first, second] });
+    const answer = await send(ann, 'application/cbor', cbor);
+    t.match(await answer.json(), { data: { items: [{ status: 'processed' }, { status: 'processed' }] } });
+    const json = { stream_id, chunks: [second, third].map(inBase64), end_ms: 3_000 };
+    const ended = await send(ann, 'application/json', Buffer.from(JSON.stringify(json)));
+    t.match(await ended.json(), { data: { items: [{ status: 'processed' }, { status: 'processed' }] } });
+    t.match(await ann.ask('GET', `/audio/streams/${stream_id}`), { chunks: 3, stored_chunks: 3, end_ms: 3_000 });
+    t.equal((await send(eve, 'application/cbor', cbor)).status, 404);
+    const plain = await fetch(`${spool.base_url}/sources`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${ann.app.access_token}`, 'Content-Type': 'application/cbor' },
+      body: encodeCbor({ name: 'x' }),
+    });
+    t.equal(plain.status, 415, 'other routes of apps take no CBOR');
   });
 
   await t.test('numbers of other processes are never used', async (t) => {

@@ -166,15 +166,18 @@ function requestBodyOf(route: Route, listener: ListenerName, schemas: Schemas): 
   if (route.takes === 'form') {
     return { required, content: { 'application/x-www-form-urlencoded': { schema, example } } };
   }
-  const { 'application/json': json, ...others } = documentIn(listener, schema);
+  const { 'application/json': json, ...others } = documentIn(
+    { has_cbor: listener === 'device' || route.is_upload === true },
+    schema,
+  );
   return { required, content: { 'application/json': { ...json, schema, example }, ...others } };
 }
 
-/** Devices may speak CBOR wherever they may speak JSON. */
-function documentIn(listener: ListenerName, schema: Schema): Content {
+/** Devices may speak CBOR wherever they may speak JSON, and bodies with bytes may be CBOR everywhere. */
+function documentIn({ has_cbor }: { has_cbor: boolean }, schema: Schema): Content {
   return {
     'application/json': { schema },
-    ...(listener === 'device' ? { 'application/cbor': { schema } } : {}),
+    ...(has_cbor ? { 'application/cbor': { schema } } : {}),
   };
 }
 
@@ -190,7 +193,7 @@ function successOf(route: Route, listener: ListenerName, schemas: Schemas): Reco
   const data = schemas.ofAnswer(answer);
   const schema = dialect !== 'rest' || listener === 'operator' ? data : inEnvelope(data);
   const description = status === 201 ? 'It is made.' : status === 202 ? 'It will be done.' : 'Success.';
-  const { 'application/json': json, ...others } = documentIn(listener, schema);
+  const { 'application/json': json, ...others } = documentIn({ has_cbor: listener === 'device' }, schema);
   const content: Content = {
     'application/json': { schema, ...json, example: answerExample(schemas.named, schema) },
     ...others,
@@ -273,7 +276,7 @@ function refusedWith(
           },
         }
       : {}),
-    content: withExamples(documentIn(listener, schema), codes),
+    content: withExamples(documentIn({ has_cbor: listener === 'device' }, schema), codes),
   };
 }
 
