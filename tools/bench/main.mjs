@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { findRedisProgram } from '../../dist/src/engine/process/redis_program.js';
 import { chartText } from './chart.mjs';
 import { can_pin, pinLoad } from './processes.mjs';
-import { reportText, tableText } from './report.mjs';
+import { BUSY_LOAD, reportText, tableText } from './report.mjs';
 import * as arrivals from './rows/arrivals.mjs';
 import * as chunk from './rows/chunk.mjs';
 import * as commits from './rows/commits.mjs';
@@ -55,11 +56,14 @@ export async function runBench(names, options) {
   let failed = 0;
   for (const name of wanted) {
     const began = performance.now();
+    const [load] = loadavg();
+    if (load > BUSY_LOAD) console.log(`${name}: the machine is busy beforehand, its load is ${load.toFixed(1)}`);
     try {
       const rows = await ROWS[name].run(options);
       measured[name] = {
         at: new Date().toISOString().slice(0, 10),
         node: process.version,
+        load: Math.round(load * 10) / 10,
         ...settingsOf(options),
         rows,
       };

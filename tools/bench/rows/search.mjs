@@ -20,7 +20,7 @@ const LARGE = 1_000_000;
 const PUBLISHED_A_SECOND = 500;
 const PEER_QUERIES = 500;
 const RECALLED = 8;
-const GOALS = { p50: 10, p99: 40, large_p99: 150, cold: 500, recall_p50: 15, recalled_percent: 68 };
+const GOALS = { p50: 2, p99: 20, large_p50: 8, large_p99: 80, cold: 500, recall_p50: 15, recalled_percent: 68 };
 
 export const title = 'search: what was said among 100,000 and 1,000,000 turns';
 
@@ -113,7 +113,8 @@ async function largeRows({ search, turns, rounds, seconds }) {
     {
       work: `a search among ${whole(turns)} turns, one client`,
       ...{ beside: '', figure: textOf({ p50, p99 }), peer: '', ratio: '' },
-      ...{ goal: `p99 ≤ ${GOALS.large_p99} ms`, met: p99 <= GOALS.large_p99 },
+      ...{ goal: `p50 ≤ ${GOALS.large_p50} ms, p99 ≤ ${GOALS.large_p99} ms` },
+      met: p50 <= GOALS.large_p50 && p99 <= GOALS.large_p99,
     },
     {
       work: `the first search among ${whole(turns)} turns`,

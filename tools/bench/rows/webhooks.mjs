@@ -132,8 +132,8 @@ async function deliveryRates({ spool, receiver, bullmq, bare, url, accounts, end
   verify('failed jobs of BullMQ', failed, 0);
   const work = `webhook deliveries, signed and recorded, ${endpoints.length} endpoints, one receiver`;
   return [
-    rateRow({ work, beside: 'BullMQ worker with undici', ours: taken.ours, peer: taken.bullmq, goal: 2 }),
-    rateRow({ work, beside: 'undici, the bodies alone', ours: taken.ours, peer: taken.bare, goal: 0.4 }),
+    rateRow({ work, beside: 'BullMQ worker with undici', ours: taken.ours, peer: taken.bullmq, goal: 1.5 }),
+    rateRow({ work, beside: 'undici, the bodies alone', ours: taken.ours, peer: taken.bare, goal: 0.25 }),
   ];
 }
 
