@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,10 @@ import { TestSpool } from './fixtures/spool.js';
 import { tempFolder } from './fixtures/temp_folder.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const UNITS = ['spool.service', 'spool-backup.service', 'spool-backup.timer'];
+/** What it says of mistakes in them, beside what it says of this machine. */
+const OF_UNITS = /spool[\w.-]*:\d+:|Unknown|Failed to parse|Invalid/;
 
 /** The commands of guides, as somebody would type them one after the other. */
 
@@ -137,8 +141,15 @@ t.test('the settings, the unit and the backup of the guide to running it are rig
     );
     t.doesNotThrow(() => readSettings(Object.fromEntries(rows)));
   }
-  const [, program = ''] = /^ExecStart=.* (\S+)$/m.exec(block('ini')) ?? [];
+  const unit = (name: string) => readFileSync(join(ROOT, 'deploy', 'systemd', name), 'utf8');
+  const [, program = ''] = /^ExecStart=.* (\S+)$/m.exec(unit('spool.service')) ?? [];
   t.ok(existsSync(join(ROOT, program)), program);
+  const verified = spawnSync('systemd-analyze', [
+    'verify',
+    ...UNITS.map((name) => join(ROOT, 'deploy', 'systemd', name)),
+  ]);
+  // Where there is no systemd, nobody can say.
+  if (verified.error === undefined) t.notMatch(String(verified.stderr), OF_UNITS, 'systemd takes the units');
 
   const env = join(spool.folder, 'spool.env');
   writeFileSync(env, `DATA_DIR=${spool.folder}\n`);
@@ -150,4 +161,12 @@ t.test('the settings, the unit and the backup of the guide to running it are rig
     .replaceAll('/etc/spool.env', env)
     .replaceAll('/var/backups/spool', backups);
   t.match(await inBash(t, script), /Whole: \d+ files/);
+
+  const [, nightly = ''] = /^ExecStart=\/bin\/sh -ec '(.*)'$/m.exec(unit('spool-backup.service')) ?? [];
+  const night = nightly
+    .replaceAll('$$', '$')
+    .replaceAll('%%', '%')
+    .replaceAll('dist/', `${ROOT}dist/`)
+    .replaceAll('/var/backups/spool', tempFolder(t));
+  t.match(await inBash(t, `set -a; . ${env}; set +a; ${night}`), /Whole: \d+ files/, 'the backup of every night');
 });

@@ -36,6 +36,8 @@ export function guidePage(name: Guide, base_url: string): string {
         const [, path = '', named = '', anchor = ''] = /^((?:\.\.\/)?(?:\w+\/)*)(\w+)\.md(#.*)?$/.exec(href) ?? [];
         if (named !== '' && !isGuide(named))
           return `${words} (<code>${path === '' ? 'docs/' : path.replace('../', '')}${named}.md</code>)`;
+        // Other files of the repository are named where they are linked.
+        if (href.startsWith('../')) return words;
         return `<a href="${isGuide(named) ? guidePath(named) + anchor : href}">${words}</a>`;
       },
       // Tables and code are wider than a phone: they scroll by themselves.
