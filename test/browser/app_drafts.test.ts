@@ -5,6 +5,7 @@ import { appUrl, enterApp, settled } from '../fixtures/app_browsing.js';
 import { Browsing } from '../fixtures/browsing.js';
 import { makeInsights } from '../fixtures/insights.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
+import { until } from '../fixtures/until.js';
 
 /** What somebody types into a dialog of the app, while the page is loaded again. */
 
@@ -20,6 +21,9 @@ const reload = async (page: Page) => {
 };
 const drafts = (page: Page) =>
   page.evaluate('Object.keys(sessionStorage).filter((key) => key.startsWith("spool-draft"))') as Promise<string[]>;
+
+/** The drafts go a moment after the dialog does. */
+const forgotten = (page: Page, why: string) => until(why, async () => (await drafts(page)).length === 0);
 
 await browsing.walk(
   t,
@@ -54,7 +58,7 @@ await browsing.walk(
     await title.fill('Kitchen');
     await press(page, 'Save');
     await page.getByRole('heading', { name: 'Kitchen', level: 1 }).waitFor();
-    t.same(await drafts(page), [], 'what was sent is not kept');
+    await forgotten(page, 'what was sent is not kept');
 
     const field = page.getByRole('textbox', { name: 'What was said at 0:00' });
     await press(page, 'Edit the text at 0:00');
@@ -64,7 +68,7 @@ await browsing.walk(
     await field.waitFor();
     t.equal(await field.inputValue(), 'I will bake.');
     await press(page, 'Cancel');
-    t.same(await drafts(page), []);
+    await forgotten(page, 'what was cancelled is not kept');
 
     await page.goto(appUrl(browsing, '/insights'));
     await settled(page);
@@ -90,6 +94,6 @@ await browsing.walk(
     await settled(other);
     await press(other, 'Sign out');
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
-    t.same(await drafts(page), [], 'signing out in any tab forgets them');
+    await forgotten(page, 'signing out in any tab forgets them');
   },
 );
