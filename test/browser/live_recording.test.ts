@@ -4,7 +4,7 @@ import type { Stream } from '../../kits/typescript/src/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { appUrl, enterApp, looksWell } from '../fixtures/app_browsing.js';
 import { Browsing, type Visitor } from '../fixtures/browsing.js';
-import { HEARING, speakingMicrophone } from '../fixtures/first_minutes.js';
+import { HEARING, SAID_WORDS, speakingMicrophone } from '../fixtures/first_minutes.js';
 import { NO_MODEL } from '../fixtures/speech.js';
 import { until } from '../fixtures/until.js';
 
@@ -24,7 +24,7 @@ async function record(): Promise<void> {
     return account;
   };
   const start = (page: Page) => page.getByRole('button', { name: 'Start recording' }).click();
-  const heard = (page: Page) => page.locator('.live-text .turn', { hasText: 'supplier' }).first().waitFor();
+  const heard = (page: Page) => page.locator('.live-text .turn', { hasText: SAID_WORDS }).first().waitFor();
   const streamsOf = async (account: TestAccount) =>
     (await account.ask<{ items: Stream[] }>('GET', '/audio/streams')).items;
 
@@ -43,11 +43,11 @@ async function record(): Promise<void> {
       t.pass('turns take their place');
       await heard(page);
       await page.getByRole('button', { name: 'Finish' }).click();
-      const turn = page.locator('.transcript .turn', { hasText: 'supplier' }).first();
+      const turn = page.locator('.transcript .turn', { hasText: SAID_WORDS }).first();
       await turn.waitFor();
       await turn.getByRole('button', { name: /^Edit the text/ }).click();
       const text = page.getByRole('textbox', { name: /^What was said/ });
-      await text.fill((await text.inputValue()).replace('supplier', 'beekeeper'));
+      await text.fill(`${await text.inputValue()} The beekeeper comes too.`);
       await page.getByRole('button', { name: 'Save' }).click();
       await page.locator('.transcript .turn', { hasText: 'beekeeper' }).waitFor();
       await page.goto(appUrl(browsing, '/search?q=beekeeper'));
@@ -73,7 +73,7 @@ async function record(): Promise<void> {
     await looksWell(t, page, 'a recording that was cut off');
     await page.unroute('**/audio/streams/*/chunks/intents');
     await cut_off.getByRole('button', { name: 'Finish' }).click();
-    await page.locator('.transcript .turn', { hasText: 'supplier' }).first().waitFor();
+    await page.locator('.transcript .turn', { hasText: SAID_WORDS }).first().waitFor();
     const [stream] = await streamsOf(account);
     const { items } = await account.ask<{ items: { source_end_ms: number; status: string }[] }>(
       'GET',

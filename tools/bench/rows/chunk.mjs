@@ -21,7 +21,7 @@ const KIB = 1024;
 /** Bytes of a chunk, and how many are under way: 16 KiB are four seconds of speech, 1 MiB four minutes. */
 const FORMS = [16 * KIB, 64 * KIB, 1024 * KIB].flatMap((size) => [32, 256].map((in_flight) => [size, in_flight]));
 
-/** What an intent and its upload are to reach: beside two requests of tus and beside one bare PUT, by the size of chunks. */
+/** The goals of an intent with its upload, beside two requests of tus and beside one bare PUT, by the size of chunks. */
 const GOALS = { small: { unsynced: 1.3, synced: 1.6, bare: 0.6 }, large: { unsynced: 1, synced: 1.2, bare: 0.6 } };
 
 export const title = 'chunks over mutual TLS beside tus and beside a bare handler';
