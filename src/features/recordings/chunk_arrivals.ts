@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ArrivalOutcome, ArrivalReply, ArrivedChunk } from '../../../actors/recordings/stream_arrivals.js';
 import { type ChunkResult, failureOf, statusOf } from '../../../actors/recordings/stream_state.js';
@@ -152,7 +152,7 @@ async function readChunk(
   }
   const { bytes: sent, sha256: said, ...announced } = parsed.data;
   const bytes = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength);
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = hash('sha256', bytes, 'hex');
   if (said !== undefined && said !== sha256) return { refusal: OTHER_BYTES };
   const intent = { ...announced, size_bytes: bytes.length, sha256 };
   const result = await processing.check({ ...intent, parts: [bytes] });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { LIMITS } from '../../../src/domain/limits.js';
+import { BodyBudget } from '../../../src/edge/admission/body_budget.js';
 import { DeviceBudgets } from '../../../src/edge/admission/device_budgets.js';
 import { Overload, type Shedding, sheddingFor, spreadRetryAfter } from '../../../src/edge/admission/overload.js';
 import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
@@ -105,4 +106,18 @@ t.test('a device has so many uploads at once, and each ends once', async (t) => 
   t.equal(budgets.beginUpload('a'), null, 'ending twice frees one place');
   const off = new DeviceBudgets(60, { on: false });
   t.ok(Array.from({ length: 50 }, () => off.beginUpload('a')).every((end) => end !== null));
+});
+
+t.test('bodies in memory are bounded by their announced sizes; one alone is always taken', async (t) => {
+  const budget = new BodyBudget();
+  const first = budget.begin(LIMITS.bodies_bytes_max + 1);
+  t.ok(first);
+  t.equal(budget.begin(1), null);
+  first?.();
+  first?.();
+  const half = budget.begin(LIMITS.bodies_bytes_max / 2);
+  t.ok(budget.begin(LIMITS.bodies_bytes_max / 2));
+  t.equal(budget.begin(1), null);
+  half?.();
+  t.ok(budget.begin(1));
 });

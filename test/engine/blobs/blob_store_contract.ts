@@ -54,6 +54,22 @@ export function blobStoreContract(t: Test, setUp: (t: Test) => Promise<StoreUnde
     t.strictSame(await leftovers(), []);
   });
 
+  t.test('H-023 blobs in memory are put together, whatever their sizes', async (t) => {
+    const { store, leftovers } = await setUp(t);
+    const blobs = [...sizes.slice(1), 100, 200].map((size, index) => {
+      const bytes = randomBytes(size);
+      return { key: `p000/stream/chunk-${index}`, bytes, sha256_hex: expectationOf(bytes).sha256_hex };
+    });
+    await store.putAll(blobs);
+    await store.putAll(blobs.slice(-2));
+    await store.putAll([]);
+    for (const { key, bytes } of blobs) t.ok(bytes.equals((await read(store, key)) as Buffer), key);
+    t.strictSame(await keysOf(store), blobs.map(({ key }) => key).sort());
+    t.strictSame(await leftovers(), []);
+    const odd = { bytes: Buffer.alloc(1), sha256_hex: '0'.repeat(64) };
+    await t.rejects(store.putAll([{ ...odd, key: '../x' }]), RangeError);
+  });
+
   t.test('H-023 the hash may be given in either case, the stream be any iterable', async (t) => {
     const { store } = await setUp(t);
     const bytes = randomBytes(1_000);

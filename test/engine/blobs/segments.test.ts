@@ -237,6 +237,24 @@ t.test('H-023 nothing is acknowledged before it is on disk; who waits shares one
   t.equal(syncs.length, 2);
 });
 
+t.test('H-023 small blobs that are put together share one sync', async (t) => {
+  let syncs = 0;
+  const { store } = await setUp(t, {
+    disk: {
+      sync: (fd) => {
+        syncs += 1;
+        return DISK.sync(fd);
+      },
+    },
+  });
+  const blobs = Array.from({ length: 64 }, (_, index) => {
+    const bytes = bytesNamed(`c${index}`, 1_000);
+    return { key: `p/s/c${index}`, bytes, sha256_hex: expectationOf(bytes).sha256_hex };
+  });
+  await store.putAll(blobs);
+  t.equal(syncs, 1);
+});
+
 t.test('a repeat adds nothing; one after long does, and the earlier is swept', async (t) => {
   let now_ms = Date.now();
   const { folder, store } = await setUp(t, { machineMs: () => now_ms });
