@@ -72,7 +72,8 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     status: 201,
     body: z.object({ name }),
     answer: workspaceShape,
-    refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
+    // Not found: it was deleted before it was answered, as with its account.
+    refusals: ['NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
     handler: ({ services, who, body }) => createWorkspace(services, who, body),
   }),
 

@@ -8,6 +8,14 @@ import { HEARING, SAID_WORDS, speakingMicrophone } from '../fixtures/first_minut
 import { NO_MODEL } from '../fixtures/speech.js';
 import { until } from '../fixtures/until.js';
 
+/** In the page, as long as it is there: whatever a browser intercepts is lost when the page goes, its end as well. */
+const REFUSE_CHUNKS = `{
+  const { fetch } = window;
+  const refused = { success: false, error: { code: 'TOO_MANY_REQUESTS', message: 'Later.' } };
+  window.fetch = (path, options) =>
+    String(path).includes('/chunks') ? Promise.resolve(Response.json(refused, { status: 429 })) : fetch(path, options);
+}`;
+
 /** The browser's recorder with speech in its microphone, and the built-in engine behind it. */
 
 if (NO_MODEL) t.plan(0, NO_MODEL);
@@ -62,16 +70,13 @@ async function record(): Promise<void> {
     await enterApp(browsing, visitor, '/record', account.email);
     await start(page);
     await heard(page);
-    await page.route('**/audio/streams/*/chunks/intents', (route) =>
-      route.fulfill({ status: 429, json: { success: false, error: { code: 'TOO_MANY_REQUESTS', message: 'Later.' } } }),
-    );
+    await page.evaluate(REFUSE_CHUNKS);
     await page.getByText(/[1-9] pieces? of 2 seconds/).waitFor();
     await page.reload();
     const cut_off = page.getByRole('region', { name: 'A recording that was cut off' });
     await cut_off.getByText(/are not sent yet/).waitFor();
     await until('it has an end', async () => ((await streamsOf(account))[0]?.end_ms ?? 0) > 0);
     await looksWell(t, page, 'a recording that was cut off');
-    await page.unroute('**/audio/streams/*/chunks/intents');
     await cut_off.getByRole('button', { name: 'Finish' }).click();
     await page.locator('.transcript .turn', { hasText: SAID_WORDS }).first().waitFor();
     const [stream] = await streamsOf(account);

@@ -11,7 +11,7 @@ const RUN_FILES = join(root, 'tools', 'testing', 'run_files.mjs');
 const FILE_TIMEOUT_S = 240;
 const KILLED_AFTER_MS = 30_000;
 /** From the end of its last file to the end of a process: what holds it for longer, a test has left open. */
-const END_MAX_MS = 15_000;
+const END_MAX_MS = 60_000;
 
 /** The line that run_files.mjs leaves after the results of a file, and what it hears after the last. */
 const END_OF_FILE = /^(not )?ok \d+ - end of file .*\n/m;

@@ -35,7 +35,7 @@ t.test(
     const of_one = threadsWith({ UV_THREADPOOL_SIZE: '1' });
     t.equal(threadsWith({}) - of_one, THREADS - 1);
     t.equal(threadsWith({ UV_THREADPOOL_SIZE: '4' }) - of_one, 3, 'who says how many gets those');
-    for (const file of ['Dockerfile', 'docs/running.md']) {
+    for (const file of ['Dockerfile', 'deploy/systemd/spool.service']) {
       t.match(readOwn(file), `UV_THREADPOOL_SIZE=${THREADS}`, file);
       t.match(readOwn(file), SEMI_SPACE_FLAG, file);
     }
