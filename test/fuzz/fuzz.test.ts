@@ -4,7 +4,7 @@ import { fuzz } from './fuzz.js';
 import { ROUTE_COUNT } from './requests.js';
 
 /** More: `npm run spool -- fuzz --requests 1000000`. */
-const REQUESTS = 800;
+const REQUESTS = 1_400;
 
 t.test('H-006 J-012 malformed and half-right requests to every route break nothing', async (t) => {
   const seed = drawSeed(t);
