@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Turn } from '../../kits/typescript/src/api.js';
-import { type Found, findIn } from './text_search.js';
+import { findIn, type TextMatch } from './text_search.js';
 
 export type Finding = {
   /** Null while nobody looks for anything. */
   text: string | null;
-  found: readonly Found[];
+  found: readonly TextMatch[];
   /** The place in `found` that is shown. */
   at: number;
   set: (text: string | null) => void;

@@ -7,12 +7,12 @@ import { Button } from '../parts/button.js';
 import { clockText } from '../parts/time.js';
 import type { Finding } from './finding.js';
 import { colourOf, speakerWords } from './speaker_colours.js';
-import { type Found, foundByTurn } from './text_search.js';
+import { foundByTurn, type TextMatch } from './text_search.js';
 import { TurnText, TurnTextEditor } from './turn_text.js';
 
 /** After somebody has scrolled, the list stays where it is for a while. */
 const SCROLLED_MS = 6_000;
-const NOTHING: readonly Found[] = [];
+const NOTHING: readonly TextMatch[] = [];
 
 /** The turns of a recording, one below the other; the list follows the audio. */
 export function TurnList({
@@ -100,8 +100,8 @@ const TurnRow = memo(function TurnRow({
   is_active: boolean;
   goes_on: boolean;
   player: Player;
-  found: readonly Found[];
-  found_now: Found | null;
+  found: readonly TextMatch[];
+  found_now: TextMatch | null;
   attribute: (turn: Turn) => void;
   change: (turn: Turn) => void;
 }) {

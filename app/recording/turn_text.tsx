@@ -12,7 +12,7 @@ import { Badge } from '../parts/placeholders.js';
 import { clockText } from '../parts/time.js';
 import { useToastAction } from '../parts/toast_action.js';
 import { clickedPlace, type Mark, MarkedText } from './marked_text.js';
-import type { Found } from './text_search.js';
+import type { TextMatch } from './text_search.js';
 import { placesOf, useWordPlaces } from './turn_words.js';
 import { type WordPlace, wordAt, wordHeard } from './word_places.js';
 
@@ -30,9 +30,9 @@ export function TurnText({
   player: Player;
   is_heard: boolean;
   /** Places in it that were looked for. */
-  found: readonly Found[];
+  found: readonly TextMatch[];
   /** The one of all that is shown. */
-  found_now: Found | null;
+  found_now: TextMatch | null;
   onChanged: (turn: Turn) => void;
   onRestored: () => void;
 }) {

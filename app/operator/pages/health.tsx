@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { ApiError } from '../../api/api_error.js';
 import { type Answer, ask } from '../api.js';
 import { bytes, dateTime, digits, duration, span } from '../format.js';
 import { ViewPage } from '../parts/view_page.js';
@@ -17,8 +18,8 @@ export function Health() {
   const { data } = usePolling(async (): Promise<Told> => {
     const [overview, content, endpoints] = await Promise.all([
       ask('GET /ops/overview', { query: { after_ms: NO_HISTORY_MS } }),
-      ask('GET /ops/content').catch(() => null),
-      ask('GET /ops/endpoints', { query: { limit: LIMIT } }).catch(() => null),
+      ask('GET /ops/content').catch(nullIfAway),
+      ask('GET /ops/endpoints', { query: { limit: LIMIT } }).catch(nullIfAway),
     ]);
     return { overview, content, endpoints };
   });
@@ -45,6 +46,12 @@ export function Health() {
 }
 
 const LIMIT = 50;
+
+/** For `catch`: null while Redis does not answer. Rejects with everything else. */
+function nullIfAway(error: unknown): null {
+  if (error instanceof ApiError && error.code === 'UNAVAILABLE') return null;
+  throw error;
+}
 
 function Answered({ problems, since }: { problems: readonly Problem[]; since: string }) {
   const grave = problems.filter(({ severity }) => severity === 'grave').length;
