@@ -24,7 +24,7 @@ export type OtherTerm = { term: number; variant: Exclude<Variant, typeof NOT_THE
 /** A word that is looked for. */
 export class QueryWord {
   readonly term: number;
-  /** The same for words that match the same. */
+  /** The same for words that match the same at any time. */
   readonly key: string;
   /** Terms of how it may sound; none where it goes by its letters alone. */
   readonly sounds: readonly number[];
@@ -49,7 +49,8 @@ export class QueryWord {
     this.beginning = begins ? beginningTerm(this.#looked) : 0;
     this.#sounds = fuzzy && isHeard(word) ? [...new Set(soundsOf(word))].filter((sound) => sound !== '') : [];
     this.sounds = this.#sounds.map(soundTerm);
-    this.key = `${this.sounds.length} ${this.beginning} ${word}`;
+    const other_terms = this.others.map(({ term, variant }) => `${term}:${variant}`);
+    this.key = `${this.sounds.length} ${this.beginning} ${other_terms.join(',')} ${word}`;
   }
 
   /** In texts of a language. */

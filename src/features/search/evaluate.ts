@@ -1,18 +1,21 @@
 import type { ItemKind } from '../../../actors/insights/library_state.js';
 import { pipelineOutputId } from '../../domain/ids.js';
 import type { Block } from '../../domain/search/block.js';
-import {
-  AS_IT_IS,
-  BY_SOUND,
-  BY_STEM,
-  type OtherTerm,
-  type QueryWord,
-  VARIANT_WEIGHTS,
-} from '../../domain/search/matching.js';
+import { AS_IT_IS, type QueryWord, VARIANT_WEIGHTS } from '../../domain/search/matching.js';
 import { pipelineNumberOf } from '../../domain/search/places.js';
-import type { Stemmer } from '../../domain/search/stemmers.js';
 import type { Slices } from '../../engine/time/slices.js';
 import type { IndexedPage, SearchIndex } from './search_index.js';
+import {
+  countOfCell,
+  ONCE_AS_IT_IS,
+  PlaceReader,
+  placesOf,
+  type TranscriptTexts,
+  textsOf,
+  variantOfCell,
+  type WordPlace,
+  type WordPlaces,
+} from './word_places.js';
 
 /**
  * Which texts of libraries a query hits, by what their blocks say, and how well. It is computed at once from what is in
@@ -51,9 +54,14 @@ export type Wanted = {
   about?: ReadonlyMap<number, readonly number[]>;
 };
 
-/** A page or an item with hits. `page_at`: its place in `pages`, which are a transcript's. */
+/** Where a hit is: a turn in a page, which has that place in `pages`, its transcript's; or an item. */
 export type HitPlace =
   | { index: SearchIndex; block: Block; transcript_id: string; pages: readonly IndexedPage[]; page_at: number }
+  | { index: SearchIndex; block: Block; entry: string };
+
+/** A transcript or an item of a library that has hits. */
+type Holder =
+  | { index: SearchIndex; transcript_id: string; pages: readonly IndexedPage[]; texts: TranscriptTexts }
   | { index: SearchIndex; block: Block; entry: string };
 
 /** The weight of each word, and how many words a text has: what scores follow from. */
@@ -61,9 +69,6 @@ export type Weights = { idf: readonly number[]; average: number };
 
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
-/** The bits of a match's count; its variant lies above them. */
-const COUNT_BITS = 12;
-const COUNT_MAX = 2 ** COUNT_BITS - 1;
 const KIND_OF_ENTRY: Readonly<Record<string, ItemKind>> = { c: 'conversation', m: 'memory', s: 'suggestion' };
 
 /** The kind and number that an item's entry stands for. */
@@ -71,27 +76,24 @@ export function itemOfEntry(entry: string): { kind: ItemKind; number: number } {
   return { kind: KIND_OF_ENTRY[entry.charAt(0)] as ItemKind, number: Number.parseInt(entry.slice(1), 16) };
 }
 
-function isTimeOf({ begins_at_ms }: Block, { from_ms, to_ms }: OtherTerm): boolean {
-  return (from_ms === undefined || begins_at_ms >= from_ms) && (to_ms === undefined || begins_at_ms <= to_ms);
-}
-
 const ITEMS_A_STEP = 100;
-const KEPT_COUNTS = 8;
-const KEPT_LENGTHS = 128;
+const KEPT_COUNTS = 3;
+const KEPT_LENGTHS = 64;
 
 function shareOf(cell: number, { length, word }: { length: number; word: number }, { idf, average }: Weights): number {
-  const count = cell & COUNT_MAX;
+  const count = countOfCell(cell);
   const norm = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / average);
-  const weight = (idf[word] as number) * (VARIANT_WEIGHTS[cell >>> COUNT_BITS] as number);
+  const weight = (idf[word] as number) * (VARIANT_WEIGHTS[variantOfCell(cell)] as number);
   return (weight * count * (SATURATION + 1)) / (count + norm);
 }
 
-/** Texts that a query hits, one number each. */
+/** Texts that a query hits, one number each. Those of a transcript follow each other in their order. */
 export class Hits {
   readonly #words: number;
-  readonly #places: HitPlace[] = [];
-  #place_of = new Uint32Array(64);
-  #text_of = new Uint16Array(64);
+  readonly #holders: Holder[] = [];
+  #holder_of = new Uint32Array(64);
+  #position_of = new Uint32Array(64);
+  #length_of = new Uint16Array(64);
   #cells: Uint16Array;
   /** By word, variant, count and length, under the weights that they were made with; 0 for what was not asked for. */
   #shares = new Float64Array(0);
@@ -103,32 +105,60 @@ export class Hits {
     this.#cells = new Uint16Array(64 * words);
   }
 
-  addPlace(place: HitPlace): void {
-    this.#places.push(place);
+  addHolder(holder: Holder): void {
+    this.#holders.push(holder);
   }
 
-  /** Of the place that was added last. `cells`: of each word, one of so many. */
-  add(text: number, cells: Uint16Array, at: number, stride: number): void {
-    if (this.count === this.#text_of.length) this.#grow();
-    this.#place_of[this.count] = this.#places.length - 1;
-    this.#text_of[this.count] = text;
+  /** Of the holder that was added last. `length`: words of the text. `cells`: from `at` on, one for each word. */
+  add({ position, length }: { position: number; length: number }, cells: Uint16Array, at: number): void {
+    if (this.count === this.#position_of.length) this.#grow();
+    this.#holder_of[this.count] = this.#holders.length - 1;
+    this.#position_of[this.count] = position;
+    this.#length_of[this.count] = length;
     const own = this.count * this.#words;
-    for (let word = 0; word < this.#words; word++) this.#cells[own + word] = cells[at + word * stride] as number;
+    for (let word = 0; word < this.#words; word++) this.#cells[own + word] = cells[at + word] as number;
     this.count += 1;
   }
 
   place(hit: number): HitPlace {
-    return this.#places[this.#place_of[hit] as number] as HitPlace;
+    const holder = this.#holder(hit);
+    if ('entry' in holder) return holder;
+    const { index, transcript_id, pages, texts } = holder;
+    const page_at = texts.pageOf(this.position(hit));
+    return { index, transcript_id, pages, page_at, block: (pages[page_at] as IndexedPage).block };
+  }
+
+  /** Whether it is a turn, and of that transcript where one is given. */
+  isTurn(hit: number, transcript_id?: string): boolean {
+    const holder = this.#holder(hit);
+    return !('entry' in holder) && (transcript_id === undefined || holder.transcript_id === transcript_id);
+  }
+
+  /** Among all texts of its transcript. */
+  position(hit: number): number {
+    return this.#position_of[hit] as number;
   }
 
   /** Which text of its block. */
   text(hit: number): number {
-    return this.#text_of[hit] as number;
+    const holder = this.#holder(hit);
+    if ('entry' in holder) return 0;
+    const position = this.position(hit);
+    return position - (holder.texts.firsts[holder.texts.pageOf(position)] as number);
   }
 
   started_ms(hit: number): number {
-    const { block } = this.place(hit);
-    return block.begins_at_ms + block.start_ms(this.text(hit));
+    const holder = this.#holder(hit);
+    if ('entry' in holder) return holder.block.begins_at_ms + holder.block.start_ms(0);
+    const { pages, texts } = holder;
+    const position = this.position(hit);
+    const page_at = texts.pageOf(position);
+    const { block } = pages[page_at] as IndexedPage;
+    return block.begins_at_ms + block.start_ms(position - (texts.firsts[page_at] as number));
+  }
+
+  #holder(hit: number): Holder {
+    return this.#holders[this.#holder_of[hit] as number] as Holder;
   }
 
   /** Whether a word stands in the text itself, in some form. */
@@ -147,14 +177,14 @@ export class Hits {
   share(hit: number, word: number, weights: Weights): number {
     const cell = this.#cells[hit * this.#words + word] as number;
     if (cell === 0) return 0;
-    const count = cell & COUNT_MAX;
-    const length = this.place(hit).block.length(this.text(hit));
+    const count = countOfCell(cell);
+    const length = this.#length_of[hit] as number;
     if (count >= KEPT_COUNTS || length >= KEPT_LENGTHS) return shareOf(cell, { length, word }, weights);
     if (this.#shares_of !== weights) {
       this.#shares = new Float64Array(this.#words * VARIANT_WEIGHTS.length * KEPT_COUNTS * KEPT_LENGTHS);
       this.#shares_of = weights;
     }
-    const row = (word * VARIANT_WEIGHTS.length + (cell >>> COUNT_BITS)) * KEPT_COUNTS + count;
+    const row = (word * VARIANT_WEIGHTS.length + variantOfCell(cell)) * KEPT_COUNTS + count;
     const at = row * KEPT_LENGTHS + length;
     const known = this.#shares[at] as number;
     if (known !== 0) return known;
@@ -164,30 +194,15 @@ export class Hits {
   }
 
   #grow(): void {
-    const size = this.#text_of.length * 2;
-    const [place_of, text_of] = [new Uint32Array(size), new Uint16Array(size)];
+    const size = this.#position_of.length * 2;
+    const [holders, positions, lengths] = [new Uint32Array(size), new Uint32Array(size), new Uint16Array(size)];
     const cells = new Uint16Array(size * this.#words);
-    place_of.set(this.#place_of);
-    text_of.set(this.#text_of);
+    holders.set(this.#holder_of);
+    positions.set(this.#position_of);
+    lengths.set(this.#length_of);
     cells.set(this.#cells);
-    [this.#place_of, this.#text_of, this.#cells] = [place_of, text_of, cells];
+    [this.#holder_of, this.#position_of, this.#length_of, this.#cells] = [holders, positions, lengths, cells];
   }
-}
-
-/**
- * Of words that stand in a large part of a block's texts: in how many. Most queries have one of those, and blocks never
- * change.
- */
-const common_words = new WeakMap<Block, Map<string, number>>();
-/** Common is what stands in more than one of so many texts. */
-const COMMON_PART = 8;
-/** Words of one block. */
-const COMMON_MAX = 64;
-
-function keepCommon(block: Block, key: string, count: number): void {
-  const known = common_words.get(block) ?? new Map<string, number>();
-  if (known.size === 0) common_words.set(block, known);
-  if (known.size < COMMON_MAX) known.set(key, count);
 }
 
 /** `found`: in how many texts each word stands, whether or not these are hits. */
@@ -238,17 +253,9 @@ class Evaluation {
   readonly #scope: SearchScope;
   readonly #wanted: Wanted;
   readonly #all: number;
-  /** Of each text of a transcript: which words stand there, and 1 where one does that must not. */
-  #marks = new Uint16Array(0);
-  #banned = new Uint8Array(0);
-  /** Of each word and text: how it stands there. */
-  #cells = new Uint16Array(0);
-  #is_used = false;
-  /** The number of cells between one word's and the next's. */
-  #cells_apart = 0;
-  /** Postings of one term. */
-  #places = new Uint16Array(0);
-  #counts = new Uint16Array(0);
+  readonly #reader = new PlaceReader();
+  /** Of each word, how it stands in one text. */
+  readonly #own: Uint16Array;
   /** In how many texts each word stands. */
   readonly #found: Uint32Array;
   #texts = 0;
@@ -259,6 +266,7 @@ class Evaluation {
     this.#scope = scope;
     this.#wanted = wanted;
     this.#all = 2 ** wanted.words.length - 1;
+    this.#own = new Uint16Array(wanted.words.length);
     this.#found = new Uint32Array(wanted.words.length);
     this.hits = new Hits(wanted.words.length);
   }
@@ -290,224 +298,200 @@ class Evaluation {
   }
 
   *#lookThrough(index: SearchIndex, transcript_id: string, pages: readonly IndexedPage[]): Generator<void> {
-    let texts = 0;
-    for (const { block } of pages) {
-      texts += block.texts;
-      this.#words += block.words;
-    }
-    this.#texts += texts;
-    this.#begin(texts);
-    const looked = this.#wanted.match === 'all' ? this.#pagesWithAll(pages, texts) : null;
-    let first = 0;
-    for (const { block } of looked === null ? pages : []) {
-      this.#fill(block, first, texts);
-      this.#hear(transcript_id, block, first, texts);
-      first += block.texts;
+    const texts = textsOf(pages);
+    this.#texts += texts.count;
+    this.#words += texts.words;
+    const { words, match, said_by } = this.#wanted;
+    const places: WordPlaces[] = [];
+    for (const [at, word] of words.entries()) {
+      const voices = said_by?.get(at);
+      const written = this.#reader.inPages(pages, word);
+      const found = voices === undefined ? written : withSaid(written, voices, { transcript_id, pages });
+      places.push(found);
+      this.#found[at] = (this.#found[at] as number) + found.texts.length;
       yield;
     }
+    const to = new TranscriptHits({ index, transcript_id, pages, texts }, this.#wanted, this.#reader, this.hits);
+    const [first = null] = places;
+    if (first === null) to.offerTexts(texts.count);
+    else if (places.length === 1) to.offerPlaces(first);
+    else if (match === 'any') to.offerAny(places);
+    else to.offerAll(places);
     yield;
-    first = 0;
-    for (const [page_at, { block }] of pages.entries()) {
-      if (looked === null || looked[page_at] === 1) {
-        const place: HitPlace = { index, block, transcript_id, pages, page_at };
-        let is_known = false;
-        for (let text = 0, at = first; text < block.texts; text++, at++) {
-          if (!this.#isHit(at, texts) || !this.#isInTime(block, text)) continue;
-          if (!is_known) this.hits.addPlace(place);
-          is_known = true;
-          this.hits.add(text, this.#cells, at, texts);
-        }
-      }
-      first += block.texts;
-    }
-  }
-
-  /**
-   * Pages that may have a text with all words in or beside it: 1 for those. What stands in them, and at the borders of the
-   * pages beside them, is noted; of others only in how many texts each word stands, which is kept for words that stand in
-   * many.
-   */
-  #pagesWithAll(pages: readonly IndexedPage[], texts: number): Uint8Array {
-    const { words } = this.#wanted;
-    const there = new Uint16Array(pages.length);
-    const noted = new Uint16Array(pages.length);
-    let first = 0;
-    for (const [at, { block }] of pages.entries()) {
-      const known = common_words.get(block);
-      for (let word = 0; word < words.length; word++) {
-        const { key } = words[word] as QueryWord;
-        let count = known?.get(key);
-        if (count === undefined) {
-          const before = this.#found[word] as number;
-          this.#fillWord(block, word, first, texts);
-          noted[at] = (noted[at] as number) | (1 << word);
-          count = (this.#found[word] as number) - before;
-          if (count * COMMON_PART > block.texts) keepCommon(block, key, count);
-        } else this.#found[word] = (this.#found[word] as number) + count;
-        if (count > 0) there[at] = (there[at] as number) | (1 << word);
-      }
-      first += block.texts;
-    }
-    const looked = new Uint8Array(pages.length);
-    const needed = new Uint8Array(pages.length);
-    for (let at = 0; at < pages.length; at++) {
-      const own = there[at] as number;
-      if (own === 0 || (own | (there[at - 1] ?? 0) | (there[at + 1] ?? 0)) !== this.#all) continue;
-      looked[at] = 1;
-      needed.fill(1, Math.max(0, at - 1), at + 2);
-    }
-    first = 0;
-    for (const [at, { block }] of pages.entries()) {
-      if (needed[at] === 1) {
-        for (let word = 0; word < words.length; word++) {
-          if ((noted[at] as number) & (1 << word)) continue;
-          // It was counted before.
-          const before = this.#found[word] as number;
-          this.#fillWord(block, word, first, texts);
-          this.#found[word] = before;
-        }
-        this.#ban(block, first);
-      }
-      first += block.texts;
-    }
-    return looked;
   }
 
   #lookAt(index: SearchIndex, entry: string, block: Block): void {
     this.#texts += 1;
     this.#words += block.words;
-    this.#begin(1);
-    this.#fill(block, 0, 1);
-    // What it says outright counts for more.
-    for (const [word, terms] of this.#wanted.about ?? [])
-      for (const term of terms) if (this.#cells[word] === 0) this.#put(block, term, BY_SOUND, word, word);
-    if (!this.#isHit(0, 1) || !this.#isInTime(block, 0)) return;
-    this.hits.addPlace({ index, block, entry });
-    this.hits.add(0, this.#cells, 0, 1);
-  }
-
-  #begin(texts: number): void {
-    const { words } = this.#wanted;
-    if (this.#marks.length < texts) {
-      this.#marks = new Uint16Array(texts);
-      this.#banned = new Uint8Array(texts);
-      this.#cells = new Uint16Array(texts * words.length);
-    } else if (this.#is_used) {
-      this.#marks.fill(0, 0, texts);
-      this.#banned.fill(0, 0, texts);
-      this.#cells.fill(0, 0, texts * words.length);
+    const { words, match, about, excluded } = this.#wanted;
+    let there = 0;
+    for (const [at, word] of words.entries()) {
+      const cell = this.#reader.inItem(block, word, about?.get(at));
+      this.#own[at] = cell;
+      if (cell === 0) continue;
+      there |= 1 << at;
+      this.#found[at] = (this.#found[at] as number) + 1;
     }
-    this.#is_used = true;
-    this.#cells_apart = texts;
+    if (words.length > 0 && there === 0) return;
+    if (match === 'all' && there !== this.#all) return;
+    if (!hasExact(this.#wanted, this.#own, 0) || !isInTime(this.#wanted, block, 0)) return;
+    if (excluded.length > 0 && this.#reader.havingAny(block, excluded)[0] === 1) return;
+    this.hits.addHolder({ index, block, entry });
+    this.hits.add({ position: 0, length: block.length(0) }, this.#own, 0);
+  }
+}
+
+/** Offers texts of a transcript as hits, in their order. Those that pass the conditions on a text itself become some. */
+class TranscriptHits {
+  readonly #of: Extract<Holder, { texts: TranscriptTexts }>;
+  readonly #wanted: Wanted;
+  readonly #reader: PlaceReader;
+  readonly #hits: Hits;
+  /** Of each word, how it stands in the text that is offered. */
+  readonly #own: Uint16Array;
+  readonly #is_bound: boolean;
+  #has_hits = false;
+  /** Of the page at that place, in which texts a word stands that must not. */
+  #excluded: { page_at: number; texts: Uint8Array } | null = null;
+
+  constructor(of: Extract<Holder, { texts: TranscriptTexts }>, wanted: Wanted, reader: PlaceReader, hits: Hits) {
+    this.#of = of;
+    this.#wanted = wanted;
+    this.#reader = reader;
+    this.#hits = hits;
+    this.#own = new Uint16Array(wanted.words.length);
+    this.#is_bound = wanted.excluded.length > 0 || !isAtAnyTime(wanted);
   }
 
-  /** Notes how the words stand in a block's texts, of which the first has that place. */
-  #fill(block: Block, first: number, texts: number): void {
-    for (let word = 0; word < this.#wanted.words.length; word++) this.#fillWord(block, word, first, texts);
-    this.#ban(block, first);
+  offerTexts(count: number): void {
+    for (let position = 0; position < count; position++) this.#offer(position, 0, this.#own, 0);
   }
 
-  #fillWord(block: Block, word: number, first: number, texts: number): void {
-    this.#makeRoom(block);
-    const wanted = this.#wanted.words[word] as QueryWord;
-    const at = word * texts + first;
-    // The better ways come later.
-    if (wanted.beginning !== 0) this.#put(block, wanted.beginning, BY_SOUND, word, at);
-    for (const sound of wanted.sounds) this.#put(block, sound, BY_SOUND, word, at);
-    for (const other of wanted.others)
-      if (isTimeOf(block, other)) this.#put(block, other.term, other.variant, word, at);
-    if (wanted.pairs.length > 0) this.#putWhole(block, wanted.pairs, word, at);
-    for (const stemmer of block.stemmers) {
-      const { inflected, plain } = wanted.stems(stemmer);
-      const only = block.stemmers.length > 1 ? stemmer : null;
-      this.#put(block, inflected, BY_STEM, word, at, only);
-      if (plain !== 0) this.#put(block, plain, BY_STEM, word, at, only);
-    }
-    this.#put(block, wanted.term, AS_IT_IS, word, at);
+  offerPlaces({ texts, cells, lengths }: WordPlaces): void {
+    for (let at = 0; at < texts.length; at++) this.#offer(texts[at] as number, lengths[at] as number, cells, at);
   }
 
-  #ban(block: Block, first: number): void {
-    this.#makeRoom(block);
-    for (const term of this.#wanted.excluded) {
-      const found = block.readPostings(term, this.#places, this.#counts);
-      for (let at = 0; at < found; at++) this.#banned[first + (this.#places[at] as number)] = 1;
-    }
-  }
-
-  #makeRoom({ texts }: Block): void {
-    if (this.#places.length >= texts) return;
-    this.#places = new Uint16Array(texts);
-    this.#counts = new Uint16Array(texts);
-  }
-
-  /** Of the block's texts the first word has its cell at `at`; `only`: texts of that stemmer. */
-  #put(block: Block, term: number, variant: number, word: number, at: number, only: Stemmer | null = null): void {
-    const found = block.readPostings(term, this.#places, this.#counts);
-    for (let one = 0; one < found; one++) {
-      const text = this.#places[one] as number;
-      if (only === null || block.stemmer(text) === only)
-        this.#note(at + text, this.#counts[one] as number, word, variant, at + text - this.#cells_apart * word);
-    }
-  }
-
-  /** Notes texts that have all parts of a word. Whether these stand together, whoever reads the texts sees. */
-  #putWhole(block: Block, parts: readonly number[], word: number, at: number): void {
-    const having = new Uint16Array(block.texts);
-    for (const part of parts) {
-      const found = block.readPostings(part, this.#places, this.#counts);
-      for (let one = 0; one < found; one++) {
-        const text = this.#places[one] as number;
-        having[text] = (having[text] as number) + 1;
+  /** Offers texts with any of the words. */
+  offerAny(places: readonly WordPlaces[]): void {
+    const [words, { count }] = [places.length, this.#of.texts];
+    const cells = new Uint16Array(count * words);
+    /** One more than each text's length, 0 for texts without a word. */
+    const having = new Uint16Array(count);
+    for (const [word, { texts, cells: own, lengths }] of places.entries())
+      for (let at = 0; at < texts.length; at++) {
+        const position = texts[at] as number;
+        having[position] = (lengths[at] as number) + 1;
+        cells[position * words + word] = own[at] as number;
       }
-    }
-    for (const [text, count] of having.entries())
-      if (count === parts.length) this.#note(at + text, 1, word, BY_STEM, at + text - this.#cells_apart * word);
+    for (let position = 0; position < count; position++)
+      if (having[position] !== 0) this.#offer(position, (having[position] as number) - 1, cells, position * words);
   }
 
-  #note(cell: number, count: number, word: number, variant: number, text: number): void {
-    const before = this.#cells[cell] as number;
-    if (before >>> COUNT_BITS > variant) return;
-    if (before === 0) {
-      this.#found[word] = (this.#found[word] as number) + 1;
-      this.#marks[text] = (this.#marks[text] as number) | (1 << word);
-    }
-    const known = before >>> COUNT_BITS === variant ? before & COUNT_MAX : 0;
-    this.#cells[cell] = (variant << COUNT_BITS) | Math.min(COUNT_MAX, known + count);
-  }
-
-  /** Counts a contact's turns as matches of the word that names the contact. */
-  #hear(transcript_id: string, block: Block, first: number, texts: number): void {
-    for (const [word, { contact_ids, speakers }] of this.#wanted.said_by ?? []) {
-      const own = speakers.get(transcript_id);
-      if (own === undefined && block.contacts.size === 0) continue;
-      for (let text = 0; text < block.texts; text++) {
-        const named = block.contacts.get(text);
-        const is_theirs =
-          named === undefined ? own?.has(block.speaker(text)) : named !== null && contact_ids.has(named);
-        if (is_theirs !== true) continue;
-        const cell = word * texts + first + text;
-        if ((this.#cells[cell] as number) >>> COUNT_BITS !== AS_IT_IS)
-          this.#note(cell, 1, word, AS_IT_IS, first + text);
+  /** Offers texts with a word, of which all others stand there or in the text before or after: near the rarest word's. */
+  offerAll(places: readonly WordPlaces[]): void {
+    const { count } = this.#of.texts;
+    const rarest = places.reduce((one, other) => (other.texts.length < one.texts.length ? other : one));
+    const passed = new Uint32Array(places.length);
+    let next = 0;
+    for (const near of rarest.texts)
+      for (let position = Math.max(next, near - 1); position <= near + 1 && position < count; position++) {
+        next = position + 1;
+        const length = this.#gather(places, passed, position);
+        if (length !== null) this.#offer(position, length, this.#own, 0);
       }
+  }
+
+  /**
+   * How many words a text has that has one of those looked for, and with the texts beside it all; else null. What it has
+   * itself is in `#own` then. `passed`: places before those that are still to come.
+   */
+  #gather(places: readonly WordPlaces[], passed: Uint32Array, position: number): number | null {
+    let length: number | null = null;
+    for (let word = 0; word < places.length; word++) {
+      const { texts, cells, lengths } = places[word] as WordPlaces;
+      let at = firstFrom(texts, position - 1, passed[word] as number);
+      passed[word] = at;
+      if (at === texts.length || (texts[at] as number) > position + 1) return null;
+      if ((texts[at] as number) < position) at += 1;
+      const is_own = texts[at] === position;
+      this.#own[word] = is_own ? (cells[at] as number) : 0;
+      if (is_own) length = lengths[at] as number;
     }
+    return length;
   }
 
-  #isHit(at: number, texts: number): boolean {
-    const marks = this.#marks;
-    const own = marks[at] as number;
-    const { words, match, exact } = this.#wanted;
-    if ((own === 0 && words.length > 0) || this.#banned[at] === 1) return false;
-    if (match === 'any') return true;
-    const before = at > 0 ? (marks[at - 1] as number) : 0;
-    const after = at + 1 < texts ? (marks[at + 1] as number) : 0;
-    if ((own | before | after) !== this.#all) return false;
-    return exact.every((word) => (this.#cells[word * texts + at] as number) >>> COUNT_BITS === AS_IT_IS);
+  #offer(position: number, length: number, cells: Uint16Array, at: number): void {
+    if (!hasExact(this.#wanted, cells, at) || (this.#is_bound && !this.#isAllowed(position))) return;
+    if (!this.#has_hits) this.#hits.addHolder(this.#of);
+    this.#has_hits = true;
+    this.#hits.add({ position, length }, cells, at);
   }
 
-  #isInTime(block: Block, text: number): boolean {
-    const { from_ms, to_ms } = this.#wanted;
-    if (from_ms === Number.NEGATIVE_INFINITY && to_ms === Number.POSITIVE_INFINITY) return true;
-    const started_ms = block.begins_at_ms + block.start_ms(text);
-    return started_ms >= from_ms && started_ms <= to_ms;
+  /** Whether a text is of the time, and without words that must not stand there. */
+  #isAllowed(position: number): boolean {
+    const { pages, texts } = this.#of;
+    const page_at = texts.pageOf(position);
+    const { block } = pages[page_at] as IndexedPage;
+    const text = position - (texts.firsts[page_at] as number);
+    if (!isInTime(this.#wanted, block, text)) return false;
+    if (this.#wanted.excluded.length === 0) return true;
+    if (this.#excluded?.page_at !== page_at)
+      this.#excluded = { page_at, texts: this.#reader.havingAny(block, this.#wanted.excluded) };
+    return this.#excluded.texts[text] === 0;
   }
+}
+
+function hasExact({ exact, match }: Wanted, cells: Uint16Array, at: number): boolean {
+  return match === 'any' || exact.every((word) => variantOfCell(cells[at + word] as number) === AS_IT_IS);
+}
+
+function isAtAnyTime({ from_ms, to_ms }: Wanted): boolean {
+  return from_ms === Number.NEGATIVE_INFINITY && to_ms === Number.POSITIVE_INFINITY;
+}
+
+function isInTime({ from_ms, to_ms }: Wanted, block: Block, text: number): boolean {
+  const started_ms = block.begins_at_ms + block.start_ms(text);
+  return started_ms >= from_ms && started_ms <= to_ms;
+}
+
+/** The first place from `from` on of a text that is not before `text`. */
+function firstFrom(texts: Uint32Array, text: number, from: number): number {
+  let low = from;
+  let high = from;
+  for (let step = 1; high < texts.length && (texts[high] as number) < text; step *= 2) {
+    low = high + 1;
+    high += step;
+  }
+  high = Math.min(high, texts.length);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((texts[middle] as number) < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The same places with turns of those voices, as if the word stood there. */
+function withSaid(
+  { texts, cells, lengths }: WordPlaces,
+  { contact_ids, speakers }: Voices,
+  { transcript_id, pages }: { transcript_id: string; pages: readonly IndexedPage[] },
+): WordPlaces {
+  const own = speakers.get(transcript_id);
+  const all = new Map<number, WordPlace>();
+  let first = 0;
+  for (const { block } of pages) {
+    for (let at = 0; at < block.texts && (own !== undefined || block.contacts.size > 0); at++) {
+      const named = block.contacts.get(at);
+      const is_theirs = named === undefined ? own?.has(block.speaker(at)) : named !== null && contact_ids.has(named);
+      const text = first + at;
+      if (is_theirs === true) all.set(text, { text, cell: ONCE_AS_IT_IS, length: block.length(at) });
+    }
+    first += block.texts;
+  }
+  for (const [at, text] of texts.entries()) {
+    const [cell, length] = [cells[at] as number, lengths[at] as number];
+    if (!all.has(text) || variantOfCell(cell) === AS_IT_IS) all.set(text, { text, cell, length });
+  }
+  return placesOf([...all.values()].sort((one, other) => one.text - other.text));
 }

@@ -2,9 +2,10 @@ import { ANSWER_MARKS, type AnswerMark } from '../../domain/search/answer_marks.
 import type { Block } from '../../domain/search/block.js';
 import { answerTerm } from '../../domain/search/words.js';
 import type { HitPlace, Hits, Weights } from './evaluate.js';
-import { type Passage, positionOf } from './passages.js';
+import type { Passage } from './passages.js';
 import type { RecallQuestion } from './recall_question.js';
 import type { IndexedPage } from './search_index.js';
+import { textsOf } from './word_places.js';
 
 /**
  * Ranks the turns around the best hits: by the words that stand in them and near them, by signs of the kind of answer that
@@ -94,13 +95,13 @@ type ScoredTurn = {
 
 function regionsOf(hits: Hits, best: readonly number[]): Region[] {
   const by_transcript = new Map<string, Region[]>();
-  const placed = best.map((hit) => ({ hit, at: positionOf(hits, hit) }));
+  const placed = best.map((hit) => ({ hit, at: hits.position(hit) }));
   placed.sort((a, b) => a.at - b.at);
   for (const { hit, at } of placed) {
     const { transcript_id, pages } = hits.place(hit) as TurnHitPlace;
     const regions = by_transcript.get(transcript_id) ?? [];
     by_transcript.set(transcript_id, regions);
-    const turns = pages.reduce((sum, { block }) => sum + block.texts, 0);
+    const turns = textsOf(pages).count;
     const from = Math.max(0, at - AFTER.length + 1);
     const to = Math.min(turns - 1, at + BEFORE.length - 1);
     const last = regions.at(-1);
@@ -118,9 +119,8 @@ function regionsOf(hits: Hits, best: readonly number[]): Region[] {
 function addBeside(hits: Hits, hit: number, at: number, region: Region): void {
   for (const step of [-1, 1])
     for (let other = hit + step; other >= 0 && other < hits.count; other += step) {
-      const place = hits.place(other);
-      if (!('transcript_id' in place) || place.transcript_id !== region.transcript_id) break;
-      const position = positionOf(hits, other);
+      if (!hits.isTurn(other, region.transcript_id)) break;
+      const position = hits.position(other);
       if (Math.abs(position - at) >= BEFORE.length || region.hits.has(position)) break;
       region.hits.set(position, other);
     }

@@ -43,20 +43,12 @@ export function turnAt(transcript_id: string, pages: readonly IndexedPage[], pos
   return null;
 }
 
-/** Where the turn of a hit stands among all of its transcript. */
-export function positionOf(hits: Hits, hit: number): number {
-  const { pages, page_at } = hits.place(hit) as TurnHitPlace;
-  let before = 0;
-  for (let at = 0; at < page_at; at++) before += pages[at]?.block.texts ?? 0;
-  return before + hits.text(hit);
-}
-
 /** Passages of hits of turns, which come the newest first: those that follow each other are one. */
 export function passagesOf(hits: Hits, ranked: readonly number[]): Passage[] {
   const by_transcript = new Map<string, Passage[]>();
   for (const hit of ranked) {
     const { transcript_id, pages } = hits.place(hit) as TurnHitPlace;
-    const at = positionOf(hits, hit);
+    const at = hits.position(hit);
     const started_ms = hits.started_ms(hit);
     let passage: Passage = { transcript_id, pages, first: at, last: at, supports: [at], started_ms };
     const apart: Passage[] = [];

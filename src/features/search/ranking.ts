@@ -18,14 +18,16 @@ export function idOfHit(hits: Hits, hit: number): string {
   return turnId(transcript_id, { page: pages[page_at]?.page ?? 0, serial: block.serial(hits.text(hit)) });
 }
 
+/** So many are ranked at once: more than most pages look at. */
+const RANKED_AT_ONCE = 64;
+
 export class Ranking {
   readonly #hits: Hits;
   readonly #by_score: boolean;
   readonly #scores: Float64Array;
-  readonly #started: Float64Array;
-  /** A heap of what is left, the first on top. */
-  readonly #left: Uint32Array;
-  #size = 0;
+  /** The first that are left, the first last. */
+  #ranked: number[];
+  #left = 0;
 
   /** Of hits that come after that rank, where one is given. */
   constructor(
@@ -35,18 +37,12 @@ export class Ranking {
     this.#hits = hits;
     this.#by_score = sort === 'relevance';
     this.#scores = new Float64Array(hits.count);
-    this.#started = new Float64Array(hits.count);
-    this.#left = new Uint32Array(hits.count);
-    for (let hit = 0; hit < hits.count; hit++) {
-      this.#scores[hit] = scoreOf(hit);
-      this.#started[hit] = hits.started_ms(hit);
-      if (after === null || this.#isBehind(hit, after)) this.#left[this.#size++] = hit;
-    }
-    for (let at = (this.#size >>> 1) - 1; at >= 0; at--) this.#sink(at);
+    for (let hit = 0; hit < hits.count; hit++) this.#scores[hit] = scoreOf(hit);
+    this.#ranked = this.#firstBehind(after);
   }
 
   get left(): number {
-    return this.#size;
+    return this.#left;
   }
 
   /** The first of those that are left, which are no longer among them then. */
@@ -58,11 +54,10 @@ export class Ranking {
 
   /** Null where none is left. */
   next(): number | null {
-    if (this.#size === 0) return null;
-    const first = this.#left[0] as number;
-    this.#size -= 1;
-    this.#left[0] = this.#left[this.#size] as number;
-    this.#sink(0);
+    const first = this.#ranked.pop();
+    if (first === undefined) return null;
+    this.#left -= 1;
+    if (this.#ranked.length === 0 && this.#left > 0) this.#ranked = this.#firstBehind(this.rank(first));
     return first;
   }
 
@@ -71,12 +66,27 @@ export class Ranking {
   }
 
   rank(hit: number): Rank {
-    return { score: this.score(hit), started_ms: this.#started[hit] as number, id: idOfHit(this.#hits, hit) };
+    return { score: this.score(hit), started_ms: this.#hits.started_ms(hit), id: idOfHit(this.#hits, hit) };
+  }
+
+  /** Counts hits behind a rank, and gives the first of them, the first last. */
+  #firstBehind(after: Rank | null): number[] {
+    this.#left = 0;
+    /** A heap, the last on top. */
+    const first: number[] = [];
+    for (let hit = 0; hit < this.#hits.count; hit++) {
+      if (after !== null && !this.#isBehind(hit, after)) continue;
+      this.#left += 1;
+      if (first.length < RANKED_AT_ONCE) this.#rise(first, hit);
+      else if (this.#isFirst(hit, first[0] as number)) this.#replaceLast(first, hit);
+    }
+    return first.sort((one, other) => (this.#isFirst(one, other) ? 1 : -1));
   }
 
   #isBehind(hit: number, { score, started_ms, id }: Rank): boolean {
-    const [own, began] = [this.#scores[hit] as number, this.#started[hit] as number];
+    const own = this.#scores[hit] as number;
     if (this.#by_score && own !== score) return own < score;
+    const began = this.#hits.started_ms(hit);
     if (began !== started_ms) return began < started_ms;
     return idOfHit(this.#hits, hit) > id;
   }
@@ -84,20 +94,31 @@ export class Ranking {
   #isFirst(one: number, other: number): boolean {
     const [score, than] = [this.#scores[one] as number, this.#scores[other] as number];
     if (this.#by_score && score !== than) return score > than;
-    const [began, other_began] = [this.#started[one] as number, this.#started[other] as number];
+    const [began, other_began] = [this.#hits.started_ms(one), this.#hits.started_ms(other)];
     if (began !== other_began) return began > other_began;
     return idOfHit(this.#hits, one) < idOfHit(this.#hits, other);
   }
 
-  #sink(from: number): void {
-    const left = this.#left;
-    for (let at = from; ; ) {
-      let best = at;
-      for (let child = 2 * at + 1; child <= 2 * at + 2 && child < this.#size; child++)
-        if (this.#isFirst(left[child] as number, left[best] as number)) best = child;
-      if (best === at) return;
-      [left[at], left[best]] = [left[best] as number, left[at] as number];
-      at = best;
+  #rise(heap: number[], hit: number): void {
+    let at = heap.length;
+    heap.push(hit);
+    while (at > 0) {
+      const parent = (at - 1) >>> 1;
+      if (!this.#isFirst(heap[parent] as number, hit)) break;
+      heap[at] = heap[parent] as number;
+      at = parent;
     }
+    heap[at] = hit;
+  }
+
+  #replaceLast(heap: number[], hit: number): void {
+    let at = 0;
+    for (let child = 1; child < heap.length; child = 2 * at + 1) {
+      if (child + 1 < heap.length && this.#isFirst(heap[child] as number, heap[child + 1] as number)) child += 1;
+      if (!this.#isFirst(hit, heap[child] as number)) break;
+      heap[at] = heap[child] as number;
+      at = child;
+    }
+    heap[at] = hit;
   }
 }

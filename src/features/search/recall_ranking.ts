@@ -52,7 +52,7 @@ export async function bestOf(who: Principal, recalled: Recalled, slices: Slices)
       }
     : { scoreOf: (hit) => hits.started_ms(hit), factorOf: () => 1, factor_max: 1 };
   const best = await bestHits(hits, sort, slices);
-  const of_turns = best.filter((hit) => !('entry' in hits.place(hit)));
+  const of_turns = best.filter((hit) => hits.isTurn(hit));
   const limit = LIMITS.recall_passages_max;
   const said_by = new Set(named.said_by.keys());
   const passages = has_words
@@ -62,7 +62,7 @@ export async function bestOf(who: Principal, recalled: Recalled, slices: Slices)
     const { started_ms } = passage;
     return { passage, started_ms, score: score * atOf(started_ms) };
   });
-  for (const hit of best.filter((one) => 'entry' in hits.place(one))) {
+  for (const hit of best.filter((one) => !hits.isTurn(one))) {
     const factor = await ownFactor(who, recalled, hit);
     candidates.push({ hit, started_ms: hits.started_ms(hit), score: scoreOf(hit) * factor });
   }

@@ -149,7 +149,7 @@ class ShownHits {
   }
 
   view(hit: number, score: number): Promise<SearchHit | null> {
-    return 'entry' in this.#hits.place(hit) ? this.#item(hit, score) : this.#turn(hit, score);
+    return this.#hits.isTurn(hit) ? this.#turn(hit, score) : this.#item(hit, score);
   }
 
   async #turn(hit: number, score: number): Promise<SearchHit | null> {
@@ -207,7 +207,8 @@ class ShownHits {
   /** Checks a text: its snippet, and the words that it lacks; null where it is no hit whatever stands beside it. */
   #check({ text, language }: Text): { snippet: Snippet; missing: QueryWord[] } | null {
     const { phrases, excluded } = this.#parsed;
-    const said = wordsIn(text).map(({ word }) => word);
+    const is_bound = phrases.length > 0 || excluded.length > 0;
+    const said = is_bound ? wordsIn(text).map(({ word }) => word) : [];
     if (excluded.some((run) => standsIn(said, run)) || !phrases.every((run) => standsIn(said, run))) return null;
     const matches = matchesIn(this.#words, text, stemmerOf(language));
     const there = matches.reduce((all, { words }) => all | words, 0);
