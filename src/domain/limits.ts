@@ -229,7 +229,7 @@ export const LIMITS = {
   items_made_searchable_max: 128, // the same of items
   slice_ms: 5, // ours: of long work, until it lets the event loop go on
   search_memory_bytes: 256 * 1024 * 1024, // docs/choices.md, "Search and recall": of what search keeps of libraries in one process
-  search_places_bytes: 16 * 1024 * 1024, // ours: of where searched words stand in transcripts, kept in one process
+  search_places_bytes: 64 * 1024 * 1024, // ours: of where searched words stand in transcripts, kept in one process
   search_terms_kept_max: 100_000, // ours: words of a language of which is kept how they are looked up
   search_texts_kept_max: 20_000, // ours: texts of which is kept how they are looked up, twice so many
   search_query_chars_max: 256, // docs/choices.md, "Search and recall"
