@@ -3,7 +3,7 @@ import { clockText } from '../parts/time.js';
 import { BASE } from '../router.js';
 
 const SHOWN = 2;
-const GONE = { expired: 'What was said is not kept any longer.', deleted: 'What was said was deleted.' };
+const GONE = { expired: 'What was said is no longer kept.', deleted: 'What was said was deleted.' };
 
 /** Where something was said, by whom, and the sentences around. What only says `text` again is not quoted. */
 export function EvidenceList({ evidence, text }: { evidence: readonly Evidence[]; text: string }) {

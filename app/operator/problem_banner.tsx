@@ -36,7 +36,7 @@ export function ProblemBanner({ polls }: { polls: boolean }) {
 function Problems({ health_problems, watched_since }: Pick<Overview, 'health_problems' | 'watched_since'>) {
   if (health_problems.length === 0) {
     return (
-      <p class="notice">Nothing is known to be wrong. What devices do is known since {dateTime(watched_since)}.</p>
+      <p class="notice">Nothing is known to be wrong. Device activity is known since {dateTime(watched_since)}.</p>
     );
   }
   return (

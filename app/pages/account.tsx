@@ -72,14 +72,14 @@ function SignOut() {
     const text = (
       <div class="spaced">
         <p>Our own apps and this browser ask for a code again.</p>
-        <p>Connected apps and personal access tokens end as well, and so does an export that is being made.</p>
+        <p>Connected apps and personal access tokens stop working as well, and an export in progress is stopped.</p>
       </div>
     );
     const question = { title: 'Sign out everywhere?', action: 'Sign out everywhere', grave: true, text };
     if (await confirm(question)) await everywhere.run();
   };
   return (
-    <Section title="Sign out" lead="Of this browser, or everywhere you are signed in.">
+    <Section title="Sign out" lead="In this browser, or everywhere you are signed in.">
       <div class="actions">
         <Button onClick={() => void signOut()}>Sign out here</Button>
         <Button kind="danger" busy={everywhere.busy} onClick={() => void end()}>

@@ -5,7 +5,7 @@ import { Apps } from './connections/apps.js';
 /** Who may act for the account: apps of others, and our own where they are signed in. */
 export function Connections() {
   return (
-    <Page title="Connections" lead="Who may act for you, and where you are signed in.">
+    <Page title="Connections" lead="Apps that can act for you, and where you are signed in.">
       <SettingsTabs />
       <Apps />
     </Page>

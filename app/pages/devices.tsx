@@ -30,7 +30,7 @@ export function Devices() {
     </Button>
   );
   return (
-    <Page title="Devices" lead="What records for you." actions={add}>
+    <Page title="Devices" lead="Devices that record for you." actions={add}>
       <List of={devices} empty={<Nothing />} label="Devices">
         {(device) => <Row key={device.id} device={device} rename={() => setNaming(device)} removed={devices.reload} />}
       </List>
@@ -63,7 +63,7 @@ function Row({ device, rename, removed }: { device: NamedDevice; rename: () => v
         <p class="row-facts">
           <span>
             {last_seen_at === null ? (
-              'Has not called yet'
+              'Not seen yet'
             ) : (
               <>
                 Seen <Ago at={last_seen_at} />
@@ -96,7 +96,7 @@ function Consequences({ kind }: { kind: NamedDevice['kind'] }) {
   return (
     <ul class="points">
       <li>It stops recording for you at once{kind === 'shared' && ', and its session ends'}.</li>
-      <li>What it has sent stays. What it has not sent yet is lost to you.</li>
+      <li>What it has sent stays. What it has not sent yet is lost.</li>
       <li>It can be added again with a new code.</li>
     </ul>
   );
@@ -105,7 +105,7 @@ function Consequences({ kind }: { kind: NamedDevice['kind'] }) {
 function Nothing() {
   return (
     <EmptyState icon="microphone" title="No device records for you yet">
-      <p>Press “Add a device”, and give it the code that appears.</p>
+      <p>Press “Add a device”, then enter the code on the device.</p>
     </EmptyState>
   );
 }
@@ -114,10 +114,10 @@ function Needs() {
   return (
     <Section title="What a device needs">
       <ul class="points">
-        <li>A certificate of this server, which staff give it. Recorders that come set up have one.</li>
-        <li>A way to take the code: a keyboard, a camera, or an app that passes it on.</li>
+        <li>A certificate from this server, which its operator issues. Recorders that come set up have one.</li>
+        <li>A way to enter the code: a keyboard, a camera, or an app that passes it on.</li>
         <li>
-          Whoever builds one reads the <a href="/guides/devices">device guide</a>.
+          To build one, read the <a href="/guides/devices">device guide</a>.
         </li>
       </ul>
     </Section>

@@ -41,7 +41,7 @@ function Conversations() {
       label="Conversations"
       empty={
         <EmptyState title="No conversations yet">
-          <p>A while after people have stopped talking, what they said becomes a conversation.</p>
+          <p>Some minutes after people stop talking, what they said appears here as a conversation.</p>
         </EmptyState>
       }
     >
@@ -58,8 +58,8 @@ function Memories() {
       of={memories}
       label="Memories"
       empty={
-        <EmptyState title="Nothing is remembered yet">
-          <p>What is worth knowing later is kept here, where a language model looks into conversations.</p>
+        <EmptyState title="No memories yet">
+          <p>With a language model set up, what is worth remembering from conversations is kept here.</p>
         </EmptyState>
       }
     >

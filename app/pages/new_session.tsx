@@ -29,7 +29,7 @@ export function NewSession() {
     <Page
       title="New session"
       back={BACK}
-      lead="A shared recorder records for you, until you end it or its time is over."
+      lead="A shared recorder records for you until you end the session or its time runs out."
     >
       <div class="panel">
         <Form
@@ -43,7 +43,7 @@ export function NewSession() {
             value={hours}
             onValue={setHours}
             options={LENGTHS}
-            hint="You can extend it, and end it sooner."
+            hint="You can extend it or end it sooner."
             error={faultOf(opening.error, 'expires_at')}
           />
           {shared.length > 0 && (
@@ -71,7 +71,7 @@ function Opened({ hosted }: { hosted: Hosted }) {
         <Section title="For the recorder" lead="Scan this with the shared recorder, or type the code there.">
           <div class="panel">
             <PairingCode of={hosted} label="QR code of the recorder" over={() => setWaits(false)} />
-            <p class="hint">Both are for one recorder, and are shown this once.</p>
+            <p class="hint">Both are for one recorder, and are shown only once.</p>
           </div>
         </Section>
       )}

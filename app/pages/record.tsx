@@ -49,11 +49,7 @@ export function Record() {
     if (now.is === 'recording') document.querySelector<HTMLElement>('.record .primary')?.focus();
   }, [now.is]);
   return (
-    <Page
-      title="Record"
-      back={BACK}
-      lead={<p>What this browser’s microphone hears becomes a recording of yours, and text beside it.</p>}
-    >
+    <Page title="Record" back={BACK} lead={<p>Record with this browser’s microphone. The text appears beside it.</p>}>
       <div class="record panel">
         {now.is === 'off' && (
           <>
@@ -63,7 +59,7 @@ export function Record() {
               Start recording
             </Button>
             {start.error === null ? (
-              <p class="hint">The browser asks for the microphone first. Tell whoever is in the room.</p>
+              <p class="hint">The browser asks for the microphone first. Tell everyone in the room.</p>
             ) : (
               <p class="notice problem" role="alert">
                 {start.error.message}
@@ -137,7 +133,7 @@ function Sending({ recording: { uploads, stream_id } }: { recording: Recording }
       </p>
       {uploads.problem.value !== null && (
         <p class="notice caution" role="alert">
-          {uploads.problem.value} {uploads.failed.value ? '' : 'It is tried again, and kept here until then.'}
+          {uploads.problem.value} {uploads.failed.value ? '' : 'Trying again; it is kept here until then.'}
         </p>
       )}
       {uploads.problem.value !== null && (recorder.value.is === 'ending' || uploads.failed.value) && (

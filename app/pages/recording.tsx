@@ -212,7 +212,7 @@ function LiveBadge({ stream }: { stream: Stream }) {
   if (stream.end_ms !== undefined) {
     return stream.stored_chunks < stream.chunks ? <Badge tone="caution">Still arriving</Badge> : null;
   }
-  return isLive(stream) ? <Badge tone="live">Recording now</Badge> : <Badge>Without an end</Badge>;
+  return isLive(stream) ? <Badge tone="live">Recording now</Badge> : <Badge>Unfinished</Badge>;
 }
 
 /** `?t=` in ms: where a search found something. */

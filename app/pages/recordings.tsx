@@ -122,17 +122,14 @@ function Nothing() {
   return (
     <EmptyState
       icon="microphone"
-      title="Nothing is recorded yet"
+      title="No recordings yet"
       action={
         <ButtonLink kind="primary" icon="microphone" href={`${BASE}/record`}>
           Record with this browser
         </ButtonLink>
       }
     >
-      <p>
-        Say something into this computer’s microphone, or drop audio files here: they become recordings, and text beside
-        them.
-      </p>
+      <p>Speak into this computer’s microphone, or drop audio files here. They become recordings with text.</p>
     </EmptyState>
   );
 }

@@ -150,8 +150,8 @@ function Explained() {
         Ask as you would ask somebody who was there: <q>Who owns the status page?</q>, <q>What did we say last week?</q>
       </p>
       <p>
-        Words may stand in a sentence or in the one before or after it. <q>words in quotes</q> stand there as they are,
-        and a word with a minus before it must not.
+        Words may be in the same sentence or in the one before or after. <q>words in quotes</q> match exactly, and a
+        word with a minus in front must not appear.
       </p>
     </EmptyState>
   );

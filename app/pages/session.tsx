@@ -31,7 +31,7 @@ function Join({ id, joined }: { id: string; joined: () => void }) {
   });
   return (
     <div class="panel">
-      <p>You don’t belong to this session, or there is none any more. With its join code you can take part.</p>
+      <p>You don’t belong to this session, or it has been deleted. You can take part with its join code.</p>
       <Form of={joining} submit="Join" fields={['join_code']} onSubmit={() => void joining.run()}>
         <TextField
           label="Join code"
@@ -40,7 +40,7 @@ function Join({ id, joined }: { id: string; joined: () => void }) {
           maxLength={CODE_CHARS_MAX}
           autoComplete="off"
           spellcheck={false}
-          hint="Eight letters and digits, which the host sees."
+          hint="Eight letters and digits. The host can see it."
           error={faultOf(joining.error, 'join_code')}
         />
       </Form>

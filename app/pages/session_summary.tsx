@@ -41,7 +41,7 @@ export function SessionSummary({ params }: { params: Record<string, string> }) {
                   <dt>Who spoke</dt>
                   <dd>
                     {found.participants.length === 0
-                      ? 'Nobody is known'
+                      ? 'No known speakers'
                       : found.participants.map(({ speaker_name }) => speaker_name ?? 'Somebody').join(', ')}
                   </dd>
                 </div>
@@ -53,7 +53,7 @@ export function SessionSummary({ params }: { params: Record<string, string> }) {
               )}
               {found.state === 'none' && (
                 <EmptyState title="No insights">
-                  <p>Nothing was recorded in this session, or nobody said anything to keep.</p>
+                  <p>Nothing was recorded in this session, or nothing worth keeping was said.</p>
                 </EmptyState>
               )}
               {found.suggestions.length > 0 && (

@@ -26,7 +26,7 @@ export function Sessions() {
     </ButtonLink>
   );
   return (
-    <Page title="Sessions" lead="Meetings on a shared recorder: one hosts, others take part." actions={make}>
+    <Page title="Sessions" lead="Meetings on a shared recorder: one person hosts, others take part." actions={make}>
       <SharingTabs />
       <List of={sessions} empty={<Nothing />} label="Sessions">
         {(session) => <Row key={session.id} session={session} />}
@@ -50,7 +50,7 @@ function Row({ session }: { session: RecorderSession }) {
           {participants.length > 0 && <span>{countText(participants.length, 'participant')}</span>}
           {isOver(session) && ended_at !== null ? (
             <span>
-              Over since <Time at={ended_at} />
+              Ended <Time at={ended_at} />
             </span>
           ) : (
             <span>

@@ -5,7 +5,7 @@ import { Tokens } from './connections/tokens.js';
 /** Personal access tokens, for programs of one's own. */
 export function TokensPage() {
   return (
-    <Page title="Tokens" lead="Programs of your own act for you with these.">
+    <Page title="Tokens" lead="Tokens let your own programs act for you.">
       <SettingsTabs />
       <Tokens />
     </Page>

@@ -89,8 +89,8 @@ function About({ endpoint, newest, changed }: { endpoint: Endpoint; newest: Deli
         </dl>
         <Actions endpoint={endpoint} changed={changed} replace={() => setReplacing(true)} />
         <p class="hint">
-          Address, types and secret of an endpoint never change. To have others, make one in its place, and delete this
-          one.
+          The address, types and secret of an endpoint can’t be changed. Create another endpoint instead, and delete
+          this one.
         </p>
       </div>
       <NewEndpoint open={replacing} like={endpoint} onClose={() => setReplacing(false)} />
@@ -114,12 +114,12 @@ const NEXT: Record<Endpoint['status'], readonly Endpoint['status'][]> = {
 
 function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: () => void; replace: () => void }) {
   const { id, status, url } = endpoint;
-  const setting = useToastAction('It stays as it was.', async (next: Endpoint['status']) => {
+  const setting = useToastAction('It was not changed.', async (next: Endpoint['status']) => {
     await api('PATCH /endpoints/{id}', { path: { id }, body: { status: next } });
     showToast(STEPS[next].done);
     changed();
   });
-  const removal = useToastAction('The endpoint is still there.', async () => {
+  const removal = useToastAction('The endpoint could not be deleted.', async () => {
     await api('DELETE /endpoints/{id}', { path: { id } });
     showToast('The endpoint is deleted.');
     go(`${BASE}/webhooks`);
@@ -132,7 +132,7 @@ function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: 
     );
   });
   const set = async (next: Endpoint['status']) => {
-    const text = 'What waits for it is cancelled, and what happens meanwhile is not sent later.';
+    const text = 'What is waiting for it is cancelled, and what happens in the meantime is not sent later.';
     const question = { title: 'Disable this endpoint?', action: 'Disable', grave: true, text };
     if (next === 'disabled' && !(await confirm(question))) return;
     await setting.run(next);

@@ -23,7 +23,7 @@ export function Webhooks() {
     </Button>
   );
   return (
-    <Page title="Webhooks" lead="Programs of yours that Spool tells what happens in your account." actions={make}>
+    <Page title="Webhooks" lead="Spool notifies your programs of what happens in your account." actions={make}>
       <SettingsTabs />
       <List of={endpoints} empty={<Nothing />} label="Endpoints">
         {(endpoint) => <Row key={endpoint.id} endpoint={endpoint} />}
@@ -33,9 +33,9 @@ export function Webhooks() {
           <li>
             It takes a POST at an https:// address, checks the signature, and answers with 2xx within ten seconds.
           </li>
-          <li>It takes each delivery once: one may come twice.</li>
+          <li>It handles each delivery once: the same one may come twice.</li>
           <li>
-            How, with an example, says the <a href="/guides/webhooks">webhook guide</a>.
+            The <a href="/guides/webhooks">webhook guide</a> has examples.
           </li>
         </ul>
       </Section>
@@ -71,7 +71,7 @@ function Row({ endpoint }: { endpoint: Endpoint }) {
 function Nothing() {
   return (
     <EmptyState title="No endpoint yet">
-      <p>With “New endpoint” you say where a program of yours listens, and of what it is told.</p>
+      <p>Press “New endpoint” to say where your program listens and which events it gets.</p>
     </EmptyState>
   );
 }

@@ -106,7 +106,7 @@ function WayOut({ workspace: { id, name, role } }: { workspace: Workspace }) {
     await gone(`${name} is deleted.`);
   });
   const leave = async () => {
-    const text = 'You see no more of what others record there. To come back you need an invitation.';
+    const text = 'You lose access to what others record there. To come back you need an invitation.';
     if (await confirm({ title: `Leave ${name}?`, action: 'Leave', grave: true, text })) await leaving.run();
   };
   const remove = async () => {

@@ -26,7 +26,11 @@ export function Workspaces() {
     </Button>
   );
   return (
-    <Page title="Workspaces" lead="What recordings belong to: yours alone, or a group’s." actions={make}>
+    <Page
+      title="Workspaces"
+      lead="Recordings belong to a workspace: your own, or one shared by a group."
+      actions={make}
+    >
       <SharingTabs />
       <MyInvitations />
       <ul class="list" aria-label="Workspaces">
@@ -45,7 +49,7 @@ export function Workspaces() {
       {!sharing_enabled && (
         <Section title="Sharing">
           <p class="lead">
-            Your account may not share workspaces: you can’t make one, and can’t accept invitations. Whoever runs this
+            Your account may not share workspaces: you can’t create one or accept invitations. The operator of this
             server can switch that on for you.
           </p>
         </Section>

@@ -21,7 +21,7 @@ export function PairingCode({ of, label, over }: { of: ClaimWithCode; label: str
     <>
       <QrCode text={claim} label={label} />
       {is_over ? (
-        <p class="notice caution">The code to type has ended. The QR code still works.</p>
+        <p class="notice caution">The code to type has expired. The QR code still works.</p>
       ) : (
         <div class="pairing-code">
           <output aria-label="The code">{text}</output>

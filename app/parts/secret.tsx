@@ -8,7 +8,7 @@ export function Secret({ text, what, once = false }: { text: string; what: strin
         <output aria-label={what}>{text}</output>
         <CopyButton text={text} what={what} />
       </div>
-      {once && <p class="hint">Copy it now: it is shown this once, and nobody can show it again.</p>}
+      {once && <p class="hint">Copy it now: it is shown only once.</p>}
     </>
   );
 }

@@ -7,5 +7,5 @@ export function LevelMeter() {
   const loud = level.value;
   const decibels = loud === 0 ? FLOOR_DB : Math.max(FLOOR_DB, 20 * Math.log10(loud));
   const share = 1 - decibels / FLOOR_DB;
-  return <meter class="level" aria-label="Loudness" min={0} max={1} value={share} />;
+  return <meter class="level" aria-label="Input level" min={0} max={1} value={share} />;
 }

@@ -9,10 +9,9 @@ export class NoMicrophone extends Error {
 }
 
 const REASONS: Record<string, string> = {
-  NotAllowedError:
-    'The browser may not use the microphone. Allow it beside the address of this page, then begin again.',
-  NotFoundError: 'There is no microphone. Connect one, then begin again.',
-  NotReadableError: 'Another program holds the microphone. Close it there, then begin again.',
+  NotAllowedError: 'The browser may not use the microphone. Allow it in the address bar, then start again.',
+  NotFoundError: 'No microphone was found. Connect one, then start again.',
+  NotReadableError: 'Another program is using the microphone. Close it, then start again.',
 };
 
 /** The open microphone: hands on pieces of samples until it is closed. */
@@ -53,7 +52,8 @@ export class Microphone {
 
 async function openMedia(): Promise<MediaStream> {
   const devices = navigator.mediaDevices as MediaDevices | undefined;
-  if (devices === undefined) throw new NoMicrophone('This browser gives no page a microphone at this address.');
+  if (devices === undefined)
+    throw new NoMicrophone('This browser allows no microphone at this address: it must be https, or localhost.');
   try {
     return await devices.getUserMedia({ audio: { channelCount: 1, noiseSuppression: true, autoGainControl: true } });
   } catch (error) {

@@ -230,7 +230,7 @@ effect(() => {
 });
 
 async function interrupted(): Promise<void> {
-  interruption.value = 'The microphone is gone. What was recorded until then is kept.';
+  interruption.value = 'The microphone was disconnected. What was recorded until then is kept.';
   await endRecording();
 }
 
@@ -258,7 +258,7 @@ function cut(): void {
   if (now.is !== 'recording' || !uploads.is_full.peek()) return;
   pauseRecording();
   interruption.value =
-    'Recording is paused: 500 MB wait to be sent, as much as this browser keeps. Resume when some of it is sent.';
+    'Recording is paused: 500 MB are waiting to be sent, the most that this browser keeps. Resume when some of it has been sent.';
 }
 
 /** A phone whose screen goes dark ends what pages record. The lock is lost whenever the page is not in sight. */

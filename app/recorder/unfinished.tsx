@@ -51,8 +51,8 @@ function UnfinishedRecording({ stream, reload, ...unfinished }: UnfinishedWithSt
   const ask = async () => {
     const text = <p>What is on the server stays. The rest is lost.</p>;
     const goes_on = await confirm({
-      title: 'Discard what is not sent?',
-      text: stream.stored_chunks === 0 ? <p>Nothing of it is on the server.</p> : text,
+      title: 'Discard what has not been sent?',
+      text: stream.stored_chunks === 0 ? <p>None of it is on the server.</p> : text,
       action: 'Discard',
       grave: true,
     });
@@ -62,10 +62,12 @@ function UnfinishedRecording({ stream, reload, ...unfinished }: UnfinishedWithSt
   const left_ms = chunks.reduce((sum, { start_ms, end_ms }) => sum + end_ms - start_ms, 0);
   const error = goOn.error ?? finish.error ?? discard.error;
   return (
-    <section class="unfinished notice caution" aria-label="A recording that was cut off">
+    <section class="unfinished notice caution" aria-label="An unfinished recording">
       <p>
-        The recording of <Time at={stream.captured_at} /> was cut off.{' '}
-        {chunks.length === 0 ? 'All of it is on the server.' : `The last ${durationText(left_ms)} are not sent yet.`}
+        The recording of <Time at={stream.captured_at} /> was interrupted.{' '}
+        {chunks.length === 0
+          ? 'All of it is on the server.'
+          : `The last ${durationText(left_ms)} have not been sent yet.`}
       </p>
       <div class="actions">
         {stream.end_ms === undefined && (

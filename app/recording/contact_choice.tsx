@@ -47,7 +47,7 @@ export function PersonField({
         required
         maxLength={100}
         autoComplete="off"
-        hint="A name that is new becomes a contact."
+        hint="A new name becomes a contact."
       />
       {names.length > 0 && (
         <ul class="choices" aria-label="People you know">

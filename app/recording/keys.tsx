@@ -17,9 +17,9 @@ type KeyUse = { keys: readonly string[]; shown: string; does: string; needs_audi
 const USES = {
   toggle: { keys: [' ', 'k'], shown: 'Space or k', does: 'Play or pause', needs_audio: true },
   back: { keys: ['j'], shown: 'j', does: '10 seconds back', needs_audio: true },
-  on: { keys: ['l'], shown: 'l', does: '10 seconds on', needs_audio: true },
+  on: { keys: ['l'], shown: 'l', does: '10 seconds forward', needs_audio: true },
   left: { keys: ['ArrowLeft'], shown: '←', does: '5 seconds back', needs_audio: true },
-  right: { keys: ['ArrowRight'], shown: '→', does: '5 seconds on', needs_audio: true },
+  right: { keys: ['ArrowRight'], shown: '→', does: '5 seconds forward', needs_audio: true },
   slower: { keys: ['<'], shown: '<', does: 'Slower', needs_audio: true },
   faster: { keys: ['>'], shown: '>', does: 'Faster', needs_audio: true },
   find: { keys: ['/'], shown: '/', does: 'Find in the transcript', needs_audio: false },

@@ -39,7 +39,7 @@ export function PlayerBar({
         </Button>
         <Button kind="quiet" small onClick={() => player.skip(SKIP_MS)}>
           <span aria-hidden="true">+10 s</span>
-          <span class="visually-hidden">10 seconds on</span>
+          <span class="visually-hidden">10 seconds forward</span>
         </Button>
         <span class="player-time">
           {clockText(player.position_ms.value)} <span class="soft">/ {clockText(player.length_ms.value)}</span>

@@ -16,7 +16,7 @@ const TITLE_CHARS_MAX = 200;
 /** Renames and deletes a recording. */
 export function RecordingChanges({ stream, set }: { stream: Stream; set: (stream: Stream) => void }) {
   const [renaming, setRenaming] = useState(false);
-  const removal = useToastAction('The recording is still there.', async () => {
+  const removal = useToastAction('The recording could not be deleted.', async () => {
     await api('DELETE /audio/streams/{id}', { path: { id: stream.id } });
     showToast('The recording is deleted.');
     go(`${BASE}/recordings`);
@@ -24,7 +24,7 @@ export function RecordingChanges({ stream, set }: { stream: Stream; set: (stream
   const remove = async () => {
     const goes_on = await confirm({
       title: 'Delete this recording?',
-      text: <p>Its audio and its transcript are gone at once and for good.</p>,
+      text: <p>Its audio and transcript are deleted at once, for good.</p>,
       action: 'Delete',
       grave: true,
     });
@@ -63,7 +63,7 @@ function RenameForm({ stream, set, onClose }: { stream: Stream; set: (stream: St
         onValue={setTitle}
         maxLength={TITLE_CHARS_MAX}
         error={faultOf(rename.error, 'title')}
-        hint="Without one it has the suggested title, or is called by its day."
+        hint="If empty, the suggested title or the date is shown."
       />
     </Form>
   );

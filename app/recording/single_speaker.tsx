@@ -16,7 +16,7 @@ export function SingleSpeaker(props: SingleSpeakerProps) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <p class="hint">Speakers are not told apart here. If it was one person, say who.</p>
+      <p class="hint">The speakers can’t be told apart here. If only one person speaks, say who.</p>
       <p class="actions">
         <Button small icon="person" onClick={() => setOpen(true)}>
           Name the speaker

@@ -8,21 +8,21 @@ import { durationText } from '../parts/time.js';
 const FAILURES: Record<string, string> = {
   ENGINE_UNREACHABLE: 'the speech engine could not be reached',
   ENGINE_TIMEOUT: 'the speech engine took too long',
-  ENGINE_BUSY: 'the speech engine has too much to do',
+  ENGINE_BUSY: 'the speech engine is overloaded',
   ENGINE_ERROR: 'the speech engine failed',
-  ENGINE_REFUSED: 'the speech engine would not take it',
+  ENGINE_REFUSED: 'the speech engine rejected the audio',
   ENGINE_NOT_JSON: 'the speech engine gave no usable answer',
   ENGINE_BAD_ANSWER: 'the speech engine gave no usable answer',
   ENGINE_ANSWER_TOO_LARGE: 'the speech engine gave no usable answer',
   BAD_RESULT: 'the speech engine gave no usable answer',
   ENGINE_EXITED: 'the speech engine ended unexpectedly',
-  ENGINE_MISSING: 'the program that transcribes here is not there',
-  ENGINE_STOPPED: 'the server stopped meanwhile',
-  ENGINE_UNKNOWN: 'the engine that the pipeline names is not there',
-  GIVEN_UP: 'it was tried too often',
+  ENGINE_MISSING: 'the transcription program was not found',
+  ENGINE_STOPPED: 'the server stopped in the meantime',
+  ENGINE_UNKNOWN: 'the engine that the pipeline names does not exist',
+  GIVEN_UP: 'it failed too often',
   AUDIO_UNAVAILABLE: 'the audio could not be read',
   AUDIO_GONE: 'the audio is gone',
-  UNSUPPORTED_AUDIO: 'the audio is of a kind that can’t be decoded here',
+  UNSUPPORTED_AUDIO: 'the audio format is not supported',
   LANGUAGE_UNKNOWN: 'the speech engine does not know the language',
   NOT_UNDERSTOOD: 'it was not understood',
 };
@@ -48,7 +48,7 @@ export function TranscriptNotes({ transcript, turns }: { transcript: Transcript;
           {durationText(sum(others.map(spanOf)))} could not be transcribed: {reasonsOf(others)}.
         </p>
       )}
-      {expired.length > 0 && <p class="notice caution">Of {durationText(sum(expired))} nothing is kept any longer.</p>}
+      {expired.length > 0 && <p class="notice caution">{durationText(sum(expired))} of it are no longer kept.</p>}
     </>
   );
 }
@@ -79,14 +79,14 @@ function noTurnsWords(transcript: Transcript, stream: Stream): { title: string; 
   }
   if (transcript.engine === null) {
     return {
-      title: 'Nothing is transcribed here',
-      text: 'This server has no speech engine. Whoever runs it can set one; then what was said appears here.',
+      title: 'Transcription is not set up',
+      text: 'This server has no speech engine. Its operator can set one up; the text then appears here.',
     };
   }
   if (stream.stored_chunks === 0)
-    return { title: 'No audio has arrived yet', text: 'What was said appears here by itself.' };
+    return { title: 'No audio has arrived yet', text: 'The text appears here by itself.' };
   if (transcript.waiting.length > 0 || transcript.covered.length === 0) {
-    return { title: 'Transcribing', text: 'What was said appears here as it is transcribed.' };
+    return { title: 'Transcribing', text: 'The text appears here as it is transcribed.' };
   }
   return { title: 'No speech was heard', text: 'Nobody speaks in this recording.' };
 }
@@ -117,7 +117,7 @@ export function retentionWords({ retention, ...workspace }: Workspace): string {
   const name = workspace.private ? 'Your own workspace' : workspace.name;
   const { audio, transcripts } = retention;
   const kept = (days: number | null) => {
-    if (days === null) return 'for as long as you like';
+    if (days === null) return 'forever';
     return days === 0 ? 'not at all' : `for ${days} ${days === 1 ? 'day' : 'days'}`;
   };
   if (audio.days === transcripts.days) return `${name} keeps audio and transcripts ${kept(audio.days)}.`;

@@ -64,7 +64,7 @@ function TurnForm({
     onClose();
     const goes_on = await confirm({
       title: 'Delete this turn?',
-      text: <p>“{turn.text}” leaves the transcript for good. The audio stays.</p>,
+      text: <p>“{turn.text}” is removed from the transcript for good. The audio stays.</p>,
       action: 'Delete',
       grave: true,
     });

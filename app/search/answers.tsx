@@ -91,7 +91,7 @@ function PeriodNote({ of: { period, period_relaxed } }: { of: Answer<'POST /reca
   const days = `${timeText(period.from, 'date')} to ${timeText(Date.parse(period.to) - 1, 'date')}`;
   return (
     <p class="hint typed-count">
-      {period_relaxed ? `Nothing fits from ${days}: these are from other times.` : `From ${days}.`}
+      {period_relaxed ? `Nothing found from ${days}. These are from other times.` : `From ${days}.`}
     </p>
   );
 }

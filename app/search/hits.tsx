@@ -19,11 +19,11 @@ export function Hits({ q, query, beside }: { q: string; query: URLSearchParams; 
         ) : (
           <EmptyState icon="search" title="No results">
             <p>
-              Try fewer words, or let it look for words that sound alike: speech is not always heard as it is spelled.
+              Try fewer words, or include words that sound alike: speech is not always transcribed as it is spelled.
             </p>
             {query.get('alike') !== '1' && (
               <p>
-                <Button onClick={() => setQuery({ alike: '1' })}>Look for words that sound alike</Button>
+                <Button onClick={() => setQuery({ alike: '1' })}>Include words that sound alike</Button>
               </p>
             )}
           </EmptyState>

@@ -129,16 +129,16 @@ async function finishSignIn(): Promise<void> {
   go(begun?.to ?? BASE, { replace: true });
   const [code, error] = [answer.get('code'), answer.get('error')];
   if (begun === null || answer.get('state') !== begun.state) {
-    return readStored() === null ? signedOut('That sign-in was not begun in this tab. Begin again.') : resume();
+    return readStored() === null ? signedOut('That sign-in was started in another tab. Start again.') : resume();
   }
   if (error === 'access_denied') return signedOut(null);
-  if (code === null) return signedOut(answer.get('error_description') ?? 'The sign-in came to nothing.');
+  if (code === null) return signedOut(answer.get('error_description') ?? 'You could not be signed in.');
   try {
     const before = readStored();
     take(await exchange({ code, verifier: begun.verifier }));
     if (before !== null) await revoke(before.refresh_token).catch(() => {}); // one sign-in a browser
   } catch (failure) {
-    signedOut(failure instanceof Error ? failure.message : 'The sign-in came to nothing.');
+    signedOut(failure instanceof Error ? failure.message : 'You could not be signed in.');
   }
 }
 

@@ -47,9 +47,9 @@ function PresentPage() {
 
 function NothingHere() {
   return (
-    <Page title="There is nothing here">
-      <EmptyState title="No page has this address" action={<a href={BASE}>To your recordings</a>}>
-        <p>It may have been deleted, or the address was cut off on its way.</p>
+    <Page title="Page not found">
+      <EmptyState title="There is no page at this address" action={<a href={BASE}>Go to your recordings</a>}>
+        <p>It may have been deleted, or the link is incomplete.</p>
       </EmptyState>
     </Page>
   );

@@ -65,10 +65,10 @@ export function SignInScreen() {
           <Button kind="primary" busy={enter.busy} onClick={() => void enter.run()}>
             Sign in
           </Button>
-          <p class="hint">We’ll email you a six-digit code. If you are new here, that makes your account.</p>
+          <p class="hint">We’ll email you a six-digit code. If you are new here, this creates your account.</p>
         </>
       ) : (
-        <p class="notice problem">Browsers let nobody sign in here: this address needs https, or must be localhost.</p>
+        <p class="notice problem">You can’t sign in at this address: it must be https, or localhost.</p>
       )}
     </Card>
   );
@@ -112,7 +112,7 @@ function DeletedAccount({ erase_at }: { erase_at: unknown }) {
     <Card title="Your account is deleted">
       {typeof erase_at === 'string' ? (
         <p class="lead">
-          Until <Time at={erase_at} /> you can have it back, with everything that only you own. Then it is erased.
+          You can restore it until <Time at={erase_at} />, with everything that only you own. Then it is erased.
         </p>
       ) : (
         <p class="lead">The time to restore it is over, and what was in it is erased.</p>
@@ -129,7 +129,7 @@ function DeletedAccount({ erase_at }: { erase_at: unknown }) {
           </Button>
         ) : (
           <ButtonLink kind="primary" href="/restore">
-            Begin anew
+            Start again
           </ButtonLink>
         )}
         <Button onClick={() => void signOut()}>Sign out</Button>

@@ -34,7 +34,7 @@ export const DEBUG_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/debug/streams/:id/reprocess',
     summary: 'Has a stream transcribed again, or looked into again, by the default pipeline.',
-    notes: 'What people have corrected stays. What is read stays until there is something in its place.',
+    notes: 'What people have corrected stays. The present text stays until it is replaced.',
     credential: 'account',
     all_of: ['debug:write'],
     developer: true,

@@ -58,7 +58,11 @@ const actorsShape = z.strictObject({
         partition: count.describe('Of the 256, where it lies.'),
         name: z.string().describe('What a retry calls it.'),
         to: z
-          .strictObject({ kind: z.string().describe('The kind of actor.'), name: z.string() })
+          .strictObject({
+            kind: z.string().describe('The kind of actor.'),
+            id: z.string().nullable().describe('Null where it is an email, an address or a fingerprint.'),
+            name: z.string(),
+          })
           .describe('Whom it is for.'),
         type: z.string().nullable().describe('The type of the message; null where it is not known.'),
       }),

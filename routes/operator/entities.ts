@@ -3,11 +3,13 @@ import { ACTOR_KINDS } from '../../actors/index.js';
 import { emailAddress } from '../../src/access/request_schemas.js';
 import { count, moment, no_cursor, serverNow } from '../../src/access/response_schemas.js';
 import { endpointOfDelivery, isId, ownerOfPrivateWorkspace, streamOfChunk } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
 import { shownName, shownState } from '../../src/edge/operations/entity_fields.js';
 import { isRetryable } from '../../src/engine/store/store.js';
 import { accountIdOf, knownEmail } from '../../src/features/accounts/account_of_email.js';
+import { entityLabels } from '../../src/features/accounts/entity_labels.js';
 import { deviceActivityShape, deviceActivityView } from '../../src/features/devices/device_activity_shape.js';
 import { mergeDevice } from '../../src/features/devices/merged_activity.js';
 import { endpointForStaff, endpointForStaffShape } from '../../src/features/webhooks/endpoint_for_staff.js';
@@ -93,6 +95,21 @@ const entityShape = z.strictObject({
     .describe('Of a device: what this process has seen of it.'),
 });
 
+const LABELS_MAX = LIMITS.entity_labels_max;
+const entityNames = z
+  .string('must be entities as kind:id, with commas between them')
+  .transform((text) => text.split(',').map((one) => one.trim()))
+  .refine((names) => names.length <= LABELS_MAX, `must name at most ${LABELS_MAX} entities`)
+  .refine(
+    (names) => names.every((name) => /^[a-z_]+:./.test(name)),
+    'must be entities as kind:id, with commas between them',
+  )
+  .transform((names) => names.map((name) => ({ kind: kindOf(name), id: name.slice(kindOf(name).length + 1) })));
+
+function kindOf(name: string): string {
+  return name.slice(0, name.indexOf(':'));
+}
+
 export const ENTITY_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
@@ -109,6 +126,33 @@ export const ENTITY_ROUTES: readonly Route[] = [
       ),
     }),
     handler: async ({ services, query }) => ({ items: await find(services, query.find), cursor: null }),
+  }),
+
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/labels',
+    summary: 'Short texts by which one tells entities apart: an email, a host, whose a device or a recording is.',
+    answer: z.strictObject({
+      items: z.array(
+        z.strictObject({
+          kind: kindOfActor,
+          id: z.string(),
+          label: z.string().nullable().describe('Null for a kind without labels, and where nothing is stored.'),
+        }),
+      ),
+      cursor: no_cursor,
+    }),
+    credential: 'operator',
+    query: z.object({
+      entities: entityNames.meta({
+        type: 'string',
+        description: `At most ${LABELS_MAX}, each as \`kind:id\`, with commas between them.`,
+      }),
+    }),
+    async handler({ services, query: { entities } }) {
+      const labels = await entityLabels(services, entities);
+      return { items: entities.map((one, nth) => ({ ...one, label: labels[nth] ?? null })), cursor: null };
+    },
   }),
 
   operatorRoute({

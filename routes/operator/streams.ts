@@ -16,7 +16,7 @@ export const STAFF_STREAM_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/ops/streams/:id/reprocess',
     summary: 'Has a recording transcribed again or its conversations looked into again, or what of it could not be.',
-    notes: 'What people have corrected stays. What is read stays until there is something in its place.',
+    notes: 'What people have corrected stays. The present text stays until it is replaced.',
     credential: 'operator',
     body: z
       .object({

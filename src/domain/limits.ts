@@ -438,6 +438,7 @@ export const LIMITS = {
   insight_pages_read_max: 200, // ours: pages of transcripts that one look for conversations reads
   insight_streams_read_max: 200, // ours: neighbours of a recording that one look for conversations reads
 
+  entity_labels_max: 50, // ours: entities of one request that operators' pages want labels of
   operator_tokens_wrong_per_minute: 10, // ours: wrong bearer tokens on the operator port, per network
   operator_sign_ins_per_minute: 10, // ours: wrong tokens at the operators' page, per network
 

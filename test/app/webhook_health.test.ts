@@ -33,19 +33,19 @@ const CASES: readonly Case[] = [
     name: 'disabled by failures',
     endpoint: { status: 'disabled', disabled_reason: 'consecutive_failures', failure_count: 10 },
     last_attempt: SILENT,
-    ...{ tone: 'problem', says: /10 deliveries in a row failed.*no answer within ten seconds\. Mend the receiver/ },
+    ...{ tone: 'problem', says: /10 deliveries in a row failed.*no answer within ten seconds\. Fix the receiver/ },
   },
   {
     name: 'disabled by the person',
     endpoint: { status: 'disabled' },
     ...{ tone: 'problem', says: /switched off\. Activate it/ },
   },
-  { name: 'paused', endpoint: { status: 'paused' }, tone: 'caution', says: /since it is paused/ },
+  { name: 'paused', endpoint: { status: 'paused' }, tone: 'caution', says: /because it is paused/ },
   {
     name: 'one try failed',
     deliveries: [{ attempt_count: 1 }],
     last_attempt: BUSY,
-    ...{ tone: 'caution', says: /sent again\. The last try: it answered 503 Busy\. The next try is at 13:00/ },
+    ...{ tone: 'caution', says: /sent again\. The last attempt: it answered 503 Busy\. The next attempt is at 13:00/ },
   },
   {
     name: 'so many failed that it is probed',
@@ -58,7 +58,10 @@ const CASES: readonly Case[] = [
     endpoint: { failure_count: 9 },
     deliveries: [{ status: 'failed', attempt_count: 1 }],
     last_attempt: { ...BUSY, status_code: 400, status_text: null },
-    ...{ tone: 'caution', says: /1 more in a row that fails, and it is disabled\. The last try: it answered 400\./ },
+    ...{
+      tone: 'caution',
+      says: /After 1 more failure in a row it is disabled\. The last attempt: it answered 400\./,
+    },
   },
   {
     name: 'the first is on its way',
@@ -85,7 +88,7 @@ const CASES: readonly Case[] = [
     name: 'nothing that it asked for',
     endpoint: { topics: ['turn.created'] },
     events: [{ type: 'stream.created', occurred_at: LATER }],
-    ...{ tone: 'caution', says: /types that it is not subscribed to, as stream\.created at 13:00/ },
+    ...{ tone: 'caution', says: /types that it is not subscribed to, such as stream\.created at 13:00/ },
   },
 ];
 
@@ -104,7 +107,7 @@ t.test('why an endpoint gets nothing is said in one sentence', async (t) => {
 
 t.test('the list of endpoints says it in a few words', async (t) => {
   t.equal(shortHealth(ENDPOINT, null), 'Nothing delivered yet');
-  t.equal(shortHealth(ENDPOINT, { ...DELIVERY, attempt_count: 1 }), 'The last delivery was not taken yet');
+  t.equal(shortHealth(ENDPOINT, { ...DELIVERY, attempt_count: 1 }), 'The last delivery was not accepted yet');
   t.equal(shortHealth({ ...ENDPOINT, failure_count: 3 }, null), '3 of 10 failures in a row');
   t.equal(shortHealth({ ...ENDPOINT, last_success_at: AT }, DELIVERY), 'Works');
   t.equal(shortHealth({ ...ENDPOINT, status: 'paused' }, null), 'Gets nothing for now');

@@ -93,17 +93,17 @@ await walk('signing in comes back to where one wanted to go, and leaves no token
   t.notMatch(page.url(), /[?&]code=/, 'the code is not in the history either');
 
   await page.goto(`${app_url}/recordings`);
-  await page.getByText('Nothing is recorded yet').waitFor();
+  await page.getByText('No recordings yet').waitFor();
   await spool.operator.advanceClock(2 * HOUR_MS);
   await page.getByRole('link', { name: 'Ask' }).click();
   await page.getByText('Find what was said').waitFor();
   await page.getByRole('link', { name: 'Recordings' }).click();
-  await page.getByText('Nothing is recorded yet').waitFor();
+  await page.getByText('No recordings yet').waitFor();
   t.pass('an access token that has ended is replaced without a word');
 
   const other = await visitor.newPage();
   await other.goto(`${app_url}/recordings`);
-  await other.getByText('Nothing is recorded yet').waitFor();
+  await other.getByText('No recordings yet').waitFor();
   const { refresh_token } = JSON.parse((await page.evaluate('localStorage["spool.session"]')) as string);
   await page.bringToFront();
   const ended = page.waitForResponse((response) => response.url().includes('/oauth/end-session'));
@@ -129,13 +129,13 @@ await walk('signing in comes back to where one wanted to go, and leaves no token
 await walk('a sign-in that was not begun here, and tabs that refresh at once', async (t, visitor) => {
   const { page } = visitor;
   await page.goto(`${app_url}/callback?code=spo_x&state=y&iss=z`);
-  await page.getByText('That sign-in was not begun in this tab').waitFor();
+  await page.getByText('That sign-in was started in another tab').waitFor();
   t.equal(page.url(), app_url);
   await enter(visitor, browsing.somebody(), '/recordings');
   const tabs = [page, await visitor.newPage(), await visitor.newPage(), await visitor.newPage()];
   for (let round = 0; round < 2; round++) {
     await Promise.all(tabs.map((tab) => tab.goto(`${app_url}/recordings`)));
-    await Promise.all(tabs.map((tab) => tab.getByText('Nothing is recorded yet').waitFor()));
+    await Promise.all(tabs.map((tab) => tab.getByText('No recordings yet').waitFor()));
   }
   t.pass('each has a token of its own, and nobody is signed out');
 });
@@ -191,7 +191,7 @@ await walk(
     await page.getByRole('heading', { name: 'At the <workshop>' }).waitFor();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Nothing is recorded yet').waitFor();
+    await page.getByText('No recordings yet').waitFor();
     t.same(await recording.account.ask('GET', '/audio/streams'), { items: [], cursor: null });
   },
 );

@@ -56,7 +56,7 @@ await walk('H-033 a device is added by its code, begins to record, and is remove
     },
   });
   await asksAtOnce(page);
-  await sees(page, 'It has begun to record');
+  await sees(page, 'It is recording');
   await press(page, 'Done');
   await press(page, 'Rename Personal recorder');
   await page.getByLabel('Name', { exact: true }).fill('Kitchen table');
@@ -79,14 +79,14 @@ await walk('H-033 a session waits, records, is joined by its link, and ends', as
   await enterApp(browsing, visitor, '/sessions');
   await page.getByRole('link', { name: 'New session' }).click();
   await press(page, 'Create session');
-  await sees(page, 'Waits for a recorder');
+  await sees(page, 'Waiting for a recorder');
   const code = await secretOf(page, 'The code');
   const link = await secretOf(page, 'The link');
   await looksWell(t, page, 'a session that waits');
   const { device } = await spool.device('shared');
   await device.call('POST /device/claims/redeem', { body: { claim: code, ble_address: 'A0B1C2D3E4F5' } });
   await asksAtOnce(page);
-  await sees(page, 'A recorder is here');
+  await sees(page, 'A recorder has joined');
   t.equal(await page.getByLabel('The code', { exact: true }).count(), 0, 'its code is of no use any more');
   const guest = await browsing.visitor();
   try {
@@ -109,7 +109,7 @@ await walk('H-033 a session waits, records, is joined by its link, and ends', as
   await agree(page, 'End session');
   await sees(page, 'Its host ended it');
   await goto(page, '/sessions');
-  await sees(page, 'Sends the rest');
+  await sees(page, 'Sending the rest');
   await looksWell(t, page, 'sessions');
   await goto(page, `/sessions/${crypto.randomUUID()}`);
   await page.getByLabel('Join code').fill('AAAA-AAAA');
@@ -137,22 +137,22 @@ await walk('F-001 an endpoint is made, its secret shown once, and why it gets no
   const secret = await secretOf(page, 'The signing secret');
   t.match(secret, /^whsec_/);
   await page.getByRole('link', { name: 'Open endpoint' }).click();
-  await sees(page, 'nothing has happened in your account since it was made');
+  await sees(page, 'nothing has happened in your account since it was created');
   t.notOk((await page.content()).includes(secret));
   await app.call('POST /sources', { body: { name: 'Phone' } });
   await page.reload();
-  await sees(page, 'is of types that it is not subscribed to, as source.created');
+  await sees(page, 'is of types that it is not subscribed to, such as source.created');
   await rename('Ann');
   await receiver.count('/busy', 1);
   await page.reload();
-  await sees(page, /What was sent was not taken, and is sent again. The last try: it answered 503/);
+  await sees(page, /What was sent was not accepted, and is sent again. The last attempt: it answered 503/);
   await looksWell(t, page, 'an endpoint');
   await page.getByRole('link', { name: 'account.updated' }).click();
   await sees(page, '1. It answered 503');
   await looksWell(t, page, 'a delivery');
   await page.getByRole('link', { name: 'Endpoint' }).click();
   await press(page, 'Pause');
-  await sees(page, 'It gets nothing, since it is paused');
+  await sees(page, 'It gets nothing because it is paused');
   await page.getByLabel('Filter').selectOption('succeeded');
   await sees(page, 'None of these');
   await press(page, 'Delete');
@@ -163,7 +163,7 @@ await walk('F-001 an endpoint is made, its secret shown once, and why it gets no
   for (let n = 0; n < FAILURES_MAX; n++) await rename(`Ann ${n}`);
   await until('it is disabled', async () => (await refusing.read()).status === 'disabled');
   await goto(page, `/webhooks/${refusing.id}`);
-  await sees(page, /It gets nothing: 10 deliveries in a row failed.* The last try: it answered 400/);
+  await sees(page, /It gets nothing: 10 deliveries in a row failed.* The last attempt: it answered 400/);
   await press(page, 'Activate');
   await until('it is active', async () => (await refusing.read()).status === 'active');
 });
@@ -346,7 +346,7 @@ await walk('D-015 an account is renamed, exported, and after a new code deleted'
   await asked;
   const refused = page.waitForResponse('**/events?*');
   await remove(email);
-  const notice = page.getByText(/Your account is deleted. Until .* you can have it back/);
+  const notice = page.getByText(/Your account is deleted. You can restore it until /);
   await notice.waitFor();
   release();
   const answer = await refused;
@@ -362,7 +362,7 @@ await walk('D-015 an account is renamed, exported, and after a new code deleted'
   await visitor.enterEmail(email);
   await visitor.enterCode(await spool.readCode(email));
   await page.getByRole('heading', { name: 'Your account is deleted' }).waitFor();
-  await sees(page, /Until .+ you can have it back/);
+  await sees(page, /You can restore it until /);
   await looksWell(t, page, 'a deleted account');
   await press(page, 'Restore it');
   await settled(page);

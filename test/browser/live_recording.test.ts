@@ -73,7 +73,7 @@ async function record(): Promise<void> {
     await page.evaluate(REFUSE_CHUNKS);
     await page.getByText(/[1-9] pieces? of 2 seconds/).waitFor();
     await page.reload();
-    const cut_off = page.getByRole('region', { name: 'A recording that was cut off' });
+    const cut_off = page.getByRole('region', { name: 'An unfinished recording' });
     await cut_off.getByText(/are not sent yet/).waitFor();
     await until('it has an end', async () => ((await streamsOf(account))[0]?.end_ms ?? 0) > 0);
     await looksWell(t, page, 'a recording that was cut off');
@@ -106,7 +106,7 @@ async function record(): Promise<void> {
       .getByText(/0:0[3-9]/)
       .waitFor();
     await page.reload();
-    const cut_off = page.getByRole('region', { name: 'A recording that was cut off' });
+    const cut_off = page.getByRole('region', { name: 'An unfinished recording' });
     await cut_off.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Finish' }).click();
     await page.getByRole('heading', { name: /^Recording of/ }).waitFor();

@@ -8,7 +8,7 @@ const show: CommandRow = {
   name: 'show',
   parameters: ['ACCOUNT'],
   options: {},
-  says: 'Shows how an account (its id or email) stands, and what staff have switched on for it',
+  says: 'Shows the state of an account (its id or email) and its entitlements',
   async run({ operator, parameters }) {
     const account = await operator.call('GET /ops/accounts/{account}', { path: accountIn(parameters) });
     const { id, email, status, erase_at, entitlements, devices, shared_workspaces, personal_access_tokens } = account;
@@ -46,7 +46,7 @@ const erasures: CommandRow = {
 
 export const ACCOUNT_COMMANDS: CommandGroup = {
   name: 'accounts',
-  says: 'Accounts, and what staff switch on for them',
+  says: 'Accounts and their entitlements',
   commands: [show, enable, disable, exportCommand, erasures],
 };
 

@@ -50,7 +50,7 @@ const create: CommandRow = {
     },
     confidential: { says: 'it runs on a server and keeps a secret' },
   },
-  says: 'Makes a third-party client, which does not end when nobody uses it',
+  says: 'Creates a third-party client, which does not expire when it is unused',
   async run({ operator, options }) {
     const body = {
       name: options.text('name') as string,
@@ -67,7 +67,7 @@ const create: CommandRow = {
 const rotateSecret: CommandRow = {
   name: 'rotate-secret',
   parameters: OF_A_CLIENT,
-  options: { 'at-once': { says: 'the secrets it has end now; without this they work for another day' } },
+  options: { 'at-once': { says: 'its present secrets stop working now; otherwise they work for another day' } },
   says: 'Gives a confidential client another secret',
   async run({ operator, parameters, options }) {
     const body = { at_once: options.flag('at-once') };
@@ -96,8 +96,8 @@ export const CLIENT_COMMANDS: CommandGroup = {
     show,
     create,
     rotateSecret,
-    turning('disable', 'Ends what a client may do, at once and everywhere'),
-    turning('enable', 'Lets a disabled client act again'),
+    turning('disable', 'Disables a client, at once and everywhere'),
+    turning('enable', 'Enables a disabled client'),
   ],
 };
 

@@ -64,7 +64,7 @@ const SCRIPTS: Record<string, { script: Script; use: string }> = {
 export function completionCommands(groups: readonly CommandGroup[], programs: readonly Command[]): CommandGroup {
   return {
     name: 'completion',
-    says: 'What makes a shell complete these words',
+    says: 'Prints the completion script of a shell',
     commands: Object.entries(SCRIPTS).map(([name, { script, use }]) => ({
       name,
       parameters: [],

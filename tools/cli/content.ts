@@ -24,7 +24,7 @@ const status: CommandRow = {
   name: 'status',
   parameters: [],
   options: {},
-  says: 'Says who transcribes recordings and looks into conversations, what waits, and what fails, as this process has seen it',
+  says: 'Shows who transcribes recordings and processes conversations, what is waiting, and what fails, as this process has seen it',
   async run({ operator }) {
     const content = await operator.call('GET /ops/content');
     const { transcriber, in_hand, waiting, failing, last_hour, insights, retention } = content;
@@ -64,14 +64,14 @@ const retry: CommandRow = {
   name: 'retry',
   parameters: ['STREAM'],
   options: {},
-  says: 'Has what of a stream could not be transcribed, or looked into, tried again',
+  says: 'Tries again what of a stream could not be transcribed or processed',
   async run({ operator, parameters }) {
     const path = { id: parameters.STREAM as string };
     const asked = await operator.call('POST /ops/streams/{id}/reprocess', {
       path,
       body: { only_failed: true, kinds: ['transcribe', 'insights'] },
     });
-    return { json: asked, lines: ['What failed is tried again.'] };
+    return { json: asked, lines: ['What failed is being tried again.'] };
   },
 };
 
@@ -81,9 +81,9 @@ const reprocess: CommandRow = {
   options: {
     'from-ms': { value: 'MS', says: 'from there on, on its timeline; from its beginning when not given' },
     'to-ms': { value: 'MS', says: 'up to there; to its end when not given' },
-    insights: { says: 'its conversations are looked into again, and nothing is transcribed' },
+    insights: { says: 'its conversations are processed again, and nothing is transcribed' },
   },
-  says: 'Has a stream transcribed again, or its conversations looked into. What people have corrected stays',
+  says: 'Transcribes a stream again, or processes its conversations again. What people have corrected stays',
   async run({ operator, parameters, options }) {
     const [from_ms, to_ms] = [millisecondsOf(options, 'from-ms'), millisecondsOf(options, 'to-ms')];
     const is_insights = options.flag('insights');
@@ -94,8 +94,8 @@ const reprocess: CommandRow = {
     };
     const path = { id: parameters.STREAM as string };
     const asked = await operator.call('POST /ops/streams/{id}/reprocess', { path, body });
-    const what = is_insights ? 'Its conversations are looked into again.' : 'It is transcribed again.';
-    return { json: asked, lines: [`${what} What is read stays until there is something in its place.`] };
+    const what = is_insights ? 'Its conversations are being processed again.' : 'It is being transcribed again.';
+    return { json: asked, lines: [`${what} The present text stays until it is replaced.`] };
   },
 };
 
@@ -153,7 +153,7 @@ function wrapped(text: string): string[] {
 
 export const CONTENT_COMMANDS: CommandGroup = {
   name: 'content',
-  says: 'Transcripts of recordings and what is made of them, and why there is none',
+  says: 'Transcripts and insights of recordings, and why there are none',
   commands: [status, retry, reprocess, trial],
 };
 

@@ -25,7 +25,7 @@ const verify: CommandRow = {
   name: 'verify',
   parameters: ['FOLDER'],
   options: {},
-  says: 'Reads all of a backup and says whether it is as it was made',
+  says: 'Reads all of a backup and says whether it is complete and unchanged',
   async run({ parameters }) {
     const folder = parameters.FOLDER as string;
     const { manifest, damage } = await verifyBackup(folder);
@@ -39,13 +39,13 @@ const restoreCommand: CommandRow = {
   name: 'restore',
   parameters: ['FOLDER'],
   options: {},
-  says: 'Makes DATA_DIR, which must be empty, out of a backup that it verifies first',
+  says: 'Restores a backup, which it verifies first, into DATA_DIR, which must be empty',
   async run({ parameters }) {
     const settings = ownData();
     const manifest = await restore(parameters.FOLDER as string, places(settings));
     const lines = [
-      `${settings.data_dir} is as it was at ${manifest.made_at}: ${sizeOf(manifest)}.`,
-      'What came later is gone. Whoever polls events should begin anew; start the server now.',
+      `${settings.data_dir} is restored to ${manifest.made_at}: ${sizeOf(manifest)}.`,
+      'What came later is lost. Programs that poll events should start from the beginning. Start the server now.',
     ];
     return { json: { data_dir: settings.data_dir, ...manifest }, lines };
   },
@@ -53,7 +53,7 @@ const restoreCommand: CommandRow = {
 
 export const DATA_COMMANDS: CommandGroup = {
   name: 'data',
-  says: 'The data folder: backups, and what is made of them',
+  says: 'The data folder: backup and restore',
   commands: [backup, verify, restoreCommand],
 };
 

@@ -7,7 +7,7 @@ const list: CommandRow = {
   name: 'list',
   parameters: ['ACCOUNT'],
   options: {},
-  says: 'Lists the endpoints of an account (its id or email), and how each stands',
+  says: 'Lists the endpoints of an account (its id or email), with their status',
   async run({ operator, parameters }) {
     const path = { account: parameters.ACCOUNT as string };
     const found = await operator.call('GET /ops/accounts/{account}/endpoints', { path });
@@ -21,7 +21,7 @@ const show: CommandRow = {
   name: 'show',
   parameters: ['ENDPOINT_ID'],
   options: {},
-  says: 'Says why an endpoint gets what it gets, with its last deliveries',
+  says: 'Explains what an endpoint gets and why, with its last deliveries',
   async run({ operator, parameters }) {
     const path = { endpoint_id: parameters.ENDPOINT_ID as string };
     const one = await operator.call('GET /ops/endpoints/{endpoint_id}', { path });

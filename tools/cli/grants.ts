@@ -100,7 +100,7 @@ const bringIn: CommandRow = {
 
 export const GRANT_COMMANDS: CommandGroup = {
   name: 'grants',
-  says: 'What accounts have allowed apps',
+  says: 'The apps that accounts have connected',
   commands: [list, revoke, bringIn],
 };
 

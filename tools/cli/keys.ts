@@ -4,9 +4,9 @@ const rotate: CommandRow = {
   name: 'rotate',
   parameters: [],
   options: {
-    server: { says: 'The key instead that codes, tokens and secrets rest on, of which the files lie in KEYS_DIR' },
+    server: { says: 'Rotates the server key in KEYS_DIR instead, which protects codes, tokens and secrets' },
   },
-  says: 'Makes a new key that signs access tokens from now on; those of the old one work until they run out',
+  says: 'Makes a new key that signs access tokens from now on; tokens of the old one work until they expire',
   async run({ operator, options }) {
     if (options.flag('server')) {
       const made = await operator.call('POST /ops/keys/server/rotate');

@@ -19,10 +19,7 @@ export type Typed = {
 
 /** `spool`, made of its rows. `run` is called with the command that was typed. */
 export function spoolProgram(groups: readonly CommandGroup[], run: (typed: Typed) => Promise<void>): Command {
-  const program = newProgram('spool', 'What staff and developers do with a running server.').addHelpText(
-    'after',
-    WHERE,
-  );
+  const program = newProgram('spool', 'Manages a running server.').addHelpText('after', WHERE);
   for (const { name, says, commands } of groups) {
     const group = program.command(name).description(says);
     for (const row of commands) addCommand(group, row, run);

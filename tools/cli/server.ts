@@ -1,7 +1,7 @@
 import type { CommandGroup, CommandRow } from './command.js';
 import { table } from './table.js';
 
-const STORAGE_TEXTS: Record<string, string | undefined> = { away: 'does not answer', refusing: 'takes no writes' };
+const STORAGE_TEXTS: Record<string, string | undefined> = { away: 'does not answer', refusing: 'refuses writes' };
 
 const check: CommandRow = {
   name: 'check',

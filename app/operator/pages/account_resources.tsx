@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Section } from '../../parts/page.js';
 import { ask, type ItemOf } from '../api.js';
 import { ago, bytes, dateTime, digits, span } from '../format.js';
-import { EntityLink, KindAndEntity } from '../parts/entity_link.js';
+import { EntityLink } from '../parts/entity_link.js';
 import { Paged } from '../parts/listing.js';
 
 const LIMIT = 10;
@@ -15,11 +15,11 @@ export function AccountResources({ account }: { account: string }) {
       <Belongings id="account-devices" title="Devices" all={`/devices?find=${account}`}>
         <Paged
           caption="Devices"
-          columns={['Device', 'Bound', 'Last call']}
+          columns={['Device', 'Bound', 'Last seen']}
           load={(cursor) => ask('GET /ops/accounts/{account}/devices', of(cursor))}
           inputs={[account]}
           cells={(row) => [
-            <KindAndEntity key="device" words={row.kind} kind="device" id={row.device_id} />,
+            <EntityLink key="device" kind="device" id={row.device_id} text={`${row.kind} device`} />,
             ago(row.bound_at),
             ago(row.last_seen_at),
           ]}
@@ -29,15 +29,14 @@ export function AccountResources({ account }: { account: string }) {
       <Belongings id="account-streams" title="Recordings">
         <Paged
           caption="Recordings"
-          columns={['Recording', 'Begins', 'Stored', 'Status', 'From']}
+          columns={['Recording', 'Stored', 'Status', 'From']}
           load={(cursor) => ask('GET /ops/accounts/{account}/streams', of(cursor))}
           inputs={[account]}
           cells={(row) => [
-            <EntityLink key="stream" kind="stream" id={row.id} />,
-            dateTime(row.captured_at),
+            <EntityLink key="stream" kind="stream" id={row.id} text={dateTime(row.captured_at)} />,
             `${chunks(row.stored_chunks)}, ${bytes(row.stored_bytes)}`,
             streamStatus(row),
-            row.device_id === null ? 'an app' : <EntityLink kind="device" id={row.device_id} />,
+            row.device_id === null ? 'an app' : <EntityLink kind="device" id={row.device_id} text="a device" />,
           ]}
           empty="It has no recordings."
         />
@@ -45,27 +44,25 @@ export function AccountResources({ account }: { account: string }) {
       <Belongings id="account-endpoints" title="Endpoints" all={`/endpoints?account=${account}`}>
         <Paged
           caption="Endpoints"
-          columns={['Endpoint', 'Host', 'Status', 'In words']}
+          columns={['Endpoint', 'Status', 'Explanation']}
           load={() => ask('GET /ops/accounts/{account}/endpoints', { path: { account } })}
           inputs={[account]}
           cells={(row) => [
             <EntityLink key="endpoint" kind="endpoint" id={row.endpoint_id} />,
-            row.host,
             row.status,
             row.headline,
           ]}
-          empty="Nothing is subscribed to its events."
+          empty="It has no endpoints."
         />
       </Belongings>
       <Belongings id="account-grants" title="Grants">
         <Paged
           caption="Grants"
-          columns={['Grant', 'Client', 'Scopes', 'Since']}
+          columns={['Client', 'Scopes', 'Since']}
           load={(cursor) => ask('GET /ops/accounts/{account}/grants', of(cursor))}
           inputs={[account]}
           cells={(row) => [
-            <EntityLink key="grant" kind="grant" id={row.id} />,
-            <EntityLink key="client" kind="client" id={row.client_id} />,
+            <EntityLink key="grant" kind="grant" id={row.id} text={row.client_id} />,
             row.scopes.join(' '),
             ago(row.created_at),
           ]}
@@ -93,7 +90,7 @@ function Belongings({
       {children}
       {all !== undefined && (
         <p class="further">
-          <a href={all}>{title} on their own page</a>
+          <a href={all}>All {title.toLowerCase()} on their own page</a>
         </p>
       )}
     </Section>

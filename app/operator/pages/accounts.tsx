@@ -11,7 +11,7 @@ export function Accounts() {
       <Listing<ItemOf<'GET /ops/accounts'>>
         id="accounts"
         title="Find accounts"
-        hint="By an email or an id, or a part of one; all when nothing is typed. No index lists them: each page looks through 10,000 keys of Redis at most."
+        hint="Search by email or id, or a part of one; leave empty for all. There is no index: each page scans at most 10,000 Redis keys."
         fields={[
           { name: 'find', label: 'Email or id, or a part of it' },
           {
@@ -31,9 +31,8 @@ export function Accounts() {
           ask('GET /ops/accounts', { query: { ...asked, cursor } })
         }
         caption="Accounts"
-        columns={['Email', 'Account', 'Status', 'Since', 'Devices', 'Endpoints', 'Workspaces']}
+        columns={['Account', 'Status', 'Since', 'Devices', 'Endpoints', 'Workspaces']}
         cells={(row) => [
-          row.email,
           <EntityLink key="account" kind="account" id={row.id} />,
           row.status,
           dateTime(row.created_at),

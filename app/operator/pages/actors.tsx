@@ -34,7 +34,7 @@ function Quarantined({ rows, look }: { rows: ActorsAnswer['quarantined']; look: 
     <Section
       id="quarantined"
       title="Quarantined"
-      lead="What is stored of them can’t be used. Repair it, then retry; without that they are tried again every 30 seconds."
+      lead="Their stored state can’t be read. Repair it, then retry; otherwise they are tried again every 30 seconds."
     >
       <Table
         caption="Quarantined entities"
@@ -62,7 +62,7 @@ function DeadLetters({ rows, look }: { rows: ActorsAnswer['dead_letters']; look:
     <Section
       id="dead-letters"
       title="Dead letters"
-      lead="Outbox messages and reminders whose decision threw five times. A retry delivers one again."
+      lead="Outbox messages and reminders whose handling failed five times. Retry delivers one again."
     >
       <Table
         caption="Dead letters"
@@ -71,7 +71,7 @@ function DeadLetters({ rows, look }: { rows: ActorsAnswer['dead_letters']; look:
         empty="There is no dead letter."
         cells={({ partition, name, to, type }) => [
           `${name.startsWith('reminder') ? 'reminder' : 'outbox message'} ${type ?? ''}`,
-          `${to.kind} ${to.name}`,
+          <KindAndEntity key="to" {...to} />,
           <RetryButton
             key="retry"
             what={`${type ?? 'message'} for ${to.kind} ${to.name}`}
@@ -91,11 +91,11 @@ function Kinds({ kinds }: { kinds: ActorsAnswer['kinds'] }) {
     <Section
       id="kinds"
       title="Kinds"
-      lead="Entities in memory. Batches are those of the last minute; reads that memory answers take none."
+      lead="Entities in memory. Batches are those of the last minute; reads answered from memory are not counted."
     >
       <Table
         caption="Kinds of actors"
-        columns={['Kind', 'In memory', 'Waiting', 'Oldest', 'Turns', 'Mean', 'p99', 'Quarantined']}
+        columns={['Kind', 'In memory', 'Waiting', 'Oldest', 'Batches', 'Mean', 'p99', 'Quarantined']}
         rows={rows}
         empty="No entity is in memory."
         cells={(row) => [
@@ -124,13 +124,13 @@ function Lately({ which, within_ms, slowest, busiest }: ActorsAnswer['lately'] &
     <Section
       id={which}
       title={title}
-      lead={which === 'busy' ? `Most messages within the last ${within}.` : `Longest batch within the last ${within}.`}
+      lead={which === 'busy' ? `Most messages in the last ${within}.` : `Longest batch in the last ${within}.`}
     >
       <Table
         caption={title}
         columns={['Entity', 'Messages', 'Mean batch', 'Longest batch', 'Waiting']}
         rows={which === 'busy' ? busiest : slowest}
-        empty={`No entity decided a batch within the last ${within}.`}
+        empty={`No entity processed a batch in the last ${within}.`}
         cells={({ kind, id, name, ...row }) => [
           <KindAndEntity key="entity" {...{ kind, id, name }} />,
           digits(row.messages),

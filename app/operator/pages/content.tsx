@@ -33,16 +33,16 @@ function Transcription({ transcriber, in_hand, waiting, last_hour }: ContentAnsw
     <Section
       id="transcription"
       title="Transcription"
-      lead="What waits is of all processes; the rest is what this one has seen in the last hour."
+      lead="Waiting work is that of all processes; the rest is what this process has seen in the last hour."
     >
       <Facts
         rows={[
           ['Transcribed by', TRANSCRIBED_BY[transcriber.by]],
           ['Audio goes to', goesTo(transcriber.hosts)],
           ['Streams with a window due', `${digits(waiting.due)}${more}`],
-          ['The first is due for', waiting.oldest_due_s === null ? '–' : span(waiting.oldest_due_s)],
-          ['Streams that wait', `${digits(waiting.later)}${more}`],
-          ['Windows in hand here', digits(in_hand)],
+          ['Oldest overdue by', waiting.oldest_due_s === null ? '–' : span(waiting.oldest_due_s)],
+          ['Streams waiting', `${digits(waiting.later)}${more}`],
+          ['Windows in progress here', digits(in_hand)],
           ['Windows transcribed', digits(windows)],
           ['Turns published', digits(turns)],
           [
@@ -57,7 +57,7 @@ function Transcription({ transcriber, in_hand, waiting, last_hour }: ContentAnsw
 
 function Failures({ failing, last_hour }: ContentAnswer) {
   const usual =
-    'A window that fails rests for 1, 4, 16 and 60 minutes. After five tries it is left; spool content retry has it tried again.';
+    'A window that fails is tried again after 1, 4, 16 and 60 minutes. After five attempts it is given up; spool content retry tries it again.';
   return (
     <Section id="failures" title="Failures" lead={failingWords(failing) ?? usual}>
       <FailuresTable caption="Failures of the last hour" rows={last_hour.failures} />
@@ -68,25 +68,25 @@ function Failures({ failing, last_hour }: ContentAnswer) {
 function Insights({ by, hosts, in_hand, waiting, failing, last_hour }: ContentAnswer['insights']) {
   const more = waiting.beyond ? ' or more' : '';
   const usual =
-    'Conversations are looked into when they are over. What fails rests for 1, 4, 16 and 60 minutes. After five tries it is left; spool content retry has it tried again.';
+    'Conversations are processed when they are over. One that fails is tried again after 1, 4, 16 and 60 minutes. After five attempts it is given up; spool content retry tries it again.';
   return (
     <Section id="insights" title="Insights" lead={failingWords(failing) ?? usual}>
       <Facts
         rows={[
-          ['Looked into by', INSIGHTS_BY[by]],
+          ['Made by', INSIGHTS_BY[by]],
           ['Text goes to', goesTo(hosts)],
           ['Accounts with something due', `${digits(waiting.due)}${more}`],
-          ['The first is due for', waiting.oldest_due_s === null ? '–' : span(waiting.oldest_due_s)],
-          ['Accounts that wait', `${digits(waiting.later)}${more}`],
-          ['Conversations in hand here', digits(in_hand)],
-          ['Conversations looked into', digits(last_hour.conversations)],
+          ['Oldest overdue by', waiting.oldest_due_s === null ? '–' : span(waiting.oldest_due_s)],
+          ['Accounts waiting', `${digits(waiting.later)}${more}`],
+          ['Conversations in progress here', digits(in_hand)],
+          ['Conversations processed', digits(last_hour.conversations)],
           ['Suggestions made', digits(last_hour.suggestions)],
           ['Memories made', digits(last_hour.memories)],
         ]}
       />
       <Table
         caption="Dropped in the last hour"
-        columns={['Why', 'How many', 'What that means']}
+        columns={['Reason', 'Count', 'Meaning']}
         rows={last_hour.dropped}
         empty="Nothing was dropped."
         cells={({ reason, count }) => [
@@ -104,7 +104,7 @@ function Insights({ by, hosts, in_hand, waiting, failing, last_hour }: ContentAn
 
 function failingWords(failing: ContentAnswer['failing']): string | null {
   if (failing === null) return null;
-  return `It fails here: ${digits(failing.tries)} in a row, the first ${ago(failing.since)}.`;
+  return `It is failing here: ${digits(failing.tries)} ${failing.tries === 1 ? 'attempt' : 'attempts'} in a row, the first ${ago(failing.since)}.`;
 }
 
 function FailuresTable({ caption, rows }: { caption: string; rows: ContentAnswer['last_hour']['failures'] }) {
@@ -142,7 +142,7 @@ function Retention({ failing_s, parts, removed }: ContentAnswer['retention']) {
     >
       <Table
         caption="Removed since this process started"
-        columns={['What', 'Records']}
+        columns={['List', 'Records']}
         rows={removed}
         empty="Nothing was removed."
         cells={({ list, records }) => [list, digits(records)]}

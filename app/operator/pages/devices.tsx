@@ -23,7 +23,7 @@ export function Devices() {
     <ViewPage title="Devices">
       <form class="filter" onSubmit={(event) => event.preventDefault()}>
         <TextField
-          label="Silent for at least, minutes"
+          label="Silent for at least (minutes)"
           {...{ type: 'number', min: 0, max: 100_000, value: minutes, onValue: setMinutes }}
         />
         <CheckField label="Only with an open stream or an announced chunk" checked={recording} onValue={setRecording} />
@@ -32,7 +32,7 @@ export function Devices() {
       <Listing<ItemOf<'GET /ops/devices/provisioned'>>
         id="provisioned"
         title="All devices"
-        hint="What is stored, so also of devices that have not called since this process began. By an id or a part of one, or by the email or id of the account."
+        hint="As stored, including devices that have not connected since the server started. Search by an id or a part of one, or by the email or id of the account."
         fields={[
           { name: 'find', label: 'Device, or email or id of an account' },
           {
@@ -41,18 +41,18 @@ export function Devices() {
             options: [
               ['', 'any'],
               ['bound', 'bound'],
-              ['unbound', 'bound to nobody'],
+              ['unbound', 'not bound'],
               ['revoked', 'revoked'],
             ],
           },
-          { name: 'unseen_min', label: 'Minutes without a request', number: true },
+          { name: 'unseen_min', label: 'Not seen for (minutes)', number: true },
         ]}
         load={(asked, cursor) => ask('GET /ops/devices/provisioned', { query: { ...asked, cursor } })}
         caption="Devices that were provisioned"
-        columns={['Device', 'Status', 'Account', 'Last call', 'Certificate until', 'Provisioned']}
+        columns={['Device', 'Status', 'Account', 'Last seen', 'Certificate expires', 'Provisioned']}
         cells={(row) => [
           <KindAndEntity key="device" words={row.kind} kind="device" id={row.device_id} />,
-          row.state === 'unbound' ? 'bound to nobody' : row.state,
+          row.state === 'unbound' ? 'not bound' : row.state,
           row.account_id === null ? '–' : <EntityLink kind="account" id={row.account_id} />,
           ago(row.last_seen_at),
           row.certificate_until === null ? '–' : dateTime(row.certificate_until),
@@ -68,23 +68,23 @@ function SilentDevices({ items, seen, seen_max, watched_since }: Answer<'GET /op
   return (
     <Section
       id="silent-devices"
-      title={`By silence, as seen since ${clockTime(watched_since)}`}
-      lead={`The processes of this machine have watched since ${dateTime(watched_since)}, and ${digits(seen)} devices have called since (${digits(seen_max)} are kept). Silence counts from the last upload, or from when there was something to upload since.`}
+      title="Silent devices"
+      lead={`What this machine has seen since ${dateTime(watched_since)}: ${digits(seen)} ${seen === 1 ? 'device' : 'devices'}, of at most ${digits(seen_max)} that it remembers. Silence counts from the last upload, or from when there was first something to upload after it.`}
     >
       <Table
         caption="Devices"
-        columns={['Device', 'Silent for', 'Last request', 'Last upload', 'Waits for', 'Last refusal']}
+        columns={['Device', 'Silent for', 'Last request', 'Last upload', 'Waiting for', 'Last refusal']}
         rows={items}
         empty={
           seen === 0
-            ? `No device has called since ${clockTime(watched_since)}. All devices are below.`
-            : 'No device is silent like that.'
+            ? `No device has connected since ${clockTime(watched_since)}. All devices are listed below.`
+            : 'No device has been silent for that long.'
         }
         cells={(row) => [
           <KindAndEntity key="device" words={row.kind ?? 'device'} kind="device" id={row.device_id} />,
           span(row.silent_s),
           ago(row.last_request_at),
-          row.uploads === 0 ? 'never' : `${ago(row.last_upload_at)}, ${digits(row.uploads)} in all`,
+          row.uploads === 0 ? 'never' : `${ago(row.last_upload_at)}, ${digits(row.uploads)} in total`,
           waitsFor(row),
           row.last_refusal === null
             ? '–'

@@ -18,7 +18,7 @@ const TROUBLES: readonly { id: Trouble; title: string; hint: string; empty: stri
   {
     id: 'circuit_open',
     title: 'Circuit open',
-    hint: 'They failed five times in a row or more: single requests probe them, until one is accepted.',
+    hint: 'They failed at least five times in a row. Single requests probe them until one is accepted.',
     empty: 'No circuit is open.',
     probes: true,
   },
@@ -32,7 +32,7 @@ const TROUBLES: readonly { id: Trouble; title: string; hint: string; empty: stri
   {
     id: 'disabled',
     title: 'Disabled after failures',
-    hint: 'Ten deliveries in a row failed. They get nothing until the owner sets them active.',
+    hint: 'Ten deliveries in a row failed. They get nothing until the owner activates them.',
     empty: 'None was disabled.',
     probes: false,
   },
@@ -73,7 +73,7 @@ export function Endpoints() {
         }}
       >
         <TextField
-          label="Endpoints of an account by its id or email, or one by its id"
+          label="Account (id or email) or endpoint id"
           {...{ type: 'search', maxLength: 300, autoComplete: 'off', spellcheck: false }}
           value={text}
           onValue={setText}
@@ -109,12 +109,11 @@ function FoundEndpoints({ found }: { found: { items: Endpoint[] } | 'nothing' })
       ) : (
         <Table
           caption="Found"
-          columns={['Endpoint', 'Host', 'Status', 'In words', 'Last accepted']}
+          columns={['Endpoint', 'Status', 'Explanation', 'Last accepted']}
           rows={found.items}
-          empty="The account has no endpoint: nothing is subscribed."
+          empty="The account has no endpoints."
           cells={(row) => [
             <EntityLink key="endpoint" kind="endpoint" id={row.endpoint_id} />,
-            row.host,
             row.status,
             <>
               {row.headline}
@@ -133,7 +132,7 @@ function FoundEndpoints({ found }: { found: { items: Endpoint[] } | 'nothing' })
 }
 
 function TroubledEndpoints({ id, title, hint, empty, probes, lists }: (typeof TROUBLES)[number] & { lists: Lists }) {
-  const columns = ['Endpoint', 'Host', 'Since', 'Failed in a row', 'Last request', 'Last accepted'];
+  const columns = ['Endpoint', 'Since', 'Failed in a row', 'Last request', 'Last accepted'];
   return (
     <Section id={id} title={title} lead={hint}>
       <Table
@@ -143,7 +142,6 @@ function TroubledEndpoints({ id, title, hint, empty, probes, lists }: (typeof TR
         empty={empty}
         cells={(row) => [
           <EntityLink key="endpoint" kind="endpoint" id={row.endpoint_id} />,
-          row.host,
           ago(row.since),
           digits(row.failures),
           row.last === null
@@ -162,11 +160,11 @@ function DueEndpoints({ due, in_flight }: Lists) {
     <Section
       id="due"
       title="Overdue"
-      lead={`Of each partition the one that waits for longest. ${digits(in_flight)} requests are under way here.`}
+      lead={`The longest waiting one of each partition. ${digits(in_flight)} requests are in progress here.`}
     >
       <Table
         caption="Endpoints that are due"
-        columns={['Endpoint', 'Due for']}
+        columns={['Endpoint', 'Overdue by']}
         rows={due}
         empty="No endpoint is due."
         cells={({ endpoint_id, due_s }) => [

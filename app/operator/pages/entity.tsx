@@ -2,7 +2,8 @@ import { ApiError } from '../../api/api_error.js';
 import { Section } from '../../parts/page.js';
 import { type Answer, ask, orNotFound } from '../api.js';
 import { ago, clockTime, dateTime, digits, duration, span } from '../format.js';
-import { EntityLink } from '../parts/entity_link.js';
+import { labelOf } from '../labels.js';
+import { EntityLink, IdButton, NAMED_ALONE } from '../parts/entity_link.js';
 import { Facts } from '../parts/facts.js';
 import { RetryButton } from '../parts/retry_button.js';
 import { Nothing, Table } from '../parts/table.js';
@@ -45,7 +46,7 @@ function Search({ text }: { text: string }) {
           columns={['Kind', 'Entity']}
           rows={data}
           cells={(one) => [one.kind, <EntityLink key="entity" {...one} />]}
-          empty="There is nothing of this id."
+          empty="Nothing has this id."
         />
       )}
     </ViewPage>
@@ -63,8 +64,14 @@ function OneEntity({ kind, id }: { kind: string; id: string }) {
 function KnownEntity(view: EntityView & { look: () => Promise<void> }) {
   const { stored, memory, endpoint, device } = view;
   const words = kindInWords(view.kind);
+  const label = labelOf(view.kind, view.id);
   return (
-    <ViewPage title={`${words} ${view.name}`} name={words}>
+    <ViewPage title={titleOf(view, label)} name={words}>
+      {label !== null && (
+        <p>
+          <IdButton id={view.id} whole />
+        </p>
+      )}
       {KINDS[view.kind] !== undefined && <p class="hint">{KINDS[view.kind]}</p>}
       <Quarantine {...view} />
       <EntityFacts {...view} />
@@ -79,8 +86,16 @@ function KnownEntity(view: EntityView & { look: () => Promise<void> }) {
   );
 }
 
+function titleOf({ kind, name }: EntityView, label: string | null): string {
+  if (label === null || NAMED_ALONE.includes(kind)) return `${kindInWords(kind)} ${label ?? name}`;
+  return capitalized(label);
+}
+
 function kindInWords(name: string): string {
-  const text = name.replaceAll('_', ' ');
+  return capitalized(name.replaceAll('_', ' '));
+}
+
+function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -104,7 +119,7 @@ function EntityFacts({ partition, stored, memory }: EntityView) {
     <Facts
       rows={[
         ['Stored', storedWords(stored)],
-        ['In memory', memory === null ? 'at rest' : `version ${memory.version}`],
+        ['In memory', memory === null ? 'not in memory' : `version ${memory.version}`],
         ['Waiting', memory === null ? '–' : digits(memory.waiting)],
         ['Batches and reads', memory === null ? '–' : digits(memory.turns)],
         ['Mean batch', memory === null || memory.turns === 0 ? '–' : duration(memory.turn_ms_mean)],
@@ -136,7 +151,7 @@ function EndpointPart({ headline, reasons, deliveries, host, topics, status }: E
         caption="Its last deliveries"
         columns={['Event', 'Status', 'Attempts', 'Last attempt', 'Next attempt']}
         rows={deliveries}
-        empty="Nothing was ever made for it to deliver."
+        empty="Nothing has been sent to it yet."
         cells={(row) => [
           row.event_type,
           row.status,
@@ -169,7 +184,7 @@ function DevicePart({ seen, watched_since, state }: DeviceView & { state: Device
   return (
     <Section
       id="device"
-      title="What it does"
+      title="Activity"
       lead={`Uploads, silence and refusals are what the processes of this machine have seen since ${dateTime(watched_since)}; everything else is stored.`}
     >
       <Facts
@@ -181,7 +196,7 @@ function DevicePart({ seen, watched_since, state }: DeviceView & { state: Device
           ['Last upload', seen === null ? `none since ${since}` : ago(seen.last_upload_at)],
           ['Silent for', seen === null ? '–' : span(seen.silent_s)],
           [
-            'Waits for',
+            'Waiting for',
             seen === null
               ? `not known since ${since}`
               : `${seen.open_streams.length} open ${seen.open_streams.length === 1 ? 'stream' : 'streams'}, ${digits(seen.awaited_chunks)} ${seen.awaited_chunks === 1 ? 'chunk' : 'chunks'} announced`,
@@ -199,7 +214,7 @@ function DevicePart({ seen, watched_since, state }: DeviceView & { state: Device
 }
 
 function bindingWords({ binding = null }: DeviceState): string {
-  if (binding === null) return 'bound to nobody';
+  if (binding === null) return 'not bound';
   return binding.draining ? 'its session is over, uploads continue' : 'bound';
 }
 
@@ -217,13 +232,15 @@ function RecentMessages({ recent, at_rest }: { recent: EntityView['recent']; at_
     <Section
       id="recent"
       title="Recent messages"
-      lead="Of its batches in this process: types alone, never what they say. Reads that memory answers are not among them."
+      lead="Messages of its batches in this process: only their types, never their content. Reads answered from memory are not included."
     >
       <Table
         caption="Recent messages, the newest first"
-        columns={['At', 'Message', 'Outcome', 'Turn']}
+        columns={['At', 'Message', 'Outcome', 'Took']}
         rows={recent.slice(0, SHOWN_MAX)}
-        empty={at_rest ? 'It is at rest: none are known.' : 'None in the last 65,536 messages of this process.'}
+        empty={
+          at_rest ? 'It is not in memory, so none are known.' : 'None in the last 65,536 messages of this process.'
+        }
         cells={(row) => [clockTime(row.at), row.type, row.outcome, duration(row.took_ms)]}
       />
     </Section>
@@ -234,10 +251,10 @@ function Versions({ versions }: { versions: EntityView['versions'] }) {
   return (
     <Section id="versions" title="Versions" lead="Each was saved by one commit; the message is the first of its batch.">
       <Table
-        caption="Versions since it came into memory, the newest first"
+        caption="Versions since it was loaded, the newest first"
         columns={['Version', 'At', 'By']}
         rows={versions.slice(0, SHOWN_MAX)}
-        empty="It was not changed since it came into memory."
+        empty="It has not changed since it was loaded."
         cells={(row) => [digits(row.version), clockTime(row.at), row.type]}
       />
     </Section>

@@ -34,7 +34,7 @@ export function StoredState({ kind, id, stored }: { kind: string; id: string; st
           <span class="to">State as it is stored</span>
           <span class="hint">{size}</span>
         </summary>
-        <p class="hint">Secrets and content are not shown: only what sort of thing is there, and how large it is.</p>
+        <p class="hint">Secrets and content are not shown, only their type and size.</p>
         {stored.is === 'kept' ? (
           <Tree state={stored.state} place={{ kind, id, within: '' }} />
         ) : (
@@ -147,12 +147,24 @@ function hiddenWords({ hidden, size }: Hidden): string {
 /** Ids that no entity has: invitations lie in their workspaces, a device's own names are known to it alone. */
 const LEADS_NOWHERE = ['source_stream_ref', 'invitation_id', 'invitations.id'];
 
+/** The kinds of what fields name, as far as these have labels. */
+const KINDS_OF_FIELDS: Record<string, string> = {
+  account_id: 'account',
+  host_account_id: 'account',
+  invited_by: 'account',
+  holds: 'account',
+  workspace_id: 'workspace',
+  device_id: 'device',
+  source_id: 'source',
+  stream_id: 'stream',
+  claim_id: 'claim',
+  endpoints: 'endpoint',
+  sessions: 'device_session',
+};
+
 function Id({ name, id, place }: { name: string; id: string; place: EntityPlace }) {
   const leads_nowhere = LEADS_NOWHERE.some((one) => one === name || one === `${place.within}.${name}`);
   if (id === place.id || leads_nowhere) return <span class="mono">{id}</span>;
-  return (
-    <a class="mono" href={`/entity?find=${id}`}>
-      {id}
-    </a>
-  );
+  // A field may name what is no entity of its kind, such as a private workspace: the search finds what it is a part of.
+  return <EntityLink kind={KINDS_OF_FIELDS[name] ?? ''} id={id} href={`/entity?find=${id}`} />;
 }

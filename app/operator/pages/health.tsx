@@ -59,12 +59,12 @@ function Answered({ problems, since }: { problems: readonly Problem[]; since: st
   if (problems.length === 0)
     return (
       <p class="notice good" role="status">
-        Yes: nothing is known to be wrong. What devices do is known since {dateTime(since)}.
+        Yes: nothing is known to be wrong. Device activity is known since {dateTime(since)}.
       </p>
     );
   return (
     <p class={`notice ${grave > 0 ? 'problem' : 'caution'}`} role="status">
-      {grave > 0 ? `No: ${words}, and people notice.` : `Not quite: ${words}; nobody is kept from working.`}
+      {grave > 0 ? `No: ${words}, and people are affected.` : `Mostly: ${words}, but nobody is affected.`}
     </p>
   );
 }
@@ -85,7 +85,8 @@ function Part({
   return (
     <li class={`health-part ${is}`}>
       <h2>
-        <a href={link}>{name}</a> <span class="badge">{{ good: 'fine', caution: 'look', problem: 'act' }[is]}</span>
+        <a href={link}>{name}</a>{' '}
+        <span class="badge">{{ good: 'OK', caution: 'Warning', problem: 'Problem' }[is]}</span>
       </h2>
       {is === 'good' && <p>{children}</p>}
       {problems.map((one) => (
@@ -118,13 +119,13 @@ const AREAS: readonly {
     area: 'devices',
     name: 'Devices',
     link: '/devices',
-    says: () => 'No recording that is open has been silent for long.',
+    says: () => 'No open recording has been silent for long.',
   },
   {
     area: 'mail',
     name: 'Mail',
     link: '/overview#server',
-    says: () => 'Nothing is known to keep mails from being sent.',
+    says: () => 'No problem with sending mail is known.',
   },
   { area: 'jobs', name: 'Jobs', link: '/actors', says: jobWords },
 ];
@@ -136,13 +137,13 @@ function redisWords({ overview: { storage } }: Told): string {
 }
 
 function diskWords({ overview: { disk } }: Told): string {
-  if (disk === null) return 'What is free is not known.';
+  if (disk === null) return 'The free space is not known.';
   return `${bytes(disk.free_bytes)} of ${bytes(disk.size_bytes)} are free.`;
 }
 
 function processWords({ overview: { processes_here, process } }: Told): string {
   const count = processes_here.length;
-  return `${digits(count)} ${count === 1 ? 'process serves' : 'processes serve'} this machine; this one is up for ${span(process.up_s)}, version ${process.version}.`;
+  return `${digits(count)} ${count === 1 ? 'process serves' : 'processes serve'} on this machine; this one has been up for ${span(process.up_s)}, version ${process.version}.`;
 }
 
 const NOT_KNOWN = 'Not known while Redis does not answer.';
@@ -153,7 +154,7 @@ function transcriptionWords({ content }: Told): string {
   const speed =
     last_hour.lag_s === null
       ? ''
-      : ` Half of the text is there ${duration(last_hour.lag_s.p50 * 1000)} after its audio.`;
+      : ` Half of the text appears within ${duration(last_hour.lag_s.p50 * 1000)} of its audio.`;
   return `By ${TRANSCRIBED_BY[transcriber.by]}. ${waitingWords(waiting, 'recording')} ${digits(last_hour.windows)} ${last_hour.windows === 1 ? 'window' : 'windows'} in the last hour.${speed}`;
 }
 
@@ -164,16 +165,19 @@ function insightWords({ content }: Told): string {
 }
 
 function waitingWords({ due, beyond, oldest_due_s }: Content['waiting'], one: string): string {
-  if (due === 0) return 'Nothing waits.';
-  const since = oldest_due_s === null ? '' : `, the first for ${span(oldest_due_s)}`;
-  return `${digits(due)}${beyond ? ' or more' : ''} ${due === 1 ? `${one} waits` : `${one}s wait`}${since}.`;
+  if (due === 0) return 'Nothing is waiting.';
+  const since = oldest_due_s === null ? '' : `, the oldest for ${span(oldest_due_s)}`;
+  return `${digits(due)}${beyond ? ' or more' : ''} ${due === 1 ? `${one} is waiting` : `${one}s are waiting`}${since}.`;
 }
 
 function webhookWords({ endpoints }: Told): string {
   if (endpoints === null) return NOT_KNOWN;
   const { in_flight, circuit_open, failing, disabled } = endpoints;
   const troubled = circuit_open.length + failing.length + disabled.length;
-  const trouble = troubled === 0 ? 'No endpoint is in trouble' : `${digits(troubled)} in trouble`;
+  const trouble =
+    troubled === 0
+      ? 'No endpoint has problems'
+      : `${digits(troubled)} ${troubled === 1 ? 'endpoint has' : 'endpoints have'} problems`;
   return `${trouble}; ${digits(in_flight)} ${in_flight === 1 ? 'delivery is' : 'deliveries are'} under way.`;
 }
 
@@ -183,5 +187,5 @@ function jobWords({ overview: { summary, storage } }: Told): string {
       ? ''
       : `Messages between entities arrive within ${duration(summary.outbox_p99_ms)}. `;
   const dead = storage.dead_letters ?? 0;
-  return `${late}${dead === 0 ? 'No job was given up.' : `${digits(dead)} jobs were given up.`}`;
+  return `${late}${dead === 0 ? 'No job has failed for good.' : `${digits(dead)} ${dead === 1 ? 'job has' : 'jobs have'} failed for good.`}`;
 }

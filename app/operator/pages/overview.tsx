@@ -21,9 +21,9 @@ const RANGES = [
 ] as const;
 type Range = (typeof RANGES)[number];
 
-const SHEDDING = { nothing: 'nothing', first: 'what may wait', all: 'all' } as const;
+const SHEDDING = { nothing: 'nothing', first: 'what may wait', all: 'everything' } as const;
 const LISTENERS = { public: 'Public', device: 'Devices', operator: 'Operators' } as const;
-const STORAGE = { away: 'does not answer', refusing: 'takes no writes' } as const;
+const STORAGE = { away: 'does not answer', refusing: 'refuses writes' } as const;
 
 /** The overview of the server in figures and charts over a range of time, as far back as the server keeps it. */
 export function Overview() {
@@ -83,7 +83,7 @@ export function Overview() {
           </div>
         </Section>
       ))}
-      <Section id="members" title="Processes on this Redis" lead="Each looks first at what is due in its partitions.">
+      <Section id="members" title="Processes on this Redis" lead="Each first handles what is due in its partitions.">
         {overview !== null && <RedisProcesses rows={overview.processes} />}
       </Section>
     </ViewPage>
@@ -124,7 +124,7 @@ function Summary({ summary, now, range }: OverviewAnswer & { range: Range }) {
     <>
       {kept_s * 1000 < range.ms * 0.98 && (
         <p class="hint">
-          {`Kept since ${dateTime(summary.since)}, for ${span(kept_s)}: before that this server did not run.`}
+          {`Measured since ${dateTime(summary.since)}, for ${span(kept_s)}: the server was not running before.`}
         </p>
       )}
       <Table
@@ -226,7 +226,7 @@ function RedisProcesses({ rows }: { rows: OverviewAnswer['processes'] }) {
         ago(since),
         partitions,
       ]}
-      empty="Which are alive is not known at the moment."
+      empty="Not known at the moment."
     />
   );
 }

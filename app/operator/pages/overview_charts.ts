@@ -105,7 +105,7 @@ export const CHART_GROUPS: readonly { id: string; title: string; hint: string; c
         ],
       },
       { id: 'due', title: 'Endpoints due, not taken up', unit: 'count', lines: [['endpoints_due', 'endpoints']] },
-      { id: 'due-age', title: 'The first is due for', unit: 's', lines: [['endpoints_due_s', 'time']] },
+      { id: 'due-age', title: 'Oldest overdue by', unit: 's', lines: [['endpoints_due_s', 'time']] },
     ],
   },
   {

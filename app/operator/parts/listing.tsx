@@ -39,7 +39,7 @@ export function Paged<Row>({ load, inputs, ...columns }: PagedList<Row> & { inpu
       {keys !== null && more !== null && (
         <p class="hint looked">
           {items.length === 0 && 'Nothing so far. '}
-          Looked through {digits(Math.min(keys.looked_at, keys.of))} of {digits(keys.of)} keys.
+          Scanned {digits(Math.min(keys.looked_at, keys.of))} of {digits(keys.of)} keys.
         </p>
       )}
     </>

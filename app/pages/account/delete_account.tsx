@@ -28,7 +28,7 @@ export function DeleteAccount() {
     <Section title="Delete account">
       <div class="panel spaced danger-zone">
         <p>
-          Everything that is yours is deleted. For {RESTORABLE_DAYS} days you can have it back, after that nobody can.
+          Everything that is yours is deleted. You can restore it for {RESTORABLE_DAYS} days; after that nobody can.
         </p>
         <Button kind="danger" onClick={() => setOpen(true)}>
           Delete my account
@@ -50,7 +50,7 @@ function Deletion({ onClose }: { onClose: () => void }) {
     }
     await api('DELETE /me');
     const until = timeText(Date.now() + RESTORABLE_DAYS * DAY_MS, 'date');
-    endedBy(`Your account is deleted. Until ${until} you can have it back: sign in, and restore it.`);
+    endedBy(`Your account is deleted. You can restore it until ${until}: sign in, and choose to restore it.`);
   });
   const again = useAction(async () => {
     go(location.pathname + OPEN, { replace: true });

@@ -32,8 +32,8 @@ export function Exports() {
     </Button>
   );
   return (
-    <Section title="Archives" lead="All that is yours as one ZIP archive, kept for seven days." actions={ask}>
-      <List of={exports} empty={<p class="lead">None was made in the last 30 days.</p>} label="Exports">
+    <Section title="Archives" lead="Everything of yours as one ZIP archive, kept for seven days." actions={ask}>
+      <List of={exports} empty={<p class="lead">None was created in the last 30 days.</p>} label="Exports">
         {(one) => <Row key={one.id} of={one} changed={exports.reload} />}
       </List>
       <Dialog open={asking} title="Export my data" onClose={() => setAsking(false)}>
@@ -57,15 +57,15 @@ function Ask({ asked, onClose }: { asked: () => void; onClose: () => void }) {
         It holds your transcripts, insights, contacts, and all settings but secrets. It is made in the background, also
         when you sign out.
       </p>
-      <CheckField label="With audio" hint="Which may be large." checked={audio} onValue={setAudio} />
-      <CheckField label="With files" hint="Those that apps keep for you." checked={files} onValue={setFiles} />
+      <CheckField label="With audio" hint="This may be large." checked={audio} onValue={setAudio} />
+      <CheckField label="With files" hint="The files that apps keep for you." checked={files} onValue={setFiles} />
     </Form>
   );
 }
 
 const STATES = {
-  pending: ['caution', 'Begins soon'],
-  running: ['live', 'Being made'],
+  pending: ['caution', 'Queued'],
+  running: ['live', 'In progress'],
   ready: ['good', 'Ready'],
   failed: ['wrong', 'Failed'],
   expired: ['plain', 'No longer kept'],
@@ -78,7 +78,7 @@ function Row({ of: one, changed }: { of: Export; changed: () => void }) {
     await saveExport(one, setLoaded);
     setLoaded(null);
   });
-  const removal = useToastAction('The export is still there.', async () => {
+  const removal = useToastAction('It could not be removed.', async () => {
     await api('DELETE /me/exports/{id}', { path: { id } });
     showToast(isUnderWay(one) ? 'The export is stopped.' : 'The export is deleted.');
     leaveRow();
@@ -87,7 +87,7 @@ function Row({ of: one, changed }: { of: Export; changed: () => void }) {
   const remove = async () => {
     const title = isUnderWay(one) ? 'Stop this export?' : 'Delete this export?';
     const text = 'Its archive is deleted here. What you have saved stays with you.';
-    const action = isUnderWay(one) ? 'Stop it' : 'Delete';
+    const action = isUnderWay(one) ? 'Stop' : 'Delete';
     if (await confirm({ title, action, grave: true, text })) await removal.run();
   };
   const [tone, words] = STATES[status];

@@ -12,7 +12,7 @@ import { showToast } from '../../parts/toast_queue.js';
 export function TimeZoneSetting() {
   const profile = useLoaded(() => api('GET /profile'), []);
   return (
-    <Section title="Time zone" lead="Days begin and end by it: what is due tomorrow, what was said yesterday.">
+    <Section title="Time zone" lead="It decides when a day begins and ends, for what is due and what was said.">
       <Show of={profile}>{(data) => <ZoneForm profile={data} set={profile.set} />}</Show>
     </Section>
   );

@@ -21,14 +21,14 @@ export function Apps() {
   const apps = useList((cursor) => api('GET /me/connections', { query: { limit: APPS_PER_PAGE, cursor } }), []);
   return (
     <>
-      <Section title="Connected apps" lead="Apps of others that you have let in.">
+      <Section title="Connected apps" lead="Third-party apps that you have given access.">
         <List of={only(apps, (app) => !isOwn(app))} empty={<NoApps />} label="Connected apps">
           {(app) => <Foreign key={app.id} app={app} changed={apps.reload} />}
         </List>
       </Section>
       <Section
         title="Where you are signed in"
-        lead="Our own apps, on this device and others."
+        lead="Our own apps, on this and other devices."
         actions={<SignOutOthers apps={apps} />}
       >
         <List of={only(apps, isOwn)} empty={<p class="lead">Nowhere else.</p>} label="Signed in">
@@ -56,7 +56,7 @@ function Foreign({ app, changed }: { app: ConnectedApp; changed: () => void }) {
   const { name, client_id, scopes, created_at } = app;
   const revocation = useRevocation(app, changed);
   const revoke = async () => {
-    const text = 'It can see and do nothing more here at once. What it has fetched before stays with it.';
+    const text = 'It loses access at once. It keeps what it has already fetched.';
     const question = { title: `Disconnect ${name}?`, action: 'Disconnect', grave: true, text };
     if (await confirm(question)) await revocation.run();
   };
@@ -128,7 +128,7 @@ function SignOutOthers({ apps }: { apps: LoadedList<ConnectedApp> }) {
     showToast('You are signed out everywhere else.');
   });
   const end = async () => {
-    const text = 'All of our own apps but this one. Connected apps and tokens stay.';
+    const text = 'Our own apps are signed out everywhere but here. Connected apps and tokens are not affected.';
     if (!(await confirm({ title: 'Sign out the others?', action: 'Sign out', text }))) return;
     await ending.run();
     leaveRow();
@@ -145,7 +145,7 @@ function SignOutOthers({ apps }: { apps: LoadedList<ConnectedApp> }) {
 function NoApps() {
   return (
     <EmptyState title="No app is connected">
-      <p>An app of others that asks to act for you sends you here to agree. From then on it is in this list.</p>
+      <p>When a third-party app asks for access, you agree here. It then appears in this list.</p>
     </EmptyState>
   );
 }

@@ -57,7 +57,7 @@ function Making({ onClose, changed }: { onClose: () => void; changed: () => void
     return (
       <>
         <p role="status">
-          <bdi>{made.token.name}</bdi> is there. Give it to your program:
+          <bdi>{made.token.name}</bdi> has been created. Copy it into your program:
         </p>
         <div class="field">
           <Secret text={made.value} what="The token" once />

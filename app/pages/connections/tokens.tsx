@@ -41,7 +41,7 @@ function Row({ token, changed }: { token: PersonalAccessToken; changed: () => vo
     changed();
   });
   const revoke = async () => {
-    const text = 'Whatever uses it is refused at once. It can’t be brought back.';
+    const text = 'Programs that use it stop working at once. This can’t be undone.';
     if (await confirm({ title: `Revoke ${name}?`, action: 'Revoke', grave: true, text })) await revocation.run();
   };
   return (
@@ -53,7 +53,7 @@ function Row({ token, changed }: { token: PersonalAccessToken; changed: () => vo
         <p class="row-facts">
           <span class="mono">…{last_four}</span>
           <span>
-            Made <Time at={created_at} style="date" />
+            Created <Time at={created_at} style="date" />
           </span>
           <span>
             {expires_at === null ? (

@@ -53,7 +53,7 @@ function Adding({ onClose, added }: { onClose: () => void; added: () => void }) 
   useEvery(claim === null || device !== null ? null : LOOK_MS, lookQuietly);
   if (device !== null) return <Added device={device} onClose={onClose} />;
   if (making.error !== null) return <Problem error={making.error} retry={() => void making.run()} />;
-  if (claim === null) return <Loading what="Making a code" />;
+  if (claim === null) return <Loading what="Creating a code" />;
   if (is_over) {
     return (
       <>
@@ -68,11 +68,11 @@ function Adding({ onClose, added }: { onClose: () => void; added: () => void }) 
   }
   return (
     <>
-      <p>Scan this with the device, or type the code there. It is for one device of yours: show it to nobody else.</p>
+      <p>Scan this with the device, or type the code there. It adds one device to your account: do not share it.</p>
       <PairingCode of={claim} label="QR code of the new device" />
       <p class="hint">
-        The QR code is good for <Countdown until={claim.expires_at} over={() => setOver(true)} />, also when this is
-        closed. It is shown this once.
+        The QR code is valid for <Countdown until={claim.expires_at} over={() => setOver(true)} />, even after you close
+        this. It is shown only once.
       </p>
       <p class="waits" role="status">
         <span class="spinner" aria-hidden="true" />
@@ -103,18 +103,18 @@ function Added({ device, onClose }: { device: Device; onClose: () => void }) {
         {stream_id === null ? (
           <p class="waits">
             <span class="spinner" aria-hidden="true" />
-            <span>Waiting for its first recording… You need not wait here.</span>
+            <span>Waiting for its first recording… You can close this.</span>
           </p>
         ) : (
           <p class="notice">
             <span>
-              <Icon name="microphone" size={18} /> It has begun to record.
+              <Icon name="microphone" size={18} /> It is recording.
             </span>
           </p>
         )}
       </div>
       <div class="dialog-actions">
-        {stream_id !== null && <ButtonLink href={`${BASE}/recordings/${stream_id}`}>To the recording</ButtonLink>}
+        {stream_id !== null && <ButtonLink href={`${BASE}/recordings/${stream_id}`}>Open the recording</ButtonLink>}
         <Button kind="primary" onClick={onClose}>
           Done
         </Button>

@@ -73,7 +73,7 @@ export function Suggestions() {
                   <SuggestionRow key={one.id} suggestion={one} onChange={change} />
                 ))}
               </ul>
-              {known.is_cut && <p class="hint">There are more than are shown. Choose a person, kind or recording.</p>}
+              {known.is_cut && <p class="hint">Not all are shown. Filter by person, kind or recording.</p>}
             </>
           );
         }}

@@ -70,7 +70,7 @@ export function RecordingRow({
 function State({ stream }: { stream: Stream }) {
   const { end_ms, stored_chunks, chunks, transcript_revision } = stream;
   if (isLive(stream)) return <Badge tone="live">Recording now</Badge>;
-  if (end_ms === undefined) return <Badge>Without an end</Badge>;
+  if (end_ms === undefined) return <Badge>Unfinished</Badge>;
   if (stored_chunks < chunks) return <Badge tone="caution">Still arriving</Badge>;
   return transcript_revision === 0 ? <Badge>No text yet</Badge> : null;
 }

@@ -54,7 +54,7 @@ export function SelectionBar({
   const remove = async () => {
     const goes_on = await confirm({
       title: `Delete ${recordings(ids.length)}?`,
-      text: <p>Their audio and their transcripts are gone at once and for good.</p>,
+      text: <p>Their audio and transcripts are deleted at once, for good.</p>,
       action: 'Delete',
       grave: true,
     });

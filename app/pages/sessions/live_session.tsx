@@ -54,12 +54,8 @@ function Present({ session, set }: { session: RecorderSession; set: (session: Re
         </div>
         <dl class="facts">
           <Fact name="Opened" at={created_at} />
-          {started_at !== null && <Fact name="Recorder came" at={started_at} />}
-          {ended_at === null ? (
-            <Fact name="Ends by itself" at={expires_at} />
-          ) : (
-            <Fact name="Over since" at={ended_at} />
-          )}
+          {started_at !== null && <Fact name="Recorder joined" at={started_at} />}
+          {ended_at === null ? <Fact name="Ends by itself" at={expires_at} /> : <Fact name="Ended" at={ended_at} />}
           {device_id !== null && (
             <div>
               <dt>Recorder</dt>
@@ -69,7 +65,7 @@ function Present({ session, set }: { session: RecorderSession; set: (session: Re
           <div>
             <dt>Participants</dt>
             <dd>
-              {participants.length === 0 ? 'The host alone' : `The host and ${countText(participants.length, 'other')}`}
+              {participants.length === 0 ? 'Only the host' : `The host and ${countText(participants.length, 'other')}`}
             </dd>
           </div>
         </dl>
@@ -140,7 +136,7 @@ function Leave({ id }: { id: string }) {
     go(`${BASE}/sessions`);
   });
   const leave = async () => {
-    const text = 'You see no more of it. With its join code you can come back while it goes on.';
+    const text = 'You lose access to it. You can come back with its join code while it lasts.';
     if (await confirm({ title: 'Leave this session?', action: 'Leave', text })) await leaving.run();
   };
   return (

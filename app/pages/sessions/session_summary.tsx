@@ -19,13 +19,13 @@ export function SessionSummary({ id }: { id: string }) {
       <Show of={summary}>
         {({ state, talk_ms, conversations, suggestions }) =>
           state === 'none' ? (
-            <p class="lead">Nothing was made of its recordings.</p>
+            <p class="lead">There is no summary of its recordings.</p>
           ) : (
             <div class="spaced">
               <p>
                 {durationText(talk_ms)} of talk in {countText(conversations.length, 'conversation')},{' '}
                 {countText(suggestions.length, 'suggestion')}.
-                {state === 'pending' && ' More may come: its recordings are still being worked on.'}
+                {state === 'pending' && ' More may appear: its recordings are still being processed.'}
               </p>
               <ButtonLink href={`${BASE}/sessions/${id}/summary`}>View summary</ButtonLink>
             </div>

@@ -29,21 +29,21 @@ export function isOver({ status }: RecorderSession): boolean {
 }
 
 const STATES = {
-  waiting: ['caution', 'Waits for a recorder'],
-  open: ['live', 'Records'],
-  draining: ['plain', 'Sends the rest'],
-  ended: ['plain', 'Over'],
+  waiting: ['caution', 'Waiting for a recorder'],
+  open: ['live', 'Recording'],
+  draining: ['plain', 'Sending the rest'],
+  ended: ['plain', 'Ended'],
 } as const satisfies Record<RecorderSession['status'], readonly [string, string]>;
 
 export function StateBadge({ session: { status, end_reason } }: { session: RecorderSession }) {
   const [tone, words] = STATES[status];
-  return <Badge tone={tone}>{end_reason === 'never_started' ? 'Never began' : words}</Badge>;
+  return <Badge tone={tone}>{end_reason === 'never_started' ? 'Never started' : words}</Badge>;
 }
 
 const ENDS: Record<NonNullable<RecorderSession['end_reason']>, string> = {
   host: 'Its host ended it.',
   recorder: 'The recorder had sent everything, and ended it.',
-  expired: 'Its time was over.',
+  expired: 'Its time ran out.',
   device_removed: 'The recorder was removed.',
   account_deleted: 'The host’s account was deleted.',
   never_started: 'No recorder came in time.',
@@ -52,8 +52,8 @@ const ENDS: Record<NonNullable<RecorderSession['end_reason']>, string> = {
 /** One sentence on where it stands. */
 export function standOf({ status, end_reason }: RecorderSession): string {
   const why = end_reason === null ? '' : ENDS[end_reason];
-  if (status === 'waiting') return 'It waits for a recorder to take the code: for ten minutes, then it ends by itself.';
-  if (status === 'open') return 'A recorder is here. What it records arrives by itself.';
+  if (status === 'waiting') return 'It waits ten minutes for a recorder to take the code, then ends by itself.';
+  if (status === 'open') return 'A recorder has joined. Its recordings appear by themselves.';
   if (status === 'draining') return `${why} The recorder may still send what it has recorded.`;
   return why;
 }

@@ -91,7 +91,7 @@ function Row({ endpoint_id, delivery }: { endpoint_id: string; delivery: Deliver
 function Nothing({ filter }: { filter: Filter }) {
   return filter === '' ? (
     <EmptyState title="No deliveries yet">
-      <p>What happens in your account, of the types that it asked for, goes out at once and appears here.</p>
+      <p>When something of its event types happens in your account, it is sent at once and appears here.</p>
     </EmptyState>
   ) : (
     <EmptyState title="None of these">

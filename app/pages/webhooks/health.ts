@@ -20,7 +20,7 @@ export function shortHealth(
   if (status === 'disabled') return disabled_reason === null ? 'Switched off' : 'Failed too often';
   if (status === 'paused') return 'Gets nothing for now';
   if (failure_count > 0) return `${failure_count} of ${FAILURES_MAX} failures in a row`;
-  if (isTriedInVain(newest)) return 'The last delivery was not taken yet';
+  if (isTriedInVain(newest)) return 'The last delivery was not accepted yet';
   return last_success_at === null ? 'Nothing delivered yet' : 'Works';
 }
 
@@ -43,42 +43,42 @@ export type KnownHealth = {
 /** One sentence or two: whether it works, or why it gets nothing and what to do. */
 export function healthOf(known: KnownHealth): Health {
   const { endpoint, last_attempt, timeText } = known;
-  const because = last_attempt === null ? '' : ` The last try: ${attemptWords(last_attempt)}.`;
+  const because = last_attempt === null ? '' : ` The last attempt: ${attemptWords(last_attempt)}.`;
   if (endpoint.status === 'disabled') {
     return endpoint.disabled_reason === null
-      ? { tone: 'problem', text: 'It gets nothing, since it is switched off. Activate it to go on.' }
+      ? { tone: 'problem', text: 'It gets nothing because it is switched off. Activate it to go on.' }
       : {
           tone: 'problem',
-          text: `It gets nothing: ${FAILURES_MAX} deliveries in a row failed, so it was disabled.${because} Mend the receiver, then activate it.`,
+          text: `It gets nothing: ${FAILURES_MAX} deliveries in a row failed, so it was disabled.${because} Fix the receiver, then activate it.`,
         };
   }
   if (endpoint.status === 'paused') {
     return {
       tone: 'caution',
-      text: 'It gets nothing, since it is paused. What waits goes out once it is active again.',
+      text: 'It gets nothing because it is paused. What is waiting is sent once it is active again.',
     };
   }
   const waiting = known.deliveries.filter(({ status }) => status === 'pending' || status === 'leased');
   const tried = waiting.filter(({ attempt_count }) => attempt_count > 0);
   const tries = tried.reduce((sum, { attempt_count }) => sum + attempt_count, 0);
   const next_at = waiting.flatMap(({ next_attempt_at }) => next_attempt_at ?? []).sort()[0];
-  const when = next_at === undefined ? '' : ` The next try is at ${timeText(next_at)}.`;
+  const when = next_at === undefined ? '' : ` The next attempt is at ${timeText(next_at)}.`;
   if (tries >= PROBED_AFTER) {
     return {
       tone: 'problem',
-      text: `It doesn’t take what is sent, so one delivery at a time is tried until one succeeds.${because}${when}`,
+      text: `It does not accept what is sent, so one delivery at a time is tried until one succeeds.${because}${when}`,
     };
   }
   if (tried.length > 0)
-    return { tone: 'caution', text: `What was sent was not taken, and is sent again.${because}${when}` };
+    return { tone: 'caution', text: `What was sent was not accepted, and is sent again.${because}${when}` };
   if (endpoint.failure_count > 0) {
     const left = FAILURES_MAX - endpoint.failure_count;
     return {
       tone: 'caution',
-      text: `It refuses what is sent: ${left} more in a row that ${left === 1 ? 'fails' : 'fail'}, and it is disabled.${because}`,
+      text: `It refuses what is sent. After ${left} more ${left === 1 ? 'failure' : 'failures'} in a row it is disabled.${because}`,
     };
   }
-  if (waiting.length > 0) return { tone: 'good', text: 'Something is on its way to it.' };
+  if (waiting.length > 0) return { tone: 'good', text: 'A delivery is on its way to it.' };
   return known.deliveries.length === 0 ? unfed(known) : { tone: 'good', text: worksText(endpoint, timeText) };
 }
 
@@ -97,15 +97,15 @@ function unfed({ endpoint, events, timeText }: KnownHealth): Health {
   if (newest === undefined) {
     return {
       tone: 'caution',
-      text: 'It got nothing yet, since nothing has happened in your account since it was made.',
+      text: 'It has got nothing yet: nothing has happened in your account since it was created.',
     };
   }
   const wanted = since.some(({ type }) => endpoint.topics.length === 0 || (endpoint.topics as string[]).includes(type));
   return wanted
-    ? { tone: 'good', text: 'Something is on its way to it.' }
+    ? { tone: 'good', text: 'A delivery is on its way to it.' }
     : {
         tone: 'caution',
-        text: `It got nothing yet: what has happened since it was made is of types that it is not subscribed to, as ${newest.type} at ${timeText(newest.occurred_at)}.`,
+        text: `It has got nothing yet: what has happened since it was created is of types that it is not subscribed to, such as ${newest.type} at ${timeText(newest.occurred_at)}.`,
       };
 }
 
@@ -116,10 +116,10 @@ const ERRORS: Record<string, string> = {
   connection_refused: 'the connection was refused',
   connection_lost: 'the connection broke off',
   unreachable: 'it could not be reached',
-  tls: 'its certificate is not trusted, or no secure connection came about',
-  bad_answer: 'its answer was no HTTP',
+  tls: 'its certificate is not trusted, or no secure connection could be made',
+  bad_answer: 'its answer was not HTTP',
   network: 'the network failed',
-  interrupted: 'this server went down meanwhile, and nobody knows whether it arrived',
+  interrupted: 'this server went down in the meantime, so it is not known whether it arrived',
 };
 
 /** The outcome of one attempt, in words. */
@@ -130,8 +130,8 @@ export function attemptWords({ status_code, status_text, error }: Attempt): stri
 }
 
 export const DELIVERY_WORDS = {
-  pending: ['caution', 'Waits'],
-  leased: ['plain', 'Under way'],
+  pending: ['caution', 'Waiting'],
+  leased: ['plain', 'In progress'],
   succeeded: ['good', 'Delivered'],
   failed: ['wrong', 'Failed'],
   cancelled: ['plain', 'Cancelled'],

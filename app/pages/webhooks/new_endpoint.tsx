@@ -74,7 +74,7 @@ function Making({ like, onClose, changed }: { like?: Endpoint; onClose: () => vo
 function Shown({ made, replaces, onClose }: { made: NewEndpointAnswer; replaces: boolean; onClose: () => void }) {
   return (
     <>
-      <p role="status">The endpoint is there. Your program needs its signing secret to check what it gets:</p>
+      <p role="status">The endpoint has been created. Your program needs its signing secret to check what it gets:</p>
       <div class="field">
         <Secret text={made.signing_secret} what="The signing secret" once />
       </div>

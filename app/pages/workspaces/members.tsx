@@ -61,11 +61,11 @@ function Row({ workspace, member, changed }: { workspace: Workspace; member: Mem
   });
   const error = wordsOf(changing.error ?? removal.error ?? transfer.error);
   const remove = async () => {
-    const text = 'They see no more of what is recorded there. What they recorded in it stays in it.';
+    const text = 'They lose access to what is recorded there. What they recorded in it stays in it.';
     if (await confirm({ title: `Remove ${name ?? email}?`, action: 'Remove', grave: true, text })) await removal.run();
   };
   const handOver = async () => {
-    const text = 'They decide everything from then on, and you are admin. Only they can give it back.';
+    const text = 'They become the owner, and you become an admin. Only they can give it back.';
     const question = { title: `Make ${name ?? email} the owner?`, action: 'Transfer ownership', grave: true, text };
     if (await confirm(question)) await transfer.run();
   };
@@ -98,12 +98,7 @@ function Row({ workspace, member, changed }: { workspace: Workspace; member: Mem
               <option value="admin">{ROLES.admin.name}</option>
             </select>
             {workspace.role === 'owner' && (
-              <Button
-                small
-                busy={busy}
-                aria-label={`Make owner of it: ${name ?? email}`}
-                onClick={() => void handOver()}
-              >
+              <Button small busy={busy} aria-label={`Make owner: ${name ?? email}`} onClick={() => void handOver()}>
                 Make owner
               </Button>
             )}

@@ -43,6 +43,6 @@ export function wordsOf(error: ApiError | null): ApiError | null {
 
 const WORDS: Record<string, string> = {
   WORKSPACE_SHARING_REQUIRED:
-    'Your account may not share workspaces. Whoever runs this server can switch that on for you.',
+    'Your account may not share workspaces. The operator of this server can switch that on for you.',
   WORKSPACE_OWNER_REQUIRED: 'A workspace needs an owner: hand it over to another member first.',
 };

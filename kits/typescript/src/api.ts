@@ -373,7 +373,7 @@ export type DebugRun = {
     protected: number;
     /** It had not the form that was asked for. */
     malformed: number;
-    /** It was of a kind that the pipeline does not want. */
+    /** It was of a kind that the pipeline excludes. */
     unwanted: number;
     /** It named an address that nobody said. */
     address: number;
@@ -3744,6 +3744,8 @@ export type OperatorApi = {
         to: {
           /** The kind of actor. */
           kind: string;
+          /** Null where it is an email, an address or a fingerprint. */
+          id: string | null;
           name: string;
         };
         /** The type of the message; null where it is not known. */
@@ -4107,7 +4109,7 @@ export type OperatorApi = {
           protected: number;
           /** It had not the form that was asked for. */
           malformed?: number;
-          /** It was of a kind that the pipeline does not want. */
+          /** It was of a kind that the pipeline excludes. */
           unwanted?: number;
           /** It named an address that nobody said. */
           address?: number;
@@ -4697,6 +4699,21 @@ export type OperatorApi = {
         id: string;
         /** The id, or as much of it as may be shown. */
         name: string;
+      }[];
+      /** Null: there is no other page. */
+      cursor: null;
+    };
+  };
+  /** Short texts by which one tells entities apart: an email, a host, whose a device or a recording is. */
+  'GET /ops/labels': {
+    query: { entities: string };
+    answer: {
+      items: {
+        /** The kind of actor, such as account. */
+        kind: string;
+        id: string;
+        /** Null for a kind without labels, and where nothing is stored. */
+        label: string | null;
       }[];
       /** Null: there is no other page. */
       cursor: null;

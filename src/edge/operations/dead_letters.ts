@@ -13,7 +13,11 @@ export async function listDeadLetters(store: Pick<Store, 'listDeadLetters'>, lim
     partitions.map(async (partition) =>
       (await store.listDeadLetters(partition)).map(({ name, content }) => {
         const { to, message } = decodeStored(content) as { to: Address; message: { type?: string } };
-        return { partition, name, to: { kind: to.kind, name: shownName(to) }, type: message.type ?? null };
+        const called = shownName(to);
+        return {
+          ...{ partition, name, type: message.type ?? null },
+          to: { kind: to.kind, id: called === to.id ? to.id : null, name: called },
+        };
       }),
     ),
   );

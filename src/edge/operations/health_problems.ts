@@ -87,7 +87,8 @@ const ROWS: readonly HealthRow[] = [
   {
     name: 'storage_refuses',
     area: 'redis',
-    advice: 'Do what its message asks for: mostly more memory (maxmemory), or a disk that takes its append-only file.',
+    advice:
+      'Do what its message asks for: usually more memory (maxmemory), or a disk that can hold its append-only file.',
     link: '/overview#storage',
     severity: ({ storage }) => (storage.status === 'refusing' ? 'grave' : null),
     text: ({ storage }, now_ms) =>
@@ -114,10 +115,10 @@ const ROWS: readonly HealthRow[] = [
   {
     name: 'storage_log',
     area: 'redis',
-    advice: 'Make room on its disk, or mend the disk; its log says what failed. It takes changes again by itself.',
+    advice: 'Free space on its disk, or repair the disk; its log says what failed. It then accepts changes by itself.',
     link: '/overview#storage',
     severity: ({ storage }) => (storage.log_healthy === false ? 'grave' : null),
-    text: () => 'Redis could not write its append-only file, so it takes no changes.',
+    text: () => 'Redis could not write its append-only file, so it accepts no changes.',
   },
   {
     name: 'storage_cut',
@@ -135,7 +136,7 @@ const ROWS: readonly HealthRow[] = [
     advice: 'Give it more cores and PROCESSES, or find in Overview what sends so much.',
     link: '/overview#process',
     severity: ({ shedding }) => (shedding === 'all' ? 'grave' : null),
-    text: () => 'This process has far more to do than it can: all requests are refused but health and this port.',
+    text: () => 'This process is overloaded: all requests are refused except health and this port.',
   },
   {
     name: 'shedding_first',
@@ -143,7 +144,7 @@ const ROWS: readonly HealthRow[] = [
     advice: 'Wait if it is a peak. If it lasts, give it more cores and PROCESSES.',
     link: '/overview#process',
     severity: ({ shedding }) => (shedding === 'first' ? 'mild' : null),
-    text: () => 'This process has more to do than it can: requests that may wait are refused.',
+    text: () => 'This process is overloaded: requests that may wait are refused.',
   },
   {
     name: 'disk_full',
@@ -169,7 +170,7 @@ const ROWS: readonly HealthRow[] = [
   {
     name: 'dead_letters',
     area: 'jobs',
-    advice: 'Mend what the log names, then press Retry there.',
+    advice: 'Fix what the log names, then press Retry there.',
     link: '/actors#dead-letters',
     severity: ({ dead_letters }) => ((dead_letters ?? 0) > 0 ? 'grave' : null),
     text: ({ dead_letters }) =>
@@ -187,7 +188,7 @@ const ROWS: readonly HealthRow[] = [
   {
     name: 'deliveries_late',
     area: 'webhooks',
-    advice: 'Look whether all processes answer; if they are busy, give them more cores.',
+    advice: 'Check whether all processes answer; if they are busy, give them more cores.',
     link: '/endpoints#due',
     severity: ({ endpoints }) => (endpoints.due > 0 && endpoints.due_ms >= DELIVERIES_LATE_MS ? 'mild' : null),
     text: ({ endpoints }) =>
@@ -206,7 +207,7 @@ const ROWS: readonly HealthRow[] = [
   {
     name: 'endpoints_disabled',
     area: 'webhooks',
-    advice: 'Nothing on this server: the owners got a mail. They set an endpoint active once its receiver is mended.',
+    advice: 'Nothing on this server: the owners were mailed. They activate an endpoint once its receiver is fixed.',
     link: '/endpoints#disabled',
     severity: ({ endpoints }) => (endpoints.disabled > 0 ? 'mild' : null),
     text: ({ endpoints }) =>
@@ -215,7 +216,7 @@ const ROWS: readonly HealthRow[] = [
   {
     name: 'messages_old',
     area: 'jobs',
-    advice: 'Wait a minute. If it lasts, open Actors, where the busiest entities stand, and look at Redis.',
+    advice: 'Wait a minute. If it lasts, open Actors for the busiest entities, and check Redis.',
     link: '/actors',
     severity: ({ oldest_message_ms }) => (oldest_message_ms >= MESSAGE_AGE_MS_MAX ? 'mild' : null),
     text: ({ oldest_message_ms }) => `A message has waited in a mailbox for ${spanText(oldest_message_ms)}.`,
@@ -226,7 +227,7 @@ const ROWS: readonly HealthRow[] = [
     advice: 'Look at SMTP_URL and at the log of the mail server.',
     link: '/overview#process',
     severity: ({ mail_healthy }) => (mail_healthy ? null : 'grave'),
-    text: () => 'Mails can’t be sent: whoever signs in by an emailed code is told to come later.',
+    text: () => 'Mail can’t be sent: people who sign in by an emailed code are told to come back later.',
   },
   {
     name: 'clocks_apart',

@@ -130,26 +130,26 @@ type ErrorWords = { heading: string; advice: string };
 
 const AGAIN = 'Go back to the app and start again.';
 const LATER = 'Try again in a moment.';
-const BY_THE_APP = 'Only those who make the app can put this right.';
-const IF_NOT = 'If that doesn’t help, only those who make the app can put it right.';
+const BY_THE_APP = 'Only the makers of the app can fix this.';
+const IF_NOT = 'If that doesn’t help, only the makers of the app can fix it.';
 
 /** The words about an error on its page, beside its own text; the codes are those of REST and of OAuth. */
 const ERROR_WORDS: Record<string, ErrorWords> = {
   BAD_REQUEST: { heading: 'This sign-in can’t continue', advice: AGAIN },
   FORBIDDEN: { heading: 'This sign-in can’t continue', advice: AGAIN },
   CONFLICT: { heading: 'This sign-in can’t continue', advice: AGAIN },
-  NOT_FOUND: { heading: 'There is nothing here', advice: AGAIN },
+  NOT_FOUND: { heading: 'Page not found', advice: AGAIN },
   METHOD_NOT_ALLOWED: { heading: 'This page can’t be opened by its address', advice: AGAIN },
   INTERNAL: { heading: 'Something went wrong', advice: LATER },
-  UNAVAILABLE: { heading: 'Spool is away for a moment', advice: LATER },
+  UNAVAILABLE: { heading: 'Spool is unavailable for a moment', advice: LATER },
   REQUEST_TIMEOUT: { heading: 'That took too long', advice: LATER },
   invalid_request: { heading: 'This sign-in can’t continue', advice: `${AGAIN} ${IF_NOT}` },
   invalid_client: { heading: 'This app is not known here', advice: BY_THE_APP },
   unauthorized_client: { heading: 'This app can’t sign in here', advice: BY_THE_APP },
   invalid_redirect_uri: { heading: 'There is no safe way back to this app', advice: BY_THE_APP },
-  access_denied: { heading: 'This app was not let in', advice: AGAIN },
+  access_denied: { heading: 'This app was denied access', advice: AGAIN },
   server_error: { heading: 'Something went wrong', advice: LATER },
-  temporarily_unavailable: { heading: 'Spool is away for a moment', advice: LATER },
+  temporarily_unavailable: { heading: 'Spool is unavailable for a moment', advice: LATER },
 };
 const OTHER_ERROR: ErrorWords = { heading: 'This can’t continue', advice: AGAIN };
 

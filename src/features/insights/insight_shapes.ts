@@ -162,7 +162,7 @@ export const feedbackShape = z
 /** Counts of parts of a result that are left out before it is merged, by reason. */
 export const leftOutShape = {
   malformed: count.describe('It had not the form that was asked for.'),
-  unwanted: count.describe('It was of a kind that the pipeline does not want.'),
+  unwanted: count.describe('It was of a kind that the pipeline excludes.'),
   address: count.describe('It named an address that nobody said.'),
   too_many: count.describe('It was more than there is room for.'),
 };

@@ -147,7 +147,7 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     [{ endpoints: { ...fine.endpoints, circuit_open: 1 } }, 'endpoints_failing', /1 endpoint gets nothing but/, 'mild'],
     [{ endpoints: { ...fine.endpoints, disabled: 2 } }, 'endpoints_disabled', /2 endpoints were disabled/, 'mild'],
     [{ oldest_message_ms: 3_000 }, 'messages_old', /3 s/, 'mild'],
-    [{ mail_healthy: false }, 'mail_failing', /come later/, 'grave'],
+    [{ mail_healthy: false }, 'mail_failing', /come back later/, 'grave'],
     [{ clocks_apart_ms: 8 * 86_400_000 }, 'clocks_apart', /Redis’ clock is 8 d ahead of/, 'grave'],
     [{ clock_ahead_ms: 7_200_000 }, 'clock_moved', /2 h ahead of/, 'mild'],
     [{ clock_ahead_ms: -60_000 }, 'clock_moved', /1 min behind/, 'mild'],

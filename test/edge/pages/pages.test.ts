@@ -349,8 +349,8 @@ t.test('an error is headed by what it is, and names the request', async (t) => {
     request_id: 'r-1',
     at: null,
   });
-  t.match(error, '<h1>There is nothing here</h1>');
-  t.match(error, '<title>Error: There is nothing here · Spool</title>');
+  t.match(error, '<h1>Page not found</h1>');
+  t.match(error, '<title>Error: Page not found · Spool</title>');
   t.match(error, 'Nothing lies here.');
   t.match(error, '<bdi>r-1</bdi>');
   t.match(error, 'Go back to the app and start again.');

@@ -177,6 +177,60 @@ await t.test('K-141 no page of any kind shows a secret, a hash or content that w
   t.match(lists, 'an address at x.test');
 });
 
+await t.test('K-260 entities are named by email and host, never by what people call them', async (t) => {
+  const eve = await TestAccount.open(spool, 'eve@x.test');
+  const { app, id: account_id } = eve;
+  const bound = await spool.boundDevice(app);
+  await record(bound.device, bound);
+  const unbound = await spool.device('shared');
+  const endpoint = await app.ask<{ endpoint: { id: string } }>('POST', '/endpoints', {
+    url: receiver.url('/hook/path'),
+  });
+  const source = await app.ask<{ id: string }>('POST', '/sources', { name: 'Secret place' });
+  const captured_at = '2026-01-01T12:00:00Z';
+  const stream = await app.ask<{ id: string }>('POST', '/audio/streams', {
+    ...{ source_id: source.id, captured_at, title: 'Secret title' },
+  });
+  const [own] = (await app.ask<{ workspaces: { id: string }[] }>('GET', '/me')).workspaces;
+  const workspace_id = (await invite(app, 'frank@x.test', { name: 'Secret workspace' })).workspace_id;
+  const expected: [kind: string, id: string, label: string | null][] = [
+    ['account', account_id, 'eve@x.test'],
+    ['contacts', account_id, 'contacts of eve@x.test'],
+    ['device', bound.device_id, 'personal device of eve@x.test'],
+    ['device', unbound.device_id, 'shared device, not bound'],
+    ['endpoint', endpoint.endpoint.id, new URL(receiver.url('/')).host],
+    ['source', source.id, 'source of eve@x.test'],
+    ['stream', stream.id, 'recording of eve@x.test, 2026-01-01 12:00 UTC'],
+    ['signals', stream.id, 'signals of eve@x.test, 2026-01-01 12:00 UTC'],
+    ['workspace', own?.id ?? '', 'private workspace of eve@x.test'],
+    ['workspace', workspace_id, 'shared workspace of eve@x.test'],
+    ['sweep', workspace_id, 'sweep of shared workspace of eve@x.test'],
+    ['device', randomUUID(), null],
+    ['account', 'nobody', null],
+    ['email', 'eve@x.test', null],
+    ['nothing', randomUUID(), null],
+  ];
+  const labels = (entities: string) => operator.send('GET', `/ops/labels?${new URLSearchParams({ entities })}`);
+  const { body, status } = await labels(expected.map(([kind, id]) => `${kind}:${id}`).join(', '));
+  t.equal(status, 200);
+  t.same(
+    JSON.parse(body.toString()).items,
+    expected.map(([kind, id, label]) => ({ kind, id, label })),
+  );
+  t.notMatch(body.toString(), /Secret/);
+  for (const wrong of [
+    '',
+    'account',
+    'account:',
+    ',',
+    Array.from({ length: 51 }, () => `account:${account_id}`).join(),
+  ]) {
+    const refused = await labels(wrong);
+    t.equal(refused.status, 400, wrong.slice(0, 20));
+    t.match(refused.body.toString(), /entities/);
+  }
+});
+
 await t.test('an id of anything leads to its entity', async (t) => {
   const bob = await TestAccount.open(spool, 'bob@x.test');
   const bound = await spool.boundDevice(bob.app);

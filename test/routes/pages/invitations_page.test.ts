@@ -68,7 +68,7 @@ await t.test('I-010 it lists what waits for the address, newest first; each is a
   t.match(textOf(declined), 'Declined. You haven’t joined');
   t.match(textOf(declined), 'There are no invitations for you at the moment.');
   t.match(textOf(await browser.press(about(joined, 'Sales'), 'decline')), 'Declined.', 'the second press');
-  t.match(textOf(await browser.press(about(joined, 'Sales'), 'accept')), 'That invitation is not there any more');
+  t.match(textOf(await browser.press(about(joined, 'Sales'), 'accept')), 'That invitation no longer exists');
   t.same(await pending(app), []);
   const { workspaces } = await app.ask<{ workspaces: { name: string; role: string }[] }>('GET', '/me');
   t.match(workspaces, [{ name: 'Private' }, { name: 'Design', role: 'member' }]);
@@ -89,7 +89,7 @@ await t.test('I-010 one that was withdrawn is not there any more', async (t) => 
   const { workspace_id, invitation_id } = await invite(host, email, { name: 'Gone' });
   const { browser, page } = await enter(email);
   await host.ask('DELETE', `/workspaces/${workspace_id}/invitations/${invitation_id}`);
-  t.match(textOf(await browser.press(page, 'accept')), 'That invitation is not there any more');
+  t.match(textOf(await browser.press(page, 'accept')), 'That invitation no longer exists');
   t.equal((await app.send('GET', `/workspaces/${workspace_id}`)).status, 404);
 });
 
@@ -241,7 +241,7 @@ await t.test('nothing but a form of this very session answers an invitation', as
   // Somebody else, with a true form of their own, and ids that they have learned.
   const { form_token } = formOf(other.page, 'sign_out').fields;
   for (const [action, said] of [
-    ['accept', 'That invitation is not there any more'],
+    ['accept', 'That invitation no longer exists'],
     ['decline', 'Declined.'],
   ] as const) {
     for (const invitation_id of [made.invitation_id, 'constructor', '']) {

@@ -58,7 +58,7 @@ await t.test(
     t.match(said, `Deleted on ${utcText(now_ms)}`);
     t.match(said, `Will be erased on ${utcText(now_ms + 7 * DAY_MS)}`);
     t.match(said, 'Time left about 7 days');
-    t.match(said, /this comes back Everything in your private workspace.*This stays ended Connected apps/);
+    t.match(said, /you get back Everything in your private workspace.*This is not restored Connected apps/);
     t.equal((await app.send('GET', '/me')).status, 403, 'signing in restores nothing');
     t.equal(headingOf(await browser.open('/restore?done=restored')), 'Your account is deleted', 'nor does an address');
     t.equal(await phaseOf(account_id), 'deleted');
@@ -395,7 +395,7 @@ t.test('J-019 a CAPTCHA is asked for where one is configured, and mail that is a
   mail.healthy = () => false;
   const away = await browser.press(begun, 'email', passed);
   t.equal(away.status, 503);
-  t.equal(headingOf(away), 'Spool is away for a moment');
+  t.equal(headingOf(away), 'Spool is unavailable for a moment');
   mail.healthy = healthy;
   t.equal(headingOf(await browser.press(begun, 'email', passed)), 'Enter your code');
 });
@@ -438,7 +438,7 @@ t.test('J-019 storage away: the page says so, and nothing is lost', async (t) =>
     await browser.press(page, 'restore'),
   ]) {
     t.equal(shown.status, 503);
-    t.equal(headingOf(shown), 'Spool is away for a moment');
+    t.equal(headingOf(shown), 'Spool is unavailable for a moment');
     t.match(shown.headers['retry-after'], /^\d+$/);
   }
   proxy.restore();

@@ -29,7 +29,7 @@ t.test('spool content', async (t) => {
   t.match(failed.out, /^Failing since \S+, 1 in a row, the last with ENGINE_REFUSED\.$/m);
   t.match(failed.out, /^ENGINE_REFUSED +1 +\S+Z$/m);
 
-  t.match(await cli('content', 'retry', recording.id), { code: 0, out: 'What failed is tried again.\n' });
+  t.match(await cli('content', 'retry', recording.id), { code: 0, out: 'What failed is being tried again.\n' });
   await until('it is heard', async () => (await recording.turns()).length === 1);
   t.match((await cli('content', 'status')).out, /^last hour +1 windows, 1 turns$/m);
 
@@ -74,7 +74,7 @@ t.test('spool content says how insights go, and has what failed tried again', as
   t.match(failed.out, /^Conversations fail since \S+, 1 in a row, the last with ENGINE_REFUSED\.$/m);
   t.same(await suggestions(), []);
 
-  t.match(await cli('content', 'retry', recording.id), { code: 0, out: 'What failed is tried again.\n' });
+  t.match(await cli('content', 'retry', recording.id), { code: 0, out: 'What failed is being tried again.\n' });
   await until('there is a suggestion', async () => (await suggestions()).length === 1);
   t.match(await suggestions(), [{ text: promise }]);
   const made = await cli('content', 'status');

@@ -77,7 +77,7 @@ t.test('a data folder is backed up while its server runs, and restored', async (
     await app.ask('DELETE', '/me');
     const restored = join(folder, 'restored');
     const told = await cli(['data', 'restore', backup], { DATA_DIR: restored });
-    t.match(told, { code: 0, out: /begin anew/ }, told.errors);
+    t.match(told, { code: 0, out: /start from the beginning/ }, told.errors);
     t.match(await cli(['data', 'restore', backup], { DATA_DIR: restored }), { code: 1, errors: /is not empty/ });
     const again = await TestSpool.start({ DATA_DIR: restored, CONTENT_WORKER: '0' });
     t.teardown(() => again.end());

@@ -152,7 +152,7 @@ export class Clients {
     return { client, ...turned, client_secret };
   }
 
-  /** Ends what a client may do, at once and everywhere, or lets it act again. */
+  /** Disables a client, at once and everywhere, or lets it act again. */
   async setDisabled(client_id: string, disabled: boolean): Promise<ClientRecord> {
     const client = await this.registration(client_id);
     if (client === null) throw new Refused(UNKNOWN);
