@@ -95,7 +95,7 @@ function Frame({ children }: { children: ComponentChildren }) {
             <Links routes={ROUTES.filter(({ is_setup }) => is_setup === true)} />
           </nav>
           <div class="who">
-            <p>
+            <p title={account.value?.email}>
               <bdi>{account.value?.name ?? account.value?.email}</bdi>
             </p>
             <Button kind="quiet" small onClick={() => void signOut()}>

@@ -172,10 +172,7 @@ await walk('an endpoint that gets nothing, from the account’s email to the rea
   await page.locator('#own').getByRole('link', { name: host }).click();
   await page.getByText('It gets nothing at the moment').waitFor();
   t.match(await page.locator('.reasons').textContent(), 'Its owner paused it');
-  await until(
-    'its host is the heading',
-    async () => (await headingOf(page)) === `Endpoint ${host}`,
-  );
+  await until('its host is the heading', async () => (await headingOf(page)) === `Endpoint ${host}`);
   await page.getByRole('button', { name: `Copy the id ${endpoint.id}` }).click();
   await page.getByText(new RegExp(`${endpoint.id}( is copied)?\\.$`)).waitFor();
   await page.getByText('A webhook destination.').waitFor();

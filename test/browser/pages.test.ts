@@ -2,6 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import { violationsOn } from '../fixtures/app_browsing.js';
 import { Browsing, certificate, headingOf, listening, OtherSites, portOf } from '../fixtures/browsing.js';
 import { everyPage } from '../fixtures/every_page.js';
 import { OauthApp } from '../fixtures/oauth.js';
@@ -37,6 +38,7 @@ t.test('the pages as a browser shows them', async (t) => {
           await page.emulateMedia({ colorScheme });
           await page.evaluate('document.getAnimations().forEach((animation) => animation.finish())');
           const name = `${page_name}, ${colorScheme}`;
+          t.same(await violationsOn(page), [], name);
           const seen = await inspect(page);
           t.match(
             seen,

@@ -137,7 +137,7 @@ t.test('the reference and the guides in a browser', async (t) => {
     const source = page.locator('#getSourcesById');
     await source.getByText('Try it').click();
     await source.getByLabel('Access token').fill('spa_wrong');
-    await source.getByLabel('id').fill('a/b?c');
+    await source.getByLabel('id', { exact: true }).fill('a/b?c');
     await source.getByRole('button', { name: 'Send GET' }).click();
     await source.locator('.result-of-try').getByText('"code": "UNAUTHORIZED"').waitFor();
     visitor.complaints.splice(0);

@@ -155,13 +155,13 @@ function transcriptionWords({ content }: Told): string {
     last_hour.lag_s === null
       ? ''
       : ` Half of the text appears within ${duration(last_hour.lag_s.p50 * 1000)} of its audio.`;
-  return `By ${TRANSCRIBED_BY[transcriber.by]}. ${waitingWords(waiting, 'recording')} ${digits(last_hour.windows)} ${last_hour.windows === 1 ? 'window' : 'windows'} in the last hour.${speed}`;
+  return `Transcribed by ${TRANSCRIBED_BY[transcriber.by]}. ${waitingWords(waiting, 'recording')} ${digits(last_hour.windows)} ${last_hour.windows === 1 ? 'window' : 'windows'} in the last hour.${speed}`;
 }
 
 function insightWords({ content }: Told): string {
   if (content === null) return NOT_KNOWN;
   const { by, waiting, last_hour } = content.insights;
-  return `By ${INSIGHTS_BY[by]}. ${waitingWords(waiting, 'account')} ${digits(last_hour.conversations)} ${last_hour.conversations === 1 ? 'conversation' : 'conversations'} in the last hour.`;
+  return `Made by ${INSIGHTS_BY[by]}. ${waitingWords(waiting, 'account')} ${digits(last_hour.conversations)} ${last_hour.conversations === 1 ? 'conversation' : 'conversations'} in the last hour.`;
 }
 
 function waitingWords({ due, beyond, oldest_due_s }: Content['waiting'], one: string): string {

@@ -23,7 +23,7 @@ export function Tokens() {
   useEvents(['personal_access_token.created', 'personal_access_token.revoked'], () => tokens.reload());
   const make = <Button onClick={() => setMaking(true)}>New token</Button>;
   return (
-    <Section title="Personal access tokens" lead="For programs of your own." actions={make}>
+    <Section title="Personal access tokens" actions={make}>
       <List of={tokens} empty={<NoTokens />} label="Personal access tokens">
         {(token) => <Row key={token.id} token={token} changed={tokens.reload} />}
       </List>
