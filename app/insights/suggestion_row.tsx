@@ -1,8 +1,7 @@
-import { useState } from 'preact/hooks';
 import type { Suggestion } from '../../kits/typescript/src/api.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
+import { Dialog, useDialogOpen } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
 import { Field, FormProblem, TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
@@ -11,6 +10,8 @@ import { RecordingLink } from '../recording/stream_names.js';
 import { Due } from './due.js';
 import { EvidenceList, FromSession } from './evidence.js';
 import { changeSuggestion, type SuggestionChange } from './suggestion_changes.js';
+
+const TITLE = 'Edit the suggestion';
 
 type Status = Suggestion['status'];
 
@@ -63,8 +64,8 @@ export function SuggestionRow({
   suggestion: Suggestion;
   onChange: (suggestion: Suggestion) => void;
 }) {
-  const [edited, setEdited] = useState(false);
   const { id, kind, text, status, evidence } = suggestion;
+  const [edited, setEdited] = useDialogOpen(TITLE, id);
   const said = evidence.find(({ state }) => state === 'available');
   const step = useAction((to: Status) => changeSuggestion(suggestion, { status: to }, { said: SAID[to], onChange }));
   return (
@@ -99,10 +100,10 @@ export function SuggestionRow({
           </Button>
         ))}
         {status !== 'withdrawn' && (
-          <Button kind="quiet" small icon="edit" label="Edit the suggestion" onClick={() => setEdited(true)} />
+          <Button kind="quiet" small icon="edit" label={TITLE} onClick={() => setEdited(true)} />
         )}
       </div>
-      <Dialog open={edited} title="Edit the suggestion" about={id} onClose={() => setEdited(false)}>
+      <Dialog open={edited} title={TITLE} about={id} onClose={() => setEdited(false)}>
         <EditForm
           suggestion={suggestion}
           onDone={async (change) => {

@@ -4,7 +4,7 @@ import { useEvents } from '../api/event_feed.js';
 import { useList } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Ago } from '../parts/clock.js';
-import { confirm } from '../parts/dialog.js';
+import { confirm, useDialogAbout } from '../parts/dialog.js';
 import { Page, Section } from '../parts/page.js';
 import { Badge, EmptyState, List } from '../parts/placeholders.js';
 import { Time } from '../parts/time.js';
@@ -12,14 +12,14 @@ import { leaveRow, useToastAction } from '../parts/toast_action.js';
 import { showToast } from '../parts/toast_queue.js';
 import { BASE } from '../router.js';
 import { AddDevice } from './devices/add_device.js';
-import { NameDevice } from './devices/name_device.js';
+import { dialogOf, NameDevice } from './devices/name_device.js';
 import { devicesPage, KIND_WORDS, type NamedDevice, nameOf } from './devices/named_devices.js';
 
 /** Recorders that are bound to the account. */
 export function Devices() {
   const devices = useList(devicesPage, []);
   const [adding, setAdding] = useState(false);
-  const [naming, setNaming] = useState<NamedDevice | null>(null);
+  const [naming, setNaming] = useDialogAbout(devices.items, dialogOf);
   useEvents(
     ['source.created', 'source.updated', 'source.deleted', 'device_session.started', 'device_session.ended'],
     () => devices.reload(),

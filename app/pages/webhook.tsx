@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { Delivery, Endpoint } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { useEvery } from '../parts/clock.js';
-import { confirm } from '../parts/dialog.js';
+import { confirm, useDialogOpen } from '../parts/dialog.js';
 import { Page, Section } from '../parts/page.js';
 import { Show } from '../parts/placeholders.js';
 import { Time, timeText } from '../parts/time.js';
@@ -63,7 +62,7 @@ async function lastAttempt(id: string, delivery_id: string) {
 
 function About({ endpoint, newest, changed }: { endpoint: Endpoint; newest: Delivery | null; changed: () => void }) {
   const { url, topics, status, created_at, last_success_at } = endpoint;
-  const [replacing, setReplacing] = useState(false);
+  const [replacing, setReplacing] = useDialogOpen('Replace endpoint');
   return (
     <Section title="Details" actions={<EndpointBadge endpoint={endpoint} newest={newest} />}>
       <div class="panel spaced">

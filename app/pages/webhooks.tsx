@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks';
 import type { Endpoint } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useList, useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';
+import { useDialogOpen } from '../parts/dialog.js';
 import { Page, Section } from '../parts/page.js';
 import { EmptyState, List } from '../parts/placeholders.js';
 import { BASE } from '../router.js';
@@ -16,7 +16,7 @@ const ENDPOINTS_PER_PAGE = 25;
 /** Programs of one's own that are told what happens. */
 export function Webhooks() {
   const endpoints = useList((cursor) => api('GET /endpoints', { query: { limit: ENDPOINTS_PER_PAGE, cursor } }), []);
-  const [making, setMaking] = useState(false);
+  const [making, setMaking] = useDialogOpen('New endpoint');
   const make = (
     <Button kind="primary" onClick={() => setMaking(true)}>
       New endpoint

@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { Workspace } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useAction, useLoaded } from '../api/loading.js';
 import { Button, ButtonLink } from '../parts/button.js';
-import { confirm, Dialog } from '../parts/dialog.js';
+import { confirm, Dialog, useDialogOpen } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
@@ -28,7 +27,7 @@ export function WorkspacePage({ params: { id = '' } }: { params: Record<string, 
     void loadAccount();
   });
   const { data, error, reload } = workspace;
-  const [renaming, setRenaming] = useState(false);
+  const [renaming, setRenaming] = useDialogOpen('Rename the workspace');
   // What was there before is kept while it is loaded again; one that is gone is not.
   if (data === null || error !== null) {
     return (

@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
+import { Dialog, useDialogOpen } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
@@ -17,7 +16,7 @@ import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_texts.js'
 
 /** The workspaces that recordings belong to: the private one, and the shared ones. */
 export function Workspaces() {
-  const [making, setMaking] = useState(false);
+  const [making, setMaking] = useDialogOpen('New workspace');
   useEvents(['account.updated', 'workspace.updated', 'workspace.deleted'], () => void loadAccount());
   const { workspaces = [], sharing_enabled = false } = account.value ?? {};
   const make = sharing_enabled && (

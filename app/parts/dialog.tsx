@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { place } from '../router.js';
 import { Button } from './button.js';
-import { DraftPlace, forgetDrafts } from './drafts.js';
+import { DraftPlace, forgetDrafts, hasDrafts } from './drafts.js';
 
 /**
  * A dialog over the page: the browser keeps the focus in it, Escape closes it, and the focus goes back. Closing it forgets
@@ -27,7 +27,7 @@ export function Dialog({
   const closing = useRef(onClose);
   closing.current = onClose;
   const id = useId();
-  const draft_place = `${place.peek().path} ${title} ${about}`;
+  const draft_place = placeOf(title, about);
   useEffect(() => {
     const element = dialog.current;
     if (element === null || !open) return;
@@ -66,6 +66,35 @@ export function Dialog({
       )}
     </dialog>
   );
+}
+
+function placeOf(title: string, about = ''): string {
+  return `${place.peek().path} ${title} ${about}`;
+}
+
+/** Whether the dialog of this title is open. One that a reload closed with something typed into it opens by itself. */
+export function useDialogOpen(title: string, about?: string): [open: boolean, set: (open: boolean) => void] {
+  return useState(() => hasDrafts(placeOf(title, about)));
+}
+
+/**
+ * What the dialog is about that is open, one of `items`; null while none is. `dialogOf` gives its title and what tells it from
+ * others of that title.
+ */
+export function useDialogAbout<Item>(
+  items: readonly Item[],
+  dialogOf: (item: Item) => { title: string; about: string },
+): [item: Item | null, set: (item: Item | null) => void] {
+  const [item, setItem] = useState<Item | null>(null);
+  const is_loaded = items.length > 0;
+  useEffect(() => {
+    const drafted = items.find((one) => {
+      const { title, about } = dialogOf(one);
+      return hasDrafts(placeOf(title, about));
+    });
+    if (drafted !== undefined) setItem(drafted);
+  }, [is_loaded]);
+  return [item, setItem];
 }
 
 type ConfirmQuestion = {

@@ -33,6 +33,15 @@ export function useDraftAt<T>(place: string | null, field: string, initial: T): 
   return [value, set];
 }
 
+/** Whether something was typed there and neither sent nor closed: a reload came between. */
+export function hasDrafts(place: string): boolean {
+  try {
+    return Object.keys(sessionStorage).some((key) => key.startsWith(`${PREFIX} ${owner} ${place} `));
+  } catch {
+    return false; // storage is off
+  }
+}
+
 /** Forgets the drafts of this dialog: they were sent. */
 export function useForgetDrafts(): () => void {
   const place = useContext(DraftPlace);

@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks';
 import type { Stream } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
-import { confirm, Dialog } from '../parts/dialog.js';
+import { confirm, Dialog, useDialogOpen } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
@@ -11,11 +10,13 @@ import { useToastAction } from '../parts/toast_action.js';
 import { showToast } from '../parts/toast_queue.js';
 import { BASE, go } from '../router.js';
 
+const TITLE = 'Rename the recording';
+
 const TITLE_CHARS_MAX = 200;
 
 /** Renames and deletes a recording. */
 export function RecordingChanges({ stream, set }: { stream: Stream; set: (stream: Stream) => void }) {
-  const [renaming, setRenaming] = useState(false);
+  const [renaming, setRenaming] = useDialogOpen(TITLE);
   const removal = useToastAction('The recording could not be deleted.', async () => {
     await api('DELETE /audio/streams/{id}', { path: { id: stream.id } });
     showToast('The recording is deleted.');
@@ -39,7 +40,7 @@ export function RecordingChanges({ stream, set }: { stream: Stream; set: (stream
       <Button small kind="danger" icon="trash" busy={removal.busy} onClick={() => void remove()}>
         Delete
       </Button>
-      <Dialog open={renaming} title="Rename the recording" onClose={close}>
+      <Dialog open={renaming} title={TITLE} onClose={close}>
         <RenameForm stream={stream} set={set} onClose={close} />
       </Dialog>
     </>

@@ -1,19 +1,20 @@
-import { useState } from 'preact/hooks';
 import type { Turn } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
+import { Dialog, useDialogOpen } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
 import { FormProblem } from '../parts/field.js';
 import { showToast } from '../parts/toast_queue.js';
 import { contactNamed, PersonField, selfContactNamed } from './contact_choice.js';
 
+const TITLE = 'Who speaks in this recording?';
+
 type SingleSpeakerProps = { turns: readonly Turn[]; onChanged: () => void };
 
 /** Where what transcribes tells no speakers apart: all that has no speaker yet was said by one person. */
 export function SingleSpeaker(props: SingleSpeakerProps) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useDialogOpen(TITLE);
   return (
     <>
       <p class="hint">The speakers can’t be told apart here. If only one person speaks, say who.</p>
@@ -22,7 +23,7 @@ export function SingleSpeaker(props: SingleSpeakerProps) {
           Name the speaker
         </Button>
       </p>
-      <Dialog open={open} title="Who speaks in this recording?" onClose={() => setOpen(false)}>
+      <Dialog open={open} title={TITLE} onClose={() => setOpen(false)}>
         <SpeakerForm {...props} onDone={() => setOpen(false)} />
       </Dialog>
     </>

@@ -3,7 +3,7 @@ import type { Transcript } from '../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useAction, useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
+import { Dialog, useDialogAbout } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
 import { FormProblem, SelectField } from '../parts/field.js';
 import { durationText } from '../parts/time.js';
@@ -23,7 +23,7 @@ export function Speakers({
   speakers: readonly Speaker[];
   onChange: (transcript: Transcript) => void;
 }) {
-  const [named, setNamed] = useState<Speaker | null>(null);
+  const [named, setNamed] = useDialogAbout(speakers, dialogOf);
   return (
     <>
       <ul class="speakers">
@@ -46,8 +46,7 @@ export function Speakers({
       </ul>
       <Dialog
         open={named !== null}
-        about={named?.speaker ?? ''}
-        title={named === null ? '' : `Who is ${named.name ?? speakerWords(named.speaker)}?`}
+        {...(named === null ? { title: '' } : dialogOf(named))}
         onClose={() => setNamed(null)}
       >
         {named !== null && (
@@ -64,6 +63,10 @@ export function Speakers({
       </Dialog>
     </>
   );
+}
+
+function dialogOf({ name, speaker }: Speaker): { title: string; about: string } {
+  return { title: `Who is ${name ?? speakerWords(speaker)}?`, about: speaker };
 }
 
 function SpeakerForm({

@@ -25,10 +25,14 @@ export function TurnDialog({
   onRemoved: (turn: Turn) => void;
 }) {
   return (
-    <Dialog open={turn !== null} title="Who said this?" about={turn?.id ?? ''} onClose={onClose}>
+    <Dialog open={turn !== null} {...dialogOf(turn)} onClose={onClose}>
       {turn !== null && <TurnForm key={turn.id} {...{ turn, speakers, onClose, onChanged, onRemoved }} />}
     </Dialog>
   );
+}
+
+export function dialogOf(turn: Turn | null): { title: string; about: string } {
+  return { title: 'Who said this?', about: turn?.id ?? '' };
 }
 
 function TurnForm({

@@ -4,11 +4,12 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { Turn } from '../../kits/typescript/src/api.js';
 import type { Player } from '../audio/player.js';
 import { Button } from '../parts/button.js';
+import { hasDrafts } from '../parts/drafts.js';
 import { clockText } from '../parts/time.js';
 import type { Finding } from './finding.js';
 import { colourOf, speakerWords } from './speaker_colours.js';
 import { foundByTurn, type TextMatch } from './text_search.js';
-import { TurnText, TurnTextEditor } from './turn_text.js';
+import { draftPlaceOf, TurnText, TurnTextEditor } from './turn_text.js';
 
 /** After somebody has scrolled, the list stays where it is for a while. */
 const SCROLLED_MS = 6_000;
@@ -105,7 +106,7 @@ const TurnRow = memo(function TurnRow({
   attribute: (turn: Turn) => void;
   change: (turn: Turn) => void;
 }) {
-  const [is_editing, setEditing] = useState(false);
+  const [is_editing, setEditing] = useState(() => hasDrafts(draftPlaceOf(turn)));
   const was_editing = useRef(false);
   const row = useRef<HTMLLIElement>(null);
   const focusEdit = () => row.current?.querySelector<HTMLElement>('.turn-buttons button')?.focus();

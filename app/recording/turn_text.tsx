@@ -88,6 +88,11 @@ function useHeardWord(turn: Turn, player: Player, is_heard: boolean): WordPlace 
   return heard;
 }
 
+/** Where the draft of an edit lies. */
+export function draftPlaceOf({ id }: Turn): string {
+  return `turn ${id}`;
+}
+
 /** The text of a turn in a field: Enter saves it, Shift and Enter begin a new line, Escape leaves it as it was. */
 export function TurnTextEditor({
   turn,
@@ -98,7 +103,7 @@ export function TurnTextEditor({
   onDone: () => void;
   onChanged: (turn: Turn) => void;
 }) {
-  const place = `turn ${turn.id}`;
+  const place = draftPlaceOf(turn);
   const [text, setText] = useDraftAt(place, 'text', turn.text);
   const close = () => {
     forgetDrafts(place);

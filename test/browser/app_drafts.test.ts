@@ -48,7 +48,6 @@ await browsing.walk(
     await press(page, 'Rename');
     await title.fill('A long title');
     await reload(page);
-    await press(page, 'Rename');
     await title.waitFor();
     t.equal(await title.inputValue(), 'A long title');
     await page.keyboard.press('Escape');
@@ -64,11 +63,21 @@ await browsing.walk(
     await press(page, 'Edit the text at 0:00');
     await field.fill('I will bake.');
     await reload(page);
-    await press(page, 'Edit the text at 0:00');
     await field.waitFor();
     t.equal(await field.inputValue(), 'I will bake.');
     await press(page, 'Cancel');
     await forgotten(page, 'what was cancelled is not kept');
+
+    const who = dialog(page).getByLabel('Somebody else');
+    await press(page, 'Change who spoke at 0:00, or delete it');
+    await who.fill('Mi');
+    await reload(page);
+    await who.waitFor();
+    t.equal(await who.inputValue(), 'Mi', 'the dialog of this turn');
+    await page.keyboard.press('Escape');
+    await forgotten(page, 'what was closed is not kept');
+    await reload(page);
+    t.equal(await dialog(page).count(), 0, 'nothing opens by itself then');
 
     await page.goto(appUrl(browsing, '/insights'));
     await settled(page);
@@ -81,13 +90,15 @@ await browsing.walk(
     await edit('Bake');
     await text.fill('Bake bread');
     await reload(page);
+    await text.waitFor();
+    t.equal(await text.inputValue(), 'Bake bread');
+    await page.keyboard.press('Escape');
     await edit('Sweep');
     t.equal(await text.inputValue(), 'Sweep', 'another’s has its own');
-    await page.keyboard.press('Escape');
-    await edit('Bake');
-    t.equal(await text.inputValue(), 'Bake bread');
+    await text.fill('Sweep the floor');
 
     await reload(page);
+    await text.waitFor();
     t.not((await drafts(page)).length, 0);
     const other = await visitor.newPage();
     await other.goto(appUrl(browsing, '/recordings'));

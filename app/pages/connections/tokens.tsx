@@ -1,11 +1,10 @@
-import { useState } from 'preact/hooks';
 import type { PersonalAccessToken } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useEvents } from '../../api/event_feed.js';
 import { useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { Ago } from '../../parts/clock.js';
-import { confirm } from '../../parts/dialog.js';
+import { confirm, useDialogOpen } from '../../parts/dialog.js';
 import { Section } from '../../parts/page.js';
 import { EmptyState, List } from '../../parts/placeholders.js';
 import { Time } from '../../parts/time.js';
@@ -19,7 +18,7 @@ const TOKENS_PER_PAGE = 50;
 /** Personal access tokens. */
 export function Tokens() {
   const tokens = useList((cursor) => api('GET /me/tokens', { query: { limit: TOKENS_PER_PAGE, cursor } }), []);
-  const [making, setMaking] = useState(false);
+  const [making, setMaking] = useDialogOpen('New token');
   useEvents(['personal_access_token.created', 'personal_access_token.revoked'], () => tokens.reload());
   const make = <Button onClick={() => setMaking(true)}>New token</Button>;
   return (

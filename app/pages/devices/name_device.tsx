@@ -13,10 +13,14 @@ type NameDeviceProps = { onClose: () => void; named: () => void };
 /** The dialog that names a recorder; with null it is closed. */
 export function NameDevice({ device, ...props }: NameDeviceProps & { device: NamedDevice | null }) {
   return (
-    <Dialog open={device !== null} title="Rename the device" about={device?.id ?? ''} onClose={props.onClose}>
+    <Dialog open={device !== null} {...dialogOf(device)} onClose={props.onClose}>
       {device !== null && <NameForm device={device} {...props} />}
     </Dialog>
   );
+}
+
+export function dialogOf(device: NamedDevice | null): { title: string; about: string } {
+  return { title: 'Rename the device', about: device?.id ?? '' };
 }
 
 function NameForm({ device: { source_id, name: present }, onClose, named }: NameDeviceProps & { device: NamedDevice }) {

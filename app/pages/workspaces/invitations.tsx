@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { Invitation, Workspace } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
-import { Dialog } from '../../parts/dialog.js';
+import { Dialog, useDialogOpen } from '../../parts/dialog.js';
 import { useDraft } from '../../parts/drafts.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
@@ -15,6 +14,8 @@ import { leaveRow } from '../../parts/toast_action.js';
 import { showToast } from '../../parts/toast_queue.js';
 import { account } from '../../shell/account.js';
 import { GIVEN_ROLES, type GivenRole, ROLES, wordsOf } from './workspace_texts.js';
+
+const TITLE = 'Invite somebody';
 
 const INVITATIONS_PER_PAGE = 50;
 /** No event says that one was answered. */
@@ -27,7 +28,7 @@ export function Invitations({ workspace: { id } }: { workspace: Workspace }) {
       api('GET /workspaces/{id}/invitations', { path: { id }, query: { limit: INVITATIONS_PER_PAGE, cursor } }),
     [id],
   );
-  const [inviting, setInviting] = useState(false);
+  const [inviting, setInviting] = useDialogOpen(TITLE);
   useEvery(invitations.items.length > 0 ? LOOK_MS : null, invitations.reload);
   const may_invite = account.value?.sharing_enabled === true;
   const invite = may_invite && <Button onClick={() => setInviting(true)}>Invite somebody</Button>;
@@ -40,7 +41,7 @@ export function Invitations({ workspace: { id } }: { workspace: Workspace }) {
       >
         {(invitation) => <Row key={invitation.id} invitation={invitation} changed={invitations.reload} />}
       </List>
-      <Dialog open={inviting} title="Invite somebody" onClose={() => setInviting(false)}>
+      <Dialog open={inviting} title={TITLE} onClose={() => setInviting(false)}>
         {inviting && <Invite id={id} invited={invitations.reload} onClose={() => setInviting(false)} />}
       </Dialog>
     </Section>

@@ -1,15 +1,16 @@
-import { useState } from 'preact/hooks';
 import type { Workspace } from '../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useAction } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
-import { confirm, Dialog } from '../../parts/dialog.js';
+import { confirm, Dialog, useDialogOpen } from '../../parts/dialog.js';
 import { useDraft } from '../../parts/drafts.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
 import { Section } from '../../parts/page.js';
 import { showToast } from '../../parts/toast_queue.js';
 import { BUCKETS, type Bucket, keptText } from './workspace_texts.js';
+
+const TITLE = 'Retention';
 
 const DAYS_MAX = 36_500;
 const FOR_EVER = 'ever';
@@ -26,7 +27,7 @@ export function Retention({
   title?: string;
 }) {
   const { retention, role } = workspace;
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useDialogOpen(TITLE);
   const change = role === 'owner' && <Button onClick={() => setOpen(true)}>Change</Button>;
   return (
     <Section title={title} actions={change}>
@@ -40,7 +41,7 @@ export function Retention({
           ))}
         </dl>
       </div>
-      <Dialog open={open} title="Retention" onClose={() => setOpen(false)}>
+      <Dialog open={open} title={TITLE} onClose={() => setOpen(false)}>
         {open && <Change workspace={workspace} set={set} onClose={() => setOpen(false)} />}
       </Dialog>
     </Section>
