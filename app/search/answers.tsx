@@ -7,10 +7,11 @@ import { Badge, Loading, Show } from '../parts/placeholders.js';
 import { clockText, Time, timeText } from '../parts/time.js';
 import { RecordingLink } from '../recording/stream_names.js';
 import { BASE } from '../router.js';
+import { DOCUMENT_DATA } from '../shell/document_data.js';
 
 const SHOWN = 3;
 const AROUND_TURNS = 1;
-/** A server without a model answers at once. */
+/** An answer that comes sooner needs no word that it is being written. */
 const MODEL_MS = 700;
 
 /** The passages that answer a question best, each with its recording, day and speakers; above them a model's answer. */
@@ -19,7 +20,10 @@ export function Answers({ q }: { q: string }) {
   const body = { query: q, limit: SHOWN, context_turns: AROUND_TURNS, time_zone };
   const found = useLoaded(() => api('POST /recall', { body }), [q]);
   // Passages do not wait for what a model makes of them.
-  const written = useLoaded(() => api('POST /recall', { body: { ...body, answer: true } }).catch(() => null), [q]);
+  const written = useLoaded(async () => {
+    if (!DOCUMENT_DATA.has_answers) return null;
+    return api('POST /recall', { body: { ...body, answer: true } }).catch(() => null);
+  }, [q]);
   return (
     <Show of={found}>
       {(passages) => {

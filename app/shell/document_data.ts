@@ -7,4 +7,6 @@ export const DOCUMENT_DATA = {
   /** The address that the server knows itself by; signing in leads there and nowhere else. */
   base_url: root.dataset.baseUrl as string,
   icon: root.dataset.icon as string,
+  /** Whether the server has a language model that answers questions. */
+  has_answers: root.dataset.answers === 'yes',
 };

@@ -58,6 +58,7 @@ export const APP_ROUTES: readonly Route[] = [
       dialect: 'page',
       async handler({ services, reply }) {
         const { base_url } = services.addresses();
+        const answers = services.recall_answers === null ? 'no' : 'yes';
         return reply
           .header('Content-Security-Policy', POLICY)
           .header('Cross-Origin-Opener-Policy', 'same-origin')
@@ -65,7 +66,7 @@ export const APP_ROUTES: readonly Route[] = [
           .header('Referrer-Policy', 'no-referrer')
           .header('X-Frame-Options', 'DENY')
           .type('text/html; charset=utf-8')
-          .send(renderTemplate('app', { ...APP_ENTRIES, ...DOCUMENT_FILES, theme: THEME, base_url }));
+          .send(renderTemplate('app', { ...APP_ENTRIES, ...DOCUMENT_FILES, theme: THEME, base_url, answers }));
       },
     }),
   ),

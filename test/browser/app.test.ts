@@ -411,6 +411,10 @@ await walk(
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await looksWell(t, page, 'the entrance');
     await enter(visitor, email);
+    let recalls = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/recall') && request.method() === 'POST') recalls++;
+    });
     for (const [path, ready] of [
       ['', '.list'],
       [`/recordings/${recording.id}?t=3200`, '.turn[aria-current]'],
@@ -423,6 +427,7 @@ await walk(
       await page.locator(ready).first().waitFor();
       await looksWell(t, page, path);
     }
+    t.equal(recalls, 1, 'a question is asked once where no model answers');
     await page.goto(`${app_url}/recordings/${recording.id}`);
     await page.getByRole('button', { name: 'Name Speaker 1' }).click();
     await page.getByRole('dialog').getByLabel('Name').waitFor();
