@@ -78,8 +78,8 @@ export function useDialogOpen(title: string, about?: string): [open: boolean, se
 }
 
 /**
- * What the dialog is about that is open, one of `items`; null while none is. `dialogOf` gives its title and what tells it from
- * others of that title.
+ * The one of `items` whose dialog is open; null while none is. `dialogOf` gives the dialog's title, and `about` to tell it from
+ * others of that title. One that a reload closed opens by itself, as above.
  */
 export function useDialogAbout<Item>(
   items: readonly Item[],
