@@ -395,6 +395,7 @@ export const LIMITS = {
   live_previews_max: 8, // docs/transcription.md, "Live text": recordings of one process that have preliminary lines
   live_preview_ms_max: 30_000, // docs/transcription.md, "Live text": audio that preliminary lines are of
   live_preview_every_ms: 2_000, // docs/transcription.md, "Live text"
+  live_preview_idle_ms: 30_000, // docs/transcription.md, "Live text": without new audio for so long another recording gets the place
   live_preview_chunks_max: 100, // ours: chunks that preliminary lines are made of
   live_recheck_ms: 10_000, // docs/transcription.md, "Live text": how often a watcher's credential is checked again
   event_stream_heartbeat_ms: 15_000, // docs/transcription.md, "Live text"

@@ -84,6 +84,8 @@ type LiveTextDeps = Pick<FeatureServices, 'actors' | 'runtime'> & {
   engine: Engine | null;
   /** Whether what lasts should end, as this process does. */
   isLeaving(): boolean;
+  /** Monotonic milliseconds, by which audio is new. */
+  monotonicMs?: () => number;
 };
 
 /** `who`: the caller as of now; throws Refused once the credential does not hold. `revision`: what the caller has; null for nothing. */
@@ -191,11 +193,13 @@ class LiveRecording {
   readonly #deps: LiveTextDeps;
   readonly #stream_id: string;
   readonly #previews: Previews;
+  readonly #monotonicMs: () => number;
   readonly #stop = new AbortController();
   readonly #waiting = new Set<() => void>();
   #readers = 0;
   #settled_looks = 0;
   #audio: PreviewedAudio | null = null;
+  #growth: Growth | null = null;
   /** Rises when any of the following is different. */
   version = 0;
   /** Of the transcript. */
@@ -209,6 +213,7 @@ class LiveRecording {
     this.#deps = deps;
     this.#stream_id = stream_id;
     this.#previews = previews;
+    this.#monotonicMs = deps.monotonicMs ?? (() => performance.now());
   }
 
   enter(): void {
@@ -264,7 +269,21 @@ class LiveRecording {
     }
     this.#show({ from_ms: heard_ms, lines: this.preview.lines });
     await this.#settle(stream, transcript);
-    if (!this.is_over && this.#previews.enter(this)) this.#decode(stream, heard_ms);
+    const heard_by = await this.#previewedAs(stream);
+    if (heard_by === null || this.is_over) this.#previews.leave(this);
+    else if (this.#previews.enter(this)) this.#decode(stream, { heard_ms, heard_by });
+  }
+
+  /** Null for audio that another engine transcribes, and where none has come for a while. */
+  async #previewedAs(stream: Stream): Promise<HeardBy | null> {
+    if (this.#deps.engine === null) return null;
+    if (this.#growth?.stored_chunks !== stream.stored_chunks) {
+      const heard_by = await this.#deps.jobs.heardBy(stream);
+      this.#growth = { stored_chunks: stream.stored_chunks, at: this.#monotonicMs(), heard_by };
+    }
+    const { at, heard_by } = this.#growth;
+    const is_growing = this.#monotonicMs() - at < LIMITS.live_preview_idle_ms;
+    return is_growing && heard_by?.engine === OPERATORS_ENGINE ? heard_by : null;
   }
 
   async #settle(stream: Stream, transcript: Transcript | null): Promise<void> {
@@ -278,8 +297,8 @@ class LiveRecording {
   }
 
   /** Decodes what is new, unless that is under way. */
-  #decode(stream: Stream, heard_ms: number): void {
-    if (this.#deps.engine === null || this.#audio?.is_under_way) return;
+  #decode(stream: Stream, { heard_ms, heard_by }: { heard_ms: number; heard_by: HeardBy }): void {
+    if (this.#audio?.is_under_way) return;
     const from_ms = Math.max(heard_ms, stream.stored_until_ms - LIMITS.live_preview_ms_max);
     const is_new = this.#audio?.stored_chunks !== stream.stored_chunks && from_ms < stream.stored_until_ms;
     const is_due = performance.now() - (this.#audio?.began_at ?? Number.NEGATIVE_INFINITY) >= PREVIEW_EVERY_MS;
@@ -290,7 +309,7 @@ class LiveRecording {
       .inTurn(async () => {
         // What was published meanwhile is not decoded again.
         const begins_ms = Math.max(from_ms, this.preview.from_ms);
-        const lines = await linesOf(this.#deps, { stream, from_ms: begins_ms });
+        const lines = await linesOf(this.#deps, { stream, from_ms: begins_ms, language: heard_by.language });
         if (lines !== null) this.#show({ from_ms: this.preview.from_ms, lines });
       })
       .catch(() => {}) // with the next audio it is tried again
@@ -314,6 +333,11 @@ class LiveRecording {
     for (const wake of [...this.#waiting]) wake();
   }
 }
+
+type HeardBy = NonNullable<Awaited<ReturnType<TranscriptionJobs['heardBy']>>>;
+
+/** The last new audio: how many chunks there were, when that was seen, by the monotonic clock, and what is to hear it. */
+type Growth = { stored_chunks: number; at: number; heard_by: HeardBy | null };
 
 /** The last decoding: how many chunks there were, and when it began, by the monotonic clock. */
 type PreviewedAudio = { stored_chunks: number; began_at: number; is_under_way: boolean };
@@ -366,11 +390,10 @@ function heardUntil(transcript: Transcript | null): number {
 
 /** Decodes the newest audio to lines; null where that is not possible now. */
 async function linesOf(
-  { actors, stores, jobs, engine }: LiveTextDeps,
-  { stream, from_ms }: { stream: Stream; from_ms: number },
+  { actors, stores, engine }: LiveTextDeps,
+  { stream, from_ms, language }: { stream: Stream; from_ms: number; language: string | null },
 ): Promise<Line[] | null> {
-  const heard_by = await jobs.heardBy(stream);
-  if (engine === null || heard_by === null || heard_by.engine !== OPERATORS_ENGINE) return null;
+  if (engine === null) return null;
   const range = { descending: true, limit: LIMITS.live_preview_chunks_max };
   const { chunks } = await actors.stream(stream.id).list_chunks({ range });
   const audio = chunks
@@ -379,7 +402,7 @@ async function linesOf(
     .map(windowChunk);
   const work = {
     ...{ stream_id: stream.id, tries: 1, from_ms, to_ms: stream.stored_until_ms, final: true, audio },
-    ...{ diarize: false, language: heard_by.language, vocabulary: [], previous_text: null },
+    ...{ diarize: false, language, vocabulary: [], previous_text: null },
   };
   const transcribed = await transcribeWindow({ engine, stores, work, signal: NEVER });
   if (!transcribed.ok) return null;

@@ -1,7 +1,10 @@
 import t from 'tap';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { TestAccount } from '../../fixtures/account.js';
+import { bearer, tell } from '../../fixtures/answers.js';
+import type { AppClient } from '../../fixtures/app_client.js';
 import { LiveReader } from '../../fixtures/live_text.js';
+import { OauthApp } from '../../fixtures/oauth.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { said, TestRecording, TestTranscriber } from '../../fixtures/transcribing.js';
 import { until } from '../../fixtures/until.js';
@@ -87,17 +90,68 @@ await t.test('K-172 only who may read the stream reads it, and only so many at o
   });
 });
 
+await t.test('K-172 who may not read a stream hears what is said of one that does not exist', async (t) => {
+  const { id } = await begun();
+  const refusalOf = async (app: AppClient, stream_id: string) => {
+    const { status, error } = await tell(app, 'GET', `/audio/streams/${stream_id}/live`);
+    return { status, code: error.code, message: error.message };
+  };
+  const absent = await refusalOf(ann.app, '0198f3a2-5c1e-7b60-8d3f-2a4b6c8d0e1f');
+  t.match(absent, { status: 404, code: 'NOT_FOUND' });
+  t.same(await refusalOf(bob.app, id), absent);
+  const { value } = await ann.ask<{ value: string }>('POST', '/me/tokens', {
+    ...{ name: 'Player', permissions: ['audio:read'] },
+  });
+  t.match(await refusalOf(bearer(spool, value), id), { status: 403 }, 'it needs turns:read');
+});
+
 await t.test('K-172 it ends with the recording, and with the credential', async (t) => {
   const [gone, kept] = [await begun(), await begun()];
   const of_gone = await LiveReader.open(ann, gone.id);
   await ann.ask('DELETE', `/audio/streams/${gone.id}`);
   await of_gone.hasEnded();
   t.notOk(of_gone.events.some(({ event }) => event === 'end'));
+
   const { app } = await spool.signIn('ann@x.test');
+  const made = await ann.ask<{ token: { id: string }; value: string }>('POST', '/me/tokens', {
+    ...{ name: 'Subtitles', permissions: ['turns:read'] },
+  });
+  const ios = OauthApp.first(spool, 'svc-ios');
+  const granted = await ios.signInNatively('ann@x.test');
+  const by_grant = bearer(spool, granted.access_token);
   const of_session = await LiveReader.open({ spool, app }, kept.id);
-  t.equal(of_session.status, 200);
+  const of_token = await LiveReader.open({ spool, app: { access_token: made.value } }, kept.id);
+  const of_grant = await LiveReader.open({ spool, app: by_grant }, kept.id);
+  const of_other_session = await LiveReader.open(ann, kept.id);
+  for (const { status } of [of_session, of_token, of_grant, of_other_session]) t.equal(status, 200);
   await app.send('POST', '/auth/logout');
-  await of_session.hasEnded();
+  await ann.ask('DELETE', `/me/tokens/${made.token.id}`);
+  await ios.token({ token: granted.refresh_token });
+  for (const reader of [of_session, of_token, of_grant]) {
+    await reader.hasEnded();
+    t.notOk(reader.events.some(({ event }) => event === 'end'));
+  }
+  t.notOk(of_other_session.is_closed, 'other credentials go on');
+  of_other_session.close();
+});
+
+await t.test('K-172 it ends for members who leave, and with the account', async (t) => {
+  const [dora, eve] = [await TestAccount.open(spool, 'dora@x.test'), await TestAccount.open(spool, 'eve@x.test')];
+  const { id: workspace_id } = await dora.workspace('Team');
+  await dora.bring(workspace_id, [eve]);
+  const { id: source_id } = await dora.ask<{ id: string }>('POST', '/sources', { name: 'Desk' });
+  const place = { workspace_id, source_id, captured_at: '2026-11-01T10:00:00.000Z' };
+  const shared = await TestRecording.inWorkspace(dora, place);
+  const own = await TestRecording.begin(dora, { source_id });
+  const readers = [await LiveReader.open(eve, shared.id), await LiveReader.open(dora, own.id)];
+  for (const { status } of readers) t.equal(status, 200);
+  const [of_member, of_owner] = readers as [LiveReader, LiveReader];
+  await dora.ask('DELETE', `/workspaces/${workspace_id}/members/${eve.id}`);
+  await of_member.hasEnded();
+  t.notOk(of_owner.is_closed);
+  await dora.ask('DELETE', '/me');
+  await of_owner.hasEnded();
+  t.notOk(of_owner.events.some(({ event }) => event === 'end'));
 });
 
 await t.test('K-172 it ends with the server', async (t) => {
