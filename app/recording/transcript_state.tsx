@@ -40,7 +40,7 @@ export function TranscriptNotes({ transcript, turns }: { transcript: Transcript;
       )}
       {is_misunderstood && (
         <p class="notice caution">
-          <NotUnderstood />
+          <NotUnderstood {...transcript} />
         </p>
       )}
       {others.length > 0 && (
@@ -70,7 +70,8 @@ export function hasFailed({ waiting, failed }: Transcript, turns: readonly Turn[
 
 function noTurnsWords(transcript: Transcript, stream: Stream): { title: string; text: ComponentChildren } {
   if (hasFailed(transcript, [])) {
-    if (isMostlyNotUnderstood(transcript, [])) return { title: 'No text of this recording', text: <NotUnderstood /> };
+    if (isMostlyNotUnderstood(transcript, []))
+      return { title: 'No text of this recording', text: <NotUnderstood {...transcript} /> };
     const reasons = reasonsOf(transcript.failed);
     return {
       title: 'It could not be transcribed',
@@ -91,12 +92,18 @@ function noTurnsWords(transcript: Transcript, stream: Stream): { title: string; 
   return { title: 'No speech was heard', text: 'Nobody speaks in this recording.' };
 }
 
-function NotUnderstood() {
+function NotUnderstood({ engine_languages }: Transcript) {
+  const known =
+    engine_languages === null ? '' : `: the speech engine knows ${engine_languages.map(languageName).join(', ')} only`;
   return (
     <>
-      Mostly not understood: the built-in engine knows English only. <a href="/guides/transcription">Other engines</a>
+      Mostly not understood{known}. <a href="/guides/transcription">Other engines</a>
     </>
   );
+}
+
+function languageName(tag: string): string {
+  return new Intl.DisplayNames('en', { type: 'language' }).of(tag) ?? tag;
 }
 
 /** More speech was not understood than there is text of. */

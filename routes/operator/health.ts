@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Refused, refuse } from '../../src/domain/refusals.js';
 import { mergeMetrics } from '../../src/edge/operations/merged_metrics.js';
+import { engineLanguages } from '../../src/features/transcripts/transcript_summary.js';
 import { VERSION } from '../../src/version.js';
 import { openRoute, type Route } from '../rows.js';
 
@@ -33,6 +34,7 @@ export const HEALTH_ROUTES: readonly Route[] = [
           by: z.enum(['server', 'program', 'built_in', 'workers', 'nobody']).describe('Who makes text of audio.'),
           host: z.string().nullable().describe('Of the server that audio goes to by itself.'),
           hosts: z.array(z.string()).describe('All other machines that audio may go to.'),
+          languages: engineLanguages,
         })
         .describe('Who makes text of audio.'),
       insights: z

@@ -1710,6 +1710,8 @@ export type Transcript = {
   expired: [number, number][];
   /** What transcribes here: server, program, built_in or workers; null where nothing does. */
   engine: string | null;
+  /** BCP 47 tags of the languages that the engine knows; null where it knows many or does not say. */
+  engine_languages: string[] | null;
 };
 
 export type TranscriptionWork = {
@@ -3576,6 +3578,8 @@ export type OperatorApi = {
         host: string | null;
         /** All other machines that audio may go to. */
         hosts: string[];
+        /** BCP 47 tags of the languages that the engine knows; null where it knows many or does not say. */
+        languages: string[] | null;
       };
       /** Who looks into conversations. */
       insights: {
@@ -4236,6 +4240,8 @@ export type OperatorApi = {
         host: string | null;
         /** All other machines that audio may go to. */
         hosts: string[];
+        /** BCP 47 tags of the languages that the engine knows; null where it knows many or does not say. */
+        languages: string[] | null;
       };
       /** Windows that this process has handed out and that are not done. */
       in_hand: number;

@@ -6,6 +6,7 @@ import type { Failing, RecentFailure } from '../../engine/jobs/job_activity.js';
 import type { FeatureServices } from '../services.js';
 import { dueCounts } from '../transcripts/due_counts.js';
 import type { TranscriberShown } from '../transcripts/engines/choose_engine.js';
+import { engineLanguages } from '../transcripts/transcript_summary.js';
 import { recentTranscription } from '../transcripts/transcription_activity.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { RetentionSweep } from '../workspaces/retention_sweep.js';
@@ -85,6 +86,7 @@ export const contentShape = z.strictObject({
       by: z.enum(['server', 'program', 'built_in', 'workers', 'nobody']).describe('workers: those on this port.'),
       host: z.string().nullable().describe('Where audio goes to by itself; null where it stays here.'),
       hosts: z.array(z.string()).describe('All other machines that audio may go to.'),
+      languages: engineLanguages,
     })
     .describe('Who makes text of audio.'),
   in_hand: count.describe('Windows that this process has handed out and that are not done.'),

@@ -7,11 +7,14 @@ import { count, id } from '../../access/response_schemas.js';
 import { addInterval, type Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { FeatureServices } from '../services.js';
-import type { TranscriberSettings } from './engines/choose_engine.js';
-import { transcriberOf } from './engines/choose_engine.js';
+import type { TranscriberShown } from './engines/choose_engine.js';
 import { type Contacts, namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
 import { readableTranscript, requestedTranscript, type TranscriptQuery } from './transcript_reading.js';
 
+export const engineLanguages = z
+  .array(z.string())
+  .nullable()
+  .describe('BCP 47 tags of the languages that the engine knows; null where it knows many or does not say.');
 const interval = z.tuple([count, count]);
 const intervals = (meaning: string) => z.array(interval).describe(`${meaning}: from and to, in ms.`);
 
@@ -53,6 +56,7 @@ export const transcriptShape = z
       .string()
       .nullable()
       .describe('What transcribes here: server, program, built_in or workers; null where nothing does.'),
+    engine_languages: engineLanguages,
   })
   .meta({ id: 'Transcript' });
 
@@ -61,7 +65,7 @@ type SpeakerView = TranscriptView['speakers'][number];
 
 /** A stream's transcript as a whole: that of the default pipeline, or what another one has heard itself. */
 export async function readTranscript(
-  services: Pick<FeatureServices, 'actors' | 'runtime'> & { settings: TranscriberSettings },
+  services: Pick<FeatureServices, 'actors' | 'runtime'> & { transcriber: TranscriberShown },
   who: Principal,
   query: TranscriptQuery,
 ): Promise<TranscriptView> {
@@ -81,10 +85,11 @@ export async function transcriptProgress(
 }
 
 async function summarize(
-  services: Pick<FeatureServices, 'actors' | 'runtime'> & { settings: TranscriberSettings },
+  services: Pick<FeatureServices, 'actors' | 'runtime'> & { transcriber: TranscriberShown },
   { account_id }: Principal,
   readable: ReadableTranscript,
 ): Promise<TranscriptView> {
+  const { transcriber } = services;
   const { stream, transcript, speakers } = readable;
   const languages = new Set<string>();
   const spoken = new Map<string, { turn: PageTurn; turns: number; talk_ms: number }>();
@@ -115,14 +120,9 @@ async function summarize(
     waiting: transcript?.waiting.map(({ from_ms, to_ms }): Interval => [from_ms, to_ms]) ?? [],
     failed: transcript?.failed ?? [],
     expired,
-    engine: engineName(services),
+    engine: transcriber.by === 'nobody' ? null : transcriber.by,
+    engine_languages: transcriber.languages,
   };
-}
-
-/** The name of the engine that transcribes here; null where there is none. */
-function engineName({ settings }: { settings: TranscriberSettings }): string | null {
-  const { by } = transcriberOf(settings);
-  return by === 'nobody' ? null : by;
 }
 
 /** The turn without what somebody said of it alone. */

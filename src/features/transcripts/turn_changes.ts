@@ -10,7 +10,7 @@ import type { Actors, EntityOf } from '../../engine/runtime/actors.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import type { Announcements } from './announcements.js';
-import type { TranscriberSettings } from './engines/choose_engine.js';
+import type { TranscriberShown } from './engines/choose_engine.js';
 import type { ReadableTranscript } from './transcript_pages.js';
 import { readableTranscript, viewTurns } from './transcript_reading.js';
 import { readTranscript, type TranscriptView } from './transcript_summary.js';
@@ -91,7 +91,7 @@ export async function deleteTurn(
 export async function assignSpeaker(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'runtime'> & {
     announcements: Announcements;
-    settings: TranscriberSettings;
+    transcriber: TranscriberShown;
   },
   who: Principal,
   { stream_id, speaker: name, contact_id }: { stream_id: string; speaker: string; contact_id: string | null },
@@ -114,7 +114,7 @@ export async function assignSpeaker(
 export async function mergeSpeakers(
   services: Pick<FeatureServices, 'actors' | 'runtime'> & {
     announcements: Announcements;
-    settings: TranscriberSettings;
+    transcriber: TranscriberShown;
   },
   who: Principal,
   { stream_id, speaker: name, into }: { stream_id: string; speaker: string; into: number },
@@ -194,7 +194,7 @@ async function askTranscript<Reply>(
 async function announced(
   services: Pick<FeatureServices, 'actors' | 'runtime'> & {
     announcements: Announcements;
-    settings: TranscriberSettings;
+    transcriber: TranscriberShown;
   },
   who: Principal,
   stream_id: string,

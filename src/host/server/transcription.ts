@@ -7,12 +7,7 @@ import type { SweepSchedule } from '../../engine/store/sweep_schedule.js';
 import type { MissingAudio } from '../../features/recordings/missing_audio.js';
 import { TranscriptionBacklog } from '../../features/transcripts/backlog.js';
 import { transcriptionWorker } from '../../features/transcripts/content_worker.js';
-import type { TranscriberShown } from '../../features/transcripts/engines/choose_engine.js';
-import {
-  transcriberOf,
-  transcriptionEngines,
-  transcriptionHosts,
-} from '../../features/transcripts/engines/choose_engine.js';
+import { transcriberShown, transcriptionEngines } from '../../features/transcripts/engines/choose_engine.js';
 import type { EnginesFile } from '../../features/transcripts/engines/engines_file.js';
 import { TranscriptionJobs } from '../../features/transcripts/transcription_jobs.js';
 import type { Start } from './start.js';
@@ -77,7 +72,7 @@ export function openTranscription(
       ? null
       : transcriptionWorker({ jobs, poll, stores: { blobs, decoded }, lost_audio, engines, metrics, log, at_once });
   const offer = (stream_id: string) => (worker ?? jobs.due).offer(stream_id);
-  const transcriber: TranscriberShown = { ...transcriberOf(settings), hosts: transcriptionHosts(settings, further) };
+  const transcriber = transcriberShown(settings, further);
   const transcribes = transcriber.by === 'nobody' ? undefined : { window_ms };
   const backlog =
     transcribes === undefined ? null : new TranscriptionBacklog({ turns, actors, log, now, days, window_ms, offer });

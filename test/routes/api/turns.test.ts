@@ -60,6 +60,7 @@ await t.test('K-004 K-047 a window is claimed, published, and read as turns', as
     failed: [],
     expired: [],
     engine: 'workers',
+    engine_languages: null,
   });
   const vtt = await ann.app.send('GET', `/audio/streams/${recording.id}/transcript/text?format=vtt`);
   t.equal(

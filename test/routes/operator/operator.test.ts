@@ -51,7 +51,7 @@ t.test('the operator port', async (t) => {
   await t.test('K-138 health, readiness and metrics need no token, everything else does', async (t) => {
     t.same(await (await get('/healthz')).json(), { alive: true, version });
     t.same(await (await get('/readyz')).json(), {
-      ...{ ready: true, storage: 'ok', transcription: { by: 'nobody', host: null, hosts: [] } },
+      ...{ ready: true, storage: 'ok', transcription: { by: 'nobody', host: null, hosts: [], languages: null } },
       insights: { by: 'built_in', hosts: [] },
       troubled_processes: [],
     });

@@ -22,8 +22,11 @@ export type TranscriberSettings = {
 /** Who makes text of audio, and which other host the audio goes to. */
 export type Transcriber = { by: 'server' | 'program' | 'built_in' | 'workers' | 'nobody'; host: string | null };
 
-/** The same, as operators are told; `hosts`: all other machines that audio may go to. */
-export type TranscriberShown = Transcriber & { hosts: string[] };
+/**
+ * The same, as operators are told. `hosts`: all other machines that audio may go to. `languages`: BCP 47 tags of those that
+ * the engine knows; null where it knows many or does not say.
+ */
+export type TranscriberShown = Transcriber & { hosts: string[]; languages: string[] | null };
 
 /** The engine that the settings name; null where there is none, or workers on the operator port are to do it. */
 function chooseEngine(settings: TranscriberSettings, speech: SpeechProcess): Engine | null {
@@ -131,4 +134,13 @@ export function builtInLanguages(settings: TranscriberSettings): string {
   const model = speechModelOf(modelFolder(settings));
   const names = new Intl.DisplayNames('en', { type: 'language' });
   return model?.languages?.map((tag) => names.of(tag)).join(', ') ?? `many languages, model ${model?.name}`;
+}
+
+export function transcriberShown(
+  settings: TranscriberSettings,
+  further: EnginesFile['transcription'],
+): TranscriberShown {
+  const transcriber = transcriberOf(settings);
+  const model = transcriber.by === 'built_in' ? speechModelOf(modelFolder(settings)) : null;
+  return { ...transcriber, hosts: transcriptionHosts(settings, further), languages: model?.languages?.slice() ?? null };
 }
