@@ -6,7 +6,14 @@ import { type Erase, erased } from '../erase.js';
 import type { WorkspaceMessage } from '../workspaces/workspace.js';
 import { arrivalMessages } from './stream_arrivals.js';
 import { chunkMessages } from './stream_chunks.js';
-import { endStream, type StreamEnd } from './stream_end.js';
+import {
+  END_REMINDER,
+  endStream,
+  endStreamLater,
+  endUnlessContinued,
+  type LaterEnd,
+  type StreamEnd,
+} from './stream_end.js';
 import { expiryMessages, noLongerDue, retentionEffects } from './stream_expiry.js';
 import { PROCESSING_INDEX, processingMessages } from './stream_processing.js';
 import {
@@ -72,6 +79,10 @@ export const stream = defineActor<Stream>()({
 
     end: keptStream((state, end: StreamEnd) => endStream(state, end)),
 
+    end_later: keptStream((state, end: LaterEnd, { now_ms }) => endStreamLater(state, end, now_ms)),
+
+    end_unless_continued: keptStream((state, end: StreamEnd) => endUnlessContinued(state, end)),
+
     retitle: keptStream((state, { title, silent }: { title: string | null } & EventSilence) => {
       if (title === state.title) return { reply: state };
       const next = { ...state, title };
@@ -106,6 +117,7 @@ export const stream = defineActor<Stream>()({
       const effects: Effect[] = [
         ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
         { effect: 'cancel_reminder', name: 'expire_intents' },
+        { effect: 'cancel_reminder', name: END_REMINDER },
         ...(is_remembered ? [] : [{ effect: 'delete_fence' as const, id: self }]),
         { effect: 'remove_from_index', ...PROCESSING_INDEX, member: self },
         ...(state === null || isForgotten(state) ? [] : leave(state)),

@@ -11,10 +11,11 @@ import { wavOf } from './wav.js';
 /**
  * Records with this browser, as one more source of the account. It goes on while other pages are shown. Chunks are sent as
  * they fill, and kept here until then; pauses are gaps of the timeline, so that what was said keeps its time. When the page
- * goes, the recording ends; after a crash it can be continued.
+ * goes, the recording ends two minutes later; until then a page that is loaded anew can continue it.
  */
 
 const CHUNK_MS = 2_000;
+const CONTINUED_WITHIN_S = 120;
 const LEVEL_FALL = 0.8;
 const RETRY_MS = 2_000;
 const PASSING = ['NETWORK', 'UNAVAILABLE', 'TOO_MANY_REQUESTS', 'INTERNAL'];
@@ -64,9 +65,17 @@ export function startRecording(account_id: string): Promise<void> {
   });
 }
 
-/** Goes on with a recording that has no end yet, at the present moment of its timeline. Throws NoMicrophone. */
+/** Goes on with a recording that has no end yet, at the present moment of its timeline. Throws NoMicrophone, ApiError. */
 export function continueRecording(unfinished: Unfinished): Promise<void> {
-  return begin(async () => unfinished);
+  return begin(async () => {
+    const { stream_id: id, end_ms } = unfinished.recording;
+    // The end that the last page left is put off until the first new chunk.
+    const body = { end_ms, unless_continued_s: CONTINUED_WITHIN_S };
+    const stream = await api('POST /audio/streams/{id}/end', { path: { id }, body });
+    if (stream.end_ms !== undefined)
+      throw new ApiError('CONFLICT', 'It has ended by now. Finish it, and start another.');
+    return unfinished;
+  });
 }
 
 /** Sends what is left of a recording and ends it, as `endRecording` does. */
@@ -206,19 +215,20 @@ function orEnded(error: unknown): void {
   if (!(error instanceof ApiError && error.code === 'CONFLICT')) throw error;
 }
 
-/** The page goes: what is not sent stays here, and the recording has an end. No answer can be waited for. */
+/** The page goes: what is not sent stays here, and the recording will have an end. No answer can be waited for. */
 function leave(): void {
   const now = recorder.peek();
   const token = presentToken();
   if (!('recording' in now) || kept === null || token === null) return;
   if (now.is === 'recording') cut();
   const { stream_id, end_ms, sequence } = kept;
+  const body = now.is === 'ending' ? { end_ms } : { end_ms, unless_continued_s: CONTINUED_WITHIN_S };
   stop();
   const path = `/audio/streams/${stream_id}`;
   const headers = { Authorization: `Bearer ${token}`, 'X-API-Version': '1', 'Content-Type': 'application/json' };
   const sending = { headers, credentials: 'omit', keepalive: true } as const;
   if (sequence === 0) void fetch(path, { ...sending, method: 'DELETE' }).catch(() => {});
-  else void fetch(`${path}/end`, { ...sending, method: 'POST', body: JSON.stringify({ end_ms }) }).catch(() => {});
+  else void fetch(`${path}/end`, { ...sending, method: 'POST', body: JSON.stringify(body) }).catch(() => {});
 }
 
 /** Nobody else records here. What is not sent waits for whoever recorded it, unless they signed out themselves. */

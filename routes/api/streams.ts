@@ -140,14 +140,19 @@ export const STREAM_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/audio/streams/:id/end',
     summary: 'Says where a stream ends.',
-    notes: 'It is set once: the same end again is fine, another one is refused.',
+    notes:
+      'It is set once: the same end again is fine, another one is refused. With `unless_continued_s` it is not set yet; a later call takes the place of this one.',
     credential: 'account',
     permission: WRITES_STREAMS,
-    body: z.object({ end_ms: whole({ min: 0 }).describe('Where its timeline ends, in ms from its beginning.') }),
+    body: z.object({
+      end_ms: whole({ min: 0 }).describe('Where its timeline ends, in ms from its beginning.'),
+      unless_continued_s: whole({ min: 1, max: LIMITS.stream_end_wait_s_max })
+        .optional()
+        .describe('It ends after so many seconds, unless a chunk that ends behind end_ms is announced by then.'),
+    }),
     answer: streamShape,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params, body }) =>
-      endStream(services, who, { id: params.id as string, end_ms: body.end_ms }),
+    handler: ({ services, who, params, body }) => endStream(services, who, { id: params.id as string, ...body }),
   }),
 
   accountRoute({

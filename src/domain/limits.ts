@@ -400,6 +400,7 @@ export const LIMITS = {
   live_recheck_ms: 10_000, // docs/transcription.md, "Live text": how often a watcher's credential is checked again
   event_stream_heartbeat_ms: 15_000, // docs/transcription.md, "Live text"
   event_stream_unread_ms_max: 10_000, // ours: a reader that takes nothing for so long is dropped
+  stream_end_wait_s_max: 600, // ours: a page that is loaded anew needs seconds
   decoded_s_max: 6 * 3_600, // docs/choices.md, "Recordings": of one file; what follows is not decoded
   decoded_bytes_max: 2 * 1024 ** 3, // ours: decoded audio that a process keeps
   decoded_idle_ms: 15 * MINUTE_MS, // docs/choices.md, "Recordings": then decoded audio goes

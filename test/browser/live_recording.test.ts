@@ -75,7 +75,6 @@ async function record(): Promise<void> {
     await page.reload();
     const cut_off = page.getByRole('region', { name: 'An unfinished recording' });
     await cut_off.getByText(/are not sent yet/).waitFor();
-    await until('it has an end', async () => ((await streamsOf(account))[0]?.end_ms ?? 0) > 0);
     await looksWell(t, page, 'a recording that was cut off');
     await cut_off.getByRole('button', { name: 'Finish' }).click();
     await page.locator('.transcript .turn', { hasText: SAID_WORDS }).first().waitFor();
@@ -90,6 +89,33 @@ async function record(): Promise<void> {
     await page.getByRole('button', { name: 'Start recording' }).waitFor();
     t.equal(await cut_off.count(), 0, 'nothing is left');
   });
+
+  await browsing.walk(
+    t,
+    'K-254 after a reload the same recording goes on; a page that is left ends it',
+    async (t, visitor) => {
+      const { page } = visitor;
+      const account = await begin(visitor);
+      await enterApp(browsing, visitor, '/record', account.email);
+      const reached = (text: RegExp) => page.getByRole('timer').getByText(text).waitFor();
+      await start(page);
+      await reached(/0:0[3-9]/);
+      await page.reload();
+      const cut_off = page.getByRole('region', { name: 'A recording that was cut off' });
+      await cut_off.getByRole('button', { name: 'Continue' }).click();
+      await reached(/0:0[6-9]/);
+      const [before] = await streamsOf(account);
+      t.equal(before?.end_ms, undefined);
+      await page.goto('about:blank');
+      await until('it has an end', async () => {
+        await spool.operator.advanceClock(60_000);
+        return ((await streamsOf(account))[0]?.end_ms ?? 0) > 4_000;
+      });
+      const [stream, ...others] = await streamsOf(account);
+      t.same(others, [], 'one recording');
+      t.equal(stream?.id, before?.id);
+    },
+  );
 
   await browsing.walk(t, 'after a crash the same recording goes on, or is discarded', async (t, visitor) => {
     const { page } = visitor;

@@ -2524,6 +2524,8 @@ export type PublicApi = {
     body: {
       /** Where its timeline ends, in ms from its beginning. */
       end_ms: number;
+      /** It ends after so many seconds, unless a chunk that ends behind end_ms is announced by then. */
+      unless_continued_s?: number;
     };
     answer: Stream;
   };

@@ -159,13 +159,18 @@ export function retitleStream(
   return changeStream(services, who, id, (stream, silence, fences) => stream.retitle({ title, ...silence }, fences));
 }
 
-/** Records where a stream ends. CONFLICT where it ended elsewhere. */
+/** Records where a stream ends, at once or unless it goes on within some seconds. CONFLICT where it ended elsewhere. */
 export function endStream(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
-  { id, end_ms }: { id: string; end_ms: number },
+  { id, end_ms, unless_continued_s }: { id: string; end_ms: number; unless_continued_s?: number | undefined },
 ): Promise<StreamView> {
-  return changeStream(services, who, id, (stream, silence, fences) => stream.end({ end_ms, ...silence }, fences));
+  return changeStream(services, who, id, (stream, silence, fences) => {
+    const end = { end_ms, ...silence };
+    return unless_continued_s === undefined
+      ? stream.end(end, fences)
+      : stream.end_later({ ...end, after_ms: unless_continued_s * 1_000 }, fences);
+  });
 }
 
 async function changeStream(

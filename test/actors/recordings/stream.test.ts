@@ -132,6 +132,7 @@ const ERASED: Effect[] = [
     (collection): Effect => ({ effect: 'delete_collection', collection }),
   ),
   { effect: 'cancel_reminder', name: 'expire_intents' },
+  { effect: 'cancel_reminder', name: 'end' },
   { effect: 'delete_fence', id: ID },
   { effect: 'remove_from_index', ...due },
 ];
@@ -262,6 +263,32 @@ t.test('a stream that was stored before there were streams of apps', async (t) =
   const { status: _, recorder, ...rest } = fresh;
   const upcast = stream.upcast?.[1] as (old: unknown) => Stream;
   t.strictSame(upcast({ ...rest, ...recorder }), fresh);
+});
+
+t.test('K-254 an end that waits is set unless audio behind it has come', async (t) => {
+  const end = { end_ms: 1_000, silent: false };
+  const waiting: StreamMessage = { type: 'end_later', ...end, after_ms: 60_000 };
+  const due: StreamMessage = { type: 'end_unless_continued', ...end };
+  const reminder: Effect = {
+    ...{ effect: 'schedule_reminder', name: 'end', at_ms: START_MS + 60_000 },
+    message: { type: 'end_unless_continued', ...end },
+  };
+  const continued: Stream = { ...one_stored, stored_until_ms: 1_500 };
+  decideRows(t, kind, [
+    { says: 'it is put off', state: fresh, message: waiting, reply: fresh, next: fresh, effects: [reminder] },
+    { says: 'it has that end', state: ended, message: waiting, reply: ended },
+    { says: 'audio lies behind it', state: continued, message: waiting, reply: { refused: 'CONFLICT' } },
+    { says: 'it went on', state: continued, message: due, reply: DONE },
+    { says: 'it has another end', state: { ...fresh, end_ms: 1_500 }, message: due, reply: DONE },
+  ]);
+  const played = new Played(stream, ID);
+  played.state = fresh;
+  played.send(waiting);
+  played.pass(59_999);
+  t.equal(played.state?.end_ms, null);
+  played.send({ ...waiting, end_ms: 2_000 });
+  played.pass(60_000);
+  t.equal(played.state?.end_ms, 2_000, 'the later call took the place of the first');
 });
 
 t.test('H-021 the end of a stream is set once, and not before a chunk', async (t) => {
