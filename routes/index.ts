@@ -56,6 +56,7 @@ import { ENTITY_ROUTES } from './operator/entities.js';
 import { STAFF_EXPORT_ROUTES } from './operator/exports.js';
 import { STAFF_GRANT_ROUTES } from './operator/grants.js';
 import { HEALTH_ROUTES } from './operator/health.js';
+import { STAFF_IMPORT_ROUTES } from './operator/imports.js';
 import { STAFF_JOB_ROUTES } from './operator/jobs.js';
 import { KEY_ROUTES } from './operator/keys.js';
 import { MAIL_ROUTES } from './operator/mails.js';
@@ -134,6 +135,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...ACTOR_ROUTES,
     ...STAFF_ACCOUNT_ROUTES,
     ...STAFF_EXPORT_ROUTES,
+    ...STAFF_IMPORT_ROUTES,
     ...STAFF_CERTIFICATE_ROUTES,
     ...KEY_ROUTES,
     ...REMOVAL_ROUTES,

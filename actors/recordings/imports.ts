@@ -43,6 +43,8 @@ type NewImport = Omit<Import, 'stage' | 'created_at_ms'> & {
   instead_of?: string;
 };
 type Piece = OfImport & { offset: number; stream_id: string };
+/** `only_open`: none that is done or has failed. */
+type ImportsQuery = { range: RangeQuery; only_open?: boolean | undefined };
 type ImportJob = { tries: number; item: ClaimedImport };
 
 const IMPORTS = 'imports';
@@ -144,11 +146,12 @@ export const imports = defineActor<Imports>()({
 
     /** Newest first. */
     list: {
-      records: ({ range }: { range: RangeQuery }) => [{ collection: IMPORTS, range }],
-      decide(state, { range: { after, limit } }: { range: RangeQuery }, facts) {
+      records: ({ range, only_open }: ImportsQuery) => (only_open ? [] : [{ collection: IMPORTS, range }]),
+      decide(state, { range: { after, limit }, only_open }: ImportsQuery, facts) {
         const open = (state?.open ?? []).map((value) => ({ id: value.id, order: value.created_at_ms, value }));
         const rest = open.filter((one) => after === undefined || isBefore(one, after));
-        const rows: { id: string; order: number; value: Import }[] = [...facts.range<EndedImport>(IMPORTS), ...rest];
+        const ended = only_open ? [] : facts.range<EndedImport>(IMPORTS);
+        const rows: { id: string; order: number; value: Import }[] = [...ended, ...rest];
         return { reply: { imports: rows.sort((a, b) => (isBefore(a, b) ? 1 : -1)).slice(0, limit) } };
       },
     },

@@ -1,14 +1,27 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Import } from '../../kits/typescript/src/api.js';
+import { api } from '../api/api.js';
+import { useAction, useLoaded } from '../api/loading.js';
 import { bytesText } from '../pages/account/save_export.js';
 import { Button } from '../parts/button.js';
 import { Section } from '../parts/page.js';
 import { Badge } from '../parts/placeholders.js';
 import { BASE } from '../router.js';
-import { againImport, dropImport, type ImportRow, imports, isOver } from './imports.js';
+import { againImport, beginImports, dropImport, type ImportRow, imports, isOver } from './imports.js';
 
-/** The files that are imported, and what has become of each. */
+/** The account has no more that are open. */
+const OPEN_MAX = 20;
+
+/** The files that are imported and what has become of each; uploads that an earlier page began come last. */
 export function ImportList() {
   const rows = imports.value;
-  if (rows.length === 0) return null;
+  const open = useLoaded(
+    () => api('GET /audio/imports', { query: { status: 'open', limit: OPEN_MAX } }),
+    [rows.length],
+  );
+  const under_way = new Set(rows.map(({ import_id }) => import_id));
+  const left = open.data?.items.filter(({ id, status }) => status === 'uploading' && !under_way.has(id)) ?? [];
+  if (rows.length + left.length === 0) return null;
   const clear = () => {
     for (const row of rows) if (isOver(row)) dropImport(row.key);
   };
@@ -28,9 +41,61 @@ export function ImportList() {
           {rows.map((row) => (
             <Row key={row.key} of={row} />
           ))}
+          {left.map((one) => (
+            <Unfinished key={one.id} of={one} reload={open.reload} />
+          ))}
         </ul>
       </Section>
     </div>
+  );
+}
+
+function Unfinished({ of, reload }: { of: Import; reload: () => void }) {
+  const { id, name, size_bytes, received_bytes } = of;
+  const input = useRef<HTMLInputElement>(null);
+  const [error, setError] = useState<string | null>(null);
+  const remove = useAction(async () => {
+    await api('DELETE /audio/imports/{id}', { path: { id } });
+    reload();
+  });
+  const chosen = (event: Event) => {
+    const chooser = event.currentTarget as HTMLInputElement;
+    const [file] = chooser.files ?? [];
+    if (file?.size === size_bytes) beginImports([file], id);
+    else if (file !== undefined)
+      setError(`This is another file: it has ${bytesText(file.size)} and not ${bytesText(size_bytes)}.`);
+    chooser.value = '';
+  };
+  const problem = error ?? remove.error?.message;
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title">
+          <bdi>{name}</bdi>
+        </p>
+        <p class="row-facts">
+          <span>
+            {bytesText(received_bytes)} of {bytesText(size_bytes)} are on the server.
+          </span>
+          <span>Choose the file again to continue.</span>
+        </p>
+        {problem !== undefined && (
+          <p class="field-error" role="alert">
+            {problem}
+          </p>
+        )}
+      </div>
+      <div class="row-end">
+        <Badge tone="plain">Not finished</Badge>
+        <Button small aria-label={`Choose the file ${name}`} onClick={() => input.current?.click()}>
+          Choose the file
+        </Button>
+        <input ref={input} type="file" aria-label={`Continue with the file ${name}`} hidden onChange={chosen} />
+        <Button small kind="danger" busy={remove.busy} aria-label={`Remove ${name}`} onClick={() => void remove.run()}>
+          Remove
+        </Button>
+      </div>
+    </li>
   );
 }
 

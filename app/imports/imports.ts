@@ -10,6 +10,8 @@ import { ApiError } from '../api/api_error.js';
 export type ImportRow = {
   key: number;
   file: File;
+  /** Null until it is announced. */
+  import_id: string | null;
   step: 'waiting' | 'reading' | 'uploading' | 'decoding' | 'done' | 'failed';
   /** Of this step. */
   bytes: number;
@@ -28,15 +30,15 @@ const FILE_BYTES_MAX = 1024 ** 3;
 
 export const imports = signal<readonly ImportRow[]>([]);
 const running = new Map<number, AbortController>();
-const import_ids = new Map<number, string>();
 let count = 0;
 
 export function isOver({ step }: ImportRow): boolean {
   return step === 'done' || step === 'failed';
 }
 
-export function beginImports(files: Iterable<File>): void {
-  const rows = Array.from(files, (file) => ({ key: ++count, file, ...FRESH }));
+/** `import_id`: of an upload that the file goes on with. */
+export function beginImports(files: Iterable<File>, import_id: string | null = null): void {
+  const rows = Array.from(files, (file) => ({ key: ++count, file, ...FRESH, import_id }));
   imports.value = [...imports.value, ...rows];
   next();
 }
@@ -50,15 +52,14 @@ export function againImport(key: number): void {
 /** Takes a row from the list; what is under way is given up. */
 export function dropImport(key: number): void {
   running.get(key)?.abort();
-  const id = import_ids.get(key);
   const row = imports.value.find((one) => one.key === key);
   imports.value = imports.value.filter((one) => one.key !== key);
   // One that can't be given up any more becomes a recording; one that is not reached ends after a day.
-  if (id !== undefined && row !== undefined && !isOver(row))
-    void api('DELETE /audio/imports/{id}', { path: { id } }).catch(() => {});
+  if (row !== undefined && row.import_id !== null && !isOver(row))
+    void api('DELETE /audio/imports/{id}', { path: { id: row.import_id } }).catch(() => {});
 }
 
-const FRESH = { step: 'waiting', bytes: 0, problem: null, error: null, stream_id: null } as const;
+const FRESH = { step: 'waiting', import_id: null, bytes: 0, problem: null, error: null, stream_id: null } as const;
 
 function change(key: number, changed: Partial<ImportRow>): void {
   imports.value = imports.value.map((row) => (row.key === key ? { ...row, ...changed } : row));
@@ -84,7 +85,6 @@ async function run({ key, file }: ImportRow): Promise<void> {
     });
   }
   running.delete(key);
-  import_ids.delete(key);
   next();
 }
 
@@ -112,8 +112,7 @@ async function imported(key: number, file: File, signal: AbortSignal): Promise<P
     {
       signal,
       onProgress({ step, bytes, import_id }) {
-        if (import_id !== null) import_ids.set(key, import_id);
-        change(key, { step, bytes });
+        change(key, { step, bytes, ...(import_id !== null && { import_id }) });
       },
     },
   );

@@ -86,7 +86,14 @@ export const IMPORT_ROUTES: readonly Route[] = [
     notes: 'Each is known for 30 days.',
     credential: 'account',
     permission: WRITES_STREAMS,
-    query: z.object({ limit: listLimit, cursor: listCursor }),
+    query: z.object({
+      limit: listLimit,
+      cursor: listCursor,
+      status: z
+        .enum(['open'], 'must be open')
+        .optional()
+        .describe('open: only those that are neither done nor failed.'),
+    }),
     answer: pageShape(importShape),
     handler: ({ services, who, query }) => listImports(services, who, query),
   }),

@@ -2623,7 +2623,7 @@ export type PublicApi = {
   };
   /** The account's imports, newest first. */
   'GET /audio/imports': {
-    query?: { limit?: number | undefined; cursor?: string | undefined };
+    query?: { limit?: number | undefined; cursor?: string | undefined; status?: 'open' | undefined };
     answer: {
       items: Import[];
       /** What to pass as cursor for the next page; null on the last one. */
@@ -3857,6 +3857,26 @@ export type OperatorApi = {
   'DELETE /ops/accounts/{account}/exports/{id}': {
     path: { account: string; id: string };
     answer: undefined;
+  };
+  /** Imports whose bytes have all come and that are no recordings yet, of all accounts. */
+  'GET /ops/imports': {
+    answer: {
+      items: {
+        /** Whose recording it becomes. */
+        account_id: string;
+        /** The import. */
+        import_id: string;
+        /** processing: a worker has it. */
+        status: 'waiting' | 'processing';
+        /** How many bytes the file has. */
+        size_bytes: number;
+        /** How often a worker has begun it. */
+        tries: number;
+        created_at: string;
+      }[];
+      /** Null: there is no other page. */
+      cursor: null;
+    };
   };
   /** Provisions a device. */
   'POST /ops/devices': {

@@ -71,6 +71,9 @@ export function makeMetrics() {
     erasures: gauge('erasures_running', 'Accounts being erased here at the moment'),
     exports: counter('exports_total', 'Exports of accounts that a worker here was at, by how that ended', 'outcome'),
     exports_running: gauge('exports_running', 'Exports of accounts being made here at the moment'),
+    imports: counter('imports_total', 'Files that a worker here made recordings of, by how that ended', 'outcome'),
+    import_time: seconds('import', 'Time that a worker had a file, by how that ended', 'outcome'),
+    import_bytes_in_hand: gauge('import_bytes_in_hand', 'Bytes of the files that are imported here at the moment'),
     retention_removed: counter(
       'retention_removed_total',
       'Records that retention removed, by the list they stood on',

@@ -7,7 +7,8 @@ import { isRefused, orNull, orRefused, unreachable } from '../../domain/refusals
 import { accountFolder, archiveKey, placeOfAccountKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
-import { ALL_PARTITIONS, type DuePoll } from '../../engine/jobs/due_poll.js';
+import { dueMembers } from '../../engine/jobs/due_members.js';
+import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { JobPool, persisting, prolonging } from '../../engine/jobs/job_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { randomBytes } from '../../engine/random/random.js';
@@ -23,8 +24,6 @@ import type { Exporter } from './exporter.js';
 /** Exports that other processes have left behind are found after this at the latest. */
 const SWEEP_EVERY_MS = 15_000;
 const CLAIM_BYTES = 12;
-/** Accounts of one partition that operators are shown. */
-const SHOWN_MAX = 100;
 
 type ExportWorkerDeps = {
   store: Store;
@@ -85,14 +84,8 @@ export class ExportWorker implements Exporter {
     return this.#pool.look();
   }
 
-  async listDue(): Promise<string[]> {
-    const page = { descending: false, limit: SHOWN_MAX };
-    const rows = await Promise.all(
-      ALL_PARTITIONS.map((partition) =>
-        this.#deps.store.list({ owner: EXPORTS_INDEX.owner, partition }, EXPORTS_INDEX.index, page),
-      ),
-    );
-    return rows.flat().map(({ member }) => member);
+  listDue(): Promise<string[]> {
+    return dueMembers(this.#deps.store, EXPORTS_INDEX);
   }
 
   async #workOn(account_id: string, signal: AbortSignal): Promise<void> {

@@ -55,6 +55,9 @@ class ImportFailed extends Error {
   }
 }
 
+/** `interrupted`: it is tried again, here or elsewhere, or was given up. */
+type ImportOutcome = 'done' | 'failed' | 'interrupted';
+
 type HeldFile = { account_id: string; item: ClaimedImport; signal: AbortSignal };
 
 /**
@@ -120,6 +123,21 @@ export class ImportWorker {
   }
 
   async #process(file: HeldFile): Promise<void> {
+    const { imports, import_time, import_bytes_in_hand } = this.#deps.metrics;
+    const { size_bytes } = file.item;
+    const ended = import_time.startTimer();
+    import_bytes_in_hand.inc(size_bytes);
+    let outcome: ImportOutcome = 'interrupted';
+    try {
+      outcome = await this.#importFile(file);
+    } finally {
+      imports.inc({ outcome });
+      ended({ outcome });
+      import_bytes_in_hand.dec(size_bytes);
+    }
+  }
+
+  async #importFile(file: HeldFile): Promise<ImportOutcome> {
     const { actors, log } = this.#deps;
     const { account_id, item, signal } = file;
     const imports = actors.imports(account_id);
@@ -130,19 +148,21 @@ export class ImportWorker {
         await this.#record(file, item.stage.measured ?? (await this.#measured(file)));
         await imports.finish(held);
       });
+      return 'done';
     } catch (error) {
       if (error instanceof ImportFailed) {
         const { code, message, retry } = error;
         if (retry) log.warn({ import_id: item.id, tries: item.stage.tries, code }, 'an import could not be made yet');
         await imports.fail({ ...held, code, message, retry }).catch(orRefused(null));
-        return;
+        return retry ? 'interrupted' : 'failed';
       }
       // Another worker has it, or it was given up.
-      if (isRefused(error, 'NOT_FOUND', 'CONFLICT') && !isFenceBroken(error)) return;
+      if (isRefused(error, 'NOT_FOUND', 'CONFLICT') && !isFenceBroken(error)) return 'interrupted';
       const is_expected = signal.aborted || isRetryable(error) || isStoreAway(error) || isFenceBroken(error);
       if (is_expected || error instanceof NotNow) await imports.release(held).catch(orRefused(null));
       // Of anything else the lease ends: it was a try.
       if (!signal.aborted) throw is_expected ? new NotNow((error as Error).message) : error;
+      return 'interrupted';
     }
   }
 

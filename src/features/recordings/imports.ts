@@ -1,6 +1,7 @@
+import pMap from 'p-map';
 import { z } from 'zod';
 import { pieceBytes, receivedBytes, wrongOffset } from '../../../actors/recordings/imports.js';
-import type { Import } from '../../../actors/recordings/imports_state.js';
+import { IMPORTS_INDEX, type Import } from '../../../actors/recordings/imports_state.js';
 import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import type { capturedAt } from '../../access/request_schemas.js';
@@ -10,6 +11,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, Refused, refuse } from '../../domain/refusals.js';
 import { importPieceKey } from '../../engine/blobs/blob_keys.js';
 import type { TakeBody } from '../../engine/blobs/blob_store.js';
+import { dueMembers } from '../../engine/jobs/due_members.js';
 import { randomId } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 import type { ImportWorker } from './import_worker.js';
@@ -17,6 +19,7 @@ import { ownSource } from './sources.js';
 
 /** Audio files that become recordings: announced, uploaded piece by piece, listed and given up. Rules K-150 to K-157. */
 
+const LISTED_AT_ONCE = 32;
 const DEFAULT_SOURCE_NAME = 'Imported files';
 const HAS_FAILED = refuse('CONFLICT', 'The import has failed; delete it and begin anew.');
 
@@ -113,15 +116,49 @@ export async function uploadImportPiece(
 export async function listImports(
   { actors }: Pick<FeatureServices, 'actors'>,
   { account_id }: Principal,
-  { limit, cursor }: PageQuery,
+  { limit, cursor, status }: PageQuery & { status?: 'open' | undefined },
 ): Promise<Page<ImportView>> {
   const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
-  const found = await actors.imports(account_id).list({ range: { after, descending: true, limit: limit + 1 } });
+  const range = { after, descending: true, limit: limit + 1 };
+  const found = await actors.imports(account_id).list({ range, only_open: status === 'open' });
   const page = pageOf(
     found.imports.map(({ id: member, order, value }) => ({ member, order, value })),
     limit,
   );
   return { items: page.rows.map(({ value }) => importView(value)), cursor: page.cursor };
+}
+
+export const importJobShape = z.strictObject({
+  account_id: id.describe('Whose recording it becomes.'),
+  import_id: id.describe('The import.'),
+  status: z.enum(['waiting', 'processing']).describe('processing: a worker has it.'),
+  size_bytes: count.describe('How many bytes the file has.'),
+  tries: count.describe('How often a worker has begun it.'),
+  created_at: moment,
+});
+
+/** The imports of all accounts whose bytes have all come and that are no recordings yet. */
+export async function importsUnderWay({
+  actors,
+  store,
+}: Pick<FeatureServices, 'actors' | 'store'>): Promise<z.infer<typeof importJobShape>[]> {
+  const range = { descending: true, limit: LIMITS.imports_open_max };
+  const found = await pMap(
+    await dueMembers(store, IMPORTS_INDEX),
+    async (account_id) => {
+      const { imports } = await actors.imports(account_id).list({ range, only_open: true });
+      return imports.flatMap(({ value }) => importJobView(account_id, value) ?? []);
+    },
+    { concurrency: LISTED_AT_ONCE },
+  );
+  return found.flat();
+}
+
+function importJobView(account_id: string, item: Import): z.infer<typeof importJobShape> | null {
+  const { id: import_id, stage, size_bytes, created_at_ms } = item;
+  if (stage.status !== 'waiting' && stage.status !== 'processing') return null;
+  const { status, tries } = stage;
+  return { account_id, import_id, status, size_bytes, tries, created_at: new Date(created_at_ms).toISOString() };
 }
 
 /** An import of the account. */

@@ -272,6 +272,37 @@ t.test('K-154 an account has 20 imports at once, of 4 GiB together', async (t) =
   t.equal(await announce(1), '409 CONFLICT', 'too many');
 });
 
+t.test('K-255 operators see imports that are under way, and how imports end', async (t) => {
+  const una = await TestAccount.open(spool, 'una@x.test');
+  const importer = importerOf(una);
+  const ended = async (outcome: string) => {
+    const text = await (await fetch(`http://127.0.0.1:${spool.server.ports.operator}/metrics`)).text();
+    const counted = new RegExp(`^spool_imports_total\\{.*outcome="${outcome}".*\\} (\\d+)$`, 'm').exec(text);
+    t.match(text, /^spool_import_seconds_count/m);
+    t.match(text, /^spool_import_bytes_in_hand(\{\})? 0$/m);
+    return Number(counted?.[1] ?? 0);
+  };
+  await importFile(importer, wav(1));
+  await importFile(importer, Buffer.from('no audio either'));
+  const [done, failed] = [await ended('done'), await ended('failed')];
+  t.ok(done > 0 && failed > 0);
+  await importFile(importer, wav(1));
+  t.equal(await ended('done'), done + 1);
+  t.equal(await ended('failed'), failed);
+
+  const held = await TestSpool.start(ENV);
+  t.teardown(() => held.end());
+  await held.server.services.imports.stop();
+  const uri = await TestAccount.open(held, 'uri@x.test');
+  const his: Importer = { app: uri.app, base_url: held.base_url };
+  const bytes = wav(1);
+  const waits = await sendFile(his, await announceFile(his, bytes), bytes);
+  await announceFile(his, wav(1));
+  const { items } = await held.operator.call('GET /ops/imports');
+  t.match(items, [{ account_id: uri.id, import_id: waits.id, status: 'waiting', size_bytes: bytes.length, tries: 0 }]);
+  t.equal(items.length, 1, 'none whose bytes are still to come');
+});
+
 t.test('K-154 imports are listed newest first, whatever has become of them', async (t) => {
   const liz = await TestAccount.open(spool, 'liz@x.test');
   const importer = importerOf(liz);
@@ -287,6 +318,10 @@ t.test('K-154 imports are listed newest first, whatever has become of them', asy
     cursor = `&cursor=${page.cursor}`;
   }
   t.same(listed, [last, failed, open, done]);
+  t.same(await liz.ask('GET', '/audio/imports?status=open'), { items: [last, open], cursor: null });
+  const [first] = (await liz.ask<{ items: Import[] }>('GET', '/audio/imports?status=open&limit=1')).items;
+  t.same(first, last);
+  t.equal(await liz.says('GET', '/audio/imports?status=done'), '400 BAD_REQUEST');
   for (const item of listed) t.equal(await liz.says('DELETE', path(item)), '204');
   t.same(await liz.ask('GET', '/audio/imports'), { items: [], cursor: null });
   t.equal((await liz.app.send('GET', `/audio/streams/${done.stream_id}`)).status, 200, 'its recording stays');
