@@ -84,10 +84,12 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const blobs = await openBlobs(start, descriptors.segments);
   const speech = openSpeechProcess(settings);
   shutdown.add(() => speech.close());
-  // Long files to decode keep nobody waiting who speaks.
+  // Long files to decode keep nobody waiting who speaks, and with the second decoder nobody who listens.
   const decoder = openDecoder();
   shutdown.add(() => decoder.close());
-  const decoded = new DecodedAudio({ decoder, blobs, folder: settings.data_dir });
+  const second_decoder = openDecoder();
+  shutdown.add(() => second_decoder.close());
+  const decoded = new DecodedAudio({ decoder, second_decoder, blobs, folder: settings.data_dir });
   shutdown.add(() => decoded.close());
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
   poll.start();

@@ -11,8 +11,10 @@ import type { SpeechProcess } from './speech_process.js';
 type StoredBlob = { key: string; size_bytes: number };
 type DecodedBlob = { samples: number; read(from: number, to: number): AsyncGenerator<Buffer> };
 
-/** `folder`: where the files lie. */
-type DecodedAudioDeps = { decoder: SpeechProcess; blobs: BlobStore; folder: string };
+/** `second_decoder`: for what is urgent while the first one is busy. `folder`: where the files lie. */
+type DecodedAudioDeps = { decoder: SpeechProcess; second_decoder: SpeechProcess; blobs: BlobStore; folder: string };
+/** `urgent`: somebody waits to listen. */
+type Decoding = { rate: number; urgent: boolean };
 type Kept = { file: FileHandle; samples: number; users: number; is_dropped: boolean };
 
 const PIECE_BYTES = 256 * 1024;
@@ -47,10 +49,10 @@ export class DecodedAudio {
    */
   async use<Result>(
     blob: StoredBlob,
-    rate: number,
+    decoding: Decoding,
     use: (decoded: DecodedBlob) => Promise<Result>,
   ): Promise<Result | null> {
-    const kept = await this.#acquire(blob, rate);
+    const kept = await this.#acquire(blob, decoding);
     if (kept === null) return null;
     try {
       return await use({ samples: kept.samples, read: (from, to) => readFile(kept.file, from, to) });
@@ -60,8 +62,12 @@ export class DecodedAudio {
   }
 
   /** Bytes of the samples of a decoded blob; as many as there are. Throws as `use`. */
-  async *read(blob: StoredBlob, rate: number, { from, to }: { from: number; to: number }): AsyncGenerator<Buffer> {
-    const kept = await this.#acquire(blob, rate);
+  async *read(
+    blob: StoredBlob,
+    decoding: Decoding,
+    { from, to }: { from: number; to: number },
+  ): AsyncGenerator<Buffer> {
+    const kept = await this.#acquire(blob, decoding);
     if (kept === null) return;
     try {
       yield* readFile(kept.file, from, to);
@@ -75,29 +81,30 @@ export class DecodedAudio {
   }
 
   /** To be released. Deleted audio is not read again, though it is still kept here. */
-  async #acquire(blob: StoredBlob, rate: number): Promise<Kept | null> {
-    const name = `${blob.key} ${rate}`;
+  async #acquire(blob: StoredBlob, decoding: Decoding): Promise<Kept | null> {
+    const name = `${blob.key} ${decoding.rate}`;
     if (!(await this.#deps.blobs.has(blob.key))) {
       this.#kept.delete(name);
       return null;
     }
-    const kept = this.#kept.get(name) ?? (await this.#decodeOnce(name, blob, rate));
+    const kept = this.#kept.get(name) ?? (await this.#decodeOnce(name, blob, decoding));
     kept.users += 1;
     // One that is larger than all that may be kept goes after this use.
     if (this.#kept.get(name) !== kept) kept.is_dropped = !this.#kept.set(name, kept).has(name);
     return kept;
   }
 
-  #decodeOnce(name: string, blob: StoredBlob, rate: number): Promise<Kept> {
+  #decodeOnce(name: string, blob: StoredBlob, decoding: Decoding): Promise<Kept> {
     const running = this.#under_way.get(name);
     if (running !== undefined) return running;
-    const started = this.#decode(blob, rate).finally(() => this.#under_way.delete(name));
+    const started = this.#decode(blob, decoding).finally(() => this.#under_way.delete(name));
     this.#under_way.set(name, started);
     return started;
   }
 
-  async #decode({ key, size_bytes }: StoredBlob, rate: number): Promise<Kept> {
-    const { decoder, blobs, folder } = this.#deps;
+  async #decode({ key, size_bytes }: StoredBlob, { rate, urgent }: Decoding): Promise<Kept> {
+    const { decoder: first, second_decoder, blobs, folder } = this.#deps;
+    const decoder = urgent && first.is_busy ? second_decoder : first;
     const file = await nameless(folder);
     const read = async (start: number, length: number) => {
       const opened = await blobs.open(key, { start, end: start + length - 1 });

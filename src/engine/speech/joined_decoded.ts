@@ -10,6 +10,7 @@ export type TimedChunk = StoredChunk & { length_ms: number };
 
 /** Enough for voices and most music, in mono. */
 const RATE = 32_000;
+const DECODING = { rate: RATE, urgent: true };
 const SAMPLE_BYTES = 2;
 const SILENCE = Buffer.alloc(64 * 1024);
 
@@ -28,7 +29,7 @@ export async function joinDecoded(
   const header = wavHeader(pcm16Format({ channels: 1, frames_per_second: RATE }), sample_bytes);
   if (first === undefined || header.length + sample_bytes > LIMITS.joined_bytes_max) return { why };
   try {
-    if ((await decoded.use(first, RATE, async () => true)) === null) return { why };
+    if ((await decoded.use(first, DECODING, async () => true)) === null) return { why };
   } catch (error) {
     if (error instanceof SpeechProcessFailed) return { why };
     throw error;
@@ -57,7 +58,7 @@ async function* samplesOf(
 ): AsyncGenerator<Buffer> {
   let at = from;
   try {
-    for await (const piece of decoded.read(chunk, RATE, { from, to })) {
+    for await (const piece of decoded.read(chunk, DECODING, { from, to })) {
       yield piece;
       at += piece.length;
     }

@@ -83,6 +83,10 @@ export class SpeechProcess {
     return this.#running?.child.pid ?? null;
   }
 
+  get is_busy(): boolean {
+    return this.#busy;
+  }
+
   /** Loads the runtime, without the model. Throws SpeechProcessFailed, whose message says why that is not possible. */
   async check(): Promise<void> {
     await this.#ask({ request: { kind: 'check' } });

@@ -64,6 +64,7 @@ type AudioPiece = { body: Buffer; part: Omit<AudioPart, 'file_ms'>; span: Span }
 const SAMPLES_PER_MS = 48;
 /** The samples per second that speech models take. */
 const DECODED_RATE = 16_000;
+const DECODING = { rate: DECODED_RATE, urgent: false };
 /** So that no speaker seems to go on in another's sample. */
 const SAMPLE_PAUSE_MS = 1_000;
 /** Of the identification header (RFC 7845, 5.1). */
@@ -231,7 +232,7 @@ async function decodedOf(
 ): Promise<AudioPiece | null | 'not decoded'> {
   const format = plainFormat('pcm_s16le', { channels: 1, frames_per_second: DECODED_RATE });
   try {
-    const found = await decoded.use({ key, size_bytes: chunk.size_bytes }, DECODED_RATE, async ({ samples, read }) => ({
+    const found = await decoded.use({ key, size_bytes: chunk.size_bytes }, DECODING, async ({ samples, read }) => ({
       piece: await framesOf({ chunk, span, format, frames: samples }, (start, length) =>
         joined(read(start, start + length)),
       ),
