@@ -41,8 +41,20 @@ export function numbersIn(words: readonly string[]): SpokenNumber[] {
   return found;
 }
 
+/** "twenty two", "22" from that word on; null where no number of less than a hundred begins. */
+export function cardinalAt(words: readonly string[], at: number): SpokenNumber | null {
+  const number = numberAt(words, at);
+  return number === null || number.is_ordinal || number.value >= HUNDRED ? null : number;
+}
+
+/** "twenty second", "22nd"; null where no such number of less than a hundred begins. */
+export function ordinalAt(words: readonly string[], at: number): SpokenNumber | null {
+  const number = numberAt(words, at);
+  return number?.is_ordinal && number.value < HUNDRED ? number : null;
+}
+
 function numberAt(words: readonly string[], from: number): SpokenNumber | null {
-  const word = words[from] as string;
+  const word = words[from] ?? '';
   const digits = DIGITS.exec(word);
   if (digits !== null) return { value: Number(digits[1]), is_ordinal: digits[2] !== undefined, from, to: from + 1 };
   if (!CARDINALS.has(word) && !ORDINALS.has(word) && !(word === 'a' && SCALES.has(words[from + 1] ?? ''))) return null;

@@ -1,5 +1,5 @@
+import { cardinalAt, ordinalAt } from '../../../domain/search/spoken_numbers.js';
 import { dayOf, monthEnd, partsOf, weekdayOf } from './calendar.js';
-import { numberAt, ordinalAt } from './spoken_numbers.js';
 
 /** Days that a sentence names, as English says them: "by Friday", "in a fortnight", "the Monday of that week". */
 
@@ -157,7 +157,7 @@ function relativeForms(words: readonly string[], at: number, { today }: DayConte
     ? { value: 2, to: place + 3 }
     : next === 'a' || next === 'next'
       ? { value: 1, to: place + 1 }
-      : numberAt(words, place);
+      : cardinalAt(words, place);
   if (number === null) return null;
   const unit = words[number.to]?.replace(/'(?:s|)$/, '') ?? '';
   const to = number.to + 1;
@@ -241,12 +241,12 @@ function dateForms(words: readonly string[], at: number, { today, topic }: DayCo
   const month = MONTHS.get(words[place] ?? '');
   if (month !== undefined) {
     const start = words[place + 1] === 'the' ? place + 2 : place + 1;
-    const date = ordinalAt(words, start) ?? (/^\d{1,2}$/.test(words[start] ?? '') ? numberAt(words, start) : null);
+    const date = ordinalAt(words, start) ?? (/^\d{1,2}$/.test(words[start] ?? '') ? cardinalAt(words, start) : null);
     return date === null || date.value > 31 ? null : dated(date.value, month, { from: at, to: date.to, today });
   }
   const has_the = words[place] === 'the';
   if (has_the) place++;
-  const date = ordinalAt(words, place) ?? (/^\d{1,2}$/.test(words[place] ?? '') ? numberAt(words, place) : null);
+  const date = ordinalAt(words, place) ?? (/^\d{1,2}$/.test(words[place] ?? '') ? cardinalAt(words, place) : null);
   if (date === null || date.value < 1 || date.value > 31) return null;
   const named = MONTHS.get(words[words[date.to] === 'of' ? date.to + 1 : date.to] ?? '');
   const to = words[date.to] === 'of' ? date.to + 2 : date.to + 1;

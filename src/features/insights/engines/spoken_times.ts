@@ -1,4 +1,4 @@
-import { numberAt } from './spoken_numbers.js';
+import { cardinalAt } from '../../../domain/search/spoken_numbers.js';
 
 /** Times of day that a sentence names: "at nine", "half past eleven", "ten past nine", "by 5 pm". */
 
@@ -69,14 +69,14 @@ function pastForms(words: readonly string[], at: number): TimeMention | null {
   if (word === 'half') [minutes, place] = [30, at + 1];
   else if (word === 'quarter') [minutes, place] = [15, at + 1];
   else {
-    const number = numberAt(words, at);
+    const number = cardinalAt(words, at);
     if (number === null || number.value < 1 || number.value > 29) return null;
     [minutes, place] = [number.value, number.to];
     if (words[place] === 'minutes') place++;
   }
   const which = words[place] ?? '';
   // "half eight" is half past eight.
-  const half_hour = word === 'half' ? numberAt(words, place) : null;
+  const half_hour = word === 'half' ? cardinalAt(words, place) : null;
   if (
     half_hour !== null &&
     half_hour.value >= 1 &&
@@ -88,7 +88,7 @@ function pastForms(words: readonly string[], at: number): TimeMention | null {
   // "from five to eight" is a span.
   if (which === 'to' && words[at - 1] === 'from') return null;
   if (which === 'to' && word !== 'quarter' && minutes % 5 !== 0) return null;
-  const hour = numberAt(words, place + 1);
+  const hour = cardinalAt(words, place + 1);
   if (hour === null || hour.value < 1 || hour.value > 12) return null;
   const in_words = { words, from: at, to: hour.to, is_exact: false };
   if (which === 'past') return clock(hour.value, minutes, in_words);
@@ -98,9 +98,9 @@ function pastForms(words: readonly string[], at: number): TimeMention | null {
 
 /** "at nine", "nine o'clock", "by 5 pm", "at nine thirty" */
 function hourForms(words: readonly string[], at: number): TimeMention | null {
-  const hour = numberAt(words, at);
+  const hour = cardinalAt(words, at);
   if (hour === null || hour.value > 24) return null;
-  const minutes = numberAt(words, hour.to);
+  const minutes = cardinalAt(words, hour.to);
   const next = words[hour.to] ?? '';
   if (next === "o'clock" || /^(?:am|pm)$/.test(next))
     return clock(hour.value, 0, { words, from: at, to: hour.to, is_exact: false });
