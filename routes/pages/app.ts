@@ -1,5 +1,5 @@
 import { APP_ENTRIES, APP_WORKER, sendAppFile } from '../../src/edge/pages/app_files.js';
-import { ASSETS, ICONS } from '../../src/edge/pages/assets.js';
+import { ASSETS, GROUND, ICONS } from '../../src/edge/pages/assets.js';
 import { renderTemplate } from '../../src/edge/pages/page.js';
 import { openRoute, type Route } from '../rows.js';
 
@@ -25,8 +25,6 @@ const POLICY = [
 const SHELLS = ['/app', '/app/*'];
 const WORKER = '/app/worker.js';
 const MANIFEST = '/app/manifest.webmanifest';
-/** The ground of pages by light and by dark, as `basics.css` has it. */
-const THEME = { light: '#f3f4f1', dark: '#111514' };
 const DOCUMENT_FILES = { icon: ASSETS.icon.path, touch_icon: ICONS.touch.path, manifest: MANIFEST };
 
 /** The manifest by which a browser installs the app. */
@@ -39,8 +37,8 @@ const APP_MANIFEST = {
   start_url: '/app',
   scope: '/app',
   display: 'standalone',
-  background_color: THEME.light,
-  theme_color: THEME.light,
+  background_color: GROUND.light,
+  theme_color: GROUND.light,
   icons: [
     { src: ASSETS.icon.path, type: ASSETS.icon.type, sizes: 'any', purpose: 'any' },
     { src: ICONS.small.path, type: ICONS.small.type, sizes: '192x192', purpose: 'any' },
@@ -66,7 +64,7 @@ export const APP_ROUTES: readonly Route[] = [
           .header('Referrer-Policy', 'no-referrer')
           .header('X-Frame-Options', 'DENY')
           .type('text/html; charset=utf-8')
-          .send(renderTemplate('app', { ...APP_ENTRIES, ...DOCUMENT_FILES, theme: THEME, base_url, answers }));
+          .send(renderTemplate('app', { ...APP_ENTRIES, ...DOCUMENT_FILES, theme: GROUND, base_url, answers }));
       },
     }),
   ),

@@ -17,6 +17,15 @@ export const ASSETS = {
   icon: assetOf('spool.svg', 'image/svg+xml'),
 };
 
+/** The ground of pages by light and by dark, for what browsers draw around them. */
+export const GROUND = groundOf(ASSETS.basics.bytes.toString());
+
+function groundOf(basics: string): { light: string; dark: string } {
+  const [light, dark] = Array.from(basics.matchAll(/--ground: (#[0-9a-f]{6});/g), ([, colour]) => colour);
+  if (light === undefined || dark === undefined) throw new Error('basics.css names no two grounds');
+  return { light, dark };
+}
+
 /** The app's icon for home screens, drawn by `npm run spool -- icons`. */
 export const ICONS = {
   touch: assetOf('icon_180.png', 'image/png'),
