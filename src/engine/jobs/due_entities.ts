@@ -22,8 +22,6 @@ type DueEntitiesDeps = {
   log: { error(details: object, text: string): void };
   /** Logged with an error that is not `NotNow` and not of storage that is away. */
   complaint: string;
-  /** The time for which a list of all partitions is reused, where nobody waits for a second. */
-  fresh_ms?: number;
 };
 
 /** Thrown where nothing can be done with an entity now; it is looked at again after a while. */
@@ -76,8 +74,7 @@ export class DueEntities {
 
   /** Partitions that may have something due, found again where none is known. */
   async partitions(): Promise<number[]> {
-    if (this.#hot.size === 0 && performance.now() - this.#swept_ms > (this.#deps.fresh_ms ?? SWEPT_FRESH_MS))
-      await this.sweep();
+    if (this.#hot.size === 0 && performance.now() - this.#swept_ms > SWEPT_FRESH_MS) await this.sweep();
     return this.known;
   }
 

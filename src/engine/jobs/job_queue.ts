@@ -1,14 +1,11 @@
 import type { FailedJob, JobFailure, Lease } from '../../../actors/job.js';
 import { isId } from '../../domain/ids.js';
 import { orRefused, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import { randomBytes } from '../random/random.js';
 import type { Store } from '../store/store.js';
 import { DueEntities } from './due_entities.js';
 import type { DuePoll } from './due_poll.js';
 import { InFlightLimit } from './in_flight_limit.js';
 import { JobActivity } from './job_activity.js';
-
-const TOKEN_BYTES = 12;
 
 export const NO_JOB = refuse('NOT_FOUND', 'There is no such job.');
 
@@ -138,10 +135,6 @@ export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResul
 
   protected nameOf({ entity_id, number }: JobName): string {
     return `${this.#prefix}${entity_id}.${number}`;
-  }
-
-  protected newToken(): string {
-    return Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
   }
 
   protected parse(name: string): JobName | null {

@@ -6,12 +6,12 @@ import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, orRefused, unreachable } from '../../domain/refusals.js';
 import { accountFolder, archiveKey, placeOfAccountKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
-import { DueEntities } from '../../engine/jobs/due_entities.js';
+import { newClaimToken } from '../../engine/jobs/claim_token.js';
 import { dueMembers } from '../../engine/jobs/due_members.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { JobPool, persisting, prolonging } from '../../engine/jobs/job_pool.js';
+import { DueWorker } from '../../engine/jobs/due_worker.js';
+import { persisting, prolonging } from '../../engine/jobs/job_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import { randomBytes } from '../../engine/random/random.js';
 import { isFenceBroken } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Fence, Store } from '../../engine/store/store.js';
@@ -23,7 +23,6 @@ import type { Exporter } from './exporter.js';
 
 /** Exports that other processes have left behind are found after this at the latest. */
 const SWEEP_EVERY_MS = 15_000;
-const CLAIM_BYTES = 12;
 
 type ExportWorkerDeps = {
   store: Store;
@@ -52,46 +51,27 @@ type Making = { account_id: string; item: RunningExport; readers: ExportReaders;
  * Makes exports, a few at a time: reads an account page by page and stores the archive in parts as it grows. Where a worker
  * is lost, its lease ends; the next one begins anew, and stores its parts under other names.
  */
-export class ExportWorker implements Exporter {
+export class ExportWorker extends DueWorker implements Exporter {
   readonly #deps: ExportWorkerDeps;
-  readonly #pool: JobPool;
 
   constructor(deps: ExportWorkerDeps) {
-    this.#deps = deps;
-    const { store, now, log, poll } = deps;
     const complaint = 'an export was interrupted; it goes on later';
-    const index = EXPORTS_INDEX;
-    const due = new DueEntities({ store, now, poll, index, log, complaint, fresh_ms: SWEEP_EVERY_MS });
-    const workOn = (account_id: string, signal: AbortSignal) => this.#workOn(account_id, signal);
     const at_once = LIMITS.exports_at_once;
-    this.#pool = new JobPool({ due, poll, at_once, sweep_every_ms: SWEEP_EVERY_MS, workOn });
-  }
-
-  start(): void {
-    this.#pool.start();
-  }
-
-  /** Gives back what is in hand. */
-  stop(): Promise<void> {
-    return this.#pool.stop();
+    super(deps, { index: EXPORTS_INDEX, complaint, at_once, sweep_every_ms: SWEEP_EVERY_MS });
+    this.#deps = deps;
   }
 
   offer(account_id: string): void {
-    this.#pool.offer(account_id);
-  }
-
-  look(): Promise<void> {
-    return this.#pool.look();
+    this.pool.offer(account_id);
   }
 
   listDue(): Promise<string[]> {
     return dueMembers(this.#deps.store, EXPORTS_INDEX);
   }
 
-  async #workOn(account_id: string, signal: AbortSignal): Promise<void> {
+  protected async workOn(account_id: string, signal: AbortSignal): Promise<void> {
     const exports = this.#deps.actors.exports(account_id);
-    const claim = Buffer.from(randomBytes(CLAIM_BYTES)).toString('base64url');
-    const found = await exports.claim({ claim });
+    const found = await exports.claim({ claim: newClaimToken() });
     switch (found.work) {
       case 'none':
         return;

@@ -12,6 +12,7 @@ import type { JobFailure } from '../../../actors/job.js';
 import { insightId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
+import { newClaimToken } from '../../engine/jobs/claim_token.js';
 import { NotNow } from '../../engine/jobs/due_entities.js';
 import {
   type ClaimedWork,
@@ -105,7 +106,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     else if (!has_job) return null;
     const { account_id } = owner;
     if (!this.hasRoom(account_id, library_id)) return null;
-    const token = this.newToken();
+    const token = newClaimToken();
     const run_id = randomId({ partition: partitionOfId(library_id), now_ms: now() });
     const context = await orNull(actors.context(account_id).view(), 'NOT_FOUND');
     const pipeline = context === null ? 1 : defaultPipeline(context).number;

@@ -15,9 +15,8 @@ import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWAL_INDEX } from '../../../actors
 import { libraryId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
-import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { JobPool } from '../../engine/jobs/job_pool.js';
+import { DueWorker } from '../../engine/jobs/due_worker.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 import type { Store } from '../../engine/store/store.js';
@@ -39,45 +38,32 @@ type SpeechWithdrawalDeps = {
 };
 
 /** Takes what people have deleted out of the items that were made of it, library by library. */
-export class SpeechWithdrawal {
+export class SpeechWithdrawal extends DueWorker {
   readonly #parts: SpeechWithdrawalDeps;
-  readonly #pool: JobPool;
   #is_stopped = false;
 
   constructor(parts: SpeechWithdrawalDeps) {
-    this.#parts = parts;
-    const { store, now, poll, log } = parts;
     const complaint = 'what was made of deleted speech could not be withdrawn; it is tried again';
-    const due = new DueEntities({ store, poll, now, index: WITHDRAWAL_INDEX, log, complaint });
-    const workOn = (member: string) => this.#workOn(member);
-    this.#pool = new JobPool({ due, poll, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS, workOn });
+    super(parts, { index: WITHDRAWAL_INDEX, complaint, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS });
+    this.#parts = parts;
   }
 
-  start(): void {
-    this.#pool.start();
-  }
-
-  async stop(): Promise<void> {
+  override stop(): Promise<void> {
     this.#is_stopped = true;
-    await this.#pool.stop();
-  }
-
-  /** Withdraws all that is to be; for the test clock. Never rejects. */
-  look(): Promise<void> {
-    return this.#pool.look();
+    return super.stop();
   }
 
   /** Speech of a recording was deleted. Resolves when nothing rests on it any more, or after a while. Never rejects. */
   ofStream({ account_id, workspace_id }: { account_id: string; workspace_id: string }): Promise<void> {
-    return this.#pool.offerAndWait(LIBRARY_MEMBER + libraryId(account_id, workspace_id));
+    return this.pool.offerAndWait(LIBRARY_MEMBER + libraryId(account_id, workspace_id));
   }
 
   /** The same of a source. */
   ofSource(source_id: string): Promise<void> {
-    return this.#pool.offerAndWait(SOURCE_MEMBER + source_id);
+    return this.pool.offerAndWait(SOURCE_MEMBER + source_id);
   }
 
-  #workOn(member: string): Promise<void> {
+  protected workOn(member: string): Promise<void> {
     if (member.startsWith(SOURCE_MEMBER)) return this.#tellLibraries(member.slice(SOURCE_MEMBER.length));
     return this.#withdrawIn(member.slice(LIBRARY_MEMBER.length));
   }

@@ -8,11 +8,11 @@ import { orNull, orRefused } from '../../domain/refusals.js';
 import { type CheckedChunk, checkAudio } from '../../engine/audio/check.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import { newClaimToken } from '../../engine/jobs/claim_token.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { JobPool } from '../../engine/jobs/job_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import { randomBytes } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Store } from '../../engine/store/store.js';
 
@@ -167,7 +167,7 @@ export class ChunkProcessing {
     { limit, lease_ms }: { limit: number; lease_ms: number },
   ): Promise<{ work: Work[]; taken: number }> {
     const { actors, metrics } = this.#deps;
-    const token = Buffer.from(randomBytes(12)).toString('base64url');
+    const token = newClaimToken();
     const answer = await orNull(actors.stream(stream_id).claim_chunks({ token, limit, lease_ms }), 'NOT_FOUND');
     if (answer === null) return { work: [], taken: 0 };
     const { claimed, given_up } = answer;

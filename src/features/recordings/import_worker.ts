@@ -11,11 +11,12 @@ import { mp4InOrder } from '../../engine/audio/mp4_order.js';
 import { importPieceKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, TakeBody } from '../../engine/blobs/blob_store.js';
 import { isStoreAway } from '../../engine/blobs/file_errors.js';
-import { DueEntities, NotNow } from '../../engine/jobs/due_entities.js';
+import { newClaimToken } from '../../engine/jobs/claim_token.js';
+import { NotNow } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { JobPool, prolonging } from '../../engine/jobs/job_pool.js';
+import { DueWorker } from '../../engine/jobs/due_worker.js';
+import { prolonging } from '../../engine/jobs/job_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import { randomBytes } from '../../engine/random/random.js';
 import { isFenceBroken } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { type SpeechProcess, SpeechProcessFailed } from '../../engine/speech/speech_process.js';
@@ -27,7 +28,6 @@ import { askRecordingEvents } from './stream_access.js';
 
 /** How often a process looks for the work that other processes have left. */
 const SWEEP_EVERY_MS = 15_000;
-const CLAIM_BYTES = 12;
 /** The only chunk of an imported recording. */
 const CHUNK_NUMBER = 1;
 
@@ -64,45 +64,30 @@ type HeldFile = { account_id: string; item: ClaimedImport; signal: AbortSignal }
  * Makes recordings of files whose bytes have all come: decodes each once for its length, then stores it as the only chunk
  * of a stream. Each step may be done again, so a worker that is lost leaves nothing half-made.
  */
-export class ImportWorker {
+export class ImportWorker extends DueWorker {
   readonly #deps: ImportWorkerDeps;
-  readonly #pool: JobPool;
 
   constructor(deps: ImportWorkerDeps) {
-    this.#deps = deps;
-    const { store, clock, log, poll } = deps;
+    const { store, poll, log, clock } = deps;
     const complaint = 'an import was interrupted; it goes on later';
-    const index = IMPORTS_INDEX;
-    const due = new DueEntities({ store, now: clock.now, poll, index, log, complaint, fresh_ms: SWEEP_EVERY_MS });
-    const workOn = (account_id: string, signal: AbortSignal) => this.#workOn(account_id, signal);
-    this.#pool = new JobPool({ due, poll, at_once: LIMITS.imports_at_once, sweep_every_ms: SWEEP_EVERY_MS, workOn });
-  }
-
-  start(): void {
-    this.#pool.start();
-  }
-
-  /** Gives back what is in hand. */
-  stop(): Promise<void> {
-    return this.#pool.stop();
+    const at_once = LIMITS.imports_at_once;
+    super(
+      { store, poll, log, now: clock.now },
+      { index: IMPORTS_INDEX, complaint, at_once, sweep_every_ms: SWEEP_EVERY_MS },
+    );
+    this.#deps = deps;
   }
 
   /** There may be something to do for this account. */
   offer(account_id: string): void {
-    this.#pool.offer(account_id);
-  }
-
-  /** Does all that is due, to the end; for the test clock. Never rejects. */
-  look(): Promise<void> {
-    return this.#pool.look();
+    this.pool.offer(account_id);
   }
 
   /** False where nothing was due. */
-  async #workOn(account_id: string, signal: AbortSignal): Promise<boolean> {
+  protected async workOn(account_id: string, signal: AbortSignal): Promise<boolean> {
     const { actors, blobs } = this.#deps;
     const imports = actors.imports(account_id);
-    const claim = Buffer.from(randomBytes(CLAIM_BYTES)).toString('base64url');
-    const found = await imports.claim({ claim });
+    const found = await imports.claim({ claim: newClaimToken() });
     switch (found.work) {
       case 'none':
         return false;

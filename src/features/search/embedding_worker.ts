@@ -5,11 +5,11 @@ import { VECTORS_INDEX } from '../../../actors/transcripts/vectors_index.js';
 import { LIMITS } from '../../domain/limits.js';
 import { nullIfPermanent } from '../../domain/refusals.js';
 import { encodeVectors, type WindowVector, windowsOf } from '../../domain/search/vectors.js';
-import { DueEntities } from '../../engine/jobs/due_entities.js';
+import { newClaimToken } from '../../engine/jobs/claim_token.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { JobPool, LEASE_MS, persisting, prolonging } from '../../engine/jobs/job_pool.js';
+import { DueWorker } from '../../engine/jobs/due_worker.js';
+import { LEASE_MS, persisting, prolonging } from '../../engine/jobs/job_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import { randomBytes } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Store } from '../../engine/store/store.js';
 import { EngineFailed } from '../transcripts/engines/engine.js';
@@ -18,7 +18,6 @@ import type { Embeddings } from './embeddings.js';
 /** Pages that other processes have left behind are found after this at the latest. */
 const SWEEP_EVERY_MS = 10_000;
 const AT_ONCE = 2;
-const TOKEN_BYTES = 12;
 
 type EmbeddingWorkerDeps = {
   store: Store;
@@ -31,37 +30,19 @@ type EmbeddingWorkerDeps = {
 };
 
 /** Makes vectors of pages of transcripts, when these have been quiet for a while. */
-export class EmbeddingWorker {
+export class EmbeddingWorker extends DueWorker {
   readonly #deps: EmbeddingWorkerDeps;
-  readonly #pool: JobPool;
 
   constructor(deps: EmbeddingWorkerDeps) {
-    this.#deps = deps;
-    const { store, now, poll, log } = deps;
     const complaint = 'vectors of turns could not be made; that is tried again';
-    const due = new DueEntities({ store, poll, now, index: VECTORS_INDEX, log, complaint });
-    const workOn = (id: string, signal: AbortSignal) => this.#workOn(id, signal);
-    this.#pool = new JobPool({ due, poll, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS, workOn });
+    super(deps, { index: VECTORS_INDEX, complaint, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS });
+    this.#deps = deps;
   }
 
-  start(): void {
-    this.#pool.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#pool.stop();
-  }
-
-  /** Does all that is due, to the end; for the test clock. Never rejects. */
-  look(): Promise<void> {
-    return this.#pool.look();
-  }
-
-  /** False where nothing could be done. */
-  async #workOn(id: string, signal: AbortSignal): Promise<boolean> {
+  protected async workOn(id: string, signal: AbortSignal): Promise<boolean> {
     const { actors, log, metrics } = this.#deps;
     const transcript = actors.transcript(id);
-    const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+    const token = newClaimToken();
     const claimed = await transcript.claim_vectors({ token, lease_ms: LEASE_MS }).catch(nullIfPermanent);
     if (claimed === null || claimed.pages.length === 0) return false;
     const prolong = () => transcript.prolong_vectors({ token, lease_ms: LEASE_MS });

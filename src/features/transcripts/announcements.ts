@@ -7,9 +7,8 @@ import {
 } from '../../../actors/transcripts/announcement_index.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { orNull } from '../../domain/refusals.js';
-import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
-import { JobPool } from '../../engine/jobs/job_pool.js';
+import { DueWorker } from '../../engine/jobs/due_worker.js';
 import { randomBytes } from '../../engine/random/random.js';
 import { isClosed } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
@@ -40,41 +39,27 @@ type AnnouncementsDeps = {
  * Records the events of changes that are seen at once and told step by step: of a speaker, by its transcript; of a contact
  * that was merged or deleted, by each transcript that shows it. What is left to tell, those entities keep.
  */
-export class Announcements {
+export class Announcements extends DueWorker {
   readonly #deps: AnnouncementsDeps;
-  readonly #pool: JobPool;
   #is_stopped = false;
 
   constructor(deps: AnnouncementsDeps) {
-    this.#deps = deps;
-    const { store, now, poll, log } = deps;
     const complaint = 'changes of turns could not be announced; they are tried again';
-    const due = new DueEntities({ store, poll, now, index: ANNOUNCEMENT_INDEX, log, complaint });
-    const workOn = (member: string) => this.#announce(member);
-    this.#pool = new JobPool({ due, poll, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS, workOn });
+    super(deps, { index: ANNOUNCEMENT_INDEX, complaint, at_once: AT_ONCE, sweep_every_ms: SWEEP_EVERY_MS });
+    this.#deps = deps;
   }
 
-  start(): void {
-    this.#pool.start();
-  }
-
-  async stop(): Promise<void> {
+  override stop(): Promise<void> {
     this.#is_stopped = true;
-    await this.#pool.stop();
-  }
-
-  /** Announces all that is due; for the test clock. Never rejects. */
-  look(): Promise<void> {
-    return this.#pool.look();
+    return super.stop();
   }
 
   /** A member of the index has something to announce. Resolves when that is done, or after a while. Never rejects. */
   offer(member: string): Promise<void> {
-    return this.#pool.offerAndWait(member);
+    return this.pool.offerAndWait(member);
   }
 
-  /** False where nothing could be done. */
-  #announce(member: string): Promise<boolean> {
+  protected workOn(member: string): Promise<boolean> {
     if (member.startsWith(CONTACTS_MEMBER)) return this.#ofContacts(member.slice(CONTACTS_MEMBER.length));
     return this.#ofTranscript(member.slice(TRANSCRIPT_MEMBER.length));
   }

@@ -17,6 +17,7 @@ import { ownerOfPipeline, partitionOfId, pipelineId, pipelineOutputId } from '..
 import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, isRefused, orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
+import { newClaimToken } from '../../engine/jobs/claim_token.js';
 import { NotNow } from '../../engine/jobs/due_entities.js';
 import { type JobName, JobQueue, type JobQueueDeps, type JobResult, NO_JOB } from '../../engine/jobs/job_queue.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
@@ -85,7 +86,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     }
     const { account_id } = transcript;
     if (!this.hasRoom(account_id, id)) return null;
-    const token = this.newToken();
+    const token = newClaimToken();
     const run_id = randomId({ partition: partitionOfId(stream_id), now_ms: now() });
     const context = await actors.context(account_id).view();
     const pipeline = pipelineOfTranscript(transcript, context);
