@@ -1,5 +1,5 @@
 import type { Evidence } from '../../kits/typescript/src/api.js';
-import { clockText } from '../parts/time.js';
+import { clockText } from '../../src/domain/span_text.js';
 import { BASE } from '../router.js';
 
 const SHOWN = 2;

@@ -1,11 +1,11 @@
 import { useEffect } from 'preact/hooks';
+import { clockText } from '../../src/domain/span_text.js';
 import { ApiError } from '../api/api_error.js';
 import { useAction } from '../api/loading.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';
 import { Page } from '../parts/page.js';
 import { Loading } from '../parts/placeholders.js';
-import { clockText } from '../parts/time.js';
 import { showToast } from '../parts/toast_queue.js';
 import { LevelMeter } from '../recorder/level_meter.js';
 import { NoMicrophone } from '../recorder/microphone.js';

@@ -45,14 +45,6 @@ export function dayText(day: string, now = new Date()): string {
   }).format(date);
 }
 
-/** Such as 4:05 or 1:04:05. */
-export function clockText(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  const two = (part: number) => String(part).padStart(2, '0');
-  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
-  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
-}
-
 /** Such as 12 s, 4 min or 1 h 4 min. */
 export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1_000);

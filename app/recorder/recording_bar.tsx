@@ -1,4 +1,4 @@
-import { clockText } from '../parts/time.js';
+import { clockText } from '../../src/domain/span_text.js';
 import { BASE, place } from '../router.js';
 import { is_recording, recorded_ms, recorder } from './recorder.js';
 

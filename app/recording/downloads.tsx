@@ -1,11 +1,11 @@
 import type { Stream, Turn } from '../../kits/typescript/src/api.js';
+import { clockText } from '../../src/domain/span_text.js';
 import { payloadOf, send } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import { bytesText } from '../pages/account/save_export.js';
 import { Button, CopyButton } from '../parts/button.js';
 import { FormProblem } from '../parts/field.js';
 import { saveBlob } from '../parts/save_blob.js';
-import { clockText } from '../parts/time.js';
 import { speakerWords } from './speaker_colours.js';
 import { recordingName } from './stream_names.js';
 

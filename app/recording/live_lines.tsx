@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LiveEvent, LivePreview, LiveTurns, Turn } from '../../kits/typescript/src/api.js';
+import { clockText } from '../../src/domain/span_text.js';
 import { followLiveText } from '../api/live_text.js';
-import { clockText } from '../parts/time.js';
 
 /** The live text of a recording under way. */
 

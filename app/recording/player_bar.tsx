@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { Turn } from '../../kits/typescript/src/api.js';
+import { clockText } from '../../src/domain/span_text.js';
 import { type Player, RATES } from '../audio/player.js';
 import { Button } from '../parts/button.js';
-import { clockText } from '../parts/time.js';
 import { Outline } from './outline.js';
 
 /** As the keys j and l do. */

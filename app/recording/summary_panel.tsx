@@ -1,11 +1,11 @@
 import type { EventType, StreamSummary, Suggestion } from '../../kits/typescript/src/api.js';
+import { clockText } from '../../src/domain/span_text.js';
 import { api } from '../api/api.js';
 import { useEvents } from '../api/event_feed.js';
 import { useLoaded } from '../api/loading.js';
 import type { Player } from '../audio/player.js';
 import { Due } from '../insights/due.js';
 import { Badge } from '../parts/placeholders.js';
-import { clockText } from '../parts/time.js';
 
 const CHANGES: readonly EventType[] = [
   'conversation.created',

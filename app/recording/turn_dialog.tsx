@@ -1,11 +1,11 @@
 import type { Transcript, Turn } from '../../kits/typescript/src/api.js';
+import { clockText } from '../../src/domain/span_text.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { confirm, Dialog } from '../parts/dialog.js';
 import { useDraft } from '../parts/drafts.js';
 import { FormProblem } from '../parts/field.js';
-import { clockText } from '../parts/time.js';
 import { showToast } from '../parts/toast_queue.js';
 import { contactNamed, PersonField } from './contact_choice.js';
 import { speakerWords } from './speaker_colours.js';

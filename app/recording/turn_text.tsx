@@ -1,6 +1,7 @@
 import { effect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Turn } from '../../kits/typescript/src/api.js';
+import { clockText } from '../../src/domain/span_text.js';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import type { Player } from '../audio/player.js';
@@ -9,7 +10,6 @@ import { forgetDrafts, useDraftAt } from '../parts/drafts.js';
 import { FormProblem } from '../parts/field.js';
 import { faultOf } from '../parts/form.js';
 import { Badge } from '../parts/placeholders.js';
-import { clockText } from '../parts/time.js';
 import { useToastAction } from '../parts/toast_action.js';
 import { clickedPlace, type Mark, MarkedText } from './marked_text.js';
 import type { TextMatch } from './text_search.js';

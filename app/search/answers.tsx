@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RecalledAnswer, RecallItem } from '../../kits/typescript/src/api.js';
+import { clockText } from '../../src/domain/span_text.js';
 import { type Answer, api } from '../api/api.js';
 import { useLoaded } from '../api/loading.js';
 import { Section } from '../parts/page.js';
 import { Badge, Loading, Show } from '../parts/placeholders.js';
-import { clockText, Time, timeText } from '../parts/time.js';
+import { Time, timeText } from '../parts/time.js';
 import { RecordingLink } from '../recording/stream_names.js';
 import { BASE } from '../router.js';
 import { DOCUMENT_DATA } from '../shell/document_data.js';

@@ -1,6 +1,7 @@
 import type { SearchHit } from '../../kits/typescript/src/api.js';
+import { clockText } from '../../src/domain/span_text.js';
 import { Badge } from '../parts/placeholders.js';
-import { clockText, Time } from '../parts/time.js';
+import { Time } from '../parts/time.js';
 import { RecordingLink } from '../recording/stream_names.js';
 import { BASE } from '../router.js';
 

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PublicApi } from '../../kits/typescript/src/api.js';
 import type { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { clock, type Reading, type Turn } from './transcript.js';
+import { clockText } from '../../src/domain/span_text.js';
+import type { Reading, Turn } from './transcript.js';
 
 /** The insights that a server makes of the turns of a stream. */
 
@@ -74,6 +75,6 @@ export async function cameOf({ app, patience, stream_id }: Reading): Promise<Cam
 
 function linesOf({ kind, text, due_at, evidence }: Suggestion): string[] {
   const due = due_at === null ? '' : `, due ${due_at.slice(0, 16).replace('T', ' ')} UTC`;
-  const said = evidence.map(({ start_ms, quote }) => `said at ${clock(start_ms)}: “${quote ?? ''}”`);
+  const said = evidence.map(({ start_ms, quote }) => `said at ${clockText(start_ms)}: “${quote ?? ''}”`);
   return [`${kind.replace('_', ' ')}: ${text}${due}`, ...said];
 }

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PublicApi } from '../../kits/typescript/src/api.js';
 import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import type { Patience } from '../../kits/typescript/src/retries.js';
+import { clockText } from '../../src/domain/span_text.js';
 
 /** The turns that a server transcribes of a stream, as they come. */
 
@@ -51,7 +52,7 @@ export async function showTurns(
     if (transcript.waiting.length === 0 && reached_ms >= end_ms - END_MS) break;
   }
   for (const { from_ms, to_ms, code } of (await transcriptOf(reading)).failed)
-    out.write(`  ${clock(from_ms)} to ${clock(to_ms)} failed: ${code}\n`);
+    out.write(`  ${clockText(from_ms)} to ${clockText(to_ms)} failed: ${code}\n`);
   return turnsOf(reading);
 }
 
@@ -79,10 +80,5 @@ export function transcriptOf({ app, patience, stream_id }: Reading): Promise<Tra
 
 export function lineOf({ start_ms, speaker, speaker_name, text }: Turn): string {
   const who = speaker_name ?? speaker;
-  return `${clock(start_ms)} ${who === null ? '' : `${who}: `}${text}`;
-}
-
-export function clock(ms: number): string {
-  const seconds = Math.floor(ms / 1_000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  return `${clockText(start_ms)} ${who === null ? '' : `${who}: `}${text}`;
 }

@@ -5,6 +5,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { blobKey, fileKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { StreamView } from '../recordings/streams.js';
+import { transcriptMarkdown } from '../transcripts/transcript_markdown.js';
 import type { AccountReader } from './account_reader.js';
 import type { Archive } from './archive.js';
 import type { ExportReaders } from './export_principal.js';
@@ -13,8 +14,8 @@ import {
   type ListedRecording,
   recordingsPage,
   speakersOf,
+  spokenTurns,
   transcriptName,
-  transcriptText,
 } from './readable_recordings.js';
 import { stableList } from './stable_list.js';
 
@@ -136,7 +137,7 @@ export class ExportContents {
         continue;
       }
       const transcript = `transcripts/${unusedName(names, transcriptName(head, nameInArchive))}.md`;
-      const from = piecesOf(transcriptText(head, said.speakers, turns()));
+      const from = piecesOf(transcriptMarkdown(head, said.speakers, spokenTurns(turns())));
       const added = await archive.add({ path: transcript, from, compress: true });
       this.#files.push({ path: transcript, ...added });
       this.#recordings.push({ ...head, transcript });

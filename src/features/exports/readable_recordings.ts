@@ -1,27 +1,18 @@
 import type { Principal } from '../../access/principal.js';
 import { isRefused } from '../../domain/refusals.js';
-import { aheadMs, dateAt, type LocalClock } from '../../engine/time/time_zone.js';
-import { clockOf } from '../insights/account_clock.js';
+import { clockOf } from '../accounts/account_clock.js';
 import { withSuggestedTitles } from '../insights/stream_titles.js';
 import type { StreamView } from '../recordings/streams.js';
 import type { FeatureServices } from '../services.js';
+import { type SpokenTurn, type TranscriptHead, transcriptHead, visible } from '../transcripts/transcript_markdown.js';
 import type { TurnView } from '../transcripts/turn_shape.js';
 
 /** Recordings of an account as files that people read: a text for each, and one page that lists them. Rules D-072 and D-073. */
 
-const UNTITLED = 'Recording';
 /** Characters of a title in the name of a file: with four bytes each, a name stays below the 255 bytes of file systems. */
 const TITLE_IN_NAME_MAX = 50;
 
-/** Title, day and length of a recording. `day` and `time` are by the clocks of the account. */
-export type RecordingHead = {
-  stream_id: string;
-  began_at_ms: number;
-  title: string;
-  day: string;
-  time: string;
-  length: string | null;
-};
+export type RecordingHead = TranscriptHead & { stream_id: string; began_at_ms: number };
 
 /** A recording in the list. `transcript`: the path of its text; null where nothing was said. */
 export type ListedRecording = RecordingHead & { transcript: string | null };
@@ -33,14 +24,11 @@ export async function recordingHead(
 ): Promise<RecordingHead> {
   const clock = await clockOf(services, who.account_id, stream.id);
   const suggested = stream.title === null ? await suggestedTitle(services, who, stream) : null;
-  const at_ms = Date.parse(stream.captured_at);
+  const { title, captured_at, end_ms = null } = stream;
   return {
     stream_id: stream.id,
-    began_at_ms: at_ms,
-    title: (stream.title ?? suggested ?? '').trim() || UNTITLED,
-    day: dateAt(at_ms, clock),
-    time: `${new Date(at_ms + aheadMs(at_ms, clock)).toISOString().slice(11, 16)} ${zoneName(clock)}`,
-    length: stream.end_ms === undefined ? null : clockText(stream.end_ms),
+    began_at_ms: Date.parse(captured_at),
+    ...transcriptHead({ title: title ?? suggested, captured_at, end_ms }, clock),
   };
 }
 
@@ -59,25 +47,6 @@ async function suggestedTitle(
   }
 }
 
-/** Markdown: title, day, speakers, and each turn as a paragraph with its time and speaker. */
-export async function* transcriptText(
-  { title, day, time, length }: RecordingHead,
-  speakers: ReadonlySet<string>,
-  turns: AsyncIterable<TurnView>,
-): AsyncGenerator<string> {
-  const facts = [
-    `- Day: ${day}, ${time}`,
-    ...(length === null ? [] : [`- Length: ${length}`]),
-    ...(speakers.size === 0 ? [] : [`- Speakers: ${[...speakers].map(inMarkdown).join(', ')}`]),
-  ];
-  yield `# ${inMarkdown(title)}\n\n${facts.join('\n')}\n`;
-  for await (const turn of turns) {
-    const speaker = speakerOf(turn);
-    const by = speaker === null ? '' : ` ${inMarkdown(speaker)}:`;
-    yield `\n**${clockText(turn.start_ms)}${by}** ${inMarkdown(turn.text)}\n`;
-  }
-}
-
 /** Everybody who says something, in the order in which they begin. */
 export async function speakersOf(turns: AsyncIterable<TurnView>): Promise<{ turns: number; speakers: Set<string> }> {
   const speakers = new Set<string>();
@@ -88,6 +57,10 @@ export async function speakersOf(turns: AsyncIterable<TurnView>): Promise<{ turn
     if (speaker !== null) speakers.add(speaker);
   }
   return { turns: count, speakers };
+}
+
+export async function* spokenTurns(turns: AsyncIterable<TurnView>): AsyncGenerator<SpokenTurn> {
+  for await (const turn of turns) yield { start_ms: turn.start_ms, name: speakerOf(turn), text: turn.text };
 }
 
 function speakerOf({ speaker_name, speaker }: TurnView): string | null {
@@ -151,29 +124,5 @@ function linkTo(path: string, words: string): string {
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 function inHtml(text: string): string {
-  return plain(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-}
-
-/** On one line, and without what Markdown or HTML would take for a mark. */
-function inMarkdown(text: string): string {
-  return plain(text.replaceAll(/\s+/g, ' ').trim()).replaceAll(/[\\`*_[\]<>#|~&]/g, '\\$&');
-}
-
-/** Without characters that nobody sees or that turn round the order of others. */
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Bidi_Control}\p{Cc}]/gu, '\ufffd');
-}
-
-function zoneName({ time_zone, utc_offset_min }: LocalClock): string {
-  if (time_zone !== null) return `(${time_zone})`;
-  if (utc_offset_min === 0) return '(UTC)';
-  const two = (value: number) => String(value).padStart(2, '0');
-  const ahead_min = Math.abs(utc_offset_min);
-  return `(UTC${utc_offset_min < 0 ? '-' : '+'}${two(Math.floor(ahead_min / 60))}:${two(ahead_min % 60)})`;
-}
-
-/** `1:02:03`. */
-function clockText(ms: number): string {
-  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
-  return `${Math.floor(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}`;
+  return visible(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { contactOf, speakerShown } from '../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
+import { clockOf } from '../accounts/account_clock.js';
 import type { FeatureServices } from '../services.js';
+import { transcriptHead, transcriptMarkdown } from './transcript_markdown.js';
 import { type Contacts, namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
 import { requestedTranscript, type TranscriptQuery } from './transcript_reading.js';
 
@@ -27,22 +28,12 @@ const TOO_LONG = refuse(
 
 type Line = { number: number; turn: PageTurn; name: string | null };
 
-const LINES: Record<TextFormat, (line: Line) => string> = {
+const LINES: Record<Exclude<TextFormat, 'md'>, (line: Line) => string> = {
   txt: ({ turn, name }) => `${transcriptLine({ ...turn, name })}\n`,
-  md: ({ turn, name }) =>
-    `${name === null ? '' : `**${markdown(name)}** `}(${shortClock(turn.start_ms)}) ${markdown(oneLine(turn.text))}\n\n`,
   srt: ({ number, turn, name }) =>
     `${number}\n${clock(turn.start_ms, ',')} --> ${clock(endOf(turn), ',')}\n${oneCue(`${name === null ? '' : `${name}: `}${turn.text}`)}\n\n`,
   vtt: ({ turn, name }) =>
     `${clock(turn.start_ms, '.')} --> ${clock(endOf(turn), '.')}\n${name === null ? '' : `<v ${escaped(oneCue(name))}>`}${escaped(oneCue(turn.text))}\n\n`,
-};
-
-const HEADS: Record<TextFormat, (stream: Stream) => string> = {
-  txt: () => '',
-  md: ({ title, captured_at }) =>
-    `# ${markdown(title ?? `Recording of ${captured_at.slice(0, 10)}`)}\n\nRecorded at ${captured_at}.\n\n`,
-  srt: () => '',
-  vtt: () => 'WEBVTT\n\n',
 };
 
 /** A stream's transcript as a file to save. CONFLICT where it is too long for one. */
@@ -52,28 +43,39 @@ export async function readTranscriptText(
   { format, ...query }: TranscriptQuery & { format: TextFormat },
 ): Promise<{ file_name: string; text: string }> {
   const readable = await requestedTranscript(services, who, query);
-  const text = await textOf(services, readable, format);
-  return { file_name: `${readable.stream.id}.${format}`, text };
+  const lines = await linesOf(services, readable);
+  const file_name = `${readable.stream.id}.${format}`;
+  if (format === 'md') return { file_name, text: await markdownOf(services, who, { readable, lines }) };
+  return { file_name, text: (format === 'vtt' ? 'WEBVTT\n\n' : '') + lines.map(LINES[format]).join('') };
 }
 
-async function textOf(
+async function markdownOf(
+  services: Pick<FeatureServices, 'actors'>,
+  { account_id }: Principal,
+  { readable: { stream }, lines }: { readable: ReadableTranscript; lines: readonly Line[] },
+): Promise<string> {
+  const head = transcriptHead(stream, await clockOf(services, account_id, stream.id));
+  const speakers = new Set(lines.flatMap(({ name }) => name ?? []));
+  const turns = lines.map(({ turn: { start_ms, text }, name }) => ({ start_ms, name, text }));
+  const pieces: string[] = [];
+  for await (const piece of transcriptMarkdown(head, speakers, turns)) pieces.push(piece);
+  return pieces.join('');
+}
+
+async function linesOf(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   readable: ReadableTranscript,
-  format: TextFormat,
-): Promise<string> {
-  const { stream, transcript, speakers } = readable;
+): Promise<Line[]> {
+  const { transcript, speakers } = readable;
   if ((transcript?.turns ?? 0) > LIMITS.transcript_text_turns_max) throw new Refused(TOO_LONG);
-  const parts = [HEADS[format](stream)];
-  let number = 0;
+  const lines: Line[] = [];
   for await (const page of pagesFrom(services, readable, { page: 0 })) {
     const contacts = await namesOf(services, readable, page.turns);
-    for (const turn of page.turns) {
-      number += 1;
-      parts.push(LINES[format]({ number, turn, name: nameOf(speakers, contacts, turn) }));
-    }
+    for (const turn of page.turns)
+      lines.push({ number: lines.length + 1, turn, name: nameOf(speakers, contacts, turn) });
     await setImmediate(); // a long recording holds nobody up
   }
-  return parts.join('');
+  return lines;
 }
 
 /** A turn on one line, with its moment on the timeline: `[01:02:03] Anna: Hello.` */
@@ -106,11 +108,6 @@ function clock(ms: number, point: '.' | ','): string {
 /** `01:02:03`. */
 function shortClock(ms: number): string {
   return clock(ms, '.').slice(0, -4);
-}
-
-/** Text that Markdown shows as it is. */
-function markdown(text: string): string {
-  return text.replaceAll(/[\\`*_{}[\]<>#|~!&]/g, '\\$&');
 }
 
 /** Puts a turn on one line: a line of its own would look like another person's turn. */

@@ -407,9 +407,10 @@ await t.test('K-030 as text and subtitles, in which nobody can write lines of ot
   await ann.ask('PATCH', `/audio/streams/${recording.id}`, { title: 'The *end*' });
   t.same(await read('?format=md'), [
     ...['text/markdown; charset=utf-8', named('md')],
-    '# The \\*end\\*\n\nRecorded at 2026-11-01T10:00:00.000Z.\n\n' +
-      '**E --\\> \\<i\\>V\\</i\\> \\& A** (00:00:00) Fine \\& \\<b\\>good\\</b\\>\n\n' +
-      '(00:00:01) One. \\[00:00:09\\] Boss: I quit --\\> now .\n\n**S2** (00:00:03) Bye\n\n',
+    '# The \\*end\\*\n\n- Day: 2026-11-01, 10:00 (UTC)\n- Length: 0:10\n' +
+      '- Speakers: E --\\> \\<i\\>V\\</i\\> \\& A, S2\n\n' +
+      '**0:00 E --\\> \\<i\\>V\\</i\\> \\& A:** Fine \\& \\<b\\>good\\</b\\>\n\n' +
+      '**0:01** One. \\[00:00:09\\] Boss: I quit --\\> now .\n\n**0:03 S2:** Bye\n',
   ]);
   t.equal(await ann.says('GET', `${path}?format=pdf`), '400 BAD_REQUEST');
   t.equal(await ann.says('GET', `/audio/streams/${UNKNOWN}/transcript/text`), '404 NOT_FOUND');
