@@ -65,6 +65,8 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
       kind: z.enum(SUGGESTION_KINDS).optional().describe('Only those of this sort.'),
       stream_id: uuid.optional().describe('Only those that rest on what was said in this recording.'),
       due_before: timestamp.optional().describe('Only those that are due before this time.'),
+      said_from: timestamp.optional().describe('Only those of which the first was said at this time or later.'),
+      said_to: timestamp.optional().describe('Only those of which the first was said before this time.'),
       pipeline_id: selectedPipeline,
     }),
     answer: pageShape(suggestionShape),

@@ -2908,7 +2908,7 @@ export type PublicApi = {
   };
   /** Suggestions, the newest change first. */
   'GET /suggestions': {
-    query?: { limit?: number | undefined; cursor?: string | undefined; status?: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn' | undefined; group_id?: string | undefined; workspace_id?: string | undefined; session_id?: string | undefined; contact_id?: string | undefined; owner?: string | undefined; kind?: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision' | undefined; stream_id?: string | undefined; due_before?: string | undefined; pipeline_id?: string | undefined };
+    query?: { limit?: number | undefined; cursor?: string | undefined; status?: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn' | undefined; group_id?: string | undefined; workspace_id?: string | undefined; session_id?: string | undefined; contact_id?: string | undefined; owner?: string | undefined; kind?: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision' | undefined; stream_id?: string | undefined; due_before?: string | undefined; said_from?: string | undefined; said_to?: string | undefined; pipeline_id?: string | undefined };
     answer: {
       items: Suggestion[];
       /** What to pass as cursor for the next page; null on the last one. */

@@ -25,6 +25,9 @@ const NO_GROUP = refuse('NOT_FOUND', 'There is no such group of suggestions.');
 const TWO_DUES = refuse('BAD_REQUEST', 'Name due_at or due_date, not both.', {
   details: [{ path: 'due_date', message: 'must be absent beside due_at' }],
 });
+const NO_SPAN = refuse('BAD_REQUEST', 'said_to must lie behind said_from.', {
+  details: [{ path: 'said_to', message: 'must lie behind said_from' }],
+});
 const APART = refuse('CONFLICT', 'Suggestions of two workspaces can not be grouped.');
 
 /** `due_before` is ISO 8601. `contact_id`: who is to do it, or has asked for it. */
@@ -270,9 +273,11 @@ async function ownerOf(
   return contact.id;
 }
 
+/** Throws BAD_REQUEST where nothing can lie between the two. */
 function within({ said_from, said_to }: Pick<SuggestionsQuery, 'said_from' | 'said_to'>): (at_ms: number) => boolean {
   const from_ms = said_from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(said_from);
   const to_ms = said_to === undefined ? Number.POSITIVE_INFINITY : Date.parse(said_to);
+  if (from_ms >= to_ms) throw new Refused(NO_SPAN);
   return (at_ms) => at_ms >= from_ms && at_ms < to_ms;
 }
 

@@ -300,6 +300,27 @@ await t.test('K-073 lists show what was asked for', async (t) => {
   await events();
 });
 
+await t.test('K-257 lists narrow to what was said in a time', async (t) => {
+  const saidIn = async (query: string) => (await textsOf(query)).sort();
+  const all = await saidIn('');
+  const later = await saidIn('&said_from=2026-11-01T10:00:05Z');
+  t.same(later, ['Bake bread', 'Sweep']);
+  t.same(
+    await saidIn('&said_to=2026-11-01T12:00:05%2B02:00'),
+    all.filter((text) => !later.includes(text)),
+  );
+  t.same(await saidIn('&said_from=2026-11-01T10:00:05Z&said_to=2026-11-01T10:00:10Z'), ['Bake bread']);
+  t.same(await saidIn('&said_from=2026-11-02T00:00:00Z'), []);
+  for (const [query, path] of [
+    ['said_from=yesterday', 'said_from'],
+    ['said_to=2026-11-01', 'said_to'],
+    ['said_from=2026-11-02T00:00:00Z&said_to=2026-11-02T00:00:00Z', 'said_to'],
+  ]) {
+    const { status, error } = await tell(ann.app, 'GET', `/suggestions?${query}`);
+    t.match({ status, ...error }, { status: 400, code: 'BAD_REQUEST', details: [{ path }] }, query);
+  }
+});
+
 await t.test('K-074 what is deleted is gone, and what nobody owns was never there', async (t) => {
   const sweep = await one('Sweep');
   const asked = (who: TestAccount, id: string) => [

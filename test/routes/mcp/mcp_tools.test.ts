@@ -433,6 +433,8 @@ await t.test('K-211 lists of recordings and suggestions are narrowed, and a day 
   t.same(await texts({ owner: me.id }), ['Buy a spade']);
   t.match(await call('list_suggestions', { owner: UNKNOWN }), { isError: true });
   t.match(await call('list_suggestions', { owner: 'you' }), { isError: true });
+  const no_span = { said_from: '2026-10-05T00:00:00Z', said_to: '2026-10-05T00:00:00Z' };
+  t.match(await call('list_suggestions', no_span), { isError: true, content: [{ text: /said_to/ }] });
   const day = await give<Record<string, { text?: string; stream_id?: string }[]>>('get_day', { date: '2026-10-05' });
   t.match(day, {
     recordings: [{ stream_id: meeting.id, title_suggested: 'The Orchard' }],
