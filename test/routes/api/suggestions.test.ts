@@ -315,7 +315,7 @@ await t.test('K-257 lists narrow to what was said in a time', async (t) => {
     ['said_from=yesterday', 'said_from'],
     ['said_to=2026-11-01', 'said_to'],
     ['said_from=2026-11-02T00:00:00Z&said_to=2026-11-02T00:00:00Z', 'said_to'],
-  ]) {
+  ] as const) {
     const { status, error } = await tell(ann.app, 'GET', `/suggestions?${query}`);
     t.match({ status, ...error }, { status: 400, code: 'BAD_REQUEST', details: [{ path }] }, query);
   }
