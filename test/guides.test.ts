@@ -154,7 +154,7 @@ t.test('the settings, the unit and the backup of the guide to running it are rig
   const env = join(spool.folder, 'spool.env');
   writeFileSync(env, `DATA_DIR=${spool.folder}\n`);
   const backups = tempFolder(t);
-  const [its_function = '', copy = ''] = [...guide.matchAll(/^spool(?:\(\)| data backup).*$/gm)].map(([line]) => line);
+  const [its_function = '', copy = ''] = [...guide.matchAll(/^(?:spool\(\)|to=).*$/gm)].map(([line]) => line);
   const script = `set -e\n${its_function}\n${copy}`
     .replaceAll('sudo -u spool ', '')
     .replaceAll('/opt/spool/', ROOT)
