@@ -105,7 +105,7 @@ async function takeOperatorPages(): Promise<void> {
   const takeView = async (name: string, path: string, from?: string) => {
     await page.goto(url + path);
     await page.locator('#state[data-state=live]').waitFor();
-    if (path === '/devices') await page.getByLabel('Silent for at least').fill('2');
+    if (path === '/devices') await page.getByLabel('Silent for at least').fill('0');
     await page.waitForTimeout(1_000);
     if (from !== undefined) await page.locator(from).evaluate((element) => element.scrollIntoView());
     await take(name, page);

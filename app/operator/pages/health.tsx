@@ -155,12 +155,14 @@ function transcriptionWords({ content }: Told): string {
     last_hour.lag_s === null
       ? ''
       : ` Half of the text appears within ${duration(last_hour.lag_s.p50 * 1000)} of its audio.`;
+  if (transcriber.by === 'nobody') return 'Not set up: recordings get no text.';
   return `Transcribed by ${TRANSCRIBED_BY[transcriber.by]}. ${waitingWords(waiting, 'recording')} ${digits(last_hour.windows)} ${last_hour.windows === 1 ? 'window' : 'windows'} in the last hour.${speed}`;
 }
 
 function insightWords({ content }: Told): string {
   if (content === null) return NOT_KNOWN;
   const { by, waiting, last_hour } = content.insights;
+  if (by === 'nobody') return 'Not set up: conversations are not processed.';
   return `Made by ${INSIGHTS_BY[by]}. ${waitingWords(waiting, 'account')} ${digits(last_hour.conversations)} ${last_hour.conversations === 1 ? 'conversation' : 'conversations'} in the last hour.`;
 }
 
