@@ -15,7 +15,7 @@ import {
   type StreamEnd,
 } from './stream_end.js';
 import { expiryMessages, noLongerDue, retentionEffects } from './stream_expiry.js';
-import { PROCESSING_INDEX, processingMessages } from './stream_processing.js';
+import { PROCESSING_INDEX, processingMessages, TELL_REMINDER } from './stream_processing.js';
 import {
   type EventSilence,
   keptStream,
@@ -58,7 +58,7 @@ export const stream = defineActor<Stream>()({
       if (state?.status === 'going') return { reply: noStream(state) };
       if (state !== null) {
         if (registered.end_ms === null || registered.end_ms === state.end_ms) return { reply: state };
-        return endStream(state, { end_ms: registered.end_ms, silent });
+        return endStream(state, { end_ms: registered.end_ms, silent }, { now_ms });
       }
       const next: Stream = { status: 'kept', ...registered, id, ...EMPTY, created_at_ms: now_ms };
       const { account_id: owner, source_id, workspace_id } = next;
@@ -77,11 +77,11 @@ export const stream = defineActor<Stream>()({
 
     view: { reads: true, decide: keptStream((state) => ({ reply: state })) },
 
-    end: keptStream((state, end: StreamEnd) => endStream(state, end)),
+    end: keptStream((state, end: StreamEnd, facts) => endStream(state, end, facts)),
 
-    end_later: keptStream((state, end: LaterEnd, { now_ms }) => endStreamLater(state, end, now_ms)),
+    end_later: keptStream((state, end: LaterEnd, facts) => endStreamLater(state, end, facts)),
 
-    end_unless_continued: keptStream((state, end: StreamEnd) => endUnlessContinued(state, end)),
+    end_unless_continued: keptStream((state, end: StreamEnd, facts) => endUnlessContinued(state, end, facts)),
 
     retitle: keptStream((state, { title, silent }: { title: string | null } & EventSilence) => {
       if (title === state.title) return { reply: state };
@@ -118,6 +118,7 @@ export const stream = defineActor<Stream>()({
         ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
         { effect: 'cancel_reminder', name: 'expire_intents' },
         { effect: 'cancel_reminder', name: END_REMINDER },
+        { effect: 'cancel_reminder', name: TELL_REMINDER },
         ...(is_remembered ? [] : [{ effect: 'delete_fence' as const, id: self }]),
         { effect: 'remove_from_index', ...PROCESSING_INDEX, member: self },
         ...(state === null || isForgotten(state) ? [] : leave(state)),

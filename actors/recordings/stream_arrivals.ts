@@ -80,8 +80,8 @@ function storeChunks(
   }
   if (outcomes.some((outcome) => 'misplaced' in outcome)) return { reply: { outcomes, end_refusal: null, stream } };
   const stored = outcomes.flatMap((outcome) => ('chunk' in outcome && outcome.is_new ? [outcome.chunk] : []));
-  const checked = checkedEffects(next, stored, transcribes);
-  const ended = end === undefined ? null : endStream(checked.next, end);
+  const checked = checkedEffects(next, { chunks: stored, transcribes }, facts);
+  const ended = end === undefined ? null : endStream(checked.next, end, facts);
   const end_refusal = ended !== null && isRefusal(ended.reply) ? ended.reply : null;
   next = ended?.next ?? checked.next;
   const reply = { outcomes, end_refusal, stream: next };

@@ -201,7 +201,7 @@ function store(
   if (chunk.status === 'expired')
     return { reply: refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.') };
   const stored = storedChunk(stream, { number, chunk, uploaded }, facts);
-  const { next, effects } = checkedEffects(stored.next, [stored.chunk], transcribes);
+  const { next, effects } = checkedEffects(stored.next, { chunks: [stored.chunk], transcribes }, facts);
   return {
     reply: { chunk: stored.chunk, stream: next },
     next,

@@ -1,7 +1,16 @@
-import type { Interval } from '../../src/domain/intervals.js';
+import { addInterval, type Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { type Decision, type Effect, messagesOf, type RangeQuery, type Read } from '../actor.js';
+import {
+  type Decision,
+  DONE,
+  type DoneDecision,
+  type Effect,
+  type Facts,
+  messagesOf,
+  type RangeQuery,
+  type Read,
+} from '../actor.js';
 import { dueIndexEffects, GIVEN_UP, isLastTry, prolongMessage } from '../job.js';
 import type { TranscriptMessage } from '../transcripts/transcript.js';
 import {
@@ -26,6 +35,8 @@ const LOST: ChunkResult = {
   status: 'failed',
   failure: { code: GIVEN_UP, message: `${LIMITS.chunk_tries_max} workers took the chunk and gave no result.` },
 };
+
+export const TELL_REMINDER = 'tell';
 
 /** The index of a partition's streams that have something to process, each at the time when it has. */
 export const PROCESSING_INDEX = { owner: 'processing', index: 'due' } as const;
@@ -125,6 +136,13 @@ export const processingMessages = messagesOf<Stream>()({
     ),
   },
 
+  /** What came a moment after the transcript was told is told now. */
+  tell_waiting: {
+    decide: keptStream(
+      (state, _: unknown, facts): DoneDecision<Stream> => ({ reply: DONE, ...tellWaiting(state, facts) }),
+    ),
+  },
+
   /** Tells the transcript of chunks that were processed while nobody transcribed, some at a time; `after`: null at the end. */
   tell_transcript: {
     records: ({ after }: Backlog) => [{ collection: 'chunks', range: { after, limit: LIMITS.chunks_told_max } }],
@@ -170,16 +188,39 @@ function heldClaim({ claims }: Pick<Stream, 'claims'>, { number, token }: HeldCh
   return claims.find((claim) => claim.number === number && claim.token === token);
 }
 
-/** Tells the transcript of chunks that were checked before they were stored. */
+/**
+ * Tells the transcript of chunks that were checked before they were stored: at once, or where it was told a moment ago,
+ * together with what comes within half a second.
+ */
 export function checkedEffects(
   stream: Stream,
-  chunks: readonly Chunk[],
-  transcribes: Transcribes | undefined,
+  { chunks, transcribes }: { chunks: readonly Chunk[]; transcribes: Transcribes | undefined },
+  { now_ms }: Facts,
 ): { next: Stream; effects: Effect[] } {
   const audio = chunks.flatMap(({ result, source_start_ms, source_end_ms }): Interval[] =>
     result?.status === 'processed' ? [[source_start_ms, source_end_ms]] : [],
   );
-  return toldOf(stream, audio, transcribes);
+  if (audio.length === 0 || transcribes === undefined) return toldOf(stream, audio, transcribes);
+  const due_ms = (stream.told_at_ms ?? 0) + LIMITS.audio_told_every_ms;
+  // Its clock may have been set back, or it has an end that the transcript knows already.
+  const may_wait = now_ms < due_ms && now_ms >= due_ms - LIMITS.audio_told_every_ms && stream.end_ms === null;
+  const known = stream.to_tell?.intervals;
+  if (!may_wait && known === undefined) return toldOf({ ...stream, told_at_ms: now_ms }, audio, transcribes);
+  let intervals = known ?? [];
+  for (const interval of audio) intervals = addInterval(intervals, interval, Number.POSITIVE_INFINITY);
+  const next: Stream = { ...stream, to_tell: { intervals, window_ms: transcribes.window_ms } };
+  if (!may_wait || intervals.length > LIMITS.audio_told_max) return tellWaiting(next, { now_ms });
+  const message = { type: 'tell_waiting' };
+  const reminder: Effect = { effect: 'schedule_reminder', name: TELL_REMINDER, at_ms: due_ms, message };
+  return { next, effects: known === undefined ? [reminder] : [] };
+}
+
+/** Tells the transcript of all that waits to be told. */
+export function tellWaiting(stream: Stream, { now_ms }: Pick<Facts, 'now_ms'>): { next: Stream; effects: Effect[] } {
+  const { to_tell, ...rest } = stream;
+  if (to_tell === undefined) return { next: stream, effects: [] };
+  const told = toldOf({ ...rest, told_at_ms: now_ms }, to_tell.intervals, to_tell);
+  return { next: told.next, effects: [...told.effects, { effect: 'cancel_reminder', name: TELL_REMINDER }] };
 }
 
 function toldOf(

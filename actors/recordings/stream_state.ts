@@ -46,6 +46,9 @@ export type Stream = {
   transcribed?: true;
   /** Processed chunks that its transcript was not told of, since nobody transcribed then. */
   untold?: number;
+  /** When its transcript was last told of audio that came with a request, and what has come since then. */
+  told_at_ms?: number;
+  to_tell?: { intervals: Interval[]; window_ms: number };
 };
 
 /** The device under a binding epoch, by whose own reference it knows the stream. */

@@ -400,6 +400,8 @@ export const LIMITS = {
   live_recheck_ms: 10_000, // docs/transcription.md, "Live text": how often a watcher's credential is checked again
   event_stream_heartbeat_ms: 15_000, // docs/transcription.md, "Live text"
   event_stream_unread_ms_max: 10_000, // ours: a reader that takes nothing for so long is dropped
+  audio_told_every_ms: 500, // ours: a transcript hears of audio at once, and then so often
+  audio_told_max: 64, // ours: spans of audio that wait to be told
   stream_end_wait_s_max: 600, // ours: a page that is loaded anew needs seconds
   decoded_s_max: 6 * 3_600, // docs/choices.md, "Recordings": of one file; what follows is not decoded
   decoded_bytes_max: 2 * 1024 ** 3, // ours: decoded audio that a process keeps

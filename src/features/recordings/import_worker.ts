@@ -138,8 +138,8 @@ export class ImportWorker extends DueWorker {
       if (error instanceof ImportFailed) {
         const { code, message, retry } = error;
         if (retry) log.warn({ import_id: item.id, tries: item.stage.tries, code }, 'an import could not be made yet');
-        await imports.fail({ ...held, code, message, retry }).catch(orRefused(null));
-        return retry ? 'interrupted' : 'failed';
+        const failed = await imports.fail({ ...held, code, message, retry }).catch(orRefused(null));
+        return failed?.again === false ? 'failed' : 'interrupted';
       }
       // Another worker has it, or it was given up.
       if (isRefused(error, 'NOT_FOUND', 'CONFLICT') && !isFenceBroken(error)) return 'interrupted';

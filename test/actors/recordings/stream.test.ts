@@ -133,6 +133,7 @@ const ERASED: Effect[] = [
   ),
   { effect: 'cancel_reminder', name: 'expire_intents' },
   { effect: 'cancel_reminder', name: 'end' },
+  { effect: 'cancel_reminder', name: 'tell' },
   { effect: 'delete_fence', id: ID },
   { effect: 'remove_from_index', ...due },
 ];
