@@ -92,6 +92,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const decoded = new DecodedAudio({ decoder, second_decoder, blobs, folder: settings.data_dir });
   shutdown.add(() => decoded.close());
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
+  store.onDue = (queue, partition, at_ms) => poll.note(queue, partition, at_ms);
   poll.start();
   shutdown.add(() => poll.stop());
   const delivery = await startDelivery(start, {

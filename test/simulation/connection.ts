@@ -1,5 +1,6 @@
 import type { SeededRandom } from '../../src/engine/random/seeded_random.js';
-import { type Store, StoreUnavailable } from '../../src/engine/store/store.js';
+import { type NoteDue, noteDue } from '../../src/engine/store/due_notes.js';
+import { type Commit, type CommitVerdict, type Store, StoreUnavailable } from '../../src/engine/store/store.js';
 import type { ModelStore, QueuePlace } from './model_store.js';
 import type { VirtualTime } from './virtual_time.js';
 
@@ -40,7 +41,7 @@ const READS = [
   'epochs',
   'list',
   'dueReminders',
-  'duePartitions',
+  'firstDue',
   'outbox',
   'listDeadLetters',
   'listQueued',
@@ -72,6 +73,8 @@ export class Connection {
   away = false;
   /** Called when a commit of this process has made deliveries to these endpoints. */
   onDeliveries: (endpoint_ids: ReadonlySet<string>) => void = () => {};
+  /** Called for all that a commit of this process has made due. */
+  onDue: NoteDue = () => {};
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -134,6 +137,11 @@ export class Connection {
           this.#unlessCut(() => {
             if (delivered_to.size > 0) this.onDeliveries(delivered_to);
             void answer.then(resolve, reject);
+            if (name === 'commit')
+              void answer.then(
+                (verdict) => this.#noteDue(args, verdict, delivered_to.size > 0),
+                () => {},
+              );
           }),
         );
       });
@@ -155,6 +163,11 @@ export class Connection {
       record(`${this.#parts.name} ${name}`);
     }
     return answer;
+  }
+
+  #noteDue([commit]: unknown[], verdict: unknown, has_deliveries: boolean): void {
+    const is_saved = ['applied', 'repeated'].includes((verdict as CommitVerdict).verdict);
+    if (is_saved) noteDue(commit as Commit, has_deliveries, this.onDue);
   }
 
   /** One way over the network. */

@@ -313,21 +313,19 @@ class Script {
       read(`dueReminders ${due_ms}`, (store) => store.dueReminders(partition, due_ms, 1_000));
       read('dueReminders 2', (store) => store.dueReminders(partition, this.#now_ms + 10, 2));
       const now_ms = this.#now_ms + random.below(9) - 4;
-      for (const by_ms of [now_ms, Number.MAX_SAFE_INTEGER]) {
+      for (const by_ms of [now_ms, Number.MAX_SAFE_INTEGER])
         read(`backlogs ${by_ms}`, async (store) =>
           (await store.backlogs(by_ms)).filter(({ partition: one }) => PARTITIONS.includes(one)),
         );
-        const index = { owner: account.account_id, index: 'l' };
-        const queues = ['reminders', 'endpoints', 'outbox', 'mails', 'jobs', index] as const;
-        const asked = queues.map((queue, nth) => ({
-          queue,
-          partitions: nth % 2 === 0 ? [partition] : PARTITIONS,
-          by_ms,
-        }));
-        read(`duePartitions ${by_ms}`, async (store) =>
-          (await store.duePartitions(asked)).map((found) => found.sort((a, b) => a - b)),
-        );
-      }
+      const index = { owner: account.account_id, index: 'l' };
+      const queues = ['reminders', 'endpoints', 'outbox', 'mails', 'jobs', index] as const;
+      const asked = queues.map((queue, nth) => ({
+        queue,
+        partitions: nth % 2 === 0 ? [partition] : PARTITIONS,
+      }));
+      read('firstDue', async (store) =>
+        (await store.firstDue(asked)).map((found) => found.sort((a, b) => a.partition - b.partition)),
+      );
       const limit = 1 + random.below(3);
       const times = { after_ms: now_ms - 3, until_ms: now_ms + 3, limit };
       read('endpointsBetween', (store) => store.endpointsBetween(partition, times));

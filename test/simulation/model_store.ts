@@ -10,6 +10,7 @@ import {
   type CommitVerdict,
   type DueQuestion,
   type DueReminder,
+  type DueTime,
   type EntityLocation,
   type Fence,
   type ListPage,
@@ -397,10 +398,10 @@ export class ModelStore implements Store {
     for (const number of numbers) this.#outboxes.get(partition)?.tells.delete(number);
   }
 
-  async duePartitions(questions: readonly DueQuestion[]): Promise<number[][]> {
-    return questions.map(({ queue, partitions, by_ms }) =>
-      partitions.filter((partition) => {
-        if (queue === 'outbox') return this.hasTells(partition);
+  async firstDue(questions: readonly DueQuestion[]): Promise<DueTime[][]> {
+    return questions.map(({ queue, partitions }) =>
+      partitions.flatMap((partition) => {
+        if (queue === 'outbox') return this.hasTells(partition) ? [{ partition, at_ms: 0 }] : [];
         const keys = keysOf(partition);
         const key =
           typeof queue === 'object'
@@ -410,7 +411,8 @@ export class ModelStore implements Store {
               : queue === 'endpoints'
                 ? keys.dueEndpoints
                 : keys.queue(queue).due;
-        return [...(this.#sorted.get(key)?.values() ?? [])].some((at_ms) => at_ms <= by_ms);
+        const times_ms = [...(this.#sorted.get(key)?.values() ?? [])];
+        return times_ms.length === 0 ? [] : [{ partition, at_ms: Math.min(...times_ms) }];
       }),
     );
   }

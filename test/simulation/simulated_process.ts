@@ -115,6 +115,7 @@ export class SimulatedProcess {
     time.owned = this.#timers;
     this.runtime = new Runtime({ store, metrics, log, now, trust_memory, kinds: KINDS, active_max });
     const poll = new DuePoll({ store, ownership: members, log, now });
+    connection.onDue = (queue, partition, at_ms) => poll.note(queue, partition, at_ms);
     poll.start();
     this.#relay = new OutboxRelay({ store, runtime: this.runtime, poll, metrics, log });
     const { runtime } = this;

@@ -6,7 +6,11 @@ import { type DueQueue, isRetryable, type Store } from '../store/store.js';
 import { every } from '../time/periodic_timer.js';
 
 const TICK_MS = 1_000;
-/** Partitions of other processes are looked at so rarely, or so many times as rarely as own ones. */
+/** A partition in which something stays due has its turn again after a worker's interval, whichever tick that meets. */
+const HALF_TICK_MS = TICK_MS / 2;
+/** Own partitions are asked so rarely, where nothing is known to fall due before: others make something due there as well. */
+const OWN_EVERY_MS = 5_000;
+/** Partitions of other processes are asked so rarely, or so many times as rarely as a worker wants its own. */
 const OTHERS_EVERY_MS = 15_000;
 const OTHERS_TIMES = 4;
 /** The owner of a partition has so long to see to what fell due there. */
@@ -15,27 +19,67 @@ const OTHERS_LATE_MS = 5_000;
 export const ALL_PARTITIONS: readonly number[] = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
 type DuePollDeps = {
-  store: Pick<Store, 'duePartitions'>;
+  store: Pick<Store, 'firstDue'>;
   ownership: Ownership;
   log: Pick<Logger, 'error'>;
   now: () => number;
 };
 
+type Look = (partitions: readonly number[]) => void;
 /** `queue`: null where all partitions are looked at that have their turn. */
-type Polled = { queue: DueQueue | null; every_ms: number; look: (partitions: readonly number[]) => void };
+type Polled = { queue: DueQueue | null; every_ms: number; look: Look };
+
+/** A queue that a worker polls, and when its own partitions have their next turn by what is known of them. */
+class PolledQueue {
+  readonly queue: DueQueue;
+  readonly every_ms: number;
+  readonly look: Look;
+  readonly #next_ms = new Float64Array(PARTITIONS);
+  /** Not later than the first of them; 0 at first, when all are asked. */
+  #first_ms = 0;
+
+  constructor({ queue, every_ms, look }: Polled & { queue: DueQueue }) {
+    this.queue = queue;
+    this.every_ms = every_ms;
+    this.look = look;
+  }
+
+  /** The partition has its turn at this time, or before. */
+  turnAt(partition: number, at_ms: number): void {
+    if (at_ms < (this.#next_ms[partition] as number)) this.#next_ms[partition] = at_ms;
+    if (at_ms < this.#first_ms) this.#first_ms = at_ms;
+  }
+
+  /** Those whose turn it is. They have none from now on but what is noted. */
+  takeTurns(partitions: readonly number[], now_ms: number): number[] {
+    if (this.#first_ms > now_ms) return [];
+    const taken = partitions.filter((partition) => (this.#next_ms[partition] as number) <= now_ms);
+    for (const partition of taken) this.#next_ms[partition] = Number.POSITIVE_INFINITY;
+    this.#first_ms = partitions.reduce(
+      (first_ms, partition) => Math.min(first_ms, this.#next_ms[partition] as number),
+      Number.POSITIVE_INFINITY,
+    );
+    return taken;
+  }
+}
+
+type Question = { asked: PolledQueue; queue: DueQueue; partitions: readonly number[]; are_own: boolean };
 
 /**
- * Finds out for all workers of a process in which partitions something is due: one question a second. Own partitions have
- * their turn as often as the worker wants, others rarely, spread over time. So a wrong view of who owns what costs time and
- * nothing else.
+ * Finds out for all workers of a process in which partitions something is due. It knows of each own partition when the first
+ * of what waits there falls due: from its last answer, and from what this process commits. So it asks when something is
+ * due, and rarely beside that, for what others have made due; partitions of others it asks still more rarely. A wrong view
+ * of who owns what, or of when something is due, costs time and nothing else.
  */
 export class DuePoll {
   readonly #deps: DuePollDeps;
-  readonly #polled = new Set<Polled>();
-  /** Workers that have never polled: all own partitions are due at once. */
-  readonly #new = new Set<Polled>();
-  /** When a partition has its turn: in an order of this process' own, so that processes do not look there together. */
-  readonly #places = shuffled(ALL_PARTITIONS);
+  readonly #queues = new Set<PolledQueue>();
+  readonly #unasked = new Set<Polled>();
+  readonly #owned = new Uint8Array(PARTITIONS);
+  #own: readonly number[] = [];
+  #others: readonly number[] = ALL_PARTITIONS;
+  /** Processes look at partitions of others at ticks of their own. */
+  readonly #others_from = Math.floor(randomFraction() * (OTHERS_EVERY_MS / TICK_MS));
   #ticks = 0;
   #stopTicking: (() => void) | null = null;
   #asking: Promise<void> | null = null;
@@ -62,66 +106,113 @@ export class DuePoll {
   }
 
   /** From now on `look` is told where something is due, until what this gives is called. */
-  add(polled: Polled): () => void {
-    this.#polled.add(polled);
-    if (polled.queue !== null) this.#new.add(polled);
-    return () => {
-      this.#polled.delete(polled);
-      this.#new.delete(polled);
-    };
+  add({ queue, every_ms, look }: Polled): () => void {
+    if (queue === null) {
+      const polled = { queue, every_ms, look };
+      this.#unasked.add(polled);
+      return () => void this.#unasked.delete(polled);
+    }
+    const polled = new PolledQueue({ queue, every_ms, look });
+    this.#queues.add(polled);
+    return () => void this.#queues.delete(polled);
+  }
+
+  /** Something in a queue falls due then; where it is due already, a worker of this process has been told of it. */
+  note(queue: DueQueue, partition: number, at_ms: number): void {
+    const now_ms = this.#deps.now();
+    for (const polled of this.#queues) {
+      if (!isSame(polled.queue, queue)) continue;
+      polled.turnAt(partition, at_ms > now_ms ? at_ms : now_ms + polled.every_ms - HALF_TICK_MS);
+    }
   }
 
   /** All partitions where something is due now; where that can't be told, all. Never rejects. */
   async due(queue: DueQueue | null): Promise<readonly number[]> {
     if (queue === null) return ALL_PARTITIONS;
     const { store, now } = this.#deps;
-    const answers = await store
-      .duePartitions([{ queue, partitions: ALL_PARTITIONS, by_ms: now() }])
-      .catch(() => [ALL_PARTITIONS]);
-    return answers[0] ?? [];
+    const answers = await store.firstDue([{ queue, partitions: ALL_PARTITIONS }]).catch(() => null);
+    if (answers === null) return ALL_PARTITIONS;
+    const now_ms = now();
+    return (answers[0] ?? []).filter(({ at_ms }) => at_ms <= now_ms).map(({ partition }) => partition);
   }
 
   async #tick(): Promise<void> {
-    const { store, ownership, log, now } = this.#deps;
     const tick = this.#ticks++;
-    const own = ALL_PARTITIONS.filter((partition) => ownership.owns(partition));
-    const owned = new Set(own);
-    const others = ALL_PARTITIONS.filter((partition) => !owned.has(partition));
-    const now_ms = now();
-    const questions: { asked: Polled; queue: DueQueue; partitions: readonly number[]; by_ms: number }[] = [];
-    for (const polled of this.#polled) {
-      const others_every_ms = Math.max(OTHERS_EVERY_MS, OTHERS_TIMES * polled.every_ms);
-      const own_due = this.#new.has(polled) ? own : this.#inTurn(own, polled.every_ms, tick);
-      const others_turn = this.#inTurn(others, others_every_ms, tick);
-      const { queue } = polled;
-      if (queue === null) polled.look([...own_due, ...others_turn]);
-      else {
-        questions.push({ asked: polled, queue, partitions: own_due, by_ms: now_ms });
-        questions.push({ asked: polled, queue, partitions: others_turn, by_ms: now_ms - OTHERS_LATE_MS });
-      }
+    this.#readOwnership();
+    for (const { every_ms, look } of this.#unasked) {
+      const partitions = [
+        ...(isTurn(tick, every_ms) ? this.#own : []),
+        ...(isTurn(tick + this.#others_from, othersEvery(every_ms)) ? this.#others : []),
+      ];
+      if (partitions.length > 0) look(partitions);
     }
+    const questions = this.#questions(tick, this.#deps.now());
+    if (questions.length > 0) await this.#ask(questions);
+  }
+
+  #questions(tick: number, now_ms: number): Question[] {
+    const questions: Question[] = [];
+    for (const asked of this.#queues) {
+      const { queue, every_ms } = asked;
+      const take_all = isTurn(tick, Math.max(every_ms, OWN_EVERY_MS));
+      const own = asked.takeTurns(this.#own, take_all ? Number.POSITIVE_INFINITY : now_ms);
+      if (own.length > 0) questions.push({ asked, queue, partitions: own, are_own: true });
+      if (this.#others.length > 0 && isTurn(tick + this.#others_from, othersEvery(every_ms)))
+        questions.push({ asked, queue, partitions: this.#others, are_own: false });
+    }
+    return questions;
+  }
+
+  async #ask(questions: readonly Question[]): Promise<void> {
+    const { store, log, now } = this.#deps;
     try {
-      const answers = await store.duePartitions(questions.map(({ asked: _, ...question }) => question));
-      for (const { asked } of questions) this.#new.delete(asked);
-      const found = new Map<Polled, number[]>();
-      for (const [nth, { asked }] of questions.entries())
-        found.set(asked, [...(found.get(asked) ?? []), ...(answers[nth] ?? [])]);
+      const answers = await store.firstDue(questions.map(({ queue, partitions }) => ({ queue, partitions })));
+      const now_ms = now();
+      const found = new Map<PolledQueue, number[]>();
+      for (const [nth, { asked, are_own }] of questions.entries()) {
+        const due = found.get(asked) ?? [];
+        for (const { partition, at_ms } of answers[nth] ?? []) {
+          const is_due = at_ms <= (are_own ? now_ms : now_ms - OTHERS_LATE_MS);
+          if (is_due) due.push(partition);
+          if (are_own) asked.turnAt(partition, is_due ? now_ms + asked.every_ms - HALF_TICK_MS : at_ms);
+        }
+        found.set(asked, due);
+      }
       for (const [{ look }, partitions] of found) if (partitions.length > 0) look(partitions);
     } catch (error) {
       // Storage is away: the next tick asks again.
+      for (const { asked, partitions } of questions) for (const partition of partitions) asked.turnAt(partition, 0);
       if (!isRetryable(error)) log.error({ err: error }, 'what is due could not be looked for');
     }
   }
 
-  /** The partitions that are due at a tick, when each is polled every so often. */
-  #inTurn(partitions: readonly number[], every_ms: number, tick: number): readonly number[] {
-    const every = Math.round(every_ms / TICK_MS);
-    if (every <= 1) return partitions;
-    return partitions.filter((partition) => ((this.#places[partition] ?? 0) + tick) % every === 0);
+  /** Partitions that are new here are asked at once. */
+  #readOwnership(): void {
+    const { ownership } = this.#deps;
+    let has_changed = false;
+    for (const partition of ALL_PARTITIONS) {
+      const owns = ownership.owns(partition) ? 1 : 0;
+      if (owns === this.#owned[partition]) continue;
+      has_changed = true;
+      this.#owned[partition] = owns;
+      if (owns === 1) for (const asked of this.#queues) asked.turnAt(partition, 0);
+    }
+    if (!has_changed) return;
+    this.#own = ALL_PARTITIONS.filter((partition) => this.#owned[partition] === 1);
+    this.#others = ALL_PARTITIONS.filter((partition) => this.#owned[partition] === 0);
   }
 }
 
-function shuffled(values: readonly number[]): number[] {
-  const order = values.map((value) => ({ value, at: randomFraction() }));
-  return order.sort((a, b) => a.at - b.at).map(({ value }) => value);
+/** Whether something that has its turn every so often has it at a tick. */
+function isTurn(tick: number, every_ms: number): boolean {
+  return tick % Math.max(1, Math.round(every_ms / TICK_MS)) === 0;
+}
+
+function othersEvery(every_ms: number): number {
+  return Math.max(OTHERS_EVERY_MS, OTHERS_TIMES * every_ms);
+}
+
+function isSame(one: DueQueue, other: DueQueue): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object') return one === other;
+  return one.owner === other.owner && one.index === other.index;
 }

@@ -50,6 +50,8 @@ const live_config = {
   save: '',
   'stream-node-max-bytes': STREAM_NODE_BYTES,
   'aof-load-truncated': 'yes',
+  // Its own periodic work, ten times a second else, is most of what an idle Redis costs. Commands do not wait for it.
+  hz: '1',
 } as const;
 
 /** An exit that nobody asked for. Of an adopted Redis only the fact is known: `code` and `signal` are null. */

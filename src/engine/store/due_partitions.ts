@@ -2,20 +2,20 @@ import { Cluster, type Redis } from 'ioredis';
 import { PARTITIONS } from '../../domain/ids.js';
 import { keysOf } from './partitions.js';
 import { callFunction } from './redis_calls.js';
-import { type Backlog, type DueQuestion, type DueQueue, QUEUES } from './store.js';
+import { type Backlog, type DueQuestion, type DueQueue, type DueTime, QUEUES } from './store.js';
 
 const ALL = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
 type Numbered = DueQuestion & { number: number };
 
-/** Asks where something is due, as `duePartitions` of the store says. */
-export async function duePartitions(redis: Redis, questions: readonly DueQuestion[]): Promise<number[][]> {
-  const answers = questions.map((): number[] => []);
+/** Asks where something waits, as `firstDue` of the store says. */
+export async function firstDue(redis: Redis, questions: readonly DueQuestion[]): Promise<DueTime[][]> {
+  const answers = questions.map((): DueTime[] => []);
   const numbered = questions.map((question, number) => ({ ...question, number }));
   const asked = numbered.filter(({ partitions }) => partitions.length > 0);
   await onEachServer(redis, partitionsOf(asked), async (partitions) => {
     const here = redis instanceof Cluster ? only(partitions, asked) : asked;
-    for (const { number, partition } of await ask(redis, partitions, here)) answers[number]?.push(partition);
+    for (const { number, ...found } of await ask(redis, partitions, here)) answers[number]?.push(found);
   });
   return answers;
 }
@@ -27,17 +27,23 @@ export async function backlogs(redis: Redis, now_ms: number): Promise<Backlog[]>
     const keys = partitions.map((partition) => keysOf(partition).prefix);
     const names = [keysOf(0).deadLetters, keysOf(0).dueEndpoints].map(endOf);
     const told = (await callFunction(redis, () =>
-      redis.fcall('spool_backlogs_v1', keys.length, ...keys, now_ms, ...names),
+      redis.fcall('spool_backlogs_v2', keys.length, ...keys, now_ms, ...names),
     )) as (string | number)[];
-    for (const [at, partition] of partitions.entries()) {
-      const [dead_letters, count, oldest_id, oldest_ms] = told.slice(at * 4, at * 4 + 4);
-      const endpoints = {
-        count: Number(count),
-        oldest_ms: oldest_ms === '' ? null : Number(oldest_ms),
-        oldest_id: oldest_id === '' ? null : String(oldest_id),
+    const none = { count: 0, oldest_ms: null, oldest_id: null };
+    const here = partitions.map((partition): Backlog => ({ partition, dead_letters: 0, endpoints: none }));
+    for (let at = 0; at < told.length; at += 5) {
+      const [place, dead_letters, count, oldest_id, oldest_ms] = told.slice(at, at + 5);
+      here[Number(place) - 1] = {
+        partition: partitions[Number(place) - 1] as number,
+        dead_letters: Number(dead_letters),
+        endpoints: {
+          count: Number(count),
+          oldest_ms: oldest_ms === '' ? null : Number(oldest_ms),
+          oldest_id: oldest_id === '' ? null : String(oldest_id),
+        },
       };
-      found.push({ partition, dead_letters: Number(dead_letters), endpoints });
     }
+    found.push(...here);
   });
   return found;
 }
@@ -56,7 +62,7 @@ export async function takeBack(
   await onEachServer(redis, partitions, async (some) => {
     const keys = some.map((partition) => keysOf(partition).prefix);
     const args = [now_ms, [...gone].join(' '), ...names];
-    count += Number(await callFunction(redis, () => redis.fcall('spool_take_back_v1', keys.length, ...keys, ...args)));
+    count += Number(await callFunction(redis, () => redis.fcall('spool_take_back_v2', keys.length, ...keys, ...args)));
   });
   return count;
 }
@@ -81,20 +87,22 @@ async function ask(
   redis: Redis,
   partitions: readonly number[],
   questions: readonly Numbered[],
-): Promise<{ number: number; partition: number }[]> {
+): Promise<(DueTime & { number: number })[]> {
   const places = new Uint16Array(PARTITIONS);
   for (const [at, partition] of partitions.entries()) places[partition] = at + 1;
   const keys = partitions.map((partition) => keysOf(partition).prefix);
-  const args = questions.flatMap(({ queue, partitions: some, by_ms }) => {
+  const args = questions.flatMap(({ queue, partitions: some }) => {
     const listed = some.length === partitions.length ? '' : some.map((partition) => places[partition]).join(' ');
-    return [queue === 'outbox' ? 'stream' : 'times', endOf(keyOf(queue)), by_ms, listed];
+    return [queue === 'outbox' ? 'stream' : 'times', endOf(keyOf(queue)), listed];
   });
-  const told = (await callFunction(redis, () =>
-    redis.fcall('spool_due_v1', keys.length, ...keys, ...args),
-  )) as number[];
-  return Array.from({ length: told.length / 2 }, (_, nth) => ({
-    number: (questions[(told[nth * 2] as number) - 1] as Numbered).number,
-    partition: partitions[(told[nth * 2 + 1] as number) - 1] as number,
+  const told = (await callFunction(redis, () => redis.fcall('spool_due_v2', keys.length, ...keys, ...args))) as (
+    | number
+    | string
+  )[];
+  return Array.from({ length: told.length / 3 }, (_, nth) => ({
+    number: (questions[(told[nth * 3] as number) - 1] as Numbered).number,
+    partition: partitions[(told[nth * 3 + 1] as number) - 1] as number,
+    at_ms: Number(told[nth * 3 + 2]),
   }));
 }
 

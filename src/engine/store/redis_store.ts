@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { QueuedDelivery, RangeQuery, RecordQuery } from '../../../actors/actor.js';
 import { CommitBatches } from './commit_batches.js';
 import { parseVerdict, writeCommit } from './commit_call.js';
-import { backlogs, duePartitions, takeBack } from './due_partitions.js';
+import { type NoteDue, noteDue } from './due_notes.js';
+import { backlogs, firstDue, takeBack } from './due_partitions.js';
 import { type EntityVersion, FENCE_BYTES, readHeader, readVersion } from './entity_version.js';
 import { keysOf } from './partitions.js';
 import { callFunction, storeCall } from './redis_calls.js';
@@ -13,6 +14,7 @@ import {
   type CommitVerdict,
   type DueQuestion,
   type DueReminder,
+  type DueTime,
   type EntityLocation,
   type ListPage,
   type LoggedEvent,
@@ -55,6 +57,8 @@ export class RedisStore implements Store {
   readonly #subscriptions = new LRUCache<string, Subscriptions>({ max: SUBSCRIPTIONS_KEPT_MAX });
   /** Called when a commit of this process has made deliveries to these endpoints. */
   onDeliveries: (endpoint_ids: ReadonlySet<string>) => void = () => {};
+  /** Called for all that a commit of this process has made due. */
+  onDue: NoteDue = () => {};
 
   constructor(redis: Redis, draw_log_epoch: () => string) {
     this.#redis = redis;
@@ -150,7 +154,9 @@ export class RedisStore implements Store {
         if (verdict.verdict === 'applied') subscribers.keep();
         else subscribers.forget();
         const is_saved = verdict.verdict === 'applied' || verdict.verdict === 'repeated';
-        if (is_saved && subscribers.delivered_to.size > 0) this.onDeliveries(subscribers.delivered_to);
+        const has_deliveries = subscribers.delivered_to.size > 0;
+        if (is_saved) noteDue(commit, has_deliveries, this.onDue);
+        if (is_saved && has_deliveries) this.onDeliveries(subscribers.delivered_to);
         return verdict;
       }
       // Nothing was written: somebody subscribed, or no longer does, since this was last read.
@@ -182,8 +188,8 @@ export class RedisStore implements Store {
     return storeCall(this.#ordered(keysOf(partition).index(owner, index), { ...page, after }));
   }
 
-  async duePartitions(questions: readonly DueQuestion[]): Promise<number[][]> {
-    return duePartitions(this.#redis, questions);
+  async firstDue(questions: readonly DueQuestion[]): Promise<DueTime[][]> {
+    return firstDue(this.#redis, questions);
   }
 
   async dueReminders(
@@ -241,7 +247,7 @@ export class RedisStore implements Store {
     const keys = keysOf(partition).queue(queue);
     const flat = (await this.#call(() =>
       (this.#redis as unknown as FcallBuffer).fcallBuffer(
-        'spool_hold_v1',
+        'spool_hold_v2',
         3,
         keys.due,
         keys.contents,

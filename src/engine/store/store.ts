@@ -45,8 +45,9 @@ export type QueueName = (typeof QUEUES)[number];
 
 /** A queue of which workers ask what is due. The order of an index's members is when they are due. */
 export type DueQueue = QueueName | 'reminders' | 'endpoints' | 'outbox' | { owner: string; index: string };
-/** Of an outbox all is due that is there. */
-export type DueQuestion = { queue: DueQueue; partitions: readonly number[]; by_ms: number };
+export type DueQuestion = { queue: DueQueue; partitions: readonly number[] };
+/** When the first is due of what waits in a queue of a partition; 0 of an outbox, where all is due. */
+export type DueTime = { partition: number; at_ms: number };
 
 /** One batch's whole effect. */
 export type Commit = {
@@ -121,9 +122,10 @@ export interface Store {
   ): Promise<{ member: string; order: number }[]>;
 
   /**
-   * Finds for each question the partitions where something is due: one round trip, on a cluster one for each partition.
+   * Finds for each question the partitions where something waits, due or not yet: one round trip, on a cluster one for each
+   * partition.
    */
-  duePartitions(questions: readonly DueQuestion[]): Promise<number[][]>;
+  firstDue(questions: readonly DueQuestion[]): Promise<DueTime[][]>;
   /** The first that are due, except skipped ones. */
   dueReminders(partition: number, now_ms: number, limit: number, skips?: SkipsReminder): Promise<DueReminder[]>;
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;

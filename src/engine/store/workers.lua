@@ -1,4 +1,4 @@
-#!lua name=spool_workers_v1
+#!lua name=spool_workers_v2
 --[[
   What processes and their workers ask of Redis beside commits: who is alive, and where something is due. What is loaded
   under this name never changes; a changed file takes the next number (docs/architecture.md, "The commit").
@@ -41,33 +41,35 @@ end
 -- A name that begins with the hash tag of a partition is declared for all keys of that partition.
 
 --[[
-  Tells where something is due. Where none of a question's keys is there, one command finds that out.
+  Tells where something waits, and when the first of it is due. Where none of a question's keys is there, one command
+  finds that out.
   KEYS what the keys of each partition begin with
-  ARGV of each question: 'times' (a sorted set of due times) or 'stream' (all of it is due)   what the key ends with
-       due by, ms   numbers of the partitions among KEYS ('' for all)
-  Result: number of the question, number of the partition; and so on
+  ARGV of each question: 'times' (a sorted set of due times) or 'stream' (all of it is due, at 0)   what the key ends with
+       numbers of the partitions among KEYS ('' for all)
+  Result: number of the question, number of the partition, ms as text; and so on
 ]]
 local function due(keys, args)
   local out = {}
-  for at = 1, #args, 4 do
+  for at = 1, #args, 3 do
     local places, names = {}, {}
-    if args[at + 3] == '' then
+    if args[at + 2] == '' then
       for place = 1, #keys do places[place] = place end
     else
-      for place in string.gmatch(args[at + 3], '%d+') do places[#places + 1] = tonumber(place) end
+      for place in string.gmatch(args[at + 2], '%d+') do places[#places + 1] = tonumber(place) end
     end
     for i, place in ipairs(places) do names[i] = keys[place] .. args[at + 1] end
     if #names > 0 and redis.call('EXISTS', unpack(names)) > 0 then
       for i, name in ipairs(names) do
-        local count
+        local first
         if args[at] == 'stream' then
-          count = redis.call('XLEN', name)
+          first = redis.call('XLEN', name) > 0 and '0'
         else
-          count = redis.call('ZCOUNT', name, '-inf', args[at + 2])
+          first = redis.call('ZRANGE', name, 0, 0, 'WITHSCORES')[2]
         end
-        if count > 0 then
-          out[#out + 1] = (at + 3) / 4
+        if first then
+          out[#out + 1] = (at + 2) / 3
           out[#out + 1] = places[i]
+          out[#out + 1] = first
         end
       end
     end
@@ -75,19 +77,34 @@ local function due(keys, args)
   return out
 end
 
+local function names_of(keys, ending)
+  local names = {}
+  for i, key in ipairs(keys) do names[i] = key .. ending end
+  return names
+end
+
 --[[
   Counts what waits, for operators.
   KEYS what the keys of each partition begin with   ARGV 1 now, ms   2, 3 what those of dead letters and of endpoints end with
-  Result: of each partition dead letters, endpoints that are due, the one that is so for longest, since when, ms
+  Result, of each partition where something waits: its number among KEYS, dead letters, endpoints that are due, the one that
+  is so for longest, since when, ms
 ]]
 local function backlogs(keys, args)
   local out = {}
-  for _, key in ipairs(keys) do
-    local oldest = redis.call('ZRANGEBYSCORE', key .. args[3], '-inf', args[1], 'WITHSCORES', 'LIMIT', 0, 1)
-    out[#out + 1] = redis.call('HLEN', key .. args[2])
-    out[#out + 1] = oldest[1] and redis.call('ZCOUNT', key .. args[3], '-inf', args[1]) or 0
-    out[#out + 1] = oldest[1] or ''
-    out[#out + 1] = oldest[2] or ''
+  local letters, endpoints = names_of(keys, args[2]), names_of(keys, args[3])
+  local has_letters = redis.call('EXISTS', unpack(letters)) > 0
+  local has_endpoints = redis.call('EXISTS', unpack(endpoints)) > 0
+  for place = 1, #keys do
+    local count = has_letters and redis.call('HLEN', letters[place]) or 0
+    local oldest = has_endpoints
+      and redis.call('ZRANGEBYSCORE', endpoints[place], '-inf', args[1], 'WITHSCORES', 'LIMIT', 0, 1) or {}
+    if count > 0 or oldest[1] then
+      out[#out + 1] = place
+      out[#out + 1] = count
+      out[#out + 1] = oldest[1] and redis.call('ZCOUNT', endpoints[place], '-inf', args[1]) or 0
+      out[#out + 1] = oldest[1] or ''
+      out[#out + 1] = oldest[2] or ''
+    end
   end
   return out
 end
@@ -138,8 +155,8 @@ local function take_back(keys, args)
   return count
 end
 
-redis.register_function('spool_members_v1', members)
-redis.register_function('spool_hold_v1', hold)
-redis.register_function('spool_take_back_v1', take_back)
-redis.register_function { function_name = 'spool_due_v1', callback = due, flags = { 'no-writes' } }
-redis.register_function { function_name = 'spool_backlogs_v1', callback = backlogs, flags = { 'no-writes' } }
+redis.register_function('spool_members_v2', members)
+redis.register_function('spool_hold_v2', hold)
+redis.register_function('spool_take_back_v2', take_back)
+redis.register_function { function_name = 'spool_due_v2', callback = due, flags = { 'no-writes' } }
+redis.register_function { function_name = 'spool_backlogs_v2', callback = backlogs, flags = { 'no-writes' } }

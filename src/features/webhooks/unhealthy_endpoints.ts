@@ -14,20 +14,17 @@ export type UnhealthyEndpoints = Record<Trouble, UnhealthyEndpoint[]>;
  * Endpoints on staff's lists, by what is the matter, the last ones first: what is stored, whoever posted to them. One call
  * finds out which partitions have any.
  */
-export async function listUnhealthyEndpoints(
-  store: Pick<Store, 'duePartitions' | 'list'>,
-): Promise<UnhealthyEndpoints> {
+export async function listUnhealthyEndpoints(store: Pick<Store, 'firstDue' | 'list'>): Promise<UnhealthyEndpoints> {
   const questions = TROUBLES.map((trouble) => ({
     queue: unhealthyIndex(trouble),
     partitions: ALL,
-    by_ms: Number.MAX_SAFE_INTEGER,
   }));
-  const partitions = await store.duePartitions(questions);
+  const partitions = await store.firstDue(questions);
   const lists = TROUBLES.map(async (trouble, nth) => {
     const { owner, index } = unhealthyIndex(trouble);
     const page = { descending: true, limit: PER_PARTITION_MAX };
     const found = await Promise.all(
-      (partitions[nth] ?? []).map((partition) => store.list({ owner, partition }, index, page)),
+      (partitions[nth] ?? []).map(({ partition }) => store.list({ owner, partition }, index, page)),
     );
     const listed = found.flat().map(({ member, order }) => ({ endpoint_id: member, since_ms: order }));
     return [trouble, listed.sort((a, b) => b.since_ms - a.since_ms)] as const;

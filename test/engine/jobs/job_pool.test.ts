@@ -26,7 +26,7 @@ function poolOf(
       const all = [...due].filter(([, left]) => left > 0).map(([member]) => ({ member, order: 0 }));
       return after === undefined ? all : [];
     },
-    duePartitions: async () => [[PARTITION]],
+    firstDue: async () => [[{ partition: PARTITION, at_ms: 0 }]],
   } as unknown as Store;
   const log = { error: (details: object) => void errors.push(details) };
   const poll = new DuePoll({ store, ownership: { owns: () => true }, log, now: Date.now });

@@ -37,7 +37,7 @@ t.test('the function library', async (t) => {
       });
       t.same(
         loaded,
-        ['spool_commit_v4 5c66696dfdb1fc4a', 'spool_workers_v1 4b71eaa74eb65390'],
+        ['spool_commit_v4 5c66696dfdb1fc4a', 'spool_workers_v2 6538e840bf5f41b5'],
         'a changed library takes another number, for itself and its functions, and its line here',
       );
     },

@@ -25,7 +25,7 @@ t.test('what this process took is checked without reading it again', async (t) =
   const results: unknown[] = [];
   const store = {
     list: async () => (is_due ? [{ member: stream_id, order: 0 }] : []),
-    duePartitions: async () => [[]],
+    firstDue: async () => [[]],
   } as unknown as Store;
   const answers: Record<string, () => unknown> = {
     claim_chunks: () => ({ claimed: is_due ? [{ number: 1, tries: 1 }] : [] }),

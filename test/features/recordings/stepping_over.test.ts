@@ -51,7 +51,7 @@ t.test('streams that are quarantined keep no chunk of others from being processe
   };
   const store = {
     list: async (...args: Parameters<typeof list>) => await inPartition(args),
-    duePartitions: async () => [[PARTITION]],
+    firstDue: async () => [[{ partition: PARTITION, at_ms: 0 }]],
   } as unknown as Store;
   const inPartition = async (args: Parameters<typeof list>) =>
     (args[0] as { partition: number }).partition === PARTITION ? list(...args) : [];
