@@ -44,8 +44,8 @@ const ERASURES_MAX_MS = 1_000;
 /** Another process may have applied what a sender waits for: the sender's own finds out when it looks, every second. */
 const SETTLED_MAX_MS = 1_200;
 const DRAIN_MAX_MS = 180_000;
-/** While all agree who looks where, all that falls due is done within this. */
-const IN_TIME_MS = 2_000;
+/** While all agree who looks where, all that falls due is done within this: others' commits are looked for every 5 s. */
+const IN_TIME_MS = 6_000;
 /** Of the operations asked for, the least that must have been acknowledged. */
 const ACKNOWLEDGED_LEAST: Record<About, number> = { devices: 0.25, workspaces: 0.1, endpoints: 0.2, sessions: 0.1 };
 
