@@ -36,9 +36,9 @@ const restart_wait = { first_ms: 50, max_ms: 5_000 };
 const healthy_ms = 30_000;
 
 /**
- * Of a node of a stream. Each stream has at least one, taken whole from its first entry on; larger ones take less for each
- * entry. An account's log of 1,000 compact events takes 156 B an event in nodes of 512, 101 in 2,048, 94 in 4,096; a log of
- * one event 1.1, 2.7 and 4.7 KB, of five as JSON 5.4, 2.7 and 4.7.
+ * Of a node of a stream; larger ones take less for each entry. An account's log of 1,000 compact events takes 156 B an event
+ * in nodes of 512, 101 in 2,048, 94 in 4,096. A node takes all of its size with its first entry: commit.lua shrinks that of
+ * a new log, so that a log of one event takes 1 KB.
  */
 export const STREAM_NODE_BYTES = '2048';
 

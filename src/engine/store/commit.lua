@@ -1,4 +1,4 @@
-#!lua name=spool_commit_v4
+#!lua name=spool_commit_v5
 --[[
   Commits: each is one turn's whole effect, all or nothing (docs/architecture.md, "The commit"). Lua does not roll back,
   so everything is read and checked first; after the mark below no command can fail.
@@ -102,6 +102,12 @@ local function read_head(turn, head)
   return known
 end
 
+-- A stream takes all of a node's size with its first entry, a copy only what the entry needs: most accounts have few events.
+local function shrink(stream)
+  local copy = stream .. ':copy'
+  if redis.pcall('COPY', stream, copy, 'REPLACE') == 1 then redis.pcall('RENAME', copy, stream) end
+end
+
 -- Appends are tried with the id that their count gives; a count that fell behind its stream (it was lost, or only a
 -- part was restored) catches up, since a refusal here would leave half a commit.
 local function append_event(turn, log, head, event_type, body)
@@ -114,6 +120,7 @@ local function append_event(turn, log, head, event_type, body)
     id = string.format('%.0f-%.0f', last_ms, sequence)
     redis.call('XADD', log, id, 't', event_type, 'b', body)
   end
+  if sequence == 1 then shrink(log) end
   state.sequence, state.last_ms, state.types['t:' .. event_type] = sequence, last_ms, id
   turn.event = { id = id, number = sequence, ms = last_ms }
 end
@@ -364,10 +371,10 @@ local function trim(keys, args)
 end
 
 redis.register_function({
-  function_name = 'spool_commit_v4',
+  function_name = 'spool_commit_v5',
   callback = commits,
   flags = { 'allow-cross-slot-keys' }, -- of a cluster only the first commit's keys are declared
 })
-redis.register_function('spool_trim_v4', trim)
-redis.register_function('spool_lease_v4', lease)
-redis.register_function('spool_unremind_v4', unremind)
+redis.register_function('spool_trim_v5', trim)
+redis.register_function('spool_lease_v5', lease)
+redis.register_function('spool_unremind_v5', unremind)

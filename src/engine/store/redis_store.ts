@@ -31,7 +31,7 @@ import {
 } from './store.js';
 import { parseSubscriptions, Subscribers, type Subscriptions } from './subscriptions.js';
 
-const COMMIT = 'spool_commit_v4';
+const COMMIT = 'spool_commit_v5';
 const AS_TEXT = { replyEncoding: 'utf8' as const };
 const SUBSCRIPTIONS_KEPT_MAX = 50_000;
 const STALE_TRIES_MAX = 12;
@@ -225,7 +225,7 @@ export class RedisStore implements Store {
   async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_unremind_v4', 2, keys.reminders, keys.reminderMessages, member, at_ms),
+      this.#redis.fcall('spool_unremind_v5', 2, keys.reminders, keys.reminderMessages, member, at_ms),
     );
   }
 
@@ -307,7 +307,7 @@ export class RedisStore implements Store {
   async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
     const { dueEndpoints, noContents } = keysOf(partition);
     const leased = await this.#call(() =>
-      this.#redis.fcall('spool_lease_v4', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
+      this.#redis.fcall('spool_lease_v5', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
     );
     return (leased as string[]).filter((_, index) => index % 2 === 0);
   }
@@ -332,7 +332,7 @@ export class RedisStore implements Store {
   async trimEvents({ account_id, partition }: AccountPlace, before_ms: number): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_trim_v4', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
+      this.#redis.fcall('spool_trim_v5', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
     );
   }
 

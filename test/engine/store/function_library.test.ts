@@ -37,7 +37,7 @@ t.test('the function library', async (t) => {
       });
       t.same(
         loaded,
-        ['spool_commit_v4 5c66696dfdb1fc4a', 'spool_workers_v2 6538e840bf5f41b5'],
+        ['spool_commit_v5 3ee3b7c2b6c0805f', 'spool_workers_v2 6538e840bf5f41b5'],
         'a changed library takes another number, for itself and its functions, and its line here',
       );
     },
@@ -133,12 +133,12 @@ t.test('the function library', async (t) => {
   await t.test('a second version of the library loads beside the first', async (t) => {
     const [commits = ''] = LIBRARIES;
     const second = commits
-      .replace('#!lua name=spool_commit_v4', '#!lua name=spool_commit_v5')
-      .replaceAll(/'spool_(\w+)_v4'/g, "'spool_$1_v5'");
-    t.equal(await redis.call('FUNCTION', 'LOAD', second), 'spool_commit_v5');
+      .replace('#!lua name=spool_commit_v5', '#!lua name=spool_commit_v6')
+      .replaceAll(/'spool_(\w+)_v5'/g, "'spool_$1_v6'");
+    t.equal(await redis.call('FUNCTION', 'LOAD', second), 'spool_commit_v6');
     const address = ledgerOf(9);
     t.equal(await process.ask(address, { type: 'add', by: 1 }), 1);
-    t.equal(await redis.call('FUNCTION', 'LOAD', 'REPLACE', commits), 'spool_commit_v4');
+    t.equal(await redis.call('FUNCTION', 'LOAD', 'REPLACE', commits), 'spool_commit_v5');
     t.equal(await process.ask(address, { type: 'add', by: 1 }), 2);
   });
 });

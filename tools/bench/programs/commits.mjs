@@ -77,7 +77,7 @@ const commitBare = async (entity) => {
     },
     { draw_log_epoch: () => 'bench', subscribers: new Subscribers() },
   );
-  const [verdict] = await redis.fcall('spool_commit_v4', 0, out.take());
+  const [verdict] = await redis.fcall('spool_commit_v5', 0, out.take());
   if (verdict !== 'applied') throw new Error(`verdict ${verdict}`);
   entity.version = versionAfter(entity.version, commit_id);
 };
