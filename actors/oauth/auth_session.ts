@@ -19,6 +19,7 @@ export type AuthSession = NewAuthSession & {
   created_at_ms: number;
   wrong: number;
   code: EmailedCode | null;
+  /** `verified`: written by earlier releases. */
   step: { status: 'asked' } | { status: 'verified'; at_ms: number } | { status: 'used' } | { status: 'ended' };
 };
 
@@ -77,18 +78,17 @@ export const authSession = defineActor<AuthSession>()({
           if (wrong < LIMITS.sign_in_tries_max) return { reply: WRONG, next: { ...session, wrong }, effects };
           return { reply: INVALID_SESSION, next: { ...session, wrong, step: { status: 'ended' } }, effects };
         }
-        // The same again before it is completed: whoever got no answer continues from there.
-        if (session.step.status === 'verified') return { reply: session };
-        const next: AuthSession = { ...session, step: { status: 'verified', at_ms: now_ms } };
-        return { reply: next, next };
+        // Nothing is stored until it is completed: whoever got no answer sends the same code again.
+        return { reply: session };
       },
     ),
 
-    /** After a right code: opens the grant for the account behind the email, once. */
-    complete: open((session, { grant_id, owner }: { grant_id: string; owner: GrantOwner }): AuthDecision => {
+    /** With a right code: opens the grant for the account behind the email, once. */
+    complete: open((session, { grant_id, owner, tried }: Completion, { now_ms }): AuthDecision => {
       const { step } = session;
-      if (step.status !== 'verified') return { reply: INVALID_SESSION };
-      const grant: NewGrant = { ...session.request, ...owner, verified_at_ms: step.at_ms };
+      if (step.status !== 'verified' && !isRight(session.code, tried, now_ms)) return { reply: WRONG };
+      const verified_at_ms = step.status === 'verified' ? step.at_ms : now_ms;
+      const grant: NewGrant = { ...session.request, ...owner, verified_at_ms };
       const message: GrantMessage = { type: 'open', grant };
       const next: AuthSession = { ...session, step: { status: 'used' } };
       return { reply: next, next, effects: [{ effect: 'notify', to: { kind: 'grant', id: grant_id }, message }] };
@@ -97,5 +97,8 @@ export const authSession = defineActor<AuthSession>()({
     run_out: () => ({ reply: DONE, next: null }),
   },
 });
+
+/** `tried`: the code that was judged right. */
+type Completion = { grant_id: string; owner: GrantOwner; tried: TriedCode };
 
 type AuthDecision = Decision<AuthSession, AuthSession | OauthError>;

@@ -60,6 +60,7 @@ type Step =
   | { at: 'accounts'; email: string; session_id: string }
   /** The latest codes count, the newest first: mails may come late, or twice. */
   | { at: 'code'; email: string; codes: EmailedCode[]; last_send: LastSend }
+  /** After a right code; stored by earlier releases alone. */
   | { at: 'verified'; email: string; codes: EmailedCode[]; verified_at_ms: number }
   | { at: 'consent'; email: string; owner: SignedInAccount }
   /** A right code, on a page that makes no accounts, for an address that none is behind. */
@@ -149,9 +150,8 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
       if (step.at !== 'code' && step.at !== 'verified') return { reply: state };
       const { email, codes } = step;
       if (codes.some((code) => isRight(code, tried, now_ms))) {
-        // The same again before the account is known: whoever got no answer continues from there.
-        if (step.at === 'verified') return { reply: state };
-        return to(state, { at: 'verified', email, codes, verified_at_ms: now_ms });
+        // Nothing is stored until the account is known: whoever got no answer sends the same code again.
+        return { reply: { ...state, step: verifiedBy(step, tried, now_ms) ?? step } };
       }
       const wrong = state.wrong + 1;
       // Also after a right one: a wrong code is never answered with "verified".
@@ -161,10 +161,11 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
     }),
 
     /** After a right code: the account behind that email. Its browser session begins. */
-    enter: present((state, { email, account, session, grant }: Entered, { now_ms }): SignInDecision => {
-      const { step, goal } = state;
-      // The account was looked up before this batch: meanwhile another email may have been verified.
-      if (step.at !== 'verified' || step.email !== email) return { reply: state };
+    enter: present((state, { email, account, session, grant, tried }: Entered, { now_ms }): SignInDecision => {
+      const { goal } = state;
+      const step = verifiedBy(state.step, tried, now_ms);
+      // The account was looked up before this batch: meanwhile another email may have been entered.
+      if (step?.email !== email) return { reply: state };
       const { verified_at_ms } = step;
       const { id, ...cookie } = session;
       const begun: NewBrowserSession = { ...account, ...cookie, email, verified_at_ms };
@@ -178,8 +179,8 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
     }),
 
     /** After a right code: there is no account behind that email, and none is to be made. */
-    no_account: present((state, { email }: { email: string }): SignInDecision => {
-      if (state.step.at !== 'verified' || state.step.email !== email) return { reply: state };
+    no_account: present((state, { email, tried }: { email: string; tried: TriedCode }, { now_ms }): SignInDecision => {
+      if (verifiedBy(state.step, tried, now_ms)?.email !== email) return { reply: state };
       return to(state, { at: 'no_account', email });
     }),
 
@@ -218,7 +219,16 @@ type Entered = {
   account: Pick<NewBrowserSession, 'account_id' | 'born'>;
   session: NewSessionSeed;
   grant: NewGrantSeed;
+  /** The code that was judged right. */
+  tried: TriedCode;
 };
+
+/** The step after a right code; null where the code is wrong or none is asked for. */
+function verifiedBy(step: Step, tried: TriedCode, now_ms: number): Extract<Step, { at: 'verified' }> | null {
+  if (step.at === 'verified') return step;
+  if (step.at !== 'code' || !step.codes.some((code) => isRight(code, tried, now_ms))) return null;
+  return { at: 'verified', email: step.email, codes: step.codes, verified_at_ms: now_ms };
+}
 
 function to(state: BrowserSignIn, step: Step, effects: Effect[] = []): SignInDecision {
   const next = { ...state, step };

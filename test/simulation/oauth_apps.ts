@@ -76,7 +76,7 @@ export class OauthApps {
     const entered = await ask<{ account_id: string }>(address, enter, { settled: true });
     if (isRefusal(entered)) return;
     ledger.signed_in.push({ email, account_id: entered.account_id });
-    await this.#complete(session, entered.account_id);
+    await this.#complete(session, entered.account_id, network);
   }
 
   #tryCode(session: Address, { network, hash }: { network: string; hash: string }) {
@@ -86,7 +86,7 @@ export class OauthApps {
   }
 
   /** Once or several times at once, each with a grant of its own: one of them counts. */
-  async #complete(session: Address, account_id: string): Promise<void> {
+  async #complete(session: Address, account_id: string, network: string): Promise<void> {
     const { random, ledger, ask } = this.#asker;
     const view: AccountMessage = { type: 'view' };
     const account = await ask<Account>({ kind: 'account', id: account_id }, view);
@@ -97,7 +97,8 @@ export class OauthApps {
       presses.map((grant_id) => {
         const born = { account: lives.account, grants: lives.grants };
         const owner = { account_id, born, seed: random.bytes(4), key_id: 'k' };
-        const message: AuthSessionMessage = { type: 'complete', grant_id, owner };
+        const tried = { hashes: { k: 'right' }, allowed: true, network };
+        const message: AuthSessionMessage = { type: 'complete', grant_id, owner, tried };
         return ask<AuthSession | OauthError>(session, message, { settled: true, tries_max: 1 });
       }),
     );

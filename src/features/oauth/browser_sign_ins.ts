@@ -1,4 +1,5 @@
 import type { AccountPage, BrowserSignIn, Goal, NewGrantSeed } from '../../../actors/oauth/browser_sign_in.js';
+import type { TriedCode } from '../../../actors/oauth/emailed_code.js';
 import type { TypedEmail } from '../../access/typed_email.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
@@ -148,7 +149,7 @@ export async function tryCode(
   const tried = await triedCode(services, by.ip, { sign_in_id: id, email: step.email, code });
   const judged = await entityOf(services, id).try_code({ tried });
   const now = { id, sign_in: judged };
-  if (judged.step.at === 'verified') return enter(services, now, { ...by, email: judged.step.email });
+  if (judged.step.at === 'verified') return enter(services, now, { ...by, email: judged.step.email, tried });
   if (judged.step.at === 'code') return { ...now, problem: 'wrong', session_cookie: null };
   return signedIn(services, now, by.session_cookie);
 }
@@ -157,10 +158,11 @@ export async function tryCode(
 async function enter(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
   { id, sign_in: { goal } }: OpenSignIn,
-  { email, ip, session_cookie }: { email: string; ip: string; session_cookie: string | null },
+  by: { email: string; ip: string; session_cookie: string | null; tried: TriedCode },
 ): Promise<SignInAfterCode> {
+  const { email, ip, session_cookie, tried } = by;
   if (goal.to === 'page' && !MAKES_ACCOUNTS.includes(goal.page) && (await accountIdOf(services, email)) === null) {
-    const sign_in = await entityOf(services, id).no_account({ email });
+    const sign_in = await entityOf(services, id).no_account({ email, tried });
     return { id, sign_in, problem: null, session_cookie: null };
   }
   const account = await accountBehind(services, ip, email);
@@ -174,6 +176,7 @@ async function enter(
       ...randomSeed(services.keys),
     },
     grant: newGrantSeed(services, account.id),
+    tried,
   });
   if (entered.session !== null) await endBrowserSession(services, session_cookie, { but: entered.session.id });
   return signedIn(services, { id, sign_in: entered }, session_cookie);

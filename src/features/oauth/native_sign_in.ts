@@ -1,4 +1,5 @@
 import { INVALID_SESSION } from '../../../actors/oauth/auth_session.js';
+import type { TriedCode } from '../../../actors/oauth/emailed_code.js';
 import { issuerUrl } from '../../access/issuer.js';
 import { emailAddress } from '../../access/request_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
@@ -108,13 +109,13 @@ async function enterCode(
     const left_ms = session.created_at_ms + LIMITS.auth_session_life_ms - services.clock.now();
     return codeWanted({ auth_session: body.auth_session, text, expires_in: Math.ceil(left_ms / 1000) });
   }
-  return complete(services, { id: parsed.id, email, ip: body.ip });
+  return complete(services, { id: parsed.id, email, ip: body.ip, tried });
 }
 
 /** Opens the grant in the account's home. Until that is done, the same right code can be sent again. */
 async function complete(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
-  { id, email, ip }: { id: string; email: string; ip: string },
+  { id, email, ip, tried }: { id: string; email: string; ip: string; tried: TriedCode },
 ): Promise<NativeSignInResult> {
   const { actors, keys, clock } = services;
   const account = await accountBehind(services, ip, email);
@@ -123,7 +124,7 @@ async function complete(
   const born = { account: account.lives.account, grants: account.lives.grants };
   const completed = await actors.downstream
     .authSession(id)
-    .complete({ grant_id, owner: { account_id: account.id, born, ...own } });
+    .complete({ grant_id, owner: { account_id: account.id, born, ...own }, tried });
   if (isOauthError(completed)) return completed;
   return { authorization_code: deriveToken(keys, 'authorization_code', { ...own, id: grant_id, counter: 0 }) };
 }

@@ -62,7 +62,13 @@ const tryCode = (of: TriedCode, client_id: string | null = null): AuthSessionMes
 });
 const right = tryCode(tried('right'));
 const wrong = tryCode(tried('wrong'));
-const complete: AuthSessionMessage = { type: 'complete', grant_id: 'g', owner };
+const completion = (of: TriedCode, grant_id = 'g'): AuthSessionMessage => ({
+  type: 'complete',
+  grant_id,
+  owner,
+  tried: of,
+});
+const complete = completion(tried('right'));
 const told: Effect = {
   effect: 'notify',
   to: { kind: 'email', id: ADDRESS },
@@ -151,15 +157,14 @@ t.test('a code at a native sign-in: what is refused, one fault after the other',
       next: { ...wrong_once, code: null },
     },
     {
-      says: 'right, in the last millisecond',
+      says: 'C-134 right, in the last millisecond: nothing is stored yet',
       state: fresh,
       ...last,
       message: tryCode(tried('right'), 'svc-ios'),
-      reply: { ...fresh, step: { status: 'verified', at_ms: last.now_ms } },
-      next: { ...fresh, step: { status: 'verified', at_ms: last.now_ms } },
+      reply: fresh,
     },
     { says: 'right, at its end', state: fresh, ...late, message: right, reply: INVALID },
-    { says: 'right again, before it was completed', state: verified, ...last, message: right, reply: verified },
+    { says: 'right again, of an earlier release', state: verified, ...last, message: right, reply: verified },
     { says: 'wrong, after a right one', state: verified, message: wrong, ...refused, next: { ...verified, wrong: 1 } },
     {
       says: 'the fourth wrong one',
@@ -191,11 +196,26 @@ t.test('a code at a native sign-in: what is refused, one fault after the other',
 t.test('a native sign-in is completed once, after a right code', async (t) => {
   decideRows(t, kind, [
     { says: 'none', state: null, ...late, message: complete, reply: INVALID },
-    { says: 'no code yet, at its end', state: fresh, ...late, message: complete, reply: INVALID },
-    { says: 'no code yet', state: fresh, ...last, message: complete, reply: INVALID },
+    { says: 'a right code, at its end', state: fresh, ...late, message: complete, reply: INVALID },
+    { says: 'a wrong code', state: fresh, ...last, message: completion(tried('wrong')), reply: WRONG },
+    {
+      says: 'a right code from where no tries are left',
+      state: fresh,
+      message: completion(tried('right', { allowed: false })),
+      reply: WRONG,
+    },
+    { says: 'C-134 a right code', state: fresh, message: complete, reply: used, next: used, effects: [opens] },
     { says: 'too many wrong codes', state: ended, message: complete, reply: INVALID },
     { says: 'verified, at its end', state: verified, ...late, message: complete, reply: INVALID },
-    { says: 'verified', state: verified, ...last, message: complete, reply: used, next: used, effects: [opens] },
+    {
+      says: 'verified by an earlier release',
+      state: verified,
+      ...last,
+      message: completion(tried('wrong')),
+      reply: used,
+      next: used,
+      effects: [opens],
+    },
     { says: 'again', state: used, message: complete, reply: INVALID },
     { says: 'its code again', state: used, message: right, reply: INVALID },
   ]);
@@ -203,7 +223,7 @@ t.test('a native sign-in is completed once, after a right code', async (t) => {
 
 type SessionStep =
   | { code: 'right' | 'wrong'; allowed: boolean; client_id: string | null; completes: boolean }
-  | { complete: string }
+  | { complete: string; with: 'right' | 'wrong' }
   | { pass: number };
 
 t.test('in any play five wrong codes end a native sign-in, and it opens one grant at most', async (t) => {
@@ -217,7 +237,13 @@ t.test('in any play five wrong codes end a native sign-in, and it opens one gran
         completes: fc.boolean(),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ complete: fc.constantFrom('g1', 'g2', 'g3') }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        complete: fc.constantFrom('g1', 'g2', 'g3'),
+        with: fc.constantFrom('right' as const, 'wrong' as const),
+      }),
+    },
     { weight: 2, arbitrary: fc.record({ pass: fc.constantFrom(1, 1_000, 60_000, LIFE_MS / 2, LIFE_MS - 1, LIFE_MS) }) },
   );
   const plays = fc.record({
@@ -228,14 +254,14 @@ t.test('in any play five wrong codes end a native sign-in, and it opens one gran
     const played = new Played<AuthSession, AuthSessionMessage, RepliesOf<typeof authSession>>(authSession, 's');
     played.send({ type: 'open', session: asked_for, code: is_sent ? code : null });
     let judged_wrong = 0;
-    let verified_at_ms: number | null = null;
     let grants = 0;
     const tells = (to: string) =>
       played.effects.flatMap((effect) => (effect.effect === 'notify' && effect.to.kind === to ? [effect] : []));
     const is_open = () => played.now_ms < START_MS + LIFE_MS && judged_wrong < TRIES && grants === 0;
-    const finish = (grant_id: string) => {
-      const opened = is_open() && verified_at_ms !== null;
-      const { reply } = played.send({ type: 'complete', grant_id, owner });
+    const finish = (grant_id: string, typed: 'right' | 'wrong') => {
+      const opened = is_open() && is_sent && typed === 'right';
+      const verified_at_ms = played.now_ms;
+      const { reply } = played.send(completion(tried(typed), grant_id));
       if (isOauthError(reply) === opened) throw new Error(`completed: ${!opened}`);
       if (!opened) return;
       grants += 1;
@@ -246,17 +272,16 @@ t.test('in any play five wrong codes end a native sign-in, and it opens one gran
     };
     for (const step of steps) {
       if ('pass' in step) played.pass(step.pass);
-      else if ('complete' in step) finish(step.complete);
+      else if ('complete' in step) finish(step.complete, step.with);
       else {
         const is_tried = is_open() && step.client_id !== 'svc-mac';
         const is_right = is_sent && step.allowed && step.code === 'right';
         const { reply } = played.send(tryCode(tried(step.code, { allowed: step.allowed }), step.client_id));
         if (is_tried && !is_right) judged_wrong += 1;
-        if (is_tried && is_right) verified_at_ms ??= played.now_ms;
         const expected = !is_tried || judged_wrong === TRIES ? 'invalid_session' : is_right ? null : WRONG.error;
         if ((isOauthError(reply) ? reply.error : null) !== expected)
           throw new Error(`answered otherwise than ${expected}`);
-        if (expected === null && step.completes) finish('g0');
+        if (expected === null && step.completes) finish('g0', 'right');
       }
       if (judged_wrong > TRIES) throw new Error('judged too often');
       if (tells('email').length !== judged_wrong) throw new Error('the address counts otherwise');

@@ -92,12 +92,16 @@ const tryCode = (of: TriedCode): BrowserSignInMessage => ({ type: 'try_code', tr
 const right = tryCode(tried('right'));
 const wrong = tryCode(tried('wrong'));
 const sendTo = (email: string, of: CodeToSend): BrowserSignInMessage => ({ type: 'send_code', email, code: of });
-const enter: BrowserSignInMessage = { type: 'enter', email: ANN, account, session, grant: drawn };
+const enterWith = (of: TriedCode): BrowserSignInMessage => ({
+  ...{ type: 'enter', email: ANN, account, session, grant: drawn },
+  tried: of,
+});
+const enter = enterWith(tried('right'));
 const goOn: BrowserSignInMessage = { type: 'continue', owner, grant: drawn };
 const approve: BrowserSignInMessage = { type: 'approve', grant: drawn };
 const deny: BrowserSignInMessage = { type: 'deny' };
 const other_email: BrowserSignInMessage = { type: 'other_email' };
-const no_account: BrowserSignInMessage = { type: 'no_account', email: ANN };
+const no_account: BrowserSignInMessage = { type: 'no_account', email: ANN, tried: tried('right') };
 const view: BrowserSignInMessage = { type: 'view' };
 
 const told: Effect = { effect: 'notify', to: { kind: 'email', id: ANN }, message: { type: 'wrong_try', network: 'n' } };
@@ -169,8 +173,8 @@ t.test('what does not fit the step of a browser sign-in changes nothing', async 
     send_code: [begun, offered, asked, verified, consent, unknown],
     other_email: [begun, offered, asked, verified, consent, unknown],
     try_code: [asked, verified],
-    enter: [verified],
-    no_account: [verified],
+    enter: [asked, verified],
+    no_account: [asked, verified],
     continue: [offered],
     approve: [consent],
     deny: [begun, offered, asked, verified, consent, unknown, ended],
@@ -267,13 +271,13 @@ t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
     { says: 'none was sent', state: silent, message: right, ...goes({ ...silent, wrong: 1 }, told) },
     { says: 'at ten minutes', state: asked, now_ms: START_MS + CODE_MS, message: right, ...is_wrong },
     {
-      says: 'before',
+      says: 'C-134 before: nothing is stored yet',
       state: asked,
       ...last,
       message: right,
-      ...goes(at({ at: 'verified', email: ANN, codes: [sent], verified_at_ms: last.now_ms })),
+      reply: at({ at: 'verified', email: ANN, codes: [sent], verified_at_ms: last.now_ms }),
     },
-    { says: 'right again, before the account is known', ...last, message: right, ...stays(verified) },
+    { says: 'right again, of an earlier release', ...last, message: right, ...stays(verified) },
     { says: 'wrong, after a right one: it must be shown again', state: verified, message: wrong, ...is_wrong },
     {
       says: 'the fourth',
@@ -296,11 +300,24 @@ t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
 
 t.test('who has shown a code enters once, and is asked where that is needed', async (t) => {
   const asks = { ...verified, ...asking };
-  const of_ben: BrowserSignInMessage = { type: 'enter', email: BEN, account, session, grant: drawn };
+  const of_ben: BrowserSignInMessage = { ...enter, email: BEN } as BrowserSignInMessage;
   const next_session = { ...session, id: 'b2' };
   decideRows(t, kind, [
     { says: 'the account of another email', message: of_ben, ...stays(verified) },
-    { says: 'enters', state: verified, message: enter, ...goes({ ...granted, session }, opensSession, opensGrant) },
+    {
+      says: 'C-134 enters with a right code',
+      state: asked,
+      message: enter,
+      ...goes({ ...granted, session }, opensSession, opensGrant),
+    },
+    { says: 'a wrong code', message: enterWith(tried('wrong')), ...stays(asked) },
+    { says: 'no tries are left there', message: enterWith(tried('right', { allowed: false })), ...stays(asked) },
+    {
+      says: 'enters, verified by an earlier release',
+      state: verified,
+      message: enterWith(tried('wrong')),
+      ...goes({ ...granted, session }, opensSession, opensGrant),
+    },
     { says: 'enters again', message: enter, ...stays({ ...granted, session }) },
     { says: 'is asked', state: asks, message: enter, ...goes(consent, opensSession) },
     { says: 'approves', state: consent, message: approve, ...goes({ ...consent, step: granted.step }, opensGrant) },
@@ -310,7 +327,7 @@ t.test('who has shown a code enters once, and is asked where that is needed', as
     {
       says: 'enters with another email: another browser session',
       state: { ...asks, session },
-      message: { type: 'enter', email: ANN, account, session: next_session, grant: drawn },
+      message: { ...enter, session: next_session } as BrowserSignInMessage,
       ...goes({ ...consent, session: next_session }, { ...opensSession, to: { kind: 'browser_session', id: 'b2' } }),
     },
     {
@@ -336,7 +353,11 @@ t.test('a sign-in for a page of ours opens a browser session and no grant, and m
     { says: 'the code again', message: right, ...stays(entered) },
     { says: 'nobody is there', state: shown, message: no_account, ...goes(unknown) },
     { says: 'the code again', message: right, ...stays(unknown) },
-    { says: 'nobody is there, at another email', message: { type: 'no_account', email: BEN }, ...stays(shown) },
+    {
+      says: 'nobody is there, at another email',
+      message: { type: 'no_account', email: BEN, tried: tried('right') },
+      ...stays(shown),
+    },
     { says: 'another email', state: unknown, message: other_email, ...goes({ ...begun, goal: of_page }) },
     { says: 'there is no client', message: goOn, ...stays({ ...offered, goal: of_page }) },
     { says: 'nothing is consented to', message: approve, ...stays({ ...consent, goal: of_page }) },
@@ -402,8 +423,6 @@ t.test(
       let judged_wrong = 0;
       /** The codes of the email that is asked for, the newest first; codes are numbered by their mails. */
       let present = null as PresentCodes;
-      /** When whose code was shown last, until that email is left. */
-      let shown: { email: string; at_ms: number } | null = null;
       let may_continue = is_signed_in;
       let approvable: SignedInAccount | null = null;
       let is_answered = false;
@@ -418,7 +437,7 @@ t.test(
       const accountOf = (email: string) => ({ ...account, account_id: `account of ${email}` });
       const drawGrant = (): NewGrantSeed => ({ ...drawn, grant_id: `g${++drawn_ids}` });
       const leave = () => {
-        present = shown = approvable = null;
+        present = approvable = null;
         may_continue = false;
       };
       const signedIn = (of: SignedInAccount) => {
@@ -428,8 +447,11 @@ t.test(
           is_answered = true;
         }
       };
-      const goIn = (email: string) => {
-        const { email: of_code, at_ms } = shown ?? {};
+      const isGood = (typed: string) =>
+        (present?.codes ?? []).some(({ hash, at_ms }) => typed === hash && played.now_ms < at_ms + CODE_MS);
+      const goIn = (email: string, typed: string) => {
+        const is_right = is_open() && present?.email === email && isGood(typed);
+        const at_ms = played.now_ms;
         const id = `b${++drawn_ids}`;
         const { reply } = played.send({
           type: 'enter',
@@ -437,8 +459,9 @@ t.test(
           account: accountOf(email),
           session: { ...session, id },
           grant: drawGrant(),
+          tried: tried(typed),
         });
-        if (!is_open() || of_code !== email || at_ms === undefined) return;
+        if (!is_right) return;
         leave();
         entries += 1;
         const opened = tells('browser_session').at(-1);
@@ -455,7 +478,7 @@ t.test(
           const hash = step.is_sent ? String(mails + 1) : null;
           played.send(sendTo(step.mail, hash === null ? null : code(hash)));
           if (is_open()) {
-            const is_same: boolean = present?.email === step.mail && shown === null;
+            const is_same: boolean = present?.email === step.mail;
             const kept = is_same ? (present?.codes ?? []) : [];
             leave();
             const added = hash === null ? [] : [{ hash, at_ms: played.now_ms }];
@@ -463,18 +486,15 @@ t.test(
             if (hash !== null) mails += 1;
           }
         } else if ('code' in step) {
-          const codes: { hash: string; at_ms: number }[] = present?.codes ?? [];
           const typed = step.code === 'wrong' ? 'wrong' : String(step.code === 'last' ? mails : mails - 1);
           const is_judged = is_open() && present !== null;
-          const is_good = codes.some(({ hash, at_ms }) => typed === hash && played.now_ms < at_ms + CODE_MS);
-          const is_right = step.allowed && is_good;
+          const is_right = step.allowed && isGood(typed);
           const { reply } = played.send(tryCode(tried(typed, { allowed: step.allowed })));
           const is_verified = !isRefusal(reply) && 'step' in reply && reply.step.at === 'verified';
           if (is_judged && !is_right) judged_wrong += 1;
-          if (is_judged) shown = is_right ? (shown ?? { email: present?.email ?? '', at_ms: played.now_ms }) : null;
           if (is_verified !== (is_judged && is_right)) throw new Error(`judged right: ${is_verified}`);
-          if (is_verified && step.enters) goIn(present?.email ?? '');
-        } else if ('enters' in step) goIn(step.enters);
+          if (is_verified && step.enters) goIn(present?.email ?? '', typed);
+        } else if ('enters' in step) goIn(step.enters, String(mails));
         else if (step.press === 'other_email') {
           played.send(other_email);
           if (is_open()) leave();
