@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverEventsOf } from '../../../dist/app/api/server_events.js';
@@ -94,25 +94,37 @@ export async function run(options) {
   }
 }
 
+/** Of each set the sentences after each other, as the allowed figures were measured, and each in a file of its own. */
 async function errorRows(speech, folder) {
   const rows = [];
   for (const { name, wrong_max, ...how } of SETS) {
-    let [errors, words] = [0, 0];
-    for (const [at, sentence] of SENTENCES.entries()) {
-      const file = spokenFile(folder, { at, sentence, ...how });
-      const { segments } = await speech.recognize(readFileSync(file), OPTIONS, SIGNAL);
-      const found = wordErrors(sentence, segments.map(({ text }) => text).join(' '));
-      errors += found.errors;
-      words += found.words;
-    }
-    rows.push({
-      work: `words wrong, ${SENTENCES.length} sentences of ${name}`,
+    const together = await wrongIn(speech, [spokenFile(folder, SENTENCES, how)], [SENTENCES.join(' ')]);
+    const alone = SENTENCES.map((sentence) => spokenFile(folder, [sentence], how));
+    const apart = await wrongIn(speech, alone, SENTENCES);
+    const row = (work, { share, words }) => ({
+      work: `words wrong, ${SENTENCES.length} sentences of ${name}, ${work}`,
       beside: 'what was said',
-      figure: `${((errors / words) * 100).toFixed(1)} % of ${words}`,
-      ...{ peer: '', ratio: '', goal: `≤ ${(wrong_max * 100).toFixed(1)} %`, met: errors / words <= wrong_max },
+      figure: `${(share * 100).toFixed(1)} % of ${words}`,
+      ...{ peer: '', ratio: '', goal: '', met: '' },
     });
+    rows.push({
+      ...row(`with pauses of ${PAUSE_S} s`, together),
+      ...{ goal: `≤ ${(wrong_max * 100).toFixed(1)} %`, met: together.share <= wrong_max },
+    });
+    rows.push(row('each alone', apart));
   }
   return rows;
+}
+
+async function wrongIn(speech, files, said) {
+  let [errors, words] = [0, 0];
+  for (const [at, file] of files.entries()) {
+    const { segments } = await speech.recognize(readFileSync(file), OPTIONS, SIGNAL);
+    const found = wordErrors(said[at], segments.map(({ text }) => text).join(' '));
+    errors += found.errors;
+    words += found.words;
+  }
+  return { share: errors / words, words };
 }
 
 /** Ten minutes in pieces of 15 s, as windows have them. */
@@ -293,16 +305,21 @@ async function paced(get, seconds) {
   return took;
 }
 
-function spokenFile(folder, { at, sentence, voice, change = [], opus = false, noise = false }) {
-  const [said, changed] = [join(folder, `${voice}-${at}.wav`), join(folder, 'changed.wav')];
-  execFileSync('flite', ['-voice', voice, '-t', sentence, '-o', said]);
-  execFileSync('sox', [said, ...change, changed, 'pad', '0.3', '0.5']);
-  if (opus) {
-    const file = join(folder, 'changed.opus');
-    execFileSync('ffmpeg', ['-loglevel', 'error', '-y', '-i', changed, '-c:a', 'libopus', '-b:a', '12k', file]);
-    return file;
-  }
-  return noise ? withNoise(changed, folder) : changed;
+/** A new file in which somebody says the sentences. */
+function spokenFile(folder, sentences, { voice, change = [], opus = false, noise = false }) {
+  const [said, joined, changed] = ['said', 'joined', 'changed'].map((name) => join(folder, `${name}.wav`));
+  const parts = sentences.map((sentence, at) => {
+    const part = join(folder, `${voice}-${at}.wav`);
+    execFileSync('flite', ['-voice', voice, '-t', sentence, '-o', said]);
+    execFileSync('sox', [said, part, 'pad', '0.3', String(PAUSE_S - 0.3)]);
+    return part;
+  });
+  execFileSync('sox', [...parts, joined]);
+  execFileSync('sox', [joined, ...change, changed]);
+  const file = join(folder, `${randomUUID()}.${opus ? 'opus' : 'wav'}`);
+  if (opus) execFileSync('ffmpeg', ['-loglevel', 'error', '-y', '-i', changed, '-c:a', 'libopus', '-b:a', '12k', file]);
+  else copyFileSync(noise ? withNoise(changed, folder) : changed, file);
+  return file;
 }
 
 /** Pink noise whose loudness (RMS) is 20 dB below that of the file. */
