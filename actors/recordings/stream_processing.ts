@@ -136,7 +136,7 @@ export const processingMessages = messagesOf<Stream>()({
     ),
   },
 
-  /** What came a moment after the transcript was told is told now. */
+  /** The transcript hears of what came soon after it was last told. */
   tell_waiting: {
     decide: keptStream(
       (state, _: unknown, facts): DoneDecision<Stream> => ({ reply: DONE, ...tellWaiting(state, facts) }),
