@@ -74,7 +74,7 @@ async function record(): Promise<void> {
     await page.getByText(/[1-9] pieces? of 2 seconds/).waitFor();
     await page.reload();
     const cut_off = page.getByRole('region', { name: 'An unfinished recording' });
-    await cut_off.getByText(/are not sent yet/).waitFor();
+    await cut_off.getByText(/have not been sent yet/).waitFor();
     await looksWell(t, page, 'a recording that was cut off');
     await cut_off.getByRole('button', { name: 'Finish' }).click();
     await page.locator('.transcript .turn', { hasText: SAID_WORDS }).first().waitFor();
@@ -101,7 +101,7 @@ async function record(): Promise<void> {
       await start(page);
       await reached(/0:0[3-9]/);
       await page.reload();
-      const cut_off = page.getByRole('region', { name: 'A recording that was cut off' });
+      const cut_off = page.getByRole('region', { name: 'An unfinished recording' });
       await cut_off.getByRole('button', { name: 'Continue' }).click();
       await reached(/0:0[6-9]/);
       const [before] = await streamsOf(account);
