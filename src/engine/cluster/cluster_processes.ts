@@ -19,13 +19,17 @@ const KEYS = ['spool:{members}', 'spool:{members}:said'] as const;
 /** A process, as it says of itself. */
 export type ClusterProcess = { id: string; host: string; pid: number; since_ms: number };
 
-/** Whose partitions are whose, as far as this process knows. Only a hint: nothing may rest on it but delays. */
-export type Ownership = { owns(partition: number): boolean };
+/**
+ * Whose partitions are whose, as far as this process knows. Only a hint: nothing may rest on it but delays. `owners` is
+ * another list where that has changed.
+ */
+export type Ownership = { owns(partition: number): boolean; readonly owners?: readonly string[] };
 
 /** Under which name this process holds what it takes, and who has ended without giving back. */
 export type ClusterView = { readonly id: string; readonly gone: ReadonlySet<string> };
 
 const saidShape = z.object({ host: z.string().max(255), pid: z.int().min(0), since_ms: z.int().min(0) });
+const NO_OWNERS: readonly string[] = [];
 const UNKNOWN = { host: '', pid: 0, since_ms: 0 };
 
 type MembersDeps = {
@@ -112,6 +116,10 @@ export class ClusterProcesses implements Ownership, ClusterView {
 
   owns(partition: number): boolean {
     return this.#present()?.owners[partition] === this.id;
+  }
+
+  get owners(): readonly string[] {
+    return this.#present()?.owners ?? NO_OWNERS;
   }
 
   /** The number of partitions that each process owns. */

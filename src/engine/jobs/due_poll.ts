@@ -16,6 +16,7 @@ const OTHERS_TIMES = 4;
 /** The owner of a partition has so long to see to what fell due there. */
 const OTHERS_LATE_MS = 5_000;
 
+const NONE: readonly number[] = [];
 export const ALL_PARTITIONS: readonly number[] = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
 type DuePollDeps = {
@@ -50,9 +51,16 @@ class PolledQueue {
     if (at_ms < this.#first_ms) this.#first_ms = at_ms;
   }
 
-  /** Those whose turn it is. They have none from now on but what is noted. */
-  takeTurns(partitions: readonly number[], now_ms: number): number[] {
-    if (this.#first_ms > now_ms) return [];
+  /** All of them have their turn, and none from now on but what is noted. */
+  takeAll(partitions: readonly number[]): readonly number[] {
+    this.#next_ms.fill(Number.POSITIVE_INFINITY);
+    this.#first_ms = Number.POSITIVE_INFINITY;
+    return partitions;
+  }
+
+  /** Those whose turn it is; the same holds for them. */
+  takeTurns(partitions: readonly number[], now_ms: number): readonly number[] {
+    if (this.#first_ms > now_ms) return NONE;
     const taken = partitions.filter((partition) => (this.#next_ms[partition] as number) <= now_ms);
     for (const partition of taken) this.#next_ms[partition] = Number.POSITIVE_INFINITY;
     this.#first_ms = partitions.reduce(
@@ -76,6 +84,7 @@ export class DuePoll {
   readonly #queues = new Set<PolledQueue>();
   readonly #unasked = new Set<Polled>();
   readonly #owned = new Uint8Array(PARTITIONS);
+  #owners: readonly string[] | undefined;
   #own: readonly number[] = [];
   #others: readonly number[] = ALL_PARTITIONS;
   /** Processes look at partitions of others at ticks of their own. */
@@ -154,8 +163,8 @@ export class DuePoll {
     const questions: Question[] = [];
     for (const asked of this.#queues) {
       const { queue, every_ms } = asked;
-      const take_all = isTurn(tick, Math.max(every_ms, OWN_EVERY_MS));
-      const own = asked.takeTurns(this.#own, take_all ? Number.POSITIVE_INFINITY : now_ms);
+      const are_all = isTurn(tick, Math.max(every_ms, OWN_EVERY_MS));
+      const own = are_all ? asked.takeAll(this.#own) : asked.takeTurns(this.#own, now_ms);
       if (own.length > 0) questions.push({ asked, queue, partitions: own, are_own: true });
       if (this.#others.length > 0 && isTurn(tick + this.#others_from, othersEvery(every_ms)))
         questions.push({ asked, queue, partitions: this.#others, are_own: false });
@@ -189,6 +198,9 @@ export class DuePoll {
   /** Partitions that are new here are asked at once. */
   #readOwnership(): void {
     const { ownership } = this.#deps;
+    const { owners } = ownership;
+    if (owners !== undefined && owners === this.#owners) return;
+    this.#owners = owners;
     let has_changed = false;
     for (const partition of ALL_PARTITIONS) {
       const owns = ownership.owns(partition) ? 1 : 0;

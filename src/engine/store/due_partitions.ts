@@ -24,10 +24,9 @@ export async function firstDue(redis: Redis, questions: readonly DueQuestion[]):
 export async function backlogs(redis: Redis, now_ms: number): Promise<Backlog[]> {
   const found: Backlog[] = [];
   await onEachServer(redis, ALL, async (partitions) => {
-    const keys = partitions.map((partition) => keysOf(partition).prefix);
     const names = [keysOf(0).deadLetters, keysOf(0).dueEndpoints].map(endOf);
     const told = (await callFunction(redis, () =>
-      redis.fcall('spool_backlogs_v2', keys.length, ...keys, now_ms, ...names),
+      redis.fcall('spool_backlogs_v2', 1, ...prefixesOf(partitions), now_ms, ...names),
     )) as (string | number)[];
     const none = { count: 0, oldest_ms: null, oldest_id: null };
     const here = partitions.map((partition): Backlog => ({ partition, dead_letters: 0, endpoints: none }));
@@ -90,20 +89,31 @@ async function ask(
 ): Promise<(DueTime & { number: number })[]> {
   const places = new Uint16Array(PARTITIONS);
   for (const [at, partition] of partitions.entries()) places[partition] = at + 1;
-  const keys = partitions.map((partition) => keysOf(partition).prefix);
+  // Most questions are about the same partitions.
+  const lists = new Map<readonly number[], string>();
+  const listOf = (some: readonly number[]) => {
+    const list = lists.get(some) ?? some.map((partition) => places[partition]).join(' ');
+    lists.set(some, list);
+    return list;
+  };
   const args = questions.flatMap(({ queue, partitions: some }) => {
-    const listed = some.length === partitions.length ? '' : some.map((partition) => places[partition]).join(' ');
+    const listed = some.length === partitions.length ? '' : listOf(some);
     return [queue === 'outbox' ? 'stream' : 'times', endOf(keyOf(queue)), listed];
   });
-  const told = (await callFunction(redis, () => redis.fcall('spool_due_v2', keys.length, ...keys, ...args))) as (
-    | number
-    | string
-  )[];
+  const told = (await callFunction(redis, () =>
+    redis.fcall('spool_due_v2', 1, ...prefixesOf(partitions), ...args),
+  )) as (number | string)[];
   return Array.from({ length: told.length / 3 }, (_, nth) => ({
     number: (questions[(told[nth * 3] as number) - 1] as Numbered).number,
     partition: partitions[(told[nth * 3 + 1] as number) - 1] as number,
     at_ms: Number(told[nth * 3 + 2]),
   }));
+}
+
+/** What the keys of these partitions begin with: of the first one, which says where it goes, and of all in one text. */
+function prefixesOf(partitions: readonly number[]): [string, string] {
+  const prefixes = partitions.map((partition) => keysOf(partition).prefix);
+  return [prefixes[0] ?? '', prefixes.join(' ')];
 }
 
 function partitionsOf(questions: readonly Numbered[]): number[] {

@@ -38,19 +38,27 @@ local function members(keys, args)
   return out
 end
 
--- A name that begins with the hash tag of a partition is declared for all keys of that partition.
+-- A name that begins with the hash tag of a partition is declared for all keys of that partition. Of a cluster a call is
+-- about one partition; elsewhere the first is declared for all, since as keys each of them would cost more than its answer.
+
+local function words_of(text)
+  local words = {}
+  for word in string.gmatch(text, '%S+') do words[#words + 1] = word end
+  return words
+end
 
 --[[
   Tells where something waits, and when the first of it is due. Where none of a question's keys is there, one command
   finds that out.
-  KEYS what the keys of each partition begin with
-  ARGV of each question: 'times' (a sorted set of due times) or 'stream' (all of it is due, at 0)   what the key ends with
-       numbers of the partitions among KEYS ('' for all)
+  KEYS what the keys of the first partition begin with
+  ARGV 1 what those of each partition begin with
+       then of each question: 'times' (a sorted set of due times) or 'stream' (all of it is due, at 0)   what the key ends
+       with   numbers of the partitions among those of ARGV 1 ('' for all)
   Result: number of the question, number of the partition, ms as text; and so on
 ]]
-local function due(keys, args)
-  local out = {}
-  for at = 1, #args, 3 do
+local function due(_, args)
+  local out, keys = {}, words_of(args[1])
+  for at = 2, #args, 3 do
     local places, names = {}, {}
     if args[at + 2] == '' then
       for place = 1, #keys do places[place] = place end
@@ -67,7 +75,7 @@ local function due(keys, args)
           first = redis.call('ZRANGE', name, 0, 0, 'WITHSCORES')[2]
         end
         if first then
-          out[#out + 1] = (at + 2) / 3
+          out[#out + 1] = (at + 1) / 3
           out[#out + 1] = places[i]
           out[#out + 1] = first
         end
@@ -85,23 +93,24 @@ end
 
 --[[
   Counts what waits, for operators.
-  KEYS what the keys of each partition begin with   ARGV 1 now, ms   2, 3 what those of dead letters and of endpoints end with
-  Result, of each partition where something waits: its number among KEYS, dead letters, endpoints that are due, the one that
+  KEYS what the keys of the first partition begin with
+  ARGV 1 what those of each partition begin with   2 now, ms   3, 4 what those of dead letters and of endpoints end with
+  Result, of each partition where something waits: its number among those of ARGV 1, dead letters, endpoints that are due, the one that
   is so for longest, since when, ms
 ]]
-local function backlogs(keys, args)
-  local out = {}
-  local letters, endpoints = names_of(keys, args[2]), names_of(keys, args[3])
+local function backlogs(_, args)
+  local out, keys = {}, words_of(args[1])
+  local letters, endpoints = names_of(keys, args[3]), names_of(keys, args[4])
   local has_letters = redis.call('EXISTS', unpack(letters)) > 0
   local has_endpoints = redis.call('EXISTS', unpack(endpoints)) > 0
   for place = 1, #keys do
     local count = has_letters and redis.call('HLEN', letters[place]) or 0
     local oldest = has_endpoints
-      and redis.call('ZRANGEBYSCORE', endpoints[place], '-inf', args[1], 'WITHSCORES', 'LIMIT', 0, 1) or {}
+      and redis.call('ZRANGEBYSCORE', endpoints[place], '-inf', args[2], 'WITHSCORES', 'LIMIT', 0, 1) or {}
     if count > 0 or oldest[1] then
       out[#out + 1] = place
       out[#out + 1] = count
-      out[#out + 1] = oldest[1] and redis.call('ZCOUNT', endpoints[place], '-inf', args[1]) or 0
+      out[#out + 1] = oldest[1] and redis.call('ZCOUNT', endpoints[place], '-inf', args[2]) or 0
       out[#out + 1] = oldest[1] or ''
       out[#out + 1] = oldest[2] or ''
     end

@@ -23,7 +23,7 @@ export type StartOrder = {
   ports: Record<PortName, number>;
 };
 
-export const BEAT_EVERY_MS = 1_000;
+export const BEAT_EVERY_MS = 2_000;
 
 /** Milliseconds of a clock that all processes of a machine share and nobody sets. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);

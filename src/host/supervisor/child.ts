@@ -7,8 +7,8 @@ import { BEAT_EVERY_MS, type Order, type PortName, type Report, type StartOrder 
 const PROGRAM = fileURLToPath(new URL('./child_main.js', import.meta.url));
 /** Keys, certificates and Redis' functions are looked at; Redis itself is there. */
 const READY_MAX_MS = 60_000;
-/** One that missed a beat and then some is not offered anything. */
-const RESPONSIVE_WITHIN_MS = 2 * BEAT_EVERY_MS;
+/** One that missed a beat is not offered anything. */
+const RESPONSIVE_WITHIN_MS = 1.5 * BEAT_EVERY_MS;
 /** The last output of an ended process is read within so long. */
 const LAST_WORDS_MS = 50;
 
