@@ -110,7 +110,7 @@ async function ask(
   }));
 }
 
-/** What the keys of these partitions begin with: of the first one, which says where it goes, and of all in one text. */
+/** Prefixes of keys: that of the first of these partitions, which says where the call goes, and those of all in one text. */
 function prefixesOf(partitions: readonly number[]): [string, string] {
   const prefixes = partitions.map((partition) => keysOf(partition).prefix);
   return [prefixes[0] ?? '', prefixes.join(' ')];
