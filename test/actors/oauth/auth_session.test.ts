@@ -157,7 +157,7 @@ t.test('a code at a native sign-in: what is refused, one fault after the other',
       next: { ...wrong_once, code: null },
     },
     {
-      says: 'C-134 right, in the last millisecond: nothing is stored yet',
+      says: 'right, in the last millisecond: nothing is stored yet',
       state: fresh,
       ...last,
       message: tryCode(tried('right'), 'svc-ios'),
@@ -193,7 +193,7 @@ t.test('a code at a native sign-in: what is refused, one fault after the other',
   ]);
 });
 
-t.test('a native sign-in is completed once, after a right code', async (t) => {
+t.test('C-134 a native sign-in is completed once, after a right code', async (t) => {
   decideRows(t, kind, [
     { says: 'none', state: null, ...late, message: complete, reply: INVALID },
     { says: 'a right code, at its end', state: fresh, ...late, message: complete, reply: INVALID },
@@ -204,7 +204,7 @@ t.test('a native sign-in is completed once, after a right code', async (t) => {
       message: completion(tried('right', { allowed: false })),
       reply: WRONG,
     },
-    { says: 'C-134 a right code', state: fresh, message: complete, reply: used, next: used, effects: [opens] },
+    { says: 'a right code', state: fresh, message: complete, reply: used, next: used, effects: [opens] },
     { says: 'too many wrong codes', state: ended, message: complete, reply: INVALID },
     { says: 'verified, at its end', state: verified, ...late, message: complete, reply: INVALID },
     {

@@ -271,7 +271,7 @@ t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
     { says: 'none was sent', state: silent, message: right, ...goes({ ...silent, wrong: 1 }, told) },
     { says: 'at ten minutes', state: asked, now_ms: START_MS + CODE_MS, message: right, ...is_wrong },
     {
-      says: 'C-134 before: nothing is stored yet',
+      says: 'before: nothing is stored yet',
       state: asked,
       ...last,
       message: right,
@@ -298,14 +298,14 @@ t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
   ]);
 });
 
-t.test('who has shown a code enters once, and is asked where that is needed', async (t) => {
+t.test('C-134 who has shown a code enters once, and is asked where that is needed', async (t) => {
   const asks = { ...verified, ...asking };
   const of_ben: BrowserSignInMessage = { ...enter, email: BEN } as BrowserSignInMessage;
   const next_session = { ...session, id: 'b2' };
   decideRows(t, kind, [
     { says: 'the account of another email', message: of_ben, ...stays(verified) },
     {
-      says: 'C-134 enters with a right code',
+      says: 'enters with a right code',
       state: asked,
       message: enter,
       ...goes({ ...granted, session }, opensSession, opensGrant),
