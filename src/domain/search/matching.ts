@@ -58,11 +58,11 @@ export class QueryWord {
     return this.#of(stemmer).terms;
   }
 
-  /** The grade of the match with a word of a text. */
-  variantOf(word: string, stemmer: Stemmer): Variant {
+  /** The grade of the match with a word of a text. `stem`: that word's. */
+  variantOf(word: string, stemmer: Stemmer, stem: string = stemmer.stem(word)): Variant {
     const other = looked(word);
     if (other === this.#looked) return AS_IT_IS;
-    if (stemmer.stem(word) === this.#of(stemmer).stem) return BY_STEM;
+    if (stem === this.#of(stemmer).stem) return BY_STEM;
     if (this.pairs.length > 0 && word.includes(this.word)) return BY_STEM;
     if (this.#sounds.length > 0 && isHeard(word) && this.#sounds.includes(soundsOf(word)[0])) return BY_SOUND;
     return this.beginning !== 0 && other.startsWith(this.#looked) ? BY_SOUND : NOT_THERE;

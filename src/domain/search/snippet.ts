@@ -20,7 +20,8 @@ const LOW_SURROGATE = /^[\udc00-\udfff]/;
 export function matchesIn(words: readonly QueryWord[], text: string, stemmer: Stemmer): Match[] {
   return wordsIn(text).flatMap(({ word, at, length }) => {
     let found = 0;
-    for (const [place, wanted] of words.entries()) if (wanted.variantOf(word, stemmer) !== 0) found |= 1 << place;
+    const stem = stemmer.stem(word);
+    for (const [place, wanted] of words.entries()) if (wanted.variantOf(word, stemmer, stem) !== 0) found |= 1 << place;
     return found === 0 ? [] : [{ at, length, words: found }];
   });
 }

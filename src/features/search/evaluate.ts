@@ -77,6 +77,8 @@ export function itemOfEntry(entry: string): { kind: ItemKind; number: number } {
 }
 
 const ITEMS_A_STEP = 100;
+/** There is room for so many hits at first. */
+const HITS_MIN = 512;
 const KEPT_COUNTS = 3;
 const KEPT_LENGTHS = 64;
 
@@ -91,9 +93,9 @@ function shareOf(cell: number, { length, word }: { length: number; word: number 
 export class Hits {
   readonly #words: number;
   readonly #holders: Holder[] = [];
-  #holder_of = new Uint32Array(64);
-  #position_of = new Uint32Array(64);
-  #length_of = new Uint16Array(64);
+  #holder_of = new Uint32Array(HITS_MIN);
+  #position_of = new Uint32Array(HITS_MIN);
+  #length_of = new Uint16Array(HITS_MIN);
   #cells: Uint16Array;
   /** By word, variant, count and length, under the weights that they were made with; 0 for what was not asked for. */
   #shares = new Float64Array(0);
@@ -102,7 +104,7 @@ export class Hits {
 
   constructor(words: number) {
     this.#words = words;
-    this.#cells = new Uint16Array(64 * words);
+    this.#cells = new Uint16Array(HITS_MIN * words);
   }
 
   addHolder(holder: Holder): void {
@@ -393,12 +395,14 @@ class TranscriptHits {
     const rarest = places.reduce((one, other) => (other.texts.length < one.texts.length ? other : one));
     const passed = new Uint32Array(places.length);
     let next = 0;
-    for (const near of rarest.texts)
+    for (let at = 0; at < rarest.texts.length; at++) {
+      const near = rarest.texts[at] as number;
       for (let position = Math.max(next, near - 1); position <= near + 1 && position < count; position++) {
         next = position + 1;
         const length = this.#gather(places, passed, position);
         if (length !== null) this.#offer(position, length, this.#own, 0);
       }
+    }
   }
 
   /**

@@ -25,6 +25,8 @@ export class Ranking {
   readonly #hits: Hits;
   readonly #by_score: boolean;
   readonly #scores: Float64Array;
+  /** When hits began, of those that were compared by it; else 0. */
+  readonly #started: Float64Array;
   /** The first that are left, the first last. */
   #ranked: number[];
   #left = 0;
@@ -37,6 +39,7 @@ export class Ranking {
     this.#hits = hits;
     this.#by_score = sort === 'relevance';
     this.#scores = new Float64Array(hits.count);
+    this.#started = new Float64Array(hits.count);
     for (let hit = 0; hit < hits.count; hit++) this.#scores[hit] = scoreOf(hit);
     this.#ranked = this.#firstBehind(after);
   }
@@ -66,7 +69,7 @@ export class Ranking {
   }
 
   rank(hit: number): Rank {
-    return { score: this.score(hit), started_ms: this.#hits.started_ms(hit), id: idOfHit(this.#hits, hit) };
+    return { score: this.score(hit), started_ms: this.#startedMs(hit), id: idOfHit(this.#hits, hit) };
   }
 
   /** Counts hits behind a rank, and gives the first of them, the first last. */
@@ -86,7 +89,7 @@ export class Ranking {
   #isBehind(hit: number, { score, started_ms, id }: Rank): boolean {
     const own = this.#scores[hit] as number;
     if (this.#by_score && own !== score) return own < score;
-    const began = this.#hits.started_ms(hit);
+    const began = this.#startedMs(hit);
     if (began !== started_ms) return began < started_ms;
     return idOfHit(this.#hits, hit) > id;
   }
@@ -94,9 +97,17 @@ export class Ranking {
   #isFirst(one: number, other: number): boolean {
     const [score, than] = [this.#scores[one] as number, this.#scores[other] as number];
     if (this.#by_score && score !== than) return score > than;
-    const [began, other_began] = [this.#hits.started_ms(one), this.#hits.started_ms(other)];
+    const [began, other_began] = [this.#startedMs(one), this.#startedMs(other)];
     if (began !== other_began) return began > other_began;
     return idOfHit(this.#hits, one) < idOfHit(this.#hits, other);
+  }
+
+  #startedMs(hit: number): number {
+    const known = this.#started[hit] as number;
+    if (known !== 0) return known;
+    const started_ms = this.#hits.started_ms(hit);
+    this.#started[hit] = started_ms;
+    return started_ms;
   }
 
   #rise(heap: number[], hit: number): void {

@@ -165,12 +165,13 @@ export class PlaceReader {
     let first = 0;
     for (const { block } of pages) {
       this.#makeRoom(block);
-      if (this.#fill(block, word))
+      if (this.#fill(block, word)) {
         for (let text = 0; text < block.texts; text++) {
           const cell = this.#cells[text] as number;
           if (cell !== 0) places.push({ text: first + text, cell, length: block.length(text) });
         }
-      this.#cells.fill(0, 0, block.texts);
+        this.#cells.fill(0, 0, block.texts);
+      }
       first += block.texts;
     }
     return places.length === 0 ? NOWHERE : placesOf(places);
