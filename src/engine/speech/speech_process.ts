@@ -43,6 +43,8 @@ type SpeechProcessOptions = {
   silence_ms_max: number;
   /** With more memory than this it is killed; with more than half of it, it ends after the request. */
   memory_bytes_max: number;
+  /** Its niceness, as `os.setPriority` takes it. */
+  priority: number;
 };
 
 type ProcessCall = {
@@ -205,7 +207,8 @@ export class SpeechProcess {
       const value = process.env[name];
       return value === undefined ? [] : [[name, value] as const];
     });
-    const args = [`--max-old-space-size=${HEAP_MB}`, PROGRAM, this.#options.model_folder ?? ''];
+    const { model_folder, priority } = this.#options;
+    const args = [`--max-old-space-size=${HEAP_MB}`, PROGRAM, model_folder ?? '', String(priority)];
     const env = Object.fromEntries(known);
     const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'ignore'] });
     for (const one of [child, child.stdin, child.stdout]) one.on('error', () => {});

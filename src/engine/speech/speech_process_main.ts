@@ -1,4 +1,4 @@
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 import { audioLength, monoPieces, NotDecoded } from '../audio/decode_audio.js';
 import { type AudioFrame, readFrames, writeFrame } from './frames.js';
 import { speechModelOf, VOICE_MODEL } from './speech_model.js';
@@ -7,12 +7,12 @@ import { SpeechRecognizer } from './speech_recognizer.js';
 import { SPEECH_RATE } from './utterances.js';
 
 /*
- * The process that decodes audio and recognizes speech, one request at a time. It gets the model's folder as its argument and
- * ends when its input does. A crash here is one failed request.
+ * The process that decodes audio and recognizes speech, one request at a time. It gets the model's folder and
+ * its priority as arguments, and ends when its input does. A crash here is one failed request.
  */
 
 const FRAME_BYTES_MAX = 8 * 1024 * 1024;
-const [, , model_folder = ''] = process.argv;
+const [, , model_folder = '', priority = '0'] = process.argv;
 let recognizer: SpeechRecognizer | null = null;
 
 /** Throws with a reason for operators. */
@@ -97,7 +97,7 @@ function failureOf(error: unknown): ProcessAnswer {
 // Ctrl-C in a terminal reaches the whole group of processes; the server ends this one.
 process.on('SIGINT', () => {});
 try {
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  setPriority(Number(priority));
 } catch {
   // Not allowed here: it runs with the priority it has.
 }

@@ -31,7 +31,7 @@ function damaged(sound: Buffer, random: SeededRandom): Buffer {
 t.test('K-161 K-163 damaged files harm nobody', async (t) => {
   const random = new SeededRandom(drawSeed(t));
   const decoder = new SpeechProcess({
-    ...{ model_folder: null, idle_ms: 60_000, silence_ms_max: 20_000, memory_bytes_max: 2 ** 30 },
+    ...{ model_folder: null, idle_ms: 60_000, silence_ms_max: 20_000, memory_bytes_max: 2 ** 30, priority: 0 },
   });
   t.teardown(() => decoder.close());
   const decode = (bytes: Buffer) =>

@@ -20,6 +20,7 @@ function open(
     idle_ms: 60_000,
     silence_ms_max: 120_000,
     memory_bytes_max: 2 ** 31,
+    priority: 0,
     ...more,
   });
   t.teardown(() => made.close());

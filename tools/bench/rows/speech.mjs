@@ -80,6 +80,7 @@ export async function run(options) {
     idle_ms: 60_000,
     silence_ms_max: 300_000,
     memory_bytes_max: 2 ** 31,
+    priority: 10,
   });
   try {
     return [

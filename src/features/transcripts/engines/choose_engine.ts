@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { BUILT_IN_MODEL, speechModelOf } from '../../../engine/speech/speech_model.js';
@@ -106,7 +107,8 @@ export function openDecoder(): SpeechProcess {
 
 function processWith(model_folder: string | null): SpeechProcess {
   const { speech_idle_ms: idle_ms, engine_ms_max: silence_ms_max, speech_bytes_max: memory_bytes_max } = LIMITS;
-  return new SpeechProcess({ model_folder, idle_ms, silence_ms_max, memory_bytes_max });
+  const priority = constants.priority.PRIORITY_BELOW_NORMAL; // those who wait for an answer come first
+  return new SpeechProcess({ model_folder, idle_ms, silence_ms_max, memory_bytes_max, priority });
 }
 
 function modelFolder({ transcribe_model_dir }: Pick<TranscriberSettings, 'transcribe_model_dir'>): string {

@@ -15,7 +15,13 @@ t.test('K-252 a window whose process took too much memory is heard at the next t
   await stream.add([0, times * SAID_MS], Buffer.concat(Array.from({ length: times }, () => bytes)), {
     ...{ codec, container },
   });
-  const bounds = { model_folder: BUILT_IN_MODEL, idle_ms: 60_000, silence_ms_max: 120_000, memory_bytes_max: 1 };
+  const bounds = {
+    model_folder: BUILT_IN_MODEL,
+    idle_ms: 60_000,
+    silence_ms_max: 120_000,
+    memory_bytes_max: 1,
+    priority: 0,
+  };
   const speech = new SpeechProcess(bounds);
   t.teardown(() => speech.close());
   const engine = new BuiltInEngine(speech, { name: 'moonshine-tiny', languages: ['en'] });
