@@ -26,6 +26,8 @@ const CLOSED_SUFFIX = '.closed';
 const SEGMENT_FILE = /^([0-9a-f-]{36})\.(?:seg|closed)$/;
 /** Records, of all streams together, whose places are remembered. */
 const KNOWN_RECORDS_MAX = 200_000; // ours: some forty megabytes
+/** A longer stream counts for so many: one that is not remembered is read from the disk for each of its blobs. */
+const STREAM_RECORDS_COUNTED = KNOWN_RECORDS_MAX / 4;
 /** Read at once where a header is awaited: a page, in which several small records may lie. */
 const SCAN_BYTES = 4_096;
 /** Erased at once. */
@@ -321,7 +323,9 @@ export class SegmentIndex {
   }
 
   #remember(directory: string, index: Index): void {
-    this.#known.set(directory, index, { size: 1 + index.live + index.dying.length });
+    // The cache would count the same object by its former size.
+    this.#known.delete(directory);
+    this.#known.set(directory, index, { size: Math.min(1 + index.live + index.dying.length, STREAM_RECORDS_COUNTED) });
   }
 }
 

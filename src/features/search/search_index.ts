@@ -99,7 +99,11 @@ export class SearchIndexes {
         throw error;
       }
     }
-    if (is_new || kept.bytes !== was) this.#kept.set(library_id, kept);
+    if (is_new || kept.bytes !== was) {
+      // The cache would count the same object by its former size.
+      this.#kept.delete(library_id);
+      this.#kept.set(library_id, kept);
+    }
     this.#deps.metrics.search_kept.set(this.#kept.calculatedSize);
     return kept;
   }

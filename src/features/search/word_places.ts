@@ -88,12 +88,12 @@ export class TranscriptTexts {
 }
 
 const texts_of = new WeakMap<readonly IndexedPage[], TranscriptTexts>();
-/** Transcripts of which places are cached. */
-const cached = new LRUCache<TranscriptTexts, TranscriptTexts>({
+/** The bytes of transcripts' places. */
+const cached = new LRUCache<TranscriptTexts, number>({
   maxSize: LIMITS.search_places_bytes,
-  sizeCalculation: ({ bytes }) => bytes + 1,
+  sizeCalculation: (bytes) => bytes,
   noDisposeOnSet: true,
-  dispose: (texts) => texts.forget(),
+  dispose: (_bytes, texts) => texts.forget(),
 });
 
 export function textsOf(pages: readonly IndexedPage[]): TranscriptTexts {
@@ -134,7 +134,7 @@ export class PlaceReader {
     if (texts.bytes + bytes > TRANSCRIPT_BYTES_MAX) texts.forget();
     texts.places.set(word.key, found);
     texts.bytes += bytes;
-    cached.set(texts, texts);
+    cached.set(texts, texts.bytes);
     return found;
   }
 

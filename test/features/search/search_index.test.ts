@@ -194,6 +194,21 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
     t.match(await one.actors.library(library_id).view(), { insights: { searchable: WORDS_VERSION } });
   });
 
+  await t.test('K-105 a library that grows counts for more memory', async (t) => {
+    const { id, library_id } = await begin();
+    const { store, runtime } = one.process;
+    const own = makeMetrics();
+    const growing = new SearchIndexes({ store, runtime, metrics: own });
+    const keptBytes = async () => {
+      await growing.of(library_id);
+      return (await own.search_kept.get()).values[0]?.value ?? 0;
+    };
+    await publish(id, ['one boat']);
+    const before = await keptBytes();
+    await publish(id, [Array.from({ length: 200 }, (_, at) => `boat${at}`).join(' ')]);
+    t.ok((await keptBytes()) > before + 1_000);
+  });
+
   await t.test(
     'K-105 a library without room in memory is read each time; numbers rise after one is gone',
     async (t) => {
