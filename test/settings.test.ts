@@ -49,6 +49,7 @@ t.test('with nothing set every setting has its default', async (t) => {
     transcribe_url: null,
     transcribe_command: null,
     transcribe_diarize: false,
+    transcribe_nice: 10,
     transcribe_window_s: 15,
     transcribe_built_in: true,
     transcribe_model_dir: null,
@@ -186,6 +187,7 @@ t.test('each wrong value is refused with its name, itself and the rule', async (
     ['TRANSCRIBE_COMMAND', 'whisper "{audio}', /^TRANSCRIBE_COMMAND=\(value not shown\): must not leave a quote/],
     ['TRANSCRIBE_COMMAND', 'whisper file.wav', /^TRANSCRIBE_COMMAND=.*: must be a program .* holds \{audio\}$/],
     ['TRANSCRIBE_COMMAND', '{audio}', /^TRANSCRIBE_COMMAND=.*: must be a program/],
+    ['TRANSCRIBE_NICE', '20', /^TRANSCRIBE_NICE="20": must be a whole number from 0 to 19$/],
     ['TRANSCRIBE_WINDOW_S', '4', /^TRANSCRIBE_WINDOW_S="4": must be a whole number from 5 to 600$/],
   ];
   for (const [name, value, line] of rows) {

@@ -85,9 +85,9 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const speech = openSpeechProcess(settings);
   shutdown.add(() => speech.close());
   // Long files to decode keep nobody waiting who speaks, and with the second decoder nobody who listens.
-  const decoder = openDecoder();
+  const decoder = openDecoder(settings);
   shutdown.add(() => decoder.close());
-  const second_decoder = openDecoder();
+  const second_decoder = openDecoder(settings);
   shutdown.add(() => second_decoder.close());
   const decoded = new DecodedAudio({ decoder, second_decoder, blobs, folder: settings.data_dir });
   shutdown.add(() => decoded.close());

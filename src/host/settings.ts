@@ -378,6 +378,10 @@ const variables = {
     ),
     { default_text: 'the built-in English model', meaning: 'folder with the model of the built-in engine' },
   ),
+  TRANSCRIBE_NICE: row(wholeNumber({ min: 0, max: 19 }).default(10), {
+    default_text: '10',
+    meaning: 'how far the processes that recognize speech and decode audio give way to all others, as with `nice`',
+  }),
   TRANSCRIBE_WINDOW_S: row(orNull(wholeNumber({ min: 5, max: 600 })), {
     default_text: '15 with the built-in engine, else 60',
     meaning: 'audio that is transcribed at a time, in seconds',

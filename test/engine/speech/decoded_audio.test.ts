@@ -16,7 +16,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 t.test('K-256 what is played does not wait for a long file', async (t) => {
   const folder = tempFolder(t);
   const blobs = await openFolderBlobStore(join(folder, 'blobs'));
-  const [decoder, second_decoder] = [openDecoder(), openDecoder()];
+  const [decoder, second_decoder] = [openDecoder({ transcribe_nice: 0 }), openDecoder({ transcribe_nice: 0 })];
   const decoded = new DecodedAudio({ decoder, second_decoder, blobs, folder });
   t.teardown(async () => {
     decoded.close();

@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { BUILT_IN_MODEL, speechModelOf } from '../../../engine/speech/speech_model.js';
@@ -18,6 +17,7 @@ export type TranscriberSettings = {
   transcribe_command: string[] | null;
   transcribe_built_in: boolean;
   transcribe_model_dir: string | null;
+  transcribe_nice: number;
 };
 
 /** Who makes text of audio, and which other host the audio goes to. */
@@ -97,17 +97,19 @@ export function transcriptionHosts(settings: TranscriberSettings, further: Engin
 
 /** The process that recognizes speech where the built-in engine is to. */
 export function openSpeechProcess(settings: TranscriberSettings): SpeechProcess {
-  return processWith(transcriberOf(settings).by === 'built_in' ? modelFolder(settings) : null);
+  return processWith(transcriberOf(settings).by === 'built_in' ? modelFolder(settings) : null, settings);
 }
 
 /** A process that only decodes audio. */
-export function openDecoder(): SpeechProcess {
-  return processWith(null);
+export function openDecoder(settings: Pick<TranscriberSettings, 'transcribe_nice'>): SpeechProcess {
+  return processWith(null, settings);
 }
 
-function processWith(model_folder: string | null): SpeechProcess {
+function processWith(
+  model_folder: string | null,
+  { transcribe_nice: priority }: Pick<TranscriberSettings, 'transcribe_nice'>,
+): SpeechProcess {
   const { speech_idle_ms: idle_ms, engine_ms_max: silence_ms_max, speech_bytes_max: memory_bytes_max } = LIMITS;
-  const priority = constants.priority.PRIORITY_BELOW_NORMAL; // those who wait for an answer come first
   return new SpeechProcess({ model_folder, idle_ms, silence_ms_max, memory_bytes_max, priority });
 }
 
