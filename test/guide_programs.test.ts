@@ -203,7 +203,7 @@ type Answers = [printed: string | RegExp, answer: (found: string) => Promise<str
 type RunOptions = {
   args?: string[];
   env?: Record<string, string>;
-  /** What is typed before the code. */
+  /** The text that is typed before the code. */
   first?: Answers;
   answers?: Answers;
   /** Its standard input, which ends behind that, or goes on. */
@@ -256,7 +256,7 @@ async function run(
   return out;
 }
 
-/** What a page of the program's own answers, with the value of the cookie that it sets. */
+/** The answer of a page of the program's own, with the value of the cookie that it sets. */
 async function visit(url: string, cookie: string, method = 'GET') {
   const answer = await fetch(url, { method, redirect: 'manual', headers: { Cookie: `session=${cookie}` } });
   const [, set = ''] = /^session=([\w-]+)/.exec(answer.headers.get('set-cookie') ?? '') ?? [];
