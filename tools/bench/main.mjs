@@ -52,29 +52,31 @@ export async function runBench(names, options) {
   const { version } = await findRedisProgram({ log: console.log });
   pinLoad();
   const wanted = names.length === 0 ? Object.keys(ROWS) : names;
-  const measured = {};
+  // Of others: what later rows would find is the work of those before.
+  const [load] = loadavg();
+  if (load > BUSY_LOAD) console.log(`The machine is busy beforehand, its load is ${load.toFixed(1)}.`);
+  const table = [];
   let failed = 0;
   for (const name of wanted) {
     const began = performance.now();
-    const [load] = loadavg();
-    if (load > BUSY_LOAD) console.log(`${name}: the machine is busy beforehand, its load is ${load.toFixed(1)}`);
     try {
       const rows = await ROWS[name].run(options);
-      measured[name] = {
+      table.push(...rows);
+      const measured = {
         at: new Date().toISOString().slice(0, 10),
         node: process.version,
         load: Math.round(load * 10) / 10,
         ...settingsOf(options),
         rows,
       };
+      if (options.profile === undefined) keep({ [name]: measured }, { redis_version: version, pinned: can_pin });
       console.log(`${name}: measured in ${((performance.now() - began) / 1000).toFixed(0)} s`);
     } catch (error) {
       failed += 1;
       console.error(`${name}: could not be measured:`, error);
     }
   }
-  console.log(`\n${tableText(Object.values(measured).flatMap(({ rows }) => rows))}`);
-  if (options.profile === undefined) keep(measured, { redis_version: version, pinned: can_pin });
+  console.log(`\n${tableText(table)}`);
   process.exitCode = failed === 0 ? 0 : 1;
 }
 

@@ -5,14 +5,18 @@
 import net from 'node:net';
 
 /** `get()` resolves when the answer has come; each lane has a connection of its own. All answers have one length. */
-export async function rawGets({ port, path, headers = {}, lanes }) {
+export function rawGets({ port, path, headers = {}, lanes }) {
   const lines = Object.entries({ Host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   const question = Buffer.from(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
-  const connections = await Promise.all(Array.from({ length: lanes }, () => connect(port)));
+  /** Made when they are needed: servers close connections that bring no request for a while. */
+  const connections = new Array(lanes).fill(null);
   return {
-    get: (lane) => connections[lane].ask(question),
+    get: async (lane) => {
+      connections[lane] ??= await connect(port);
+      return connections[lane].ask(question);
+    },
     close() {
-      for (const { socket } of connections) socket.destroy();
+      for (const connection of connections) connection?.socket.destroy();
     },
   };
 }

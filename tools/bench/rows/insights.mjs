@@ -64,7 +64,7 @@ async function listRow(options) {
     const variants = {};
     // Connections on which nothing is asked for long are closed: they are made when all is there.
     for (const [name, how] of Object.entries(asked)) {
-      const { get, close } = await rawGets(how);
+      const { get, close } = rawGets(how);
       stops.push(close);
       variants[name] = { cpuMs: spool.cpuMs, run: (seconds) => closedLoop({ in_flight: 16, seconds, op: get }) };
     }

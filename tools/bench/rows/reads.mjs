@@ -45,7 +45,7 @@ export async function run(options) {
     stops.push(() => peer.stop());
     const headers = { Authorization: `Bearer ${app.access_token}` };
     const variant = async (port, path, pids) => {
-      const { get, close } = await rawGets({ port, path, headers, lanes: IN_FLIGHT });
+      const { get, close } = rawGets({ port, path, headers, lanes: IN_FLIGHT });
       stops.push(close);
       return { cpuMs: pids, run: (seconds) => closedLoop({ in_flight: IN_FLIGHT, seconds, op: get }) };
     };

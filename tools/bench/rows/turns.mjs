@@ -83,7 +83,7 @@ async function readRow(options) {
       verify(`turns of the page (${name})`, (await app.ask('GET', path)).items.length, name === 'small' ? 10 : 25);
       // A page of as many turns, of the middle of the long one.
       const middle = name === 'small' ? '' : `&from_ms=${Math.floor(windows / 2) * 60_000}`;
-      const { get, close } = await rawGets({
+      const { get, close } = rawGets({
         port: spool.ports.public,
         path: `/turns?stream_id=${id}&limit=10${middle}`,
         headers,
