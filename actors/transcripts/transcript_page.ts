@@ -130,11 +130,6 @@ export function readPage(number: number, stored: unknown): TranscriptPage {
   };
 }
 
-/** The text of the last turn before that time; null where there is none. */
-export function textBefore(number: number, stored: unknown, from_ms: number): string | null {
-  return readPage(number, stored).turns.findLast(({ start_ms }) => start_ms < from_ms)?.text ?? null;
-}
-
 export function putPage(page: TranscriptPage): Effect {
   const { number, next_serial, turns, corrections, expired } = page;
   const runs = [...new Set(turns.map(({ run }) => run))];

@@ -86,6 +86,9 @@ export type WaitingAudio = {
 
 export type FailedAudio = { from_ms: number; to_ms: number; code: string };
 
+/** The code of speech of which an engine has no text that can be trusted. */
+export const NOT_UNDERSTOOD = 'NOT_UNDERSTOOD';
+
 export type Retry = { from_ms: number; tries: number; not_before_ms: number };
 
 /** A window in a worker's hands, until the time is over. */

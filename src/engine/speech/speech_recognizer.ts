@@ -1,8 +1,9 @@
 import type { OfflineRecognizer, OfflineRecognizerConfig, Vad } from 'sherpa-onnx-node';
+import type { Understood } from '../../domain/understood.js';
+import { disagreementMax, disagreementOf } from './agreement.js';
 import { type Sentence, sentencesOf } from './sentences.js';
 import type { SpeechModel } from './speech_model.js';
 import { SPEECH_RATE, utterancesOf, voiceConfig, wholeUtterancesOf } from './utterances.js';
-import { wordErrors, wordsOf } from './word_errors.js';
 
 export type RecognizedSegment = Sentence & { confidence: number | null; speaker?: string | undefined };
 
@@ -15,11 +16,15 @@ export type Recognized = {
   whole_until_s: number | null;
 };
 
-/** `preview` decodes once, for text that is replaced soon. `goes_on`: more audio follows. */
-export type RecognitionOptions = { language: string | null; preview: boolean; diarize: boolean; goes_on: boolean };
+/** `preview` decodes once, for text that is replaced soon. `goes_on`: more audio follows. `before`: of earlier windows. */
+export type RecognitionOptions = {
+  language: string | null;
+  preview: boolean;
+  diarize: boolean;
+  goes_on: boolean;
+  before: Understood;
+};
 
-/** Two decodings of speech that the model knows differ by less: measured 0 % of English and 84 to 100 % of others above. */
-const DISAGREEMENT_MAX = 0.4;
 const SHIFT = 0.15 * SPEECH_RATE;
 const SOFTER = 0.6;
 /** The audio that the detector holds, in seconds: an utterance is taken from it as soon as it ends. */
@@ -42,7 +47,8 @@ export class SpeechRecognizer {
     this.#speakers = model.speakers === null ? null : new OfflineSpeakerDiarization(diarizationConfig(model.speakers));
   }
 
-  recognize(samples: Float32Array, { language, preview, diarize, goes_on }: RecognitionOptions): Recognized {
+  recognize(samples: Float32Array, options: RecognitionOptions): Recognized {
+    const { language, preview, diarize, goes_on, before } = options;
     this.#setLanguage(language);
     const checks_twice = this.#model.checks_twice && !preview;
     const { utterances, until } = goes_on
@@ -54,16 +60,20 @@ export class SpeechRecognizer {
       not_understood: [],
       whole_until_s: until === null ? null : until / SPEECH_RATE,
     };
-    for (const { from, to, voice, samples: said } of utterances) {
+    const decoded = utterances.flatMap(({ from, to, voice, samples: said }) => {
       const { text, lang } = this.#decode(said);
-      if (text === '') continue;
-      const disagreement = checks_twice ? disagreementOf(text, this.#decode(altered(said)).text) : null;
-      if (disagreement !== null && disagreement > DISAGREEMENT_MAX) {
+      if (text === '') return [];
+      const disagreement = checks_twice ? disagreementOf(text, this.#decode(altered(said)).text) : 0;
+      return [{ from, to, voice, text, lang, disagreement, ms: ((to - from) * 1_000) / SPEECH_RATE }];
+    });
+    const most = disagreementMax(decoded, before);
+    for (const { from, to, voice, text, lang, disagreement } of decoded) {
+      if (disagreement > most) {
         heard.not_understood.push({ start_s: from / SPEECH_RATE, end_s: to / SPEECH_RATE });
         continue;
       }
       heard.language ??= lang ?? null;
-      const confidence = disagreement === null ? null : Math.round((1 - disagreement) * 100) / 100;
+      const confidence = checks_twice ? Math.round((1 - disagreement) * 100) / 100 : null;
       heard.segments.push(...sentencesOf(text, voice).map((sentence) => ({ ...sentence, confidence })));
     }
     if (diarize && this.#speakers !== null) nameSpeakers(heard.segments, this.#speakers.process(samples));
@@ -126,10 +136,4 @@ function altered(samples: Float32Array): Float32Array {
   const moved = new Float32Array(samples.length + 2 * SHIFT);
   for (let at = 0; at < samples.length; at++) moved[at + SHIFT] = (samples[at] as number) * SOFTER;
   return moved;
-}
-
-/** Words that have to change to make one text the other, as a share of the longer one. */
-function disagreementOf(one: string, other: string): number {
-  const { words, errors } = wordErrors(one, other);
-  return errors / Math.max(1, words, wordsOf(other).length);
 }

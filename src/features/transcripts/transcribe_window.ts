@@ -1,4 +1,4 @@
-import type { FailedAudio } from '../../../actors/transcripts/transcript_state.js';
+import { type FailedAudio, NOT_UNDERSTOOD } from '../../../actors/transcripts/transcript_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import { BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
 import {
@@ -37,6 +37,7 @@ type Heading = Pick<
   | 'language'
   | 'vocabulary'
   | 'previous_text'
+  | 'understood'
 > &
   Partial<Pick<WindowWork, 'samples'>>;
 /** `onLost`: told of chunks whose bytes are gone. */
@@ -125,11 +126,11 @@ class WindowHearing {
       return null;
     }
     this.#files += 1;
-    const { stream_id, language, diarize } = work;
+    const { stream_id, language, diarize, understood } = work;
     // A file that cannot be cut has more in it than the window.
     const goes_on = !work.final && file.kind !== 'other' && file.counts.end_ms === work.to_ms;
     const hear = (of: WindowFile) =>
-      engine.hear({ file: of, stream_id, language, diarize, goes_on, prompt: promptOf(work) }, signal);
+      engine.hear({ file: of, stream_id, language, diarize, goes_on, prompt: promptOf(work), understood }, signal);
     try {
       const heard = await hear(file);
       if (!hearsInPauses(file, heard.segments)) this.#take(file, heard);
@@ -155,7 +156,7 @@ class WindowHearing {
     for (const { start_s, end_s } of not_understood) {
       const from_ms = Math.max(file.counts.start_ms, onTimeline(file.parts, start_s * 1_000, 'start'));
       const to_ms = Math.min(file.counts.end_ms, onTimeline(file.parts, end_s * 1_000, 'end'));
-      if (from_ms < to_ms) this.#failed.push({ from_ms, to_ms, code: 'NOT_UNDERSTOOD' });
+      if (from_ms < to_ms) this.#failed.push({ from_ms, to_ms, code: NOT_UNDERSTOOD });
     }
     this.#whole_until_ms = work.final ? null : wholeUntil(file, honest.kept, heard.whole_until_s);
     // Labels of two files say nothing about each other; none is the name of a known speaker.

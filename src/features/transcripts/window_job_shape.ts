@@ -94,7 +94,17 @@ async function canBeJoined(services: Pick<FeatureServices, 'blobs'>, window: Win
 }
 
 async function workView(services: Pick<FeatureServices, 'blobs'>, work: WindowWork): Promise<WindowWorkView> {
-  const { lease_until_ms, audio, known_speakers, pipeline_id, engine, diarize, samples: _, ...rest } = work;
+  const {
+    lease_until_ms,
+    audio,
+    known_speakers,
+    pipeline_id,
+    engine,
+    diarize,
+    samples: _samples,
+    understood: _understood,
+    ...rest
+  } = work;
   return {
     ...rest,
     joined_path: (await canBeJoined(services, work)) ? `/ops/jobs/${work.job}/audio` : null,

@@ -2,10 +2,11 @@ import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
 import { type TranscriptMessage, transcript } from '../../../actors/transcripts/transcript.js';
 import type { TranscriptRun } from '../../../actors/transcripts/transcript_runs.js';
-import type { Transcript, Window } from '../../../actors/transcripts/transcript_state.js';
+import { NOT_UNDERSTOOD, type Transcript, type Window } from '../../../actors/transcripts/transcript_state.js';
 import { makeId } from '../../../src/domain/ids.js';
 import type { Interval } from '../../../src/domain/intervals.js';
 import { LIMITS } from '../../../src/domain/limits.js';
+import type { Understood } from '../../../src/domain/understood.js';
 import { Played, START_MS } from '../../fixtures/decisions.js';
 
 /** How audio becomes windows for workers. Rule K-039; docs/areas.md, "Transcripts". */
@@ -32,10 +33,14 @@ class Recording extends Played<Transcript, TranscriptMessage, unknown> {
   }
 
   claim(lease_ms = 60_000): (Window & { token: string }) | null {
+    return this.claimed(lease_ms).window;
+  }
+
+  claimed(lease_ms = 60_000): { window: (Window & { token: string }) | null; understood?: Understood } {
     this.#tokens += 1;
     const token = `t${this.#tokens}`;
     const asked = { type: 'claim_window', token, run_id: RUN, lease_ms, window_ms: WINDOW_MS } as const;
-    return (this.ask(asked) as { window: Window | null }).window;
+    return this.ask(asked) as { window: Window | null; understood?: Understood };
   }
 
   /** Says that nothing was heard, up to there. */
@@ -368,4 +373,28 @@ t.test('K-044 of a range that failed, only what is asked for is tried again', as
     waiting: [{ from_ms: 10_000, to_ms: 20_000 }],
     failed: [bad(0, 10_000), bad(20_000, 60_000)],
   });
+});
+
+t.test('K-261 a window comes with how much of the two minutes before it was understood', async (t) => {
+  const recording = new Recording();
+  recording.audio([[0, 240_000]]);
+  const said = (start_ms: number, end_ms: number) => ({ start_ms, end_ms, text: 'Two new chairs.' });
+  const missed = (from_ms: number, to_ms: number, code = NOT_UNDERSTOOD) => ({ from_ms, to_ms, code });
+  const parts: [understood: Understood, Unheard][] = [
+    [
+      { said_ms: 0, not_understood_ms: 0 },
+      { turns: [said(1_000, 5_000)], failed: [missed(10_000, 40_000)] },
+    ],
+    [{ said_ms: 4_000, not_understood_ms: 30_000 }, { failed: [missed(60_000, 70_000, 'UNSUPPORTED_AUDIO')] }],
+    [
+      { said_ms: 4_000, not_understood_ms: 30_000 },
+      { turns: [said(130_000, 133_000)], failed: [missed(150_000, 151_000)] },
+    ],
+    [{ said_ms: 3_000, not_understood_ms: 1_000 }, {}],
+  ];
+  for (const [expected, heard] of parts) {
+    const { window, understood } = recording.claimed();
+    t.same(understood, expected);
+    recording.publish(window as Window, undefined, false, heard);
+  }
 });

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { NOTHING_BEFORE } from '../../../src/domain/understood.js';
 import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
 import { SeededRandom } from '../../../src/engine/random/seeded_random.js';
 import { BUILT_IN_MODEL } from '../../../src/engine/speech/speech_model.js';
@@ -9,7 +10,14 @@ import { audioFixture, NO_MODEL, SAID } from '../../fixtures/speech.js';
 import { until } from '../../fixtures/until.js';
 
 const SIGNAL = new AbortController().signal;
-const OPTIONS = { length_s_max: 60, language: null, preview: false, diarize: false, goes_on: false };
+const OPTIONS = {
+  length_s_max: 60,
+  language: null,
+  preview: false,
+  diarize: false,
+  goes_on: false,
+  before: NOTHING_BEFORE,
+};
 
 function open(
   t: { teardown(end: () => Promise<void>): void },

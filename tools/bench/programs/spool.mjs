@@ -156,7 +156,8 @@ answer(
     ...webhookDoors(services),
     /** Recognizes speech in a file again and again, for so many times or until then. */
     async hear({ bytes, times = Number.POSITIVE_INFINITY, until_ms = Number.POSITIVE_INFINITY }) {
-      const options = { length_s_max: 600, language: null, preview: false, diarize: false, goes_on: false };
+      const before = { said_ms: 0, not_understood_ms: 0 };
+      const options = { length_s_max: 600, language: null, preview: false, diarize: false, goes_on: false, before };
       for (let count = 0; count < times && Date.now() < until_ms; count++)
         await services.speech.recognize(bytes, options, new AbortController().signal);
     },

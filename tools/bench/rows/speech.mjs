@@ -16,7 +16,14 @@ import { startSpool } from '../spool_setup.mjs';
 const PROGRAMS = ['flite', 'sox', 'ffmpeg'];
 const PAUSE_S = 0.8;
 const SIGNAL = new AbortController().signal;
-const OPTIONS = { length_s_max: 600, language: null, preview: false, diarize: false, goes_on: false };
+const OPTIONS = {
+  length_s_max: 600,
+  language: null,
+  preview: false,
+  diarize: false,
+  goes_on: false,
+  before: { said_ms: 0, not_understood_ms: 0 },
+};
 const MINUTES = 10;
 const GETS_PER_SECOND = 200;
 /** As the browser recorder sends. */

@@ -1,3 +1,4 @@
+import type { Understood } from '../../../domain/understood.js';
 import type { WindowFile } from '../window_audio.js';
 
 /** An engine that turns audio into text: a server that is asked over HTTP, or a program of this machine. */
@@ -22,6 +23,8 @@ export type TranscriptionRequest = {
   prompt: string;
   /** Whether audio follows in the next window. */
   goes_on: boolean;
+  /** Of what was said shortly before. */
+  understood: Understood;
 };
 
 /**

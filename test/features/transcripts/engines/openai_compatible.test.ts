@@ -1,5 +1,6 @@
 import t from 'tap';
 import { LIMITS } from '../../../../src/domain/limits.js';
+import { NOTHING_BEFORE } from '../../../../src/domain/understood.js';
 import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
 import { OpenAiCompatible } from '../../../../src/features/transcripts/engines/openai_compatible.js';
 import { json, ScriptedEngine } from '../../../../tools/speech/scripted_engine.js';
@@ -16,7 +17,19 @@ async function openWorld(t: Parameters<typeof StoredStream.open>[0], options: Re
   const engine = new OpenAiCompatible({ url: server.url, key: null, model: null, diarize: false, ...options });
   t.teardown(() => engine.close());
   const hear = (more: Record<string, unknown> = {}, signal = new AbortController().signal) =>
-    engine.hear({ file, stream_id: 's', language: null, diarize: false, goes_on: false, prompt: '', ...more }, signal);
+    engine.hear(
+      {
+        file,
+        stream_id: 's',
+        language: null,
+        diarize: false,
+        goes_on: false,
+        prompt: '',
+        understood: NOTHING_BEFORE,
+        ...more,
+      },
+      signal,
+    );
   const failure = async (signal?: AbortSignal) => {
     const error = await hear({}, signal).then(
       () => null,
@@ -222,7 +235,15 @@ t.test('addresses may have a path, a slash at its end, and parameters', async (t
     t.same(
       (
         await engine.hear(
-          { file, stream_id: 's', language: null, diarize: false, goes_on: false, prompt: '' },
+          {
+            file,
+            stream_id: 's',
+            language: null,
+            diarize: false,
+            goes_on: false,
+            prompt: '',
+            understood: NOTHING_BEFORE,
+          },
           new AbortController().signal,
         )
       ).segments,
