@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFolderBlobStore } from '../../dist/src/engine/blobs/folder_blob_store.js';
-import { closedLoop } from './measure.mjs';
+import { clientLoop } from './measure.mjs';
 import { cpuMs, startProgram } from './processes.mjs';
 import { payload, peerTls, tlsPool } from './spool_setup.mjs';
 
@@ -36,7 +36,7 @@ export function peerVariant(server, send, { in_flight, size }) {
 
 /** `chunks`: how many each operation sends. */
 export async function counted(count, loop, op, chunks = 1) {
-  const { ops, seconds } = await closedLoop({ ...loop, op });
+  const { ops, seconds } = await clientLoop({ ...loop, op });
   count(ops * chunks);
   return { ops: ops * chunks, seconds };
 }

@@ -1,6 +1,6 @@
 import { freemem } from 'node:os';
 import { Pool } from 'undici';
-import { closedLoop, costRow, interleave, verify } from '../measure.mjs';
+import { clientLoop, costRow, interleave, verify } from '../measure.mjs';
 import { temporaryFolder } from '../processes.mjs';
 import { registerStream, sendChunk, startSpool } from '../spool_setup.mjs';
 
@@ -31,7 +31,7 @@ async function streamRow(options) {
       return { ...stream, sequence: count };
     };
     const long = await seeded(options.chunks);
-    const send = (stream, seconds) => closedLoop({ in_flight, seconds, op: () => sendChunk(device, stream) });
+    const send = (stream, seconds) => clientLoop({ in_flight, seconds, op: () => sendChunk(device, stream) });
     const variants = {
       // A new stream each time: within a round it grows, by far less than the long one has.
       small: { cpuMs: spool.cpuMs, run: async (seconds) => send(await seeded(10), seconds) },
@@ -69,7 +69,7 @@ async function accountsRow(options) {
       sides[name] = {
         cpuMs: spool.cpuMs,
         run: (seconds) =>
-          closedLoop({
+          clientLoop({
             in_flight: 16,
             seconds,
             op() {

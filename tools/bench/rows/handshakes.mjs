@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import tls from 'node:tls';
-import { closedLoop, interleave, rateRow } from '../measure.mjs';
+import { clientLoop, interleave, rateRow } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
 import { peerTls, startSpool } from '../spool_setup.mjs';
 
@@ -30,7 +30,7 @@ export async function run(options) {
           cpuMs: cpu,
           async run(seconds) {
             const session = kind === 'full' ? undefined : await takeSession(to);
-            return closedLoop({ in_flight: IN_FLIGHT, seconds, op: () => handshake(to, session) });
+            return clientLoop({ in_flight: IN_FLIGHT, seconds, op: () => handshake(to, session) });
           },
         };
       }

@@ -1,4 +1,4 @@
-import { closedLoop, costRow, interleave, quantile, verify, whole } from '../measure.mjs';
+import { clientLoop, costRow, interleave, quantile, verify, whole } from '../measure.mjs';
 import { LOAD_CORE, startProgram, startRedis, temporaryFolder } from '../processes.mjs';
 import { rawGets } from '../raw_get.mjs';
 import { startSpool } from '../spool_setup.mjs';
@@ -66,7 +66,7 @@ async function listRow(options) {
     for (const [name, how] of Object.entries(asked)) {
       const { get, close } = rawGets(how);
       stops.push(close);
-      variants[name] = { cpuMs: spool.cpuMs, run: (seconds) => closedLoop({ in_flight: 16, seconds, op: get }) };
+      variants[name] = { cpuMs: spool.cpuMs, run: (seconds) => clientLoop({ in_flight: 16, seconds, op: get }) };
     }
     const { small, large } = await interleave(variants, options);
     return costRow({

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
+import { clientLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
 import { seededAccountId } from '../programs/seeding.mjs';
 import { rawForms } from '../raw_forms.mjs';
@@ -150,7 +150,7 @@ async function side(stops, { program, port, client_id, agent_secret, introspect_
         codes = await mint(Math.ceil(used * CODES_SPARE));
       },
       async run(seconds) {
-        const taken = await closedLoop({
+        const taken = await clientLoop({
           ...{ in_flight: IN_FLIGHT, seconds },
           async op(lane) {
             const code = codes.pop();
@@ -167,7 +167,7 @@ async function side(stops, { program, port, client_id, agent_secret, introspect_
     refreshes: {
       cpuMs,
       run: (seconds) =>
-        closedLoop({
+        clientLoop({
           ...{ in_flight: IN_FLIGHT, seconds },
           async op(lane) {
             const at = next(lane);
@@ -184,7 +184,7 @@ async function side(stops, { program, port, client_id, agent_secret, introspect_
         await overGrants((at, lane) => introspection.post(lane, `token=${grants[at].access_token}`));
       },
       run: (seconds) =>
-        closedLoop({
+        clientLoop({
           ...{ in_flight: IN_FLIGHT, seconds },
           async op(lane) {
             const body = await introspection.post(lane, `token=${grants[next(lane)].access_token}`);

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Client } from 'undici';
 import { AppClient } from '../../../dist/kits/typescript/src/app_client.js';
 import { OperatorClient } from '../../../dist/kits/typescript/src/operator_client.js';
-import { closedLoop, cpuRow, interleave } from '../measure.mjs';
+import { clientLoop, cpuRow, interleave } from '../measure.mjs';
 import { startServer } from '../own_server.mjs';
 
 /** Of each process. */
@@ -96,7 +96,7 @@ function requests({ url, processes, tokens, cpuMs }, { is_random }) {
     const how = round % WRITES_EVERY === 0 ? write : { method: 'GET' };
     await drained(lanes[lane].request({ path: '/me', headers, ...how }));
   };
-  return { cpuMs, run: (seconds) => closedLoop({ in_flight, seconds, op }) };
+  return { cpuMs, run: (seconds) => clientLoop({ in_flight, seconds, op }) };
 }
 
 async function drained(asked) {

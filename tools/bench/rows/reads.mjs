@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { partitionOfId } from '../../../dist/src/domain/ids.js';
 import { keysOf } from '../../../dist/src/engine/store/partitions.js';
-import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
+import { clientLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
 import { rawGets } from '../raw_get.mjs';
 import { startSpool } from '../spool_setup.mjs';
@@ -11,24 +11,9 @@ const EVENTS = 100;
 
 export const title = 'reads: GET /me and a forward poll of events';
 
-/**
- * Keeps this process awake until what it gives is called. A server pays for waking a client that sleeps, some 15 us of a
- * read; the quicker of two servers leaves it no time to sleep, so the slower one alone would pay.
- */
-function stayAwake() {
-  let is_over = false;
-  const turn = () => {
-    if (!is_over) setImmediate(turn);
-  };
-  turn();
-  return () => {
-    is_over = true;
-  };
-}
-
 export async function run(options) {
   const { folder, remove } = temporaryFolder();
-  const stops = [remove, stayAwake()];
+  const stops = [remove];
   try {
     const spool = await startSpool(folder);
     stops.push(() => spool.stop());
@@ -47,7 +32,7 @@ export async function run(options) {
     const variant = async (port, path, pids) => {
       const { get, close } = rawGets({ port, path, headers, lanes: IN_FLIGHT });
       stops.push(close);
-      return { cpuMs: pids, run: (seconds) => closedLoop({ in_flight: IN_FLIGHT, seconds, op: get }) };
+      return { cpuMs: pids, run: (seconds) => clientLoop({ in_flight: IN_FLIGHT, seconds, op: get }) };
     };
     const ours = (path) => variant(spool.ports.public, path, spool.cpuMs);
     // The poll's peer uses the same Redis, whose time counts for both.

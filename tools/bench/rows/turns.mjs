@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { closedLoop, costRow, interleave, quantile, rateRow, verify, whole } from '../measure.mjs';
+import { clientLoop, costRow, interleave, quantile, rateRow, verify, whole } from '../measure.mjs';
 import { cpuMs, LOAD_CORE, startProgram, startRedis, temporaryFolder } from '../processes.mjs';
 import { rawGets } from '../raw_get.mjs';
 import { announce, CAPTURED_AT, toldRecording, upload } from '../recordings.mjs';
@@ -90,7 +90,7 @@ async function readRow(options) {
         lanes: 16,
       });
       stops.push(close);
-      variants[name] = { cpuMs: spool.cpuMs, run: (seconds) => closedLoop({ in_flight: 16, seconds, op: get }) };
+      variants[name] = { cpuMs: spool.cpuMs, run: (seconds) => clientLoop({ in_flight: 16, seconds, op: get }) };
     }
     const { small, large } = await interleave(variants, options);
     const beside = 'of 10 turns in the stream';
