@@ -15,10 +15,10 @@ import type { Trial } from './trial.js';
  */
 
 /** Tests of what must hold on any storage; those that stand between one server and its process are not among them. */
-const CONTRACT = [
-  ...['store/whole_commit', 'store/repeated_commit', 'store/subscriptions'],
-  ...['runtime/crashes', 'runtime/bumped_epochs', 'runtime/mailbox', 'runtime/quarantined', 'runtime/passivation'],
-  ...['runtime/reminders', 'runtime/stream_intents', 'runtime/outbox', 'runtime/two_processes'],
+export const CONTRACT: readonly string[] = [
+  ...['whole_commit', 'repeated_commit', 'subscriptions'].map((name) => `engine/store/${name}`),
+  ...['crashes', 'bumped_epochs', 'mailbox', 'quarantined', 'passivation'].map((name) => `engine/runtime/${name}`),
+  ...['reminders', 'stream_intents', 'outbox', 'two_processes'].map((name) => `engine/runtime/${name}`),
   ...['server/two_processes', 'scenarios/workspace_races', 'scenarios/stream_races'],
   'scenarios/oauth_races',
 ];

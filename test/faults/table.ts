@@ -33,23 +33,28 @@ export type Fault = {
 export const FAULTS: readonly Fault[] = [
   {
     ...{ number: 1, name: 'killed', what: 'server killed between commit and answer; answer swallowed' },
-    tests: ['scenarios/oauth_kills', 'scenarios/session_kills', 'runtime/lost_replies', 'runtime/crashes'],
+    tests: [
+      'scenarios/oauth_kills',
+      'scenarios/session_kills',
+      'engine/runtime/lost_replies',
+      'engine/runtime/crashes',
+    ],
     run: killedAtCommits,
   },
   {
     ...{ number: 2, name: 'redis_killed', what: 'Redis killed under load' },
-    tests: ['server/redis_away', 'runtime/redis_outage'],
+    tests: ['server/redis_away', 'engine/runtime/redis_outage'],
     run: redisKilled,
   },
   { ...{ number: 3, name: 'file_cut', what: 'append-only file cut at any byte' }, tests: [], run: filesCut },
   {
     ...{ number: 4, name: 'disk', what: 'disk full, fsync error, spoilt file' },
-    tests: ['faults/disk_full', 'process/redis_rewrite'],
+    tests: ['faults/disk_full', 'engine/process/redis_rewrite'],
     run: diskFails,
   },
   {
     ...{ number: 5, name: 'writers', what: 'many writers on one entity, two processes' },
-    tests: ['scenarios/stream_races', 'runtime/two_processes'],
+    tests: ['scenarios/stream_races', 'engine/runtime/two_processes'],
     run: manyWriters,
   },
   {
@@ -64,49 +69,61 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 8, name: 'storage_lost', what: 'Redis comes back empty or rolled back' },
-    tests: ['runtime/storage_back_in_time', 'server/storage_lost'],
+    tests: ['engine/runtime/storage_back_in_time', 'server/storage_lost'],
     run: storageLost,
   },
-  { ...{ number: 9, name: 'clock', what: 'clock jumps an hour either way' }, tests: ['clock'], run: clockJumps },
+  {
+    ...{ number: 9, name: 'clock', what: 'clock jumps an hour either way' },
+    tests: ['engine/time/clock'],
+    run: clockJumps,
+  },
   {
     ...{ number: 10, name: 'flood', what: 'thousands of commands to one account; 4 MB of signals' },
-    tests: ['runtime/mailbox', 'routes/overload'],
+    tests: ['engine/runtime/mailbox', 'routes/overload'],
     run: floods,
   },
   {
     ...{ number: 11, name: 'snapshots', what: 'decide throws; snapshot unreadable or newer' },
-    tests: ['runtime/poison', 'runtime/quarantined'],
+    tests: ['engine/runtime/poison', 'engine/runtime/quarantined'],
     run: snapshotsSpoilt,
   },
   {
     ...{ number: 12, name: 'outbox', what: 'sender or receiver of an outbox message killed' },
-    tests: ['scenarios/workspace_kills', 'scenarios/webhook_kills', 'runtime/outbox'],
+    tests: ['scenarios/workspace_kills', 'scenarios/webhook_kills', 'engine/runtime/outbox'],
     run: killedAmongTells,
   },
   {
     ...{ number: 13, name: 'receivers', what: 'webhook target hangs, drips, floods, redirects, resets' },
-    tests: ['webhooks/misbehaving', 'webhooks/isolation', 'webhooks/addresses', 'webhooks/connections'],
+    tests: [
+      'features/webhooks/misbehaving',
+      'features/webhooks/isolation',
+      'features/webhooks/addresses',
+      'features/webhooks/connections',
+    ],
   },
-  { ...{ number: 14, name: 'tenth_failure', what: 'tenth failure races others' }, tests: ['routes/endpoint_races'] },
+  {
+    ...{ number: 14, name: 'tenth_failure', what: 'tenth failure races others' },
+    tests: ['routes/api/endpoint_races'],
+  },
   {
     ...{ number: 15, name: 'uploads', what: 'upload cut, repeated at once, wrong size or hash' },
-    tests: ['routes/devices'],
+    tests: ['routes/api/devices'],
     run: uploadsSpoilt,
   },
   { ...{ number: 16, name: 'blobs', what: 'killed between rename and commit' }, tests: ['scenarios/audio_kills'] },
   {
     ...{ number: 17, name: 'functions', what: 'function library lost' },
-    tests: ['store/function_library'],
+    tests: ['engine/store/function_library'],
     run: functionsLost,
   },
   {
     ...{ number: 18, name: 'stalls', what: 'connections that stand still in every state, on every port' },
-    tests: ['server/stalled_connections', 'admission/handshake_limiter'],
+    tests: ['server/stalled_connections', 'edge/admission/handshake_limiter'],
     run: connectionsStall,
   },
   {
     ...{ number: 19, name: 'descriptors', what: 'no file can be opened any more (limits 200 and 1,024)' },
-    tests: ['server/descriptors', 'admission/descriptors'],
+    tests: ['server/descriptors', 'edge/admission/descriptor_limits'],
     run: descriptorsUsedUp,
   },
   {
@@ -116,7 +133,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 21, name: 'versions', what: 'this and the previous revision side by side' },
-    tests: ['runtime/quarantined'],
+    tests: ['engine/runtime/quarantined'],
     run: previousBeside,
   },
   {
@@ -126,21 +143,25 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 26, name: 'child_hangs', what: 'one of several processes hangs, and clients give up' },
-    tests: ['supervisor/hanging'],
+    tests: ['host/supervisor/hanging'],
     run: childHangs,
   },
   {
     ...{ number: 27, name: 'engine', what: 'a file that an engine cannot read; an answer of another form; odd times' },
-    tests: ['server/unreadable_files', 'content/transcribe_window', 'content/engines/openai_compatible'],
+    tests: [
+      'server/unreadable_files',
+      'features/transcripts/transcribe_window',
+      'features/transcripts/engines/openai_compatible',
+    ],
     run: engineOdd,
   },
   {
     ...{ number: 28, name: 'host_leaves', what: 'the host leaves, or the workspace goes, while a recorder uploads' },
-    tests: ['routes/shared_streams'],
+    tests: ['routes/api/shared_streams'],
   },
   {
     ...{ number: null, name: 'cluster', what: 'Redis Cluster: slots move, a failover loses writes' },
-    tests: ['store/cluster'],
+    tests: ['engine/store/cluster'],
     run: clusterChanges,
   },
   {
