@@ -111,12 +111,14 @@ export async function startRedis(folder, core) {
     ...['--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--stream-node-max-bytes', '2048'],
   ]);
   const child = spawn(command, args, { stdio: 'ignore' });
-  const gone = once(child, 'exit');
+  const end = () => child.kill('SIGTERM');
+  process.once('exit', end);
+  const gone = once(child, 'exit').then(() => process.off('exit', end));
   return {
     socket_path,
     pid: child.pid,
     async stop() {
-      child.kill('SIGTERM');
+      end();
       await gone;
     },
   };

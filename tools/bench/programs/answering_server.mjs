@@ -3,6 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import inspector from 'node:inspector';
 
+const STOP_MS_MAX = 5_000;
+
 /** Says that the program is ready, and answers questions by name; `stop` is one of them and ends the process. */
 export function answer(ready, questions) {
   const session = new inspector.Session();
@@ -33,7 +35,12 @@ export function answer(ready, questions) {
       process.send({ id, error: error.stack ?? String(error) });
     }
   });
-  process.on('disconnect', () => process.exit(1)); // the runner is gone
+  // The runner is gone: what this program has started ends with it.
+  process.on('disconnect', async () => {
+    setTimeout(() => process.exit(1), STOP_MS_MAX);
+    await Promise.resolve(all.stop?.()).catch(() => {});
+    process.exit(1);
+  });
   process.send({ id: 0, value: ready });
 }
 
