@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cpuMs, NODE_ARGS, pinnedCommand, temporaryFolder } from './processes.mjs';
+import { cpuMs, exactCpuMs, NODE_ARGS, pinnedCommand, temporaryFolder } from './processes.mjs';
 
 const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 const READY = /ready after[\s\S]*redis +\S/;
@@ -35,6 +35,7 @@ export async function startServer(processes, settings = {}) {
     operator_url: urlOf('operators'),
     token: readFileSync(join(folder, 'ops_token'), 'utf8').trim(),
     cpuMs: () => cpuMs(pids),
+    exactCpuMs: () => exactCpuMs(pids),
     async stop() {
       child.kill('SIGTERM');
       await once(child, 'exit');

@@ -29,9 +29,9 @@ async function measured(processes, rounds) {
     await delay(SETTLED_AFTER_MS);
     const parts = [];
     for (let round = 0; round < rounds; round++) {
-      const [before_ms, began] = [server.cpuMs(), performance.now()];
+      const [before_ms, began] = [server.exactCpuMs(), performance.now()];
       await delay(ROUND_MS);
-      parts.push(((server.cpuMs() - before_ms) / (performance.now() - began)) * 100);
+      parts.push(((server.exactCpuMs() - before_ms) / (performance.now() - began)) * 100);
     }
     parts.sort((a, b) => a - b);
     return { median: parts[parts.length >> 1], least: parts[0], most: parts.at(-1) };
