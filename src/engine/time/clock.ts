@@ -105,11 +105,13 @@ export class Clock {
       this.#movable ? this.#redis.get(OFFSET_KEY) : null,
     ]);
     const after = performance.now();
-    const base_ms = Number(seconds) * 1000 + Number(micros) / 1000 - (before + after) / 2;
-    const drift_ms = base_ms - this.#base_ms;
+    // Redis read its clock at some time between the two: how the answer travelled must not set the clock back.
+    const open_ms = (after - before) / 2;
+    const apart_ms = Number(seconds) * 1000 + Number(micros) / 1000 - (before + after) / 2 - this.#base_ms;
+    const drift_ms = Math.sign(apart_ms) * Math.max(0, Math.abs(apart_ms) - open_ms);
     this.#jumps = Math.abs(drift_ms) > JUMP_MS ? this.#jumps + 1 : 0;
     if (this.#stopTicking === null || this.#jumps === 0 || this.#jumps >= JUMP_SYNCS) {
-      this.#base_ms = base_ms;
+      this.#base_ms += drift_ms;
       this.#jumps = 0;
     }
     // An answer from before `advance` may be read after it: the offset only grows.

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import t from 'tap';
 import { Clock } from '../../../src/engine/time/clock.js';
@@ -23,6 +24,31 @@ t.test('an offset that was asked for before the clock moved does not move it bac
   await started;
   t.teardown(() => clock.stop());
   t.ok(clock.now() >= 1_700_000_000_000 + 3_600_000);
+});
+
+t.test('an answer that comes late does not set the clock back', async (t) => {
+  const LATE_MS = 100;
+  let late_ms = 0;
+  let answered = 0;
+  const redis = {
+    async eval() {
+      const now_ms = Date.now();
+      await delay(late_ms);
+      answered += 1;
+      return [String(Math.floor(now_ms / 1_000)), String((now_ms % 1_000) * 1_000)];
+    },
+    get: async () => '0',
+    set: async () => 'OK',
+  };
+  const clock = new Clock(redis as unknown as Redis, { movable: true });
+  await clock.start();
+  t.teardown(() => clock.stop());
+  const base_ms = () => clock.now() - performance.now();
+  const before_ms = base_ms();
+  late_ms = LATE_MS;
+  const wanted = answered + 3;
+  await until('late answers have come', () => answered >= wanted);
+  t.ok(base_ms() > before_ms - LATE_MS / 4);
 });
 
 t.test('fault 9: a clock of Redis that jumps by an hour is believed when it stays so, and not before', async (t) => {
