@@ -5,7 +5,7 @@ import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 import { ENTITY_KINDS, type EntityKind, Load } from './load.js';
 import { FaultRig, type RigServer } from './rig.js';
-import type { Trial } from './trial.js';
+import { didEnough, type Trial } from './trial.js';
 
 /** Faults 1, 5, 6, 12 and 26: processes killed, frozen, and many at one thing. */
 
@@ -76,14 +76,18 @@ async function metricOf(process: SpoolProcess, name: RegExp): Promise<number> {
 }
 
 async function killed(trial: Trial, kinds: readonly EntityKind[]): Promise<void> {
+  const must = { kinds, least: LEAST_WHILE_KILLED };
   const rig = await FaultRig.open();
   try {
     const load = await Load.open(rig, trial.random);
     await load.run(
-      trial.repeat(() => killAtCommit(trial, rig, rig.first)),
+      trial.repeat(
+        () => killAtCommit(trial, rig, rig.first),
+        () => didEnough(load, must),
+      ),
       { kinds },
     );
-    await trial.settle(rig, load, { kinds, least: LEAST_WHILE_KILLED });
+    await trial.settle(rig, load, must);
   } finally {
     await rig.end();
   }

@@ -6,13 +6,14 @@ import type { AppClient } from '../fixtures/app_client.js';
 import { answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';
 import { FaultRig } from './rig.js';
-import type { Trial } from './trial.js';
+import { didEnough, LEAST_OK, type Trial } from './trial.js';
 
 /** Fault 11: snapshots that can't be read, beside all others at work. */
 
 const HEADER_BYTES = (value: Buffer) => 1 + (value[0] ?? 0) * 20;
 const NEWER = 'of a newer schema';
 const NEWER_RETRY_MS = 1_000;
+const MUST = { kinds: ENTITY_KINDS, least: LEAST_OK };
 const SPOILT: [title: string, spoil: (good: Buffer) => Buffer][] = [
   ['no CBOR', (good) => Buffer.concat([good.subarray(0, HEADER_BYTES(good)), Buffer.from('ff00ff', 'hex')])],
   ['cut short', (good) => good.subarray(0, 9)],
@@ -33,19 +34,18 @@ export async function snapshotsSpoilt(trial: Trial): Promise<void> {
       await redis.set(key, spoil(good));
     }
     await rig.first.restart(); // nothing of them is in memory
-    await load.run(
-      trial.repeat(async () => {
-        for (const { app, title } of victims) {
-          const { status } = await answerOf(app.ask('GET', '/me'));
-          // What a newer server wrote is only not for this one.
-          trial.must(
-            title === NEWER ? status === 503 : [500, 503].includes(status),
-            `a snapshot that is ${title}: ${status}`,
-          );
-        }
-        await trial.between(20, 100);
-      }),
-    );
+    const askAll = async () => {
+      for (const { app, title } of victims) {
+        const { status } = await answerOf(app.ask('GET', '/me'));
+        // What a newer server wrote is only not for this one.
+        trial.must(
+          title === NEWER ? status === 503 : [500, 503].includes(status),
+          `a snapshot that is ${title}: ${status}`,
+        );
+      }
+      await trial.between(20, 100);
+    };
+    await load.run(trial.repeat(askAll, () => didEnough(load, MUST)));
     const { quarantined } = await rig.operator.ask<{ quarantined: { kind: string; id: string }[] }>(
       'GET',
       '/ops/actors?limit=100',
@@ -69,7 +69,7 @@ export async function snapshotsSpoilt(trial: Trial): Promise<void> {
       const { status } = await answerOf(app.ask('GET', '/me'));
       trial.must(status === 200, `mended and tried again, one that was ${title}: ${status}`);
     }
-    await trial.settle(rig, load, { kinds: ENTITY_KINDS });
+    await trial.settle(rig, load, MUST);
   } finally {
     await rig.end();
   }

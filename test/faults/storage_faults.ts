@@ -7,7 +7,7 @@ import { until } from '../fixtures/until.js';
 import { answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';
 import { FaultRig } from './rig.js';
-import type { Trial } from './trial.js';
+import { LEAST_OK, type Trial } from './trial.js';
 
 /** Faults 2, 7, 8, 9 and 17: Redis killed, away, slow, forgetful, with a wrong clock, without its functions. */
 
@@ -15,7 +15,6 @@ const REFUSED_MAX_MS = 2_000;
 const RECOVERED_MAX_MS = 15_000;
 const SHORT_AWAY_MS = 5_000;
 /** Calls that must come to something, and how long they may take once Redis is back for good. */
-const LEAST_OK = 100;
 const ENOUGH_MAX_MS = 15_000;
 const LATENCIES_MS = [200, 2_000];
 const MEMORY_GROWTH_MAX_MIB = 150;
