@@ -24,7 +24,7 @@ export async function run() {
     return [
       row('memory of an idle actor', `heap, ${whole(ACTORS)} accounts in memory`, actor, 2_000),
       row('memory of a dormant account', `Redis, all keys of ${ACCOUNTS} signed-in accounts`, account, 4_000),
-      row('memory of an idle device connection', `RSS, ${whole(CONNECTIONS)} connections`, connection, 50_000),
+      row('memory of an idle device connection', `RSS, ${whole(CONNECTIONS)} connections`, connection, 62_000),
     ];
   } finally {
     for (const stop of stops.reverse()) await stop();
