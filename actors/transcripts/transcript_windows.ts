@@ -2,7 +2,7 @@ import { addInterval, type Interval, subtract } from '../../src/domain/intervals
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { WORDS_VERSION } from '../../src/domain/search/words.js';
-import type { Understood } from '../../src/domain/understood.js';
+import type { SpeechBefore } from '../../src/domain/speech_before.js';
 import { type Decision, type Effect, type Facts, messagesOf } from '../actor.js';
 import { keptPipeline } from '../insights/context_state.js';
 import { dueIndexEffects, GIVEN_UP, isLastTry, JOB_DONE, restAfter, workerMessages } from '../job.js';
@@ -40,7 +40,7 @@ type NextWindow = Pick<Window, 'from_ms' | 'to_ms' | 'final' | 'pass'> & { until
 type HeldWindow = { number: number; token: string };
 
 /** So long before a window it counts how much was understood. */
-const UNDERSTOOD_MS = 120_000;
+const SPEECH_BEFORE_MS = 120_000;
 const WINDOW_TRIES = { tries_max: LIMITS.window_tries_max, rests_ms: LIMITS.window_retries_ms };
 
 /** Windows are jobs; a transcript has one claimed at a time. What failed for good is no longer waited for. */
@@ -119,8 +119,8 @@ export const windowMessages = messagesOf<Transcript>()({
       const { turns } = readPage(page, facts.record('pages', pageKey(page)));
       const before = turns.filter(({ start_ms }) => start_ms < from_ms);
       const previous_text = before.at(-1)?.text ?? null;
-      const understood = understoodBefore(state, before, from_ms);
-      return { reply: { window, transcript: next, previous_text, understood }, ...changed(state, next, facts) };
+      const speech_before = speechBefore(state, before, from_ms);
+      return { reply: { window, transcript: next, previous_text, speech_before }, ...changed(state, next, facts) };
     },
   },
 
@@ -166,11 +166,11 @@ export const windowMessages = messagesOf<Transcript>()({
 type ClaimInput = { token: string; run_id: string; lease_ms: number; window_ms: number; pipeline?: number };
 type ClaimedWindow =
   | { window: null }
-  | { window: Window; transcript: Transcript; previous_text: string | null; understood: Understood };
+  | { window: Window; transcript: Transcript; previous_text: string | null; speech_before: SpeechBefore };
 type ReprocessInput = { from_ms: number; to_ms: number; only_failed: boolean };
 
-function understoodBefore({ failed }: Transcript, turns: readonly PageTurn[], to_ms: number): Understood {
-  const shortly_before: Interval = [to_ms - UNDERSTOOD_MS, to_ms];
+function speechBefore({ failed }: Transcript, turns: readonly PageTurn[], to_ms: number): SpeechBefore {
+  const shortly_before: Interval = [to_ms - SPEECH_BEFORE_MS, to_ms];
   const lengthOf = (spans: Interval[]) =>
     spans.flatMap((span) => clip(span, shortly_before)).reduce((sum, [from, to]) => sum + to - from, 0);
   const not_understood = failed.filter(({ code }) => code === NOT_UNDERSTOOD).map(spanOf);

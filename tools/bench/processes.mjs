@@ -33,7 +33,7 @@ export function cpuMs(pids) {
   return ticks * TICK_MS;
 }
 
-/** The same of their threads that run now, to the ns: the clock's ticks hit what timers wake too often. */
+/** The same to the ns, of their threads that run now. */
 export function exactCpuMs(pids) {
   let ns = 0;
   for (const pid of pids)

@@ -1,5 +1,5 @@
 import type { OfflineRecognizer, OfflineRecognizerConfig, Vad } from 'sherpa-onnx-node';
-import type { Understood } from '../../domain/understood.js';
+import type { SpeechBefore } from '../../domain/speech_before.js';
 import { disagreementMax, disagreementOf } from './agreement.js';
 import { type Sentence, sentencesOf } from './sentences.js';
 import type { SpeechModel } from './speech_model.js';
@@ -16,13 +16,13 @@ export type Recognized = {
   whole_until_s: number | null;
 };
 
-/** `preview` decodes once, for text that is replaced soon. `goes_on`: more audio follows. `before`: of earlier windows. */
+/** `preview` decodes once, for text that is replaced soon. `goes_on`: more audio follows. */
 export type RecognitionOptions = {
   language: string | null;
   preview: boolean;
   diarize: boolean;
   goes_on: boolean;
-  before: Understood;
+  speech_before: SpeechBefore;
 };
 
 const SHIFT = 0.15 * SPEECH_RATE;
@@ -48,7 +48,7 @@ export class SpeechRecognizer {
   }
 
   recognize(samples: Float32Array, options: RecognitionOptions): Recognized {
-    const { language, preview, diarize, goes_on, before } = options;
+    const { language, preview, diarize, goes_on, speech_before } = options;
     this.#setLanguage(language);
     const checks_twice = this.#model.checks_twice && !preview;
     const { utterances, until } = goes_on
@@ -66,9 +66,9 @@ export class SpeechRecognizer {
       const disagreement = checks_twice ? disagreementOf(text, this.#decode(altered(said)).text) : 0;
       return [{ from, to, voice, text, lang, disagreement, ms: ((to - from) * 1_000) / SPEECH_RATE }];
     });
-    const most = disagreementMax(decoded, before);
+    const disagreement_max = disagreementMax(decoded, speech_before);
     for (const { from, to, voice, text, lang, disagreement } of decoded) {
-      if (disagreement > most) {
+      if (disagreement > disagreement_max) {
         heard.not_understood.push({ start_s: from / SPEECH_RATE, end_s: to / SPEECH_RATE });
         continue;
       }

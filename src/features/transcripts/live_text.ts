@@ -8,7 +8,7 @@ import { count } from '../../access/response_schemas.js';
 import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, Refused, refuse } from '../../domain/refusals.js';
-import { NOTHING_BEFORE } from '../../domain/understood.js';
+import { NO_SPEECH_BEFORE } from '../../domain/speech_before.js';
 import type { FeatureServices } from '../services.js';
 import type { Engine } from './engines/engine.js';
 import { ShownTurns } from './live_turns.js';
@@ -403,7 +403,7 @@ async function linesOf(
     .map(windowChunk);
   const work = {
     ...{ stream_id: stream.id, tries: 1, from_ms, to_ms: stream.stored_until_ms, final: true, audio },
-    ...{ diarize: false, language, vocabulary: [], previous_text: null, understood: NOTHING_BEFORE },
+    ...{ diarize: false, language, vocabulary: [], previous_text: null, speech_before: NO_SPEECH_BEFORE },
   };
   const transcribed = await transcribeWindow({ engine, stores, work, signal: NEVER });
   if (!transcribed.ok) return null;

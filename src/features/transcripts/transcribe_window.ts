@@ -37,7 +37,7 @@ type Heading = Pick<
   | 'language'
   | 'vocabulary'
   | 'previous_text'
-  | 'understood'
+  | 'speech_before'
 > &
   Partial<Pick<WindowWork, 'samples'>>;
 /** `onLost`: told of chunks whose bytes are gone. */
@@ -126,11 +126,11 @@ class WindowHearing {
       return null;
     }
     this.#files += 1;
-    const { stream_id, language, diarize, understood } = work;
+    const { stream_id, language, diarize, speech_before } = work;
     // A file that cannot be cut has more in it than the window.
     const goes_on = !work.final && file.kind !== 'other' && file.counts.end_ms === work.to_ms;
     const hear = (of: WindowFile) =>
-      engine.hear({ file: of, stream_id, language, diarize, goes_on, prompt: promptOf(work), understood }, signal);
+      engine.hear({ file: of, stream_id, language, diarize, goes_on, prompt: promptOf(work), speech_before }, signal);
     try {
       const heard = await hear(file);
       if (!hearsInPauses(file, heard.segments)) this.#take(file, heard);

@@ -1,7 +1,7 @@
 import type { Chunk } from '../../../actors/recordings/stream_state.js';
 import type { FailedAudio, PublishedTurn, SpeakerScope } from '../../../actors/transcripts/transcript_state.js';
 import type { StoppedHearing } from '../../../actors/transcripts/transcript_windows.js';
-import type { Understood } from '../../domain/understood.js';
+import type { SpeechBefore } from '../../domain/speech_before.js';
 import type { ClaimedWork } from '../../engine/jobs/job_queue.js';
 
 /**
@@ -39,7 +39,7 @@ export type WindowWork = ClaimedWork & {
   vocabulary: string[];
   /** The text of the last turn before it. */
   previous_text: string | null;
-  understood: Understood;
+  speech_before: SpeechBefore;
   known_speakers: KnownSpeaker[];
   samples: SpeakerSample[];
 };

@@ -97,7 +97,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const { number } = pipeline;
     const claimed = await actor.claim_window({ token, run_id, lease_ms, window_ms, pipeline: number }).catch(absent);
     if (claimed === null || claimed.window === null) return null;
-    const { window, previous_text, understood } = claimed;
+    const { window, previous_text, speech_before } = claimed;
     const audio = await this.#audioOf(stream_id, window, claimed.transcript);
     if (audio.length === 0) {
       const { number } = window;
@@ -119,7 +119,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
       pipeline_id: pipelineId(account_id, number),
       ...heardAs(context, pipeline),
       previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
-      understood,
+      speech_before,
       known_speakers: await this.#voices.known(claimed.transcript),
       samples: await this.#samplesOf(stream_id, claimed.transcript),
     });

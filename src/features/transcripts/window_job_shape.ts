@@ -102,7 +102,7 @@ async function workView(services: Pick<FeatureServices, 'blobs'>, work: WindowWo
     engine,
     diarize,
     samples: _samples,
-    understood: _understood,
+    speech_before: _speech_before,
     ...rest
   } = work;
   return {

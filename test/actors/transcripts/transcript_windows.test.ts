@@ -6,7 +6,7 @@ import { NOT_UNDERSTOOD, type Transcript, type Window } from '../../../actors/tr
 import { makeId } from '../../../src/domain/ids.js';
 import type { Interval } from '../../../src/domain/intervals.js';
 import { LIMITS } from '../../../src/domain/limits.js';
-import type { Understood } from '../../../src/domain/understood.js';
+import type { SpeechBefore } from '../../../src/domain/speech_before.js';
 import { Played, START_MS } from '../../fixtures/decisions.js';
 
 /** How audio becomes windows for workers. Rule K-039; docs/areas.md, "Transcripts". */
@@ -36,11 +36,11 @@ class Recording extends Played<Transcript, TranscriptMessage, unknown> {
     return this.claimed(lease_ms).window;
   }
 
-  claimed(lease_ms = 60_000): { window: (Window & { token: string }) | null; understood?: Understood } {
+  claimed(lease_ms = 60_000): { window: (Window & { token: string }) | null; speech_before?: SpeechBefore } {
     this.#tokens += 1;
     const token = `t${this.#tokens}`;
     const asked = { type: 'claim_window', token, run_id: RUN, lease_ms, window_ms: WINDOW_MS } as const;
-    return this.ask(asked) as { window: Window | null; understood?: Understood };
+    return this.ask(asked) as { window: Window | null; speech_before?: SpeechBefore };
   }
 
   /** Says that nothing was heard, up to there. */
@@ -380,7 +380,7 @@ t.test('K-261 a window comes with how much of the two minutes before it was unde
   recording.audio([[0, 240_000]]);
   const said = (start_ms: number, end_ms: number) => ({ start_ms, end_ms, text: 'Two new chairs.' });
   const missed = (from_ms: number, to_ms: number, code = NOT_UNDERSTOOD) => ({ from_ms, to_ms, code });
-  const parts: [understood: Understood, Unheard][] = [
+  const parts: [speech_before: SpeechBefore, Unheard][] = [
     [
       { said_ms: 0, not_understood_ms: 0 },
       { turns: [said(1_000, 5_000)], failed: [missed(10_000, 40_000)] },
@@ -393,8 +393,8 @@ t.test('K-261 a window comes with how much of the two minutes before it was unde
     [{ said_ms: 3_000, not_understood_ms: 1_000 }, {}],
   ];
   for (const [expected, heard] of parts) {
-    const { window, understood } = recording.claimed();
-    t.same(understood, expected);
+    const { window, speech_before } = recording.claimed();
+    t.same(speech_before, expected);
     recording.publish(window as Window, undefined, false, heard);
   }
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { NOTHING_BEFORE } from '../../../src/domain/understood.js';
+import { NO_SPEECH_BEFORE } from '../../../src/domain/speech_before.js';
 import { disagreementMax, disagreementOf } from '../../../src/engine/speech/agreement.js';
 
 t.test('how far two texts differ is the share of words of the longer one', async (t) => {
@@ -14,15 +14,15 @@ t.test('how far two texts differ is the share of words of the longer one', async
 });
 
 t.test('K-261 speech is doubted where most of it was not understood', async (t) => {
-  const [SURE, DOUBTED] = [disagreementMax([], NOTHING_BEFORE), 0.1];
+  const [SURE, DOUBTED] = [disagreementMax([], NO_SPEECH_BEFORE), 0.1];
   t.equal(SURE, 0.4);
   const speech = (...parts: [ms: number, disagreement: number][]) =>
     parts.map(([ms, disagreement]) => ({ ms, disagreement }));
   const before = (said_ms: number, not_understood_ms: number) => ({ said_ms, not_understood_ms });
   const cases: [says: string, ...Parameters<typeof disagreementMax>, expected: number][] = [
-    ['all is understood', speech([5_000, 0], [5_000, 0.4]), NOTHING_BEFORE, SURE],
-    ['the longer part of the window is not', speech([5_000, 0.2], [6_000, 0.8]), NOTHING_BEFORE, DOUBTED],
-    ['the shorter part is not', speech([6_000, 0.2], [5_000, 0.8]), NOTHING_BEFORE, SURE],
+    ['all is understood', speech([5_000, 0], [5_000, 0.4]), NO_SPEECH_BEFORE, SURE],
+    ['the longer part of the window is not', speech([5_000, 0.2], [6_000, 0.8]), NO_SPEECH_BEFORE, DOUBTED],
+    ['the shorter part is not', speech([6_000, 0.2], [5_000, 0.8]), NO_SPEECH_BEFORE, SURE],
     ['most was not before', speech([5_000, 0.2]), before(10_000, 16_000), DOUBTED],
     ['with this window most was', speech([7_000, 0.2]), before(10_000, 16_000), SURE],
     ['most was before, and this is not', speech([5_000, 0.8]), before(10_000, 0), SURE],

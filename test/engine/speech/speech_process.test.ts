@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { NOTHING_BEFORE } from '../../../src/domain/understood.js';
+import { NO_SPEECH_BEFORE } from '../../../src/domain/speech_before.js';
 import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
 import { SeededRandom } from '../../../src/engine/random/seeded_random.js';
 import { BUILT_IN_MODEL } from '../../../src/engine/speech/speech_model.js';
@@ -16,7 +16,7 @@ const OPTIONS = {
   preview: false,
   diarize: false,
   goes_on: false,
-  before: NOTHING_BEFORE,
+  speech_before: NO_SPEECH_BEFORE,
 };
 
 function open(

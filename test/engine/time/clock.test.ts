@@ -4,6 +4,9 @@ import t from 'tap';
 import { Clock } from '../../../src/engine/time/clock.js';
 import { until } from '../../fixtures/until.js';
 
+/** Seconds and microseconds. */
+const redisTime = (now_ms: number) => [String(Math.floor(now_ms / 1_000)), String((now_ms % 1_000) * 1_000)];
+
 t.test('an offset that was asked for before the clock moved does not move it back', async (t) => {
   let answer = (_offset: string) => {};
   const redis = {
@@ -35,7 +38,7 @@ t.test('an answer that comes late does not set the clock back', async (t) => {
       const now_ms = Date.now();
       await delay(late_ms);
       answered += 1;
-      return [String(Math.floor(now_ms / 1_000)), String((now_ms % 1_000) * 1_000)];
+      return redisTime(now_ms);
     },
     get: async () => '0',
     set: async () => 'OK',
@@ -61,7 +64,7 @@ t.test('fault 9: a clock of Redis that jumps by an hour is believed when it stay
     async eval() {
       asked += 1;
       const now_ms = Date.now() + ahead_ms;
-      return [String(Math.floor(now_ms / 1_000)), String((now_ms % 1_000) * 1_000)];
+      return redisTime(now_ms);
     },
     get: async () => '0',
     set: async () => 'OK',
@@ -98,7 +101,7 @@ t.test(
       const redis = {
         async eval() {
           const now_ms = Date.now() + redis_ms;
-          return [String(Math.floor(now_ms / 1_000)), String((now_ms % 1_000) * 1_000)];
+          return redisTime(now_ms);
         },
         get: async (key: string) => kept.get(key) ?? null,
         set: async (key: string, value: number) => kept.set(key, String(value)),

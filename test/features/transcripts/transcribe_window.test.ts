@@ -66,7 +66,7 @@ t.test('turns lie on the timeline of the stream', async (t) => {
     language: 'de',
     vocabulary: ['Spool', 'x'.repeat(60), 'Nact'],
     previous_text: `${letters(600)} and so on`,
-    understood: { said_ms: 7, not_understood_ms: 8 },
+    speech_before: { said_ms: 7, not_understood_ms: 8 },
   });
   t.same(await transcribe(t, { stream, engine, work }), {
     ...{ speaker_scope: 'numbered', mode: 'replace', dropped: 0 },
@@ -78,9 +78,9 @@ t.test('turns lie on the timeline of the stream', async (t) => {
       { start_ms: 45_000, end_ms: 46_000, text: 'After the hole.', speaker: '1-S1', language: 'de' },
     ],
   });
-  const [{ language, prompt, understood } = { language: null, prompt: '', understood: null }] = asked;
+  const [{ language, prompt, speech_before } = { language: null, prompt: '', speech_before: null }] = asked;
   t.equal(language, 'de');
-  t.same(understood, { said_ms: 7, not_understood_ms: 8 });
+  t.same(speech_before, { said_ms: 7, not_understood_ms: 8 });
   t.match(prompt, /^Spool, x{60}, Nact\. .*and so on$/);
   t.ok(prompt.length <= LIMITS.engine_prompt_chars_max + 2);
 });

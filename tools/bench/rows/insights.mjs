@@ -43,7 +43,7 @@ async function listRow(options) {
   try {
     const spool = await startSpool(folder, { env: { CONTENT_WORKER: '0' } });
     stops.push(() => spool.stop());
-    const asked = {};
+    const variants = {};
     for (const [name, suggestions] of [
       ['small', SMALL],
       ['large', LARGE],
@@ -59,12 +59,7 @@ async function listRow(options) {
       const path = '/suggestions?limit=25';
       verify(`suggestions of the page (${name})`, (await app.ask('GET', path)).items.length, 25);
       const headers = { Authorization: `Bearer ${app.access_token}` };
-      asked[name] = { port: spool.ports.public, path, headers, lanes: 16 };
-    }
-    const variants = {};
-    // Connections on which nothing is asked for long are closed: they are made when all is there.
-    for (const [name, how] of Object.entries(asked)) {
-      const { get, close } = rawGets(how);
+      const { get, close } = rawGets({ port: spool.ports.public, path, headers, lanes: 16 });
       stops.push(close);
       variants[name] = { cpuMs: spool.cpuMs, run: (seconds) => clientLoop({ in_flight: 16, seconds, op: get }) };
     }

@@ -29,7 +29,7 @@ export async function run(options) {
     });
     stops.push(() => peer.stop());
     const headers = { Authorization: `Bearer ${app.access_token}` };
-    const variant = async (port, path, pids) => {
+    const variant = (port, path, pids) => {
       const { get, close } = rawGets({ port, path, headers, lanes: IN_FLIGHT });
       stops.push(close);
       return { cpuMs: pids, run: (seconds) => clientLoop({ in_flight: IN_FLIGHT, seconds, op: get }) };
@@ -49,10 +49,10 @@ export async function run(options) {
       await spool.program.ask('profile_stop', { file: join(options.profile, `${name}.cpuprofile`) });
       return taken;
     };
-    const fixed = await variant(peer.ready.port, '/fixed', () => cpuMs([peer.pid]));
-    const bearer = await profiled('me', async () => interleave({ ours: await ours('/me'), peer: fixed }, options));
-    const xrange = await variant(peer.ready.port, '/events', () => cpuMs(redis_pids));
-    const events = await profiled('events', async () => interleave({ ours: await ours(poll), peer: xrange }, options));
+    const fixed = variant(peer.ready.port, '/fixed', () => cpuMs([peer.pid]));
+    const bearer = await profiled('me', () => interleave({ ours: ours('/me'), peer: fixed }, options));
+    const xrange = variant(peer.ready.port, '/events', () => cpuMs(redis_pids));
+    const events = await profiled('events', () => interleave({ ours: ours(poll), peer: xrange }, options));
     const in_flight = `${IN_FLIGHT} in flight`;
     return [
       rateRow({

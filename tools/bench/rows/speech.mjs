@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverEventsOf } from '../../../dist/app/api/server_events.js';
+import { NO_SPEECH_BEFORE } from '../../../dist/src/domain/speech_before.js';
 import { pcm16Format, writeWav } from '../../../dist/src/engine/audio/wav.js';
 import { BUILT_IN_MODEL } from '../../../dist/src/engine/speech/speech_model.js';
 import { SpeechProcess } from '../../../dist/src/engine/speech/speech_process.js';
@@ -22,7 +23,7 @@ const OPTIONS = {
   preview: false,
   diarize: false,
   goes_on: false,
-  before: { said_ms: 0, not_understood_ms: 0 },
+  speech_before: NO_SPEECH_BEFORE,
 };
 const MINUTES = 10;
 const GETS_PER_SECOND = 200;

@@ -41,14 +41,14 @@ export class BuiltInEngine implements Engine {
   }
 
   async hear(
-    { file, language, diarize, goes_on, understood }: TranscriptionRequest,
+    { file, language, diarize, goes_on, speech_before }: TranscriptionRequest,
     signal: AbortSignal,
   ): Promise<Transcription> {
     const [spoken = null] = language?.toLowerCase().split('-', 1) ?? [];
     if (spoken !== null && this.#languages !== null && !this.#languages.includes(spoken))
       throw new EngineFailed('LANGUAGE_UNKNOWN', `The model ${this.name} does not know the language ${spoken}.`);
     const length_s_max = lengthOf(file) / 1_000 + LONGER_S;
-    const options = { length_s_max, language, diarize, goes_on, preview: this.#preview, before: understood };
+    const options = { length_s_max, language, diarize, goes_on, preview: this.#preview, speech_before };
     const heard = await this.#process.recognize(file.bytes, options, signal).catch((error: unknown) => {
       if (!(error instanceof SpeechProcessFailed)) throw error;
       throw new EngineFailed(CODES[error.code], error.message);

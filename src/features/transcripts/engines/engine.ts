@@ -1,4 +1,4 @@
-import type { Understood } from '../../../domain/understood.js';
+import type { SpeechBefore } from '../../../domain/speech_before.js';
 import type { WindowFile } from '../window_audio.js';
 
 /** An engine that turns audio into text: a server that is asked over HTTP, or a program of this machine. */
@@ -24,7 +24,7 @@ export type TranscriptionRequest = {
   /** Whether audio follows in the next window. */
   goes_on: boolean;
   /** Of what was said shortly before. */
-  understood: Understood;
+  speech_before: SpeechBefore;
 };
 
 /**

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { NOTHING_BEFORE } from '../../../../src/domain/understood.js';
+import { NO_SPEECH_BEFORE } from '../../../../src/domain/speech_before.js';
 import { commandEngine, removeLeftBehind } from '../../../../src/features/transcripts/engines/command.js';
 import { commandWords } from '../../../../src/features/transcripts/engines/command_line.js';
 import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
@@ -52,7 +52,15 @@ async function openWorld(t: Test) {
   };
   const run = (words: string[], { ms, signal }: { ms?: number; signal?: AbortSignal } = {}) =>
     commandEngine(words, ms).hear(
-      { file, stream_id: 's', language: null, diarize: false, goes_on: false, prompt: '', understood: NOTHING_BEFORE },
+      {
+        file,
+        stream_id: 's',
+        language: null,
+        diarize: false,
+        goes_on: false,
+        prompt: '',
+        speech_before: NO_SPEECH_BEFORE,
+      },
       signal ?? new AbortController().signal,
     );
   const failure = async (words: string[], more: Parameters<typeof run>[1] = {}) => {

@@ -1,10 +1,20 @@
 import t from 'tap';
 import { LIMITS } from '../../../../src/domain/limits.js';
-import { NOTHING_BEFORE } from '../../../../src/domain/understood.js';
+import { NO_SPEECH_BEFORE } from '../../../../src/domain/speech_before.js';
 import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
 import { OpenAiCompatible } from '../../../../src/features/transcripts/engines/openai_compatible.js';
 import { json, ScriptedEngine } from '../../../../tools/speech/scripted_engine.js';
 import { counting, StoredStream, wav16 } from '../../../fixtures/window.js';
+
+/** All of a request but its file. */
+const ASKED = {
+  stream_id: 's',
+  language: null,
+  diarize: false,
+  goes_on: false,
+  prompt: '',
+  speech_before: NO_SPEECH_BEFORE,
+};
 
 const KEY = 'sk-very-secret-key';
 
@@ -17,19 +27,7 @@ async function openWorld(t: Parameters<typeof StoredStream.open>[0], options: Re
   const engine = new OpenAiCompatible({ url: server.url, key: null, model: null, diarize: false, ...options });
   t.teardown(() => engine.close());
   const hear = (more: Record<string, unknown> = {}, signal = new AbortController().signal) =>
-    engine.hear(
-      {
-        file,
-        stream_id: 's',
-        language: null,
-        diarize: false,
-        goes_on: false,
-        prompt: '',
-        understood: NOTHING_BEFORE,
-        ...more,
-      },
-      signal,
-    );
+    engine.hear({ file, ...ASKED, ...more }, signal);
   const failure = async (signal?: AbortSignal) => {
     const error = await hear({}, signal).then(
       () => null,
@@ -232,23 +230,7 @@ t.test('addresses may have a path, a slash at its end, and parameters', async (t
   for (const url of [`${server.url}/`, `${server.url}//`, server.url]) {
     const engine = new OpenAiCompatible({ url, key: null, model: null, diarize: false });
     t.teardown(() => engine.close());
-    t.same(
-      (
-        await engine.hear(
-          {
-            file,
-            stream_id: 's',
-            language: null,
-            diarize: false,
-            goes_on: false,
-            prompt: '',
-            understood: NOTHING_BEFORE,
-          },
-          new AbortController().signal,
-        )
-      ).segments,
-      [],
-    );
+    t.same((await engine.hear({ file, ...ASKED }, new AbortController().signal)).segments, []);
   }
 });
 
