@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../parts/button.js';
 import type { Finding } from './finding.js';
 
@@ -7,7 +7,8 @@ export function FindBar({ finding }: { finding: Finding }) {
   const { text, found, at, set, step } = finding;
   const field = useRef<HTMLInputElement>(null);
   const is_open = text !== null;
-  useEffect(() => {
+  // At once: what is typed next is meant for it.
+  useLayoutEffect(() => {
     if (is_open) field.current?.select();
   }, [is_open]);
   if (!is_open) return null;
