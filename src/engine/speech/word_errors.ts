@@ -1,3 +1,5 @@
+import { numbersIn } from '../../domain/search/spoken_numbers.js';
+
 /** Counts the words that differ between what was said and what was heard: left out, put in, or others. */
 type WordErrors = { words: number; errors: number };
 
@@ -16,6 +18,14 @@ export function wordErrors(said: string, heard: string): WordErrors {
   return { words: wanted.length, errors: row[found.length] as number };
 }
 
+/** Lower-case words; a number is one word, however it is written: "twenty two" and "22" are "22", "seventh" is "7th". */
 export function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+  const words = text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+  const found: string[] = [];
+  let at = 0;
+  for (const { value, is_ordinal, from, to } of numbersIn(words)) {
+    found.push(...words.slice(at, from), is_ordinal ? `${value}th` : String(value));
+    at = to;
+  }
+  return [...found, ...words.slice(at)];
 }
