@@ -35,7 +35,7 @@ type PendingConnection = { socket: Socket; begin: () => void; came_at_ms: number
 const HANDSHAKE_MAX_MS = 10_000;
 /** The same while others wait and no place is free: a device on a slow network needs a second or two. */
 const HANDSHAKE_PRESSED_MAX_MS = 4_000;
-const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 2_000;
 /** Whoever waited for longer has given up, or will before the handshake is done. */
 const WAIT_MAX_MS = 20_000;
 

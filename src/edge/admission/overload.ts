@@ -5,7 +5,7 @@ import { randomFraction } from '../../engine/random/random.js';
 import { every } from '../../engine/time/periodic_timer.js';
 
 const BUSY_LOOK_EVERY_MS = 500;
-const IDLE_LOOK_EVERY_MS = 1_000;
+const IDLE_LOOK_EVERY_MS = 2_000;
 /** Resolution of the delay: how long the timer of node itself takes when nothing delays it. */
 const RESOLUTION_MS = 100;
 /**
@@ -57,7 +57,7 @@ export type OverloadSettings = {
 };
 
 /**
- * Whether this process has more to do than it can. It looks twice a second while it is busy, once while it is not; a request
+ * Whether this process has more to do than it can. It looks twice a second while it is busy, every two seconds while it is not; a request
  * only reads what was found (2 ns of about 45,000 that the cheapest request takes).
  */
 export class Overload {

@@ -5,7 +5,7 @@ import { every } from '../../engine/time/periodic_timer.js';
 
 /** Whoever asked so long ago has given up, as most clients do, or soon will. */
 const STALL_MS = 10_000;
-const TICK_MS = 1_000;
+const TICK_MS = 2_000;
 /**
  * Requests that waited in the kernel are read within so many turns of the event loop after the stall, at least so far
  * apart.

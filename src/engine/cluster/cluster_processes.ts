@@ -8,7 +8,7 @@ import { isRetryable } from '../store/store.js';
 import { every } from '../time/periodic_timer.js';
 import { newProcessId, ownersOf } from './ownership.js';
 
-const RENEW_EVERY_MS = 1_000;
+const RENEW_EVERY_MS = 2_000;
 /** A process that says nothing for so long is no member any more, and believes so itself. */
 const EXPIRE_MS = 5_000;
 /** Longer than any lease: whoever looks later finds nothing of its own. */
@@ -45,7 +45,7 @@ type MembersDeps = {
 type View = { living: readonly ClusterProcess[]; owners: readonly string[]; at_ms: number };
 
 /**
- * The processes that work on one Redis (docs/architecture.md, "More than one process"). Each says every second that it is
+ * The processes that work on one Redis (docs/architecture.md, "More than one process"). Each says every two seconds that it is
  * alive, and learns who else is. Times are Redis'; how old the view is, the monotonic clock says.
  */
 export class ClusterProcesses implements Ownership, ClusterView {

@@ -6,6 +6,8 @@ import { type DueQueue, isRetryable, type Store } from '../store/store.js';
 import { every } from '../time/periodic_timer.js';
 
 const TICK_MS = 1_000;
+/** The same where nothing is known to fall due before. */
+const IDLE_TICK_MS = 2_000;
 /** A partition in which something stays due has its turn again after a worker's interval, whichever tick that meets. */
 const HALF_TICK_MS = TICK_MS / 2;
 /** Own partitions are asked so rarely, where nothing is known to fall due before: others make something due there as well. */
@@ -37,7 +39,7 @@ class PolledQueue {
   readonly look: Look;
   readonly #next_ms = new Float64Array(PARTITIONS);
   /** Not later than the first of them; 0 at first, when all are asked. */
-  #first_ms = 0;
+  first_ms = 0;
 
   constructor({ queue, every_ms, look }: Polled & { queue: DueQueue }) {
     this.queue = queue;
@@ -48,22 +50,22 @@ class PolledQueue {
   /** The partition has its turn at this time, or before. */
   turnAt(partition: number, at_ms: number): void {
     if (at_ms < (this.#next_ms[partition] as number)) this.#next_ms[partition] = at_ms;
-    if (at_ms < this.#first_ms) this.#first_ms = at_ms;
+    if (at_ms < this.first_ms) this.first_ms = at_ms;
   }
 
   /** All of them have their turn, and none from now on but what is noted. */
   takeAll(partitions: readonly number[]): readonly number[] {
     this.#next_ms.fill(Number.POSITIVE_INFINITY);
-    this.#first_ms = Number.POSITIVE_INFINITY;
+    this.first_ms = Number.POSITIVE_INFINITY;
     return partitions;
   }
 
   /** Those whose turn it is; the same holds for them. */
   takeTurns(partitions: readonly number[], now_ms: number): readonly number[] {
-    if (this.#first_ms > now_ms) return NONE;
+    if (this.first_ms > now_ms) return NONE;
     const taken = partitions.filter((partition) => (this.#next_ms[partition] as number) <= now_ms);
     for (const partition of taken) this.#next_ms[partition] = Number.POSITIVE_INFINITY;
-    this.#first_ms = partitions.reduce(
+    this.first_ms = partitions.reduce(
       (first_ms, partition) => Math.min(first_ms, this.#next_ms[partition] as number),
       Number.POSITIVE_INFINITY,
     );
@@ -87,9 +89,11 @@ export class DuePoll {
   #owners: readonly string[] | undefined;
   #own: readonly number[] = [];
   #others: readonly number[] = ALL_PARTITIONS;
-  /** Processes look at partitions of others at ticks of their own. */
-  readonly #others_from = Math.floor(randomFraction() * (OTHERS_EVERY_MS / TICK_MS));
-  #ticks = 0;
+  /** Processes look at partitions of others at times of their own. */
+  readonly #others_from_ms = Math.floor(randomFraction() * (OTHERS_EVERY_MS / TICK_MS)) * TICK_MS;
+  /** The time of the last tick. */
+  #ticked_ms: number | null = null;
+  #tick_every_ms = 0;
   #stopTicking: (() => void) | null = null;
   #asking: Promise<void> | null = null;
 
@@ -98,11 +102,12 @@ export class DuePoll {
   }
 
   start(): void {
-    this.#stopTicking = every(TICK_MS, () => void this.tick());
+    this.#tickEvery(TICK_MS);
   }
 
   async stop(): Promise<void> {
     this.#stopTicking?.();
+    this.#stopTicking = null;
     await this.#asking;
   }
 
@@ -110,6 +115,7 @@ export class DuePoll {
   tick(): Promise<void> {
     this.#asking ??= this.#tick().finally(() => {
       this.#asking = null;
+      this.#tickAsNeeded();
     });
     return this.#asking;
   }
@@ -132,6 +138,7 @@ export class DuePoll {
     for (const polled of this.#queues) {
       if (!isSame(polled.queue, queue)) continue;
       polled.turnAt(partition, at_ms > now_ms ? at_ms : now_ms + polled.every_ms - HALF_TICK_MS);
+      if (this.#tick_every_ms === IDLE_TICK_MS) this.#tickAsNeeded();
     }
   }
 
@@ -146,30 +153,44 @@ export class DuePoll {
   }
 
   async #tick(): Promise<void> {
-    const tick = this.#ticks++;
+    const now_ms = this.#deps.now();
+    const is_first = this.#ticked_ms === null;
+    const since_ms = this.#ticked_ms ?? now_ms - TICK_MS;
+    this.#ticked_ms = now_ms;
+    const isTurn = (every_ms: number) => is_first || hasTurn(every_ms, since_ms, now_ms);
+    const isTurnOfOthers = (every_ms: number) =>
+      hasTurn(othersEvery(every_ms), since_ms + this.#others_from_ms, now_ms + this.#others_from_ms);
     this.#readOwnership();
     for (const { every_ms, look } of this.#unasked) {
-      const partitions = [
-        ...(isTurn(tick, every_ms) ? this.#own : []),
-        ...(isTurn(tick + this.#others_from, othersEvery(every_ms)) ? this.#others : []),
-      ];
-      if (partitions.length > 0) look(partitions);
+      const own = isTurn(every_ms) ? this.#own : NONE;
+      const others = isTurnOfOthers(every_ms) ? this.#others : NONE;
+      if (own.length + others.length > 0) look(others.length === 0 ? own : [...own, ...others]);
     }
-    const questions = this.#questions(tick, this.#deps.now());
-    if (questions.length > 0) await this.#ask(questions);
-  }
-
-  #questions(tick: number, now_ms: number): Question[] {
     const questions: Question[] = [];
     for (const asked of this.#queues) {
       const { queue, every_ms } = asked;
-      const are_all = isTurn(tick, Math.max(every_ms, OWN_EVERY_MS));
+      const are_all = isTurn(Math.max(every_ms, OWN_EVERY_MS));
       const own = are_all ? asked.takeAll(this.#own) : asked.takeTurns(this.#own, now_ms);
       if (own.length > 0) questions.push({ asked, queue, partitions: own, are_own: true });
-      if (this.#others.length > 0 && isTurn(tick + this.#others_from, othersEvery(every_ms)))
+      if (this.#others.length > 0 && isTurnOfOthers(every_ms))
         questions.push({ asked, queue, partitions: this.#others, are_own: false });
     }
-    return questions;
+    if (questions.length > 0) await this.#ask(questions);
+  }
+
+  /** Every second while something falls due before the next tick would come. */
+  #tickAsNeeded(): void {
+    if (this.#stopTicking === null) return;
+    let first_ms = Number.POSITIVE_INFINITY;
+    for (const polled of this.#queues) first_ms = Math.min(first_ms, polled.first_ms);
+    this.#tickEvery(first_ms < this.#deps.now() + IDLE_TICK_MS ? TICK_MS : IDLE_TICK_MS);
+  }
+
+  #tickEvery(ms: number): void {
+    if (ms === this.#tick_every_ms) return;
+    this.#tick_every_ms = ms;
+    this.#stopTicking?.();
+    this.#stopTicking = every(ms, () => void this.tick());
   }
 
   async #ask(questions: readonly Question[]): Promise<void> {
@@ -215,9 +236,9 @@ export class DuePoll {
   }
 }
 
-/** Whether something that has its turn every so often has it at a tick. */
-function isTurn(tick: number, every_ms: number): boolean {
-  return tick % Math.max(1, Math.round(every_ms / TICK_MS)) === 0;
+/** Whether something that has its turn every so often had it between these times; at every tick, where that is so often. */
+function hasTurn(every_ms: number, since_ms: number, now_ms: number): boolean {
+  return every_ms <= TICK_MS || Math.floor(since_ms / every_ms) !== Math.floor(now_ms / every_ms);
 }
 
 function othersEvery(every_ms: number): number {

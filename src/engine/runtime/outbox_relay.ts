@@ -140,7 +140,11 @@ export class OutboxRelay {
 
   /** Where a sender waits for a message: another process may have taken it away. */
   #awaited(): number[] {
-    return this.#boxes.flatMap(({ waiters }, partition) => (waiters.size > 0 ? [partition] : []));
+    const partitions: number[] = [];
+    this.#boxes.forEach(({ waiters }, partition) => {
+      if (waiters.size > 0) partitions.push(partition);
+    });
+    return partitions;
   }
 
   #read(partition: number): Promise<void> {

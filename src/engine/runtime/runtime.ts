@@ -25,7 +25,7 @@ const ACTIVE_MAX = 50_000;
 const IDLE_MAX_MS = 2 * 60_000;
 /** Records beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
 const RECORDS_IDLE_MS = 5_000;
-const REST_EVERY_MS = 1_000;
+const REST_EVERY_MS = 2_000;
 const REST_TRIES_MAX = 2_000;
 /** The time within which operators see entities as recently active. */
 const LATELY_MS = 60_000;

@@ -48,6 +48,7 @@ export class Takeover {
     const { store, members, deliveries, log, now } = this.#deps;
     const { gone } = members;
     for (const id of this.#done.keys()) if (!gone.has(id)) this.#done.delete(id);
+    if (gone.size === 0) return;
     const left = partitions.filter((partition) => [...gone].some((id) => !this.#done.get(id)?.has(partition)));
     if (left.length === 0) return;
     try {
