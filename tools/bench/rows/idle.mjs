@@ -6,6 +6,7 @@ import { exactCpuMs, pinnedCommand } from '../processes.mjs';
 const PROCESSES = 10;
 /** The work after a start is done by then, and the memory that it took is collected. */
 const SETTLED_AFTER_MS = 90_000;
+const ROUND_MS = 20_000;
 const BARE_MB = 8;
 /**
  * Wakes and reads a byte of each page of some memory: 0.01 ms where it is at hand. A virtual machine whose host takes back the
