@@ -69,7 +69,7 @@ const SENTENCES = [
 ];
 
 /**
- * What a person read in a studio: the first prompts by name of seven words or more, without the menus, whose texts are not
+ * Prompts that a person read in a studio: the first by name of seven words or more, without the menus, whose texts are not
  * word for word. Of the Debian packages asterisk-core-sounds-en and asterisk-core-sounds-en-g722.
  */
 const PROMPTS = {
