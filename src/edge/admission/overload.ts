@@ -57,8 +57,8 @@ export type OverloadSettings = {
 };
 
 /**
- * Whether this process has more to do than it can. It looks twice a second while it is busy, every two seconds while it is not; a request
- * only reads what was found (2 ns of about 45,000 that the cheapest request takes).
+ * Whether this process has more to do than it can. It looks twice a second while it is busy, every two seconds while it is
+ * not; a request only reads what was found (2 ns of about 45,000 that the cheapest request takes).
  */
 export class Overload {
   readonly #settings: OverloadSettings;
