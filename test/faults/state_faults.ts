@@ -37,7 +37,7 @@ export async function snapshotsSpoilt(trial: Trial): Promise<void> {
     const askAll = async () => {
       for (const { app, title } of victims) {
         const { status } = await answerOf(app.ask('GET', '/me'));
-        // What a newer server wrote is only not for this one.
+        // One of a newer server is only not for this one.
         trial.must(
           title === NEWER ? status === 503 : [500, 503].includes(status),
           `a snapshot that is ${title}: ${status}`,

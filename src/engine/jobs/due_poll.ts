@@ -38,8 +38,7 @@ class PolledQueue {
   readonly every_ms: number;
   readonly look: Look;
   readonly #next_ms = new Float64Array(PARTITIONS);
-  /** Not later than the first of them; 0 at first, when all are asked. */
-  first_ms = 0;
+  #first_ms = 0;
 
   constructor({ queue, every_ms, look }: Polled & { queue: DueQueue }) {
     this.queue = queue;
@@ -47,25 +46,30 @@ class PolledQueue {
     this.look = look;
   }
 
+  /** Not later than the first turn of all; 0 at first, when all are asked. */
+  get first_ms(): number {
+    return this.#first_ms;
+  }
+
   /** The partition has its turn at this time, or before. */
   turnAt(partition: number, at_ms: number): void {
     if (at_ms < (this.#next_ms[partition] as number)) this.#next_ms[partition] = at_ms;
-    if (at_ms < this.first_ms) this.first_ms = at_ms;
+    if (at_ms < this.#first_ms) this.#first_ms = at_ms;
   }
 
   /** All of them have their turn, and none from now on but what is noted. */
   takeAll(partitions: readonly number[]): readonly number[] {
     this.#next_ms.fill(Number.POSITIVE_INFINITY);
-    this.first_ms = Number.POSITIVE_INFINITY;
+    this.#first_ms = Number.POSITIVE_INFINITY;
     return partitions;
   }
 
   /** Those whose turn it is; the same holds for them. */
   takeTurns(partitions: readonly number[], now_ms: number): readonly number[] {
-    if (this.first_ms > now_ms) return NONE;
+    if (this.#first_ms > now_ms) return NONE;
     const taken = partitions.filter((partition) => (this.#next_ms[partition] as number) <= now_ms);
     for (const partition of taken) this.#next_ms[partition] = Number.POSITIVE_INFINITY;
-    this.first_ms = partitions.reduce(
+    this.#first_ms = partitions.reduce(
       (first_ms, partition) => Math.min(first_ms, this.#next_ms[partition] as number),
       Number.POSITIVE_INFINITY,
     );

@@ -3,7 +3,6 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pino from 'pino';
 import { libraryId, ownerOfPrivateWorkspace } from '../../../dist/src/domain/ids.js';
-import { NO_SPEECH_BEFORE } from '../../../dist/src/domain/speech_before.js';
 import { randomId, useRandomSource } from '../../../dist/src/engine/random/random.js';
 import { startServer } from '../../../dist/src/host/server.js';
 import { readSettings } from '../../../dist/src/host/settings.js';
@@ -156,16 +155,7 @@ answer(
     },
     ...webhookDoors(services),
     /** Recognizes speech in a file again and again, for so many times or until then. */
-    async hear({ bytes, times = Number.POSITIVE_INFINITY, until_ms = Number.POSITIVE_INFINITY }) {
-      const speech_before = NO_SPEECH_BEFORE;
-      const options = {
-        length_s_max: 600,
-        language: null,
-        preview: false,
-        diarize: false,
-        goes_on: false,
-        speech_before,
-      };
+    async hear({ bytes, options, times = Number.POSITIVE_INFINITY, until_ms = Number.POSITIVE_INFINITY }) {
       for (let count = 0; count < times && Date.now() < until_ms; count++)
         await services.speech.recognize(bytes, options, new AbortController().signal);
     },

@@ -211,10 +211,10 @@ async function latencyRow(folder, { rounds, seconds }) {
     const { app } = await spool.signIn('bench@spool.example');
     const get = () => app.ask('GET', '/me');
     const [window] = windowsOf(folder);
-    await spool.program.ask('hear', { bytes: window, times: 1 });
+    await spool.program.ask('hear', { bytes: window, options: OPTIONS, times: 1 });
     const measure = async (is_busy) => {
       const hearing = is_busy
-        ? spool.program.ask('hear', { bytes: window, until_ms: Date.now() + seconds * 1_000 })
+        ? spool.program.ask('hear', { bytes: window, options: OPTIONS, until_ms: Date.now() + seconds * 1_000 })
         : null;
       const took = await paced(get, seconds);
       await hearing;

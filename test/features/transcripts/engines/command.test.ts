@@ -1,14 +1,13 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { NO_SPEECH_BEFORE } from '../../../../src/domain/speech_before.js';
 import { commandEngine, removeLeftBehind } from '../../../../src/features/transcripts/engines/command.js';
 import { commandWords } from '../../../../src/features/transcripts/engines/command_line.js';
 import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
 import type { WindowFile } from '../../../../src/features/transcripts/window_audio.js';
 import { tempFolder } from '../../../fixtures/temp_folder.js';
 import { until } from '../../../fixtures/until.js';
-import { counting, StoredStream, wav16 } from '../../../fixtures/window.js';
+import { counting, REQUEST, StoredStream, wav16 } from '../../../fixtures/window.js';
 
 const SECRET = 'hush-hush-hush';
 
@@ -51,18 +50,7 @@ async function openWorld(t: Test) {
     return path;
   };
   const run = (words: string[], { ms, signal }: { ms?: number; signal?: AbortSignal } = {}) =>
-    commandEngine(words, ms).hear(
-      {
-        file,
-        stream_id: 's',
-        language: null,
-        diarize: false,
-        goes_on: false,
-        prompt: '',
-        speech_before: NO_SPEECH_BEFORE,
-      },
-      signal ?? new AbortController().signal,
-    );
+    commandEngine(words, ms).hear({ file, ...REQUEST }, signal ?? new AbortController().signal);
   const failure = async (words: string[], more: Parameters<typeof run>[1] = {}) => {
     const error = await run(words, more).then(
       () => null,

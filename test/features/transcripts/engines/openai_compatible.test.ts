@@ -1,20 +1,9 @@
 import t from 'tap';
 import { LIMITS } from '../../../../src/domain/limits.js';
-import { NO_SPEECH_BEFORE } from '../../../../src/domain/speech_before.js';
 import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
 import { OpenAiCompatible } from '../../../../src/features/transcripts/engines/openai_compatible.js';
 import { json, ScriptedEngine } from '../../../../tools/speech/scripted_engine.js';
-import { counting, StoredStream, wav16 } from '../../../fixtures/window.js';
-
-/** All of a request but its file. */
-const ASKED = {
-  stream_id: 's',
-  language: null,
-  diarize: false,
-  goes_on: false,
-  prompt: '',
-  speech_before: NO_SPEECH_BEFORE,
-};
+import { counting, REQUEST, StoredStream, wav16 } from '../../../fixtures/window.js';
 
 const KEY = 'sk-very-secret-key';
 
@@ -27,7 +16,7 @@ async function openWorld(t: Parameters<typeof StoredStream.open>[0], options: Re
   const engine = new OpenAiCompatible({ url: server.url, key: null, model: null, diarize: false, ...options });
   t.teardown(() => engine.close());
   const hear = (more: Record<string, unknown> = {}, signal = new AbortController().signal) =>
-    engine.hear({ file, ...ASKED, ...more }, signal);
+    engine.hear({ file, ...REQUEST, ...more }, signal);
   const failure = async (signal?: AbortSignal) => {
     const error = await hear({}, signal).then(
       () => null,
@@ -230,7 +219,7 @@ t.test('addresses may have a path, a slash at its end, and parameters', async (t
   for (const url of [`${server.url}/`, `${server.url}//`, server.url]) {
     const engine = new OpenAiCompatible({ url, key: null, model: null, diarize: false });
     t.teardown(() => engine.close());
-    t.same((await engine.hear({ file, ...ASKED }, new AbortController().signal)).segments, []);
+    t.same((await engine.hear({ file, ...REQUEST }, new AbortController().signal)).segments, []);
   }
 });
 
