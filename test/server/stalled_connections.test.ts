@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -54,6 +56,17 @@ t.test('H-001 J-017 connections that stand still, in every state and on every po
     for (let n = 0; n < 12; n++)
       for (const network of [2, 3, 4, 5])
         await stalled.plain(ports.device, n % 2 === 0 ? 'silent' : 'half a handshake', { from: `127.0.0.${network}` });
+    t.ok(await isServed());
+  });
+
+  await t.test('connections that are reset while they wait for a handshake end nothing', async (t) => {
+    // Another network has all of its places; those that come after it wait.
+    for (let n = 0; n < 10; n++) await stalled.plain(ports.device, 'silent', { from: '127.0.0.6' });
+    for (let n = 0; n < 10; n++) {
+      const waiting = connect({ port: ports.device, host: '127.0.0.1', localAddress: '127.0.0.6' });
+      await once(waiting, 'connect');
+      waiting.resetAndDestroy();
+    }
     t.ok(await isServed());
   });
 

@@ -1,15 +1,12 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket, Server as TlsServer } from 'node:tls';
 import { networkOf } from '../../engine/limits/rate_limits.js';
+import { NoPlace, type NoPlaceCause, SharedPool } from '../../engine/limits/shared_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import { every } from '../../engine/time/periodic_timer.js';
+import { type ConnectionCause, ConnectionLimiter, type ConnectionLimits } from './connection_limiter.js';
 
-/**
- * The maximum of connections that are open, in their handshake, and waiting for it: all together, and from one network.
- */
-export type HandshakeLimits = {
-  connections_max: number;
-  connections_per_network_max: number;
+/** The maximum of handshakes at once and of connections that wait for theirs: all together, and from one network. */
+export type HandshakeLimits = ConnectionLimits & {
   handshakes_max: number;
   handshakes_per_network_max: number;
   waiting_max: number;
@@ -19,43 +16,36 @@ export type HandshakeLimits = {
 /** Why a connection is turned away. */
 export type HandshakeRefusalCause =
   | 'overload'
-  | 'connections'
-  | 'network_connections'
+  | ConnectionCause
   | 'waiting_handshakes'
   | 'network_waiting_handshakes'
   | 'waited_too_long'
   | 'stalled_handshake';
 
-type Count = { connections: number; handshakes: number; waiting: number };
-type Network = Count & { name: string; queue: PendingConnection[] };
-type Handshake = { socket: Socket; began_at_ms: number; finish: () => void };
-type PendingConnection = { socket: Socket; begin: () => void; came_at_ms: number };
-
-/** A handshake may take so long. */
-const HANDSHAKE_MAX_MS = 10_000;
-/** The same while others wait and no place is free: a device on a slow network needs a second or two. */
-const HANDSHAKE_PRESSED_MAX_MS = 4_000;
-const LOOK_EVERY_MS = 2_000;
+/** A handshake may take so long, as `handshakeTimeout` of the server. A device on a slow network needs a second or two. */
+export const HANDSHAKE_MS_MAX = 5_000;
 /** Whoever waited for longer has given up, or will before the handshake is done. */
-const WAIT_MAX_MS = 20_000;
+const WAIT_MS_MAX = 20_000;
+
+const CAUSES: Record<Exclude<NoPlaceCause, 'left'>, HandshakeRefusalCause> = {
+  waiting: 'waiting_handshakes',
+  waiting_share: 'network_waiting_handshakes',
+  late: 'waited_too_long',
+};
 
 /**
- * Stands before the handshake, which is what costs (3 ms of the one thread that serves everybody; a request costs a
- * tenth). A few are done at once, so that each is done soon: thousands at once would all end after the last one's time,
- * most of them given up by then. The others wait, by networks in turns, and no network may take all places, so that
- * handshakes that somebody stalls keep only that network waiting. Networks as `networkOf` has them.
+ * Stands before the handshake, which costs 3 ms of the thread that serves everybody; a request costs a tenth. A few are
+ * done at once, so that each is done soon. The others wait, and networks take turns: handshakes that somebody stalls keep
+ * only that network waiting. Networks as `networkOf` has them.
  */
 export class HandshakeLimiter {
-  readonly #limits: HandshakeLimits;
+  readonly pool: SharedPool;
+  readonly #connections: ConnectionLimiter;
   readonly #is_overloaded: () => boolean;
   readonly #is_exempt: (address: string) => boolean;
   readonly #refused: (cause: HandshakeRefusalCause) => void;
-  readonly #all: Count = { connections: 0, handshakes: 0, waiting: 0 };
-  readonly #networks = new Map<string, Network>();
-  /** Networks with waiting connections; the first has waited longest. */
-  readonly #turns = new Set<Network>();
-  /** Handshakes in progress by the other end's address and port, the oldest first. */
-  readonly #under_way = new Map<string, Handshake>();
+  /** Ends a handshake in progress, by the other end's address and port. */
+  readonly #under_way = new Map<string, () => void>();
 
   /** `is_exempt`: addresses that the limits of one network do not hold for, such as proxies. */
   constructor(
@@ -66,7 +56,14 @@ export class HandshakeLimiter {
       refused: (cause: HandshakeRefusalCause) => void;
     },
   ) {
-    this.#limits = limits;
+    this.#connections = new ConnectionLimiter(limits, parts);
+    this.pool = new SharedPool('handshakes', {
+      places_max: limits.handshakes_max,
+      share_max: limits.handshakes_per_network_max,
+      waiting_max: limits.waiting_max,
+      waiting_share_max: limits.waiting_per_network_max,
+      wait_ms_max: WAIT_MS_MAX,
+    });
     this.#is_overloaded = parts.is_overloaded;
     this.#is_exempt = parts.is_exempt;
     this.#refused = parts.refused;
@@ -74,6 +71,7 @@ export class HandshakeLimiter {
 
   /** Puts itself before what a TLS server does with new connections. */
   install(server: TlsServer, metrics: Metrics): void {
+    metrics.pools.add(this.pool);
     const accept = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) =>
@@ -82,114 +80,76 @@ export class HandshakeLimiter {
       }),
     );
     server.on('secureConnection', (socket: TLSSocket) => {
-      this.#under_way.get(endOf(socket))?.finish();
+      this.#under_way.get(endOf(socket))?.();
       metrics.device_handshakes.inc({ resumed: socket.isSessionReused() ? 'yes' : 'no', outcome: 'done' });
       metrics.device_connections.inc();
       socket.once('close', () => metrics.device_connections.dec());
     });
     // Before the HTTP server sees it, which would say what went wrong: in a handshake that waits for ever to be sent.
-    server.prependListener('tlsClientError', (_error: Error, socket: TLSSocket) => {
+    server.prependListener('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
       metrics.device_handshakes.inc({ resumed: 'no', outcome: 'failed' });
+      if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') this.#refused('stalled_handshake');
       socket.destroy();
     });
-    server.once(
-      'close',
-      every(LOOK_EVERY_MS, () => this.endStalled()),
-    );
-  }
-
-  /** Ends handshakes that take too long: their places are for others. */
-  endStalled(): void {
-    const is_pressed = this.#all.waiting > 0 && this.#all.handshakes >= this.#limits.handshakes_max;
-    const began_before_ms = performance.now() - (is_pressed ? HANDSHAKE_PRESSED_MAX_MS : HANDSHAKE_MAX_MS);
-    for (const { socket, began_at_ms } of [...this.#under_way.values()]) {
-      if (began_at_ms > began_before_ms) break;
-      this.#refuse(socket, 'stalled_handshake');
-    }
   }
 
   /** Counts a connection in until it closes, and begins its handshake now or when it is its turn; or closes it. */
   enter(socket: Socket, begin: () => void): void {
+    socket.on('error', () => {}); // it went away; the close that follows is what counts
     const { remoteAddress: address = '' } = socket;
-    const is_exempt = this.#is_exempt(address);
-    // Each connection of a proxy is a network of its own: what holds for one network never holds for it.
-    const name = is_exempt ? endOf(socket) : networkOf(address);
-    const here = this.#networks.get(name) ?? { name, queue: [], connections: 0, handshakes: 0, waiting: 0 };
-    const cause = this.#causeAgainst(here);
-    if (cause !== null) {
-      this.#refuse(socket, cause);
+    if (this.#is_overloaded()) {
+      this.#refuse(socket, 'overload');
       return;
     }
-    this.#networks.set(name, here);
-    this.#count(here, 'connections', 1);
-    const end = endOf(socket); // once it has closed it no longer knows
-    socket.once('close', () => {
-      this.#under_way.get(end)?.finish();
-      this.#count(here, 'connections', -1);
-      if (here.connections === 0) this.#networks.delete(name);
-    });
-    here.queue.push({ socket, begin, came_at_ms: performance.now() });
-    this.#count(here, 'waiting', 1);
-    this.#turns.add(here);
-    this.#beginNext();
+    const leave = this.#connections.enter(address);
+    if (leave === null) {
+      socket.resetAndDestroy();
+      return;
+    }
+    socket.once('close', leave);
+    // Each connection of a proxy is a network of its own: what holds for one network never holds for it.
+    const network = this.#is_exempt(address) ? endOf(socket) : networkOf(address);
+    if (this.pool.tryTake(network)) this.#begin(socket, network, begin);
+    else void this.#wait(socket, network, begin);
   }
 
-  /** The present counts; zero when all connections are closed. */
-  get counts(): Count & { networks: number } {
-    return { ...this.#all, networks: this.#networks.size };
-  }
-
-  #beginNext(): void {
-    const { handshakes_max, handshakes_per_network_max } = this.#limits;
-    // Of networks that have all their places taken there are few, so this passes over few.
-    for (const network of this.#turns) {
-      if (this.#all.handshakes >= handshakes_max) return;
-      if (network.handshakes >= handshakes_per_network_max) continue;
-      const next = network.queue.shift();
-      this.#turns.delete(network);
-      if (next === undefined) continue;
-      this.#count(network, 'waiting', -1);
-      // To the end; the loop comes to it again when there are places left.
-      if (network.queue.length > 0) this.#turns.add(network);
-      this.#begin(next, network);
+  async #wait(socket: Socket, network: string, begin: () => void): Promise<void> {
+    const left = new AbortController();
+    const leave = () => left.abort();
+    socket.once('close', leave);
+    try {
+      await this.pool.take(network, left.signal);
+      this.#begin(socket, network, begin);
+    } catch (error) {
+      if (!(error instanceof NoPlace)) throw error;
+      if (error.cause !== 'left') this.#refuse(socket, CAUSES[error.cause]);
+    } finally {
+      socket.off('close', leave);
     }
   }
 
-  #begin({ socket, begin, came_at_ms }: PendingConnection, network: Network): void {
-    if (socket.destroyed) return;
-    if (performance.now() - came_at_ms > WAIT_MAX_MS) {
-      this.#refuse(socket, 'waited_too_long');
+  /** Begins a handshake that has a place. */
+  #begin(socket: Socket, network: string, begin: () => void): void {
+    if (socket.destroyed) {
+      this.pool.leave(network);
       return;
     }
     const end = endOf(socket);
     const finish = () => {
-      if (this.#under_way.get(end)?.finish !== finish) return;
-      this.#under_way.delete(end);
-      this.#count(network, 'handshakes', -1);
-      this.#beginNext();
+      socket.off('close', finish);
+      if (this.#under_way.get(end) === finish) this.#under_way.delete(end);
+      this.pool.leave(network);
     };
-    this.#under_way.set(end, { socket, began_at_ms: performance.now(), finish });
-    this.#count(network, 'handshakes', 1);
+    // A client that comes again from its port has left the connection before, which may not have been noticed yet.
+    this.#under_way.get(end)?.();
+    this.#under_way.set(end, finish);
+    socket.once('close', finish);
     begin();
   }
 
   #refuse(socket: Socket, cause: HandshakeRefusalCause): void {
     this.#refused(cause);
     socket.resetAndDestroy();
-  }
-
-  #count(network: Network, what: keyof Count, by: 1 | -1): void {
-    this.#all[what] += by;
-    network[what] += by;
-  }
-
-  #causeAgainst(here: Count): HandshakeRefusalCause | null {
-    const { connections_max, connections_per_network_max, waiting_max, waiting_per_network_max } = this.#limits;
-    if (this.#is_overloaded()) return 'overload';
-    if (this.#all.connections >= connections_max) return 'connections';
-    if (this.#all.waiting >= waiting_max) return 'waiting_handshakes';
-    if (here.connections >= connections_per_network_max) return 'network_connections';
-    return here.waiting >= waiting_per_network_max ? 'network_waiting_handshakes' : null;
   }
 }
 

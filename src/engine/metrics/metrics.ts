@@ -11,6 +11,12 @@ const LATENCY_BUCKETS = [
 const NEVER_MS = 2 ** 31 - 1;
 const NOT_MEASURED = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
+/** A pool of places as its metrics need it. */
+type CountedPool = {
+  name: string;
+  counts: { taken: number; waiting: number; refused: Readonly<Record<string, number>> };
+};
+
 /** Makes the metrics, for operators. Labels name kinds and reasons, never ids. */
 export function makeMetrics() {
   const registry = new Registry();
@@ -25,9 +31,30 @@ export function makeMetrics() {
     new Histogram({ name: `spool_${name}_seconds`, help, labelNames, buckets: SECONDS_BUCKETS, registers });
   const latency = (name: string, help: string) =>
     new Histogram({ name: `spool_${name}_seconds`, help, buckets: LATENCY_BUCKETS, registers });
+  const pools = new Set<CountedPool>();
+  const ofPools = (name: string, help: string, countOf: (counts: CountedPool['counts']) => number) =>
+    new Gauge({
+      ...{ name: `spool_pool_${name}`, help, labelNames: ['pool'], registers },
+      collect() {
+        for (const { name: pool, counts } of pools) this.set({ pool }, countOf(counts));
+      },
+    });
+  ofPools('taken', 'Places taken in a pool that accounts share', ({ taken }) => taken);
+  ofPools('waiting', 'Work that waits for a place in a pool that accounts share', ({ waiting }) => waiting);
+  new Counter({
+    ...{ name: 'spool_pool_refusals_total', help: 'Work that got no place in such a pool, by cause', registers },
+    labelNames: ['pool', 'cause'],
+    collect() {
+      this.reset();
+      for (const { name: pool, counts } of pools)
+        for (const [cause, count] of Object.entries(counts.refused)) this.inc({ pool, cause }, count);
+    },
+  });
   gauge('build_info', 'Always 1; the label says which version runs', 'version').set({ version: VERSION }, 1);
   return {
     registry,
+    /** Pools whose counts are shown. */
+    pools,
     mailbox_depth: new Histogram({
       name: 'spool_mailbox_depth',
       help: 'Messages waiting in the mailbox when a batch begins',

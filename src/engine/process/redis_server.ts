@@ -341,7 +341,7 @@ const spawnRedis = (place: RedisFiles, program: string): ChildProcess => {
 
 const exitOf = (child: ChildProcess): Promise<RedisExit> =>
   new Promise((resolve, reject) => {
-    child.once('error', (error) => {
+    child.on('error', (error) => {
       // Without an id it never ran, so no exit will follow.
       if (child.pid === undefined) reject(error);
     });

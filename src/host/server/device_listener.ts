@@ -1,6 +1,6 @@
 import type { Server as HttpsServer } from 'node:https';
 import fastify, { type FastifyHttpsOptions, type FastifyInstance } from 'fastify';
-import { HandshakeLimiter, type HandshakeLimits } from '../../edge/admission/handshake_limiter.js';
+import { HANDSHAKE_MS_MAX, HandshakeLimiter, type HandshakeLimits } from '../../edge/admission/handshake_limiter.js';
 import { every } from '../../engine/time/periodic_timer.js';
 import { SessionTickets, TICKET_LIFE_S } from '../../features/devices/session_tickets.js';
 import type { Settings } from '../settings.js';
@@ -32,7 +32,11 @@ export async function openDeviceListener(
   const certificate = new ListenerCertificate(services);
   const app = fastify({
     ...options,
-    https: { ...options.https, ...(await certificate.issue()), requestCert: true, rejectUnauthorized: false },
+    https: {
+      ...options.https,
+      ...(await certificate.issue()),
+      ...{ requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_MS_MAX },
+    },
   });
   certificate.keepIn(app.server);
   shutdown.add(() => certificate.stop());

@@ -41,7 +41,7 @@ export class Child {
     this.member_id = order.member_id;
     this.#process = fork(PROGRAM, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     this.exited = new Promise((resolve) => {
-      this.#process.once('error', (error) => resolve(error.message)); // it never ran
+      this.#process.on('error', (error) => resolve(error.message)); // it never ran; of more nobody need hear
       // And what it said before that has been heard. Node does not say so while it waits for word of a handle.
       const silent = new Promise<void>((quiet) => this.#process.once('disconnect', quiet));
       this.#process.once('exit', (code, signal) => {
