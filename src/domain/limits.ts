@@ -126,9 +126,8 @@ export const LIMITS = {
 
   claim_redeemed_keep_ms: DAY_MS, // ours: so long the same device may ask again for its answer
   account_requests_at_once_max: 16, // ours: of one account, in one process; more wait for these
-  account_large_requests_at_once_max: 1, // ours: of those whose body is larger than json_body_bytes_max
-  account_requests_waiting_max: 1_000, // ours
-  account_bytes_waiting_max: 32 * 1024 * 1024, // ours: bodies of requests that wait
+  account_requests_waiting_max: 512, // ours: with bodies of 64 KiB at most, 32 MiB
+  account_requests_wait_ms_max: 30_000, // ours: then whoever asked has given up
   devices_per_account_max: 1_000, // ours
   certificate_renewable_ms: 365 * DAY_MS, // docs/choices.md, "Devices": so long after its end it may still renew
   certificate_renew_at: 2 / 3, // docs/choices.md, "Devices": of its validity
@@ -147,7 +146,8 @@ export const LIMITS = {
   chunks_per_request_max: 64, // docs/choices.md, "Recordings": of those that come with their bytes
   chunks_body_bytes_max: 4 * 1024 * 1024, // docs/choices.md, "Recordings": of a request with chunks and their bytes
   chunk_numbers_reserved: 1_024, // ours: of one stream, by one process at a time
-  bodies_bytes_max: 128 * 1024 * 1024, // ours: bodies with chunks that a process takes at a time
+  bodies_bytes_max: 128 * 1024 * 1024, // ours: bodies with chunks or signals that a process has in memory
+  bodies_bytes_share_max: 16 * 1024 * 1024, // ours: those of one account or device
   gaps_listed_max: 1_000, // docs/choices.md, "Recordings"
   chunk_status_refs_max: 100, // docs/choices.md, "Recordings"
   claims_per_stream_max: 64, // ours: chunks of one stream in workers' hands

@@ -83,23 +83,24 @@ t.test('more than a process can do', async (t) => {
   });
 
   await t.test('requests of one account wait for each other; past the bound they are refused', async (t) => {
-    const { account_concurrency: account_turns } = spool.server.services;
+    const { account_requests } = spool.server.services;
     const { app: flooder, session } = await spool.signIn('flood@x.test');
     const { id } = session.user;
     const { account_requests_at_once_max: at_once, account_requests_waiting_max: waiting_max } = LIMITS;
-    for (let count = 0; count < at_once; count++) void account_turns.enter(id, 0);
+    for (let count = 0; count < at_once; count++) await account_requests.take(id);
     const answered: string[] = [];
     const waiting = flooder.ask('PATCH', '/me', { name: 'Ann' }).then(() => answered.push('the flooder'));
-    await until('it waits', async () => (await metrics.requests_waiting.get()).values[0]?.value === 1);
+    await until('it waits', () => account_requests.counts.waiting === 1);
     await app.ask('PATCH', '/me', { name: 'Bob' }).then(() => answered.push('somebody else'));
-    for (let count = 1; count < waiting_max; count++) void account_turns.enter(id, 0);
+    const others = Array.from({ length: waiting_max - 1 }, () => account_requests.take(id));
     const { status, headers, body } = await flooder.send('GET', '/me');
     t.equal(status, 503);
     t.match(headers['retry-after'], /^\d+$/);
     t.match(JSON.parse(body.toString()), { error: { code: 'UNAVAILABLE' } });
     t.equal(await refusals('account'), 1);
     t.same(answered, ['somebody else']);
-    for (let count = 1; count < at_once + waiting_max; count++) account_turns.leave(id, 0);
+    for (let count = 0; count < at_once; count++) account_requests.leave(id);
+    await Promise.all(others.map((place) => place.then(() => account_requests.leave(id))));
     await waiting;
     t.equal((await flooder.ask<{ name: string }>('GET', '/me')).name, 'Ann');
   });

@@ -1,15 +1,13 @@
-import { type Refusal, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
+import { type Refusal, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { RateLimits, RateName } from '../../engine/limits/rate_limits.js';
+import { NoPlace, type SharedPool } from '../../engine/limits/shared_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import type { AccountConcurrencyLimiter } from './account_concurrency.js';
-import type { BodyBudget } from './body_budget.js';
+import type { ArrivingBody, BodyBudget, BodyHead } from './body_budget.js';
 import { type DeviceBudgets, overBudget } from './device_budgets.js';
 import { type Overload, type Priority, spreadRetryAfter } from './overload.js';
 
-const TOO_MANY_AT_ONCE = refuse('UNAVAILABLE', 'Too many requests of this account wait already.', { retry_after_s: 2 });
-
 type RequestAdmissionDeps = {
-  account_concurrency: AccountConcurrencyLimiter;
+  account_requests: SharedPool;
   body_budget: BodyBudget;
   device_budgets: DeviceBudgets;
   metrics: Pick<Metrics, 'overload_refusals'>;
@@ -51,28 +49,33 @@ export class RequestAdmission {
     return ended === null ? throwRefusal(overBudget(metrics, 'device_uploads')) : { ended };
   }
 
-  /** Counts a body that will lie in memory until `ended` is called; the refusal when there is no room for it. */
-  beginBody(bytes: number): { ended: () => void } {
-    const { body_budget, metrics } = this.#deps;
-    const ended = body_budget.begin(bytes);
-    if (ended !== null) return { ended };
-    metrics.overload_refusals.inc({ listener: this.#listener, cause: 'bodies' });
-    throw new Refused(refuse('UNAVAILABLE', 'Too many uploads come at once.', { retry_after_s: spreadRetryAfter() }));
+  /** Counts a body that comes into memory until `end` is called. Throws NoPlace where it waited for others in vain. */
+  beginBody(owner: string, body: BodyHead): Promise<ArrivingBody> {
+    return this.#counted('bodies', this.#deps.body_budget.begin(owner, body));
   }
 
-  /** Does the work of a request when it is its turn among those of its account; `bytes` of body wait in memory. */
-  async inTurn<T>({ account_id, bytes }: { account_id: string; bytes: number }, work: () => Promise<T>): Promise<T> {
-    const { account_concurrency, metrics } = this.#deps;
-    const entrance = account_concurrency.enter(account_id, bytes);
-    if (entrance === 'full') {
-      metrics.overload_refusals.inc({ listener: this.#listener, cause: 'account' });
-      throw new Refused(TOO_MANY_AT_ONCE);
-    }
-    if (entrance !== 'at once') await entrance;
+  /**
+   * Does the work of a request when it is its turn among those of its account, so that an account that floods a process
+   * waits for itself. `hasLeft` gives what aborts the wait. Throws NoPlace.
+   */
+  async inTurn<T>(account_id: string, hasLeft: () => AbortSignal, work: () => Promise<T>): Promise<T> {
+    const { account_requests } = this.#deps;
+    if (!account_requests.tryTake(account_id))
+      await this.#counted('account', account_requests.take(account_id, hasLeft()));
     try {
       return await work();
     } finally {
-      account_concurrency.leave(account_id, bytes);
+      account_requests.leave(account_id);
+    }
+  }
+
+  async #counted<T>(cause: 'account' | 'bodies', place: Promise<T>): Promise<T> {
+    try {
+      return await place;
+    } catch (error) {
+      if (error instanceof NoPlace && error.cause !== 'left')
+        this.#deps.metrics.overload_refusals.inc({ listener: this.#listener, cause });
+      throw error;
     }
   }
 }

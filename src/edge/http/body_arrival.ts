@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LIMITS } from '../../domain/limits.js';
 import { type Refusal, refuse, throwRefusal } from '../../domain/refusals.js';
 import { isPassedOn } from '../admission/device_identity.js';
 import type { Exchange } from './request_state.js';
@@ -45,10 +46,19 @@ export function awaitBody(as: Answering, { request, reply }: Exchange, { body_by
 
 const NO_LENGTH = refuse('LENGTH_REQUIRED', 'An upload needs Content-Length.');
 
-/** The bytes of a body that will be in memory, by its head; refused where that does not say it. */
-export function announcedBytes({ headers }: FastifyRequest, { body_bytes_max = 0 }: Route): number {
+/** Whether a body may be larger than most are, by its head. Throws Refused where an upload does not say how large it is. */
+export function isLarge({ headers }: FastifyRequest, { is_upload }: Route): boolean {
   const length = headers['content-length'];
-  return length === undefined ? throwRefusal(NO_LENGTH) : Math.min(Number(length), body_bytes_max);
+  if (length === undefined && is_upload) throwRefusal(NO_LENGTH);
+  return Number(length ?? Number.POSITIVE_INFINITY) > LIMITS.json_body_bytes_max;
+}
+
+/** Aborts when the connection of a request closes. */
+export function leftSignal({ reply }: Exchange): AbortSignal {
+  const left = new AbortController();
+  if (reply.raw.closed) left.abort();
+  else reply.raw.once('close', () => left.abort());
+  return left.signal;
 }
 
 /** Lets a client that sent `Expect: 100-continue` begin with its body. */

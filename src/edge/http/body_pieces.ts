@@ -11,6 +11,7 @@ export async function bodyPieces(request: FastifyRequest, body: IncomingMessage)
   try {
     // Destroyed with the body the connection could not answer any more.
     for await (const piece of body.iterator({ destroyOnReturn: false })) {
+      request.arriving?.take(piece.length);
       bytes += piece.length;
       if (bytes > bodyLimit) break;
       pieces.push(piece);

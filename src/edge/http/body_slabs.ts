@@ -7,6 +7,8 @@ import { errorCodes, type FastifyRequest } from 'fastify';
  */
 
 const SLAB_BYTES_MIN = 64 * 1024;
+/** Of what was only announced no more memory is taken than this. */
+const FIRST_BYTES_MAX = 256 * 1024;
 /** Kept for later bodies; more are let go of. */
 const KEPT_BYTES_MAX = 16 * 1_048_576; // ours: of 64 devices that send 256 KiB at a time
 
@@ -17,15 +19,19 @@ let kept_bytes = 0;
 export async function bodyInSlab(request: FastifyRequest, body: IncomingMessage): Promise<Buffer> {
   const length = Number(request.headers['content-length']);
   if (length > (request.routeOptions.bodyLimit ?? 0)) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
-  const bytes = Buffer.from(takeSlab(length), 0, length);
+  let slab = takeSlab(Math.min(length, FIRST_BYTES_MAX));
   try {
     let at = 0;
     // Destroyed with the body the connection could not answer any more.
-    for await (const piece of body.iterator({ destroyOnReturn: false })) at += (piece as Buffer).copy(bytes, at);
+    for await (const piece of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      request.arriving?.take(piece.length);
+      if (at + piece.length > slab.byteLength) slab = grown(slab, { filled: at, needed: at + piece.length });
+      at += piece.copy(Buffer.from(slab), at);
+    }
     if (at !== length) throw new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH();
-    return bytes;
+    return Buffer.from(slab, 0, length);
   } catch (error) {
-    releaseBody(bytes);
+    releaseBody(Buffer.from(slab));
     throw Object.assign(error as Error, { statusCode: 400 }); // it broke off
   }
 }
@@ -38,6 +44,14 @@ export function releaseBody(bytes: Buffer): void {
   const of_size = kept.get(slab.byteLength);
   if (of_size === undefined) kept.set(slab.byteLength, [slab]);
   else of_size.push(slab);
+}
+
+/** A larger slab with the same beginning. */
+function grown(slab: ArrayBuffer, { filled, needed }: { filled: number; needed: number }): ArrayBuffer {
+  const larger = takeSlab(needed);
+  Buffer.from(slab, 0, filled).copy(Buffer.from(larger));
+  releaseBody(Buffer.from(slab));
+  return larger;
 }
 
 /** Of the next power of two, so that slabs fit many bodies. */

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { AccessDeps } from '../../access/principal.js';
 import type { RateLimits } from '../../engine/limits/rate_limits.js';
+import type { SharedPool } from '../../engine/limits/shared_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Clock } from '../../engine/time/clock.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
-import type { AccountConcurrencyLimiter } from '../admission/account_concurrency.js';
 import type { BodyBudget } from '../admission/body_budget.js';
 import type { DeviceIdentityDeps } from '../admission/device_identity.js';
 import type { Overload } from '../admission/overload.js';
@@ -22,7 +22,8 @@ export type EdgeServices = AccessDeps &
     metrics: Metrics;
     overload: Overload;
     rates: RateLimits;
-    account_concurrency: AccountConcurrencyLimiter;
+    /** Places for requests, by their accounts. */
+    account_requests: SharedPool;
     body_budget: BodyBudget;
     /** Null where traces go nowhere. */
     tracing: Tracing | null;

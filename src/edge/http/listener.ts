@@ -31,6 +31,7 @@ export function mount(
   app.decorateRequest('scope', null);
   app.decorateRequest('arrival', null);
   app.decorateRequest('caller', null);
+  app.decorateRequest('arriving', null);
   // Both with a callback: a promise for each request would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {
     request.arrival = addresses.arrivalOf(request);

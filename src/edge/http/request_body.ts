@@ -13,12 +13,6 @@ import type { Route } from './route.js';
 
 type Read = { ok: true; value: unknown } | { ok: false; refusal: Refusal };
 
-/** The number of a body's bytes that are in memory. */
-export function bodyBytes({ body }: FastifyRequest): number {
-  if (!Array.isArray(body)) return (body as Buffer | undefined)?.length ?? 0;
-  return (body as Buffer[]).reduce((sum, { length }) => sum + length, 0);
-}
-
 export function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Read {
   if (route.raw === true) return { ok: true, value: undefined };
   const bytes = request.body as Buffer | undefined; // or its pieces, for whoever takes them

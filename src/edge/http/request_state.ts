@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestScope } from '../../engine/tracing/request_scope.js';
+import type { ArrivingBody } from '../admission/body_budget.js';
 import type { EdgeServices } from './edge_services.js';
 import type { Dialect } from './route.js';
 
@@ -28,5 +29,7 @@ declare module 'fastify' {
     arrival: Arrival | null;
     /** Who asks, and the services for them; null until they are admitted. */
     caller: RequestCaller | null;
+    /** Counts what has come of a body that may be large; null for others. */
+    arriving: ArrivingBody | null;
   }
 }

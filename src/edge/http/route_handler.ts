@@ -5,12 +5,12 @@ import { isRefused, type Refusal } from '../../domain/refusals.js';
 import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
 import type { RequestAdmission } from '../admission/request_admission.js';
 import { authorize } from './authorization.js';
-import { announcedBytes, awaitBody, refuseUnread } from './body_arrival.js';
+import { awaitBody, isLarge, leftSignal, refuseUnread } from './body_arrival.js';
 import { releaseBody } from './body_slabs.js';
 import type { EdgeServices } from './edge_services.js';
 import { AWAY } from './error_refusals.js';
 import { NOT_FOUND } from './protocol_answers.js';
-import { bodyBytes, readBody, readQuery } from './request_body.js';
+import { readBody, readQuery } from './request_body.js';
 import type { RequestLog } from './request_log.js';
 import type { Exchange, ListenerKind, RequestCaller } from './request_state.js';
 import { type Answering, sendAnswer, sendRefusal } from './responses.js';
@@ -74,7 +74,16 @@ export class RouteHandler {
         const upload = admission.beginUpload((who as DeviceIdentity).device_id);
         reply.raw.once('close', upload.ended);
       }
-      if (route.is_upload) reply.raw.once('close', admission.beginBody(announcedBytes(request, route)).ended);
+      if (route.is_upload || route.takes === 'json_pieces') {
+        const owner = kind.listener === 'device' ? (who as DeviceIdentity).device_id : (who as Principal).account_id;
+        const body = await admission.beginBody(owner, {
+          is_large: isLarge(request, route),
+          hasLeft: () => leftSignal(ends),
+        });
+        request.arriving = body;
+        reply.raw.once('close', body.end);
+        if (reply.raw.closed) body.end();
+      }
     } catch (error) {
       if (isRefused(error)) return refuseUnread(this.#as, ends, error.refusal);
       throw error;
@@ -89,9 +98,12 @@ export class RouteHandler {
     const caller = request.caller ?? { services, who: null };
     const account_id = this.#takes_turns ? (caller.who as Principal).account_id : null;
     if (account_id === null) return this.#answer(caller, ends);
-    const turn = { account_id, bytes: bodyBytes(request) };
     try {
-      return await admission.inTurn(turn, () => this.#answer(caller, ends));
+      return await admission.inTurn(
+        account_id,
+        () => leftSignal(ends),
+        () => this.#answer(caller, ends),
+      );
     } catch (error) {
       if (isRefused(error)) return sendRefusal(this.#as, ends, error.refusal);
       throw error;

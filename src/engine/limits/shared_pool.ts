@@ -23,10 +23,9 @@ export class NoPlace extends Refused {
 
   constructor(
     readonly pool: string,
-    readonly cause: NoPlaceCause,
+    override readonly cause: NoPlaceCause,
   ) {
-    const text = 'Too much of this kind is being done at the moment; try again.';
-    super(refuse('UNAVAILABLE', text, { retry_after_s: RETRY_AFTER_S }));
+    super(refuse('UNAVAILABLE', cause === 'waiting_share' ? OWN : OTHERS, { retry_after_s: RETRY_AFTER_S }));
   }
 }
 
@@ -37,6 +36,8 @@ type Waiter = { begin: () => void };
 type Owner = { taken: number; waiters: Set<Waiter> };
 
 const RETRY_AFTER_S = 2;
+const OWN = 'Too much work of this kind waits for you already; try again.';
+const OTHERS = 'Too much work of this kind waits at the moment; try again.';
 
 /**
  * Places for work that accounts share. An owner is whom a place counts for: an account as a rule, else a device or a

@@ -165,7 +165,6 @@ export function makeMetrics() {
       'listener',
       'cause',
     ),
-    requests_waiting: gauge('requests_waiting', 'Requests that wait for others of the same account'),
     overload_shedding: gauge('overload_shedding', 'What is refused: 0 nothing, 1 what may wait, 2 all'),
     connections: gauge('connections', 'Open connections, whatever they have come to, by listener', 'listener'),
     device_connections: gauge('device_connections', 'Open connections on the device listener'),

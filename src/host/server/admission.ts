@@ -1,5 +1,4 @@
 import { LIMITS } from '../../domain/limits.js';
-import { AccountConcurrencyLimiter } from '../../edge/admission/account_concurrency.js';
 import { BodyBudget } from '../../edge/admission/body_budget.js';
 import {
   type DescriptorPlan,
@@ -9,16 +8,26 @@ import {
 } from '../../edge/admission/descriptor_limits.js';
 import { Overload } from '../../edge/admission/overload.js';
 import { RateLimits } from '../../engine/limits/rate_limits.js';
+import { type PoolBounds, SharedPool } from '../../engine/limits/shared_pool.js';
 import type { SharedWindows } from '../../engine/limits/shared_windows.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Settings } from '../settings.js';
 import { CannotStart, type Start } from './start.js';
 
+/** Requests of one account that are worked on at once; all together, connections bound them. */
+const REQUESTS: PoolBounds = {
+  places_max: Number.POSITIVE_INFINITY,
+  share_max: LIMITS.account_requests_at_once_max,
+  waiting_max: Number.POSITIVE_INFINITY,
+  waiting_share_max: LIMITS.account_requests_waiting_max,
+  wait_ms_max: LIMITS.account_requests_wait_ms_max,
+};
+
 /** The limits that requests are held to, whoever makes them. */
 export type AdmissionServices = {
   overload: Overload;
   rates: RateLimits;
-  account_concurrency: AccountConcurrencyLimiter;
+  account_requests: SharedPool;
   body_budget: BodyBudget;
 };
 
@@ -43,11 +52,10 @@ export function openAdmission(
     claims: settings.rate_claims,
     wrong_pairing_codes: LIMITS.pairing_codes_wrong_per_minute_max,
   };
-  return {
-    rates: new RateLimits(limits, { on: settings.rate_limits, shared }),
-    account_concurrency: new AccountConcurrencyLimiter(metrics),
-    body_budget: new BodyBudget(),
-  };
+  const account_requests = new SharedPool('requests', REQUESTS);
+  const body_budget = new BodyBudget();
+  metrics.pools.add(account_requests).add(body_budget.large);
+  return { rates: new RateLimits(limits, { on: settings.rate_limits, shared }), account_requests, body_budget };
 }
 
 /** Plans the descriptors of this process. */

@@ -108,16 +108,39 @@ t.test('a device has so many uploads at once, and each ends once', async (t) => 
   t.ok(Array.from({ length: 50 }, () => off.beginUpload('a')).every((end) => end !== null));
 });
 
-t.test('bodies in memory are bounded by their announced sizes; one alone is always taken', async (t) => {
+const NEVER = () => new AbortController().signal;
+
+t.test('bodies are counted as they come, within a bound and the share of an owner', async (t) => {
   const budget = new BodyBudget();
-  const first = budget.begin(LIMITS.bodies_bytes_max + 1);
-  t.ok(first);
-  t.equal(budget.begin(1), null);
-  first?.();
-  first?.();
-  const half = budget.begin(LIMITS.bodies_bytes_max / 2);
-  t.ok(budget.begin(LIMITS.bodies_bytes_max / 2));
-  t.equal(budget.begin(1), null);
-  half?.();
-  t.ok(budget.begin(1));
+  const begin = (owner: string) => budget.begin(owner, { is_large: false, hasLeft: NEVER });
+  const { bodies_bytes_max: max, bodies_bytes_share_max: share } = LIMITS;
+  const first = await begin('a');
+  first.take(share);
+  t.throws(() => first.take(1), { code: 'UNAVAILABLE' });
+  const owners = max / share - 1;
+  for (let n = 0; n < owners; n++) (await begin(`b${n}`)).take(share);
+  const late = await begin('c');
+  t.throws(() => late.take(1), { code: 'UNAVAILABLE' }, 'there is no room for anybody');
+  first.end();
+  first.end();
+  t.equal(budget.bytes, max - share);
+  late.take(1);
+});
+
+t.test('one large body of an owner comes at a time', async (t) => {
+  const budget = new BodyBudget();
+  const begin = (owner: string, left = new AbortController()) =>
+    budget.begin(owner, { is_large: true, hasLeft: () => left.signal });
+  const first = await begin('a');
+  const gone = new AbortController();
+  const leaving = begin('a', gone);
+  const second = begin('a');
+  const other = await begin('b');
+  gone.abort();
+  await t.rejects(leaving, { cause: 'left' });
+  t.match(budget.large.counts, { taken: 2, waiting: 1 });
+  first.end();
+  (await second).end();
+  other.end();
+  t.match(budget.large.counts, { taken: 0, waiting: 0 });
 });

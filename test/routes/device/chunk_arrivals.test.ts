@@ -1,11 +1,13 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import https from 'node:https';
+import net from 'node:net';
 import t from 'tap';
 import { sha256Of } from '../../../kits/typescript/src/device_client.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { encodeCbor } from '../../../src/engine/wire/cbor.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { TestSpool } from '../../fixtures/spool.js';
+import { until } from '../../fixtures/until.js';
 
 const SECOND_BYTES = 2_000;
 
@@ -269,20 +271,41 @@ t.test('chunks that come with their bytes', async (t) => {
     t.match(await refusalOf(send(secondOf(2))), { status: 403, code: 'DEVICE_UNBOUND' });
   });
 
-  await t.test('C-126 a body names its length, and is refused unread where there is no room', async (t) => {
+  await t.test('C-126 a body names its length, and is refused where there is no room for what has come', async (t) => {
     const { send } = await begin();
     const { body_budget } = spool.server.services;
     const unknown = await device.send('POST', '/device/chunks', {
       headers: { 'Content-Type': 'application/cbor', 'Transfer-Encoding': 'chunked' },
     });
     t.equal(unknown.status, 411);
-    const full = body_budget.begin(LIMITS.bodies_bytes_max);
+    const other = { is_large: false, hasLeft: () => new AbortController().signal };
+    const others = await Promise.all(Array.from({ length: 8 }, (_, n) => body_budget.begin(`other ${n}`, other)));
+    for (const body of others) body.take(LIMITS.bodies_bytes_max / others.length);
     t.match(await refusalOf(send([secondOf(0)])), { status: 503, code: 'UNAVAILABLE', retry_after_s: Number });
-    full?.();
+    for (const body of others) body.end();
     t.same(codes(await send([secondOf(0)])), ['processed']);
-    const all = body_budget.begin(LIMITS.bodies_bytes_max);
-    t.ok(all, 'nothing is counted when it is over');
-    all?.();
+    await until('nothing is counted when it is over', () => body_budget.bytes === 0);
+  });
+
+  await t.test('C-126 an account that announces much and sends little keeps nobody else waiting', async (t) => {
+    const flooder = await TestAccount.open(spool, 'flood@x.test');
+    const { hostname, port } = new URL(spool.base_url);
+    const head = [
+      ...['POST /audio/chunks HTTP/1.1', `Host: ${hostname}`, `Authorization: Bearer ${flooder.app.access_token}`],
+      ...['Content-Type: application/cbor', `Content-Length: ${LIMITS.chunks_body_bytes_max}`],
+    ];
+    const { large } = spool.server.services.body_budget;
+    const before = large.counts.refused.waiting_share;
+    const sockets = Array.from({ length: 40 }, () => net.connect({ host: '127.0.0.1', port: Number(port) }));
+    for (const socket of sockets) socket.on('error', () => {}).write(`${head.join('\r\n')}\r\n\r\n\xa1`, 'latin1');
+    await until('the rest is refused', () => large.counts.refused.waiting_share - before === 7);
+    t.match(large.counts, { taken: 1, waiting: 32 });
+    const { send } = await begin();
+    t.same(codes(await send([secondOf(0)])), ['processed'], 'a small one');
+    const bytes = randomBytes(100 * SECOND_BYTES);
+    t.same(codes(await send([secondOf(1, { bytes, source_end_ms: 101_000 })])), ['processed'], 'a large one');
+    for (const socket of sockets) socket.destroy();
+    await until('all have left', () => large.counts.taken + large.counts.waiting === 0);
   });
 
   await t.test('C-127 a small upload is checked before it is stored', async (t) => {
