@@ -3,6 +3,7 @@ import { listCursor } from '../../src/access/cursors.js';
 import { capturedAt, listLimit, timestamp, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { leftSignal } from '../../src/edge/http/body_arrival.js';
 import { arrivedAt, BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
 import { findStreams, withDetails } from '../../src/features/insights/stream_titles.js';
@@ -230,7 +231,8 @@ export const STREAM_ROUTES: readonly Route[] = [
     answer: 'audio',
     refusals: ['CONFLICT', 'CONTENT_EXPIRED', 'CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
-      const audio = await joinedAudio(services, who, params.id as string);
+      const signal = leftSignal({ request, reply });
+      const audio = await joinedAudio(services, who, { stream_id: params.id as string, signal });
       return sendBytes({ request, reply }, audio, {
         'Content-Disposition': `attachment; filename="${audio.file_name}"`,
         'X-Joined-Chunks': audio.chunks,

@@ -403,6 +403,9 @@ export const LIMITS = {
   audio_told_every_ms: 500, // ours: a transcript hears of audio at once, and then so often
   audio_told_max: 64, // ours: spans of audio that wait to be told
   stream_end_wait_s_max: 600, // ours: a page that is loaded anew needs seconds
+  decoder_idle_ms: MINUTE_MS, // ours: then a process that only decodes ends
+  decoder_silence_ms: MINUTE_MS, // ours: a piece of audio is decoded in milliseconds
+  decoder_bytes_max: 768 * 1024 * 1024, // ours: memory of such a process; with more than half of it, it is replaced
   decoded_s_max: 6 * 3_600, // docs/choices.md, "Recordings": of one file; what follows is not decoded
   decoded_bytes_max: 2 * 1024 ** 3, // ours: decoded audio that a process keeps
   decoded_idle_ms: 15 * MINUTE_MS, // docs/choices.md, "Recordings": then decoded audio goes

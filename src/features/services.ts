@@ -11,6 +11,7 @@ import type { Asks } from '../engine/runtime/runtime.js';
 import type { AccessTokens } from '../engine/secrets/access_tokens.js';
 import type { ServerKeys } from '../engine/secrets/server_keys.js';
 import type { SigningKeys } from '../engine/secrets/signing_keys.js';
+import type { AudioDecoders } from '../engine/speech/audio_decoders.js';
 import type { DecodedAudio } from '../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../engine/speech/speech_process.js';
 import type { EntityScan } from '../engine/store/entity_scan.js';
@@ -48,7 +49,7 @@ export type FeatureServices = AccessDeps & {
   };
   signing_keys: SigningKeys;
   /** Decodes audio. */
-  decoder: SpeechProcess;
+  decoders: AudioDecoders;
   decoded: DecodedAudio;
   /** Recognizes speech. */
   speech: SpeechProcess;

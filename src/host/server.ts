@@ -17,8 +17,9 @@ import { type DeviceQueries, deviceAnswers } from '../features/devices/activity.
 import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
 import { ExportWorker } from '../features/exports/export_worker.js';
+import { joins } from '../features/recordings/joined_audio.js';
 import { SearchIndexes } from '../features/search/search_index.js';
-import { openDecoder, openSpeechProcess, previewEngine } from '../features/transcripts/engines/choose_engine.js';
+import { openDecoders, openSpeechProcess, previewEngine } from '../features/transcripts/engines/choose_engine.js';
 import { LiveText } from '../features/transcripts/live_text.js';
 import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';
 import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
@@ -84,12 +85,10 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const blobs = await openBlobs(start, descriptors.segments);
   const speech = openSpeechProcess(settings);
   shutdown.add(() => speech.close());
-  // Long files to decode keep nobody waiting who speaks, and with the second decoder nobody who listens.
-  const decoder = openDecoder(settings);
-  shutdown.add(() => decoder.close());
-  const second_decoder = openDecoder(settings);
-  shutdown.add(() => second_decoder.close());
-  const decoded = new DecodedAudio({ decoder, second_decoder, blobs, folder: settings.data_dir });
+  const decoders = openDecoders(settings);
+  shutdown.add(() => decoders.close());
+  metrics.pools.add(speech.pool).add(decoders.short).add(decoders.long).add(joins);
+  const decoded = new DecodedAudio({ decoders, blobs, folder: settings.data_dir });
   shutdown.add(() => decoded.close());
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
   store.onDue = (queue, partition, at_ms) => poll.note(queue, partition, at_ms);
@@ -101,7 +100,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     poll,
     members,
     blobs,
-    decoder,
+    decoders,
     decoded,
     speech,
     metrics,
@@ -168,11 +167,12 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     engine: previewEngine(settings, speech),
     isLeaving: () => draining.isLeaving,
   });
+  for (const pool of live_text.pools) metrics.pools.add(pool);
   const recall_answers = openRecallAnswers({ settings, log }, metrics);
   shutdown.add(async () => recall_answers?.close());
   const services: ServerServices = {
     speech,
-    decoder,
+    decoders,
     decoded,
     settings,
     addresses,

@@ -33,7 +33,7 @@ export class BodyBudget {
 
   /** Waits for a place where the body is large. Throws NoPlace; then nothing is counted. */
   async begin(owner: string, { is_large, hasLeft }: BodyHead): Promise<ArrivingBody> {
-    if (is_large && !this.large.tryTake(owner)) await this.large.take(owner, hasLeft());
+    if (is_large && !this.large.tryTake(owner)) await this.large.take(owner, { signal: hasLeft() });
     let [came, has_ended] = [0, false];
     return {
       take: (bytes) => {

@@ -118,7 +118,7 @@ export class HandshakeLimiter {
     const leave = () => left.abort();
     socket.once('close', leave);
     try {
-      await this.pool.take(network, left.signal);
+      await this.pool.take(network, { signal: left.signal });
       this.#begin(socket, network, begin);
     } catch (error) {
       if (!(error instanceof NoPlace)) throw error;

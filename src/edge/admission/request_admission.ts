@@ -61,7 +61,7 @@ export class RequestAdmission {
   async inTurn<T>(account_id: string, hasLeft: () => AbortSignal, work: () => Promise<T>): Promise<T> {
     const { account_requests } = this.#deps;
     if (!account_requests.tryTake(account_id))
-      await this.#counted('account', account_requests.take(account_id, hasLeft()));
+      await this.#counted('account', account_requests.take(account_id, { signal: hasLeft() }));
     try {
       return await work();
     } finally {

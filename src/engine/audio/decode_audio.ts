@@ -1,5 +1,6 @@
 import decode, { type AudioData } from 'audio-decode';
 import audioType from 'audio-type';
+import { flacSlices } from './flac_frames.js';
 import { Resampler } from './resampler.js';
 
 /** Audio of any kind as samples. It runs in a process of its own: decoders meet files from outside. */
@@ -25,11 +26,16 @@ const KINDS: ReadonlySet<string> = new Set([
 ]);
 /** By which a kind is told: a tag before an MP3 may be longer, then it counts as one. */
 const HEAD_BYTES = 65_536;
-/** Of what a decoder gets at a time. */
-const SLICE_BYTES = 65_536;
+/** Of what a decoder gets at a time: so much at most, and so much where that becomes many samples. */
+const SLICE_BYTES_MAX = 65_536;
+const SLICE_BYTES_MIN = 256;
+/** Samples of all channels that a slice should not become: 8 MB in memory. */
+const SLICE_SAMPLES_MAX = 2 ** 21;
+/** The same of each channel, of which FLAC has eight at most. */
+const FLAC_SAMPLES_MAX = 2 ** 18;
 const RATE_MIN = 4_000;
 const RATE_MAX = 384_000;
-const CHANNELS_MAX = 32;
+const CHANNELS_MAX = 8;
 
 /** No decoder takes the file. The message completes "the audio …". */
 export class NotDecoded extends Error {
@@ -44,9 +50,12 @@ async function* decodedPieces(file: AsyncIterable<Uint8Array>): AsyncGenerator<D
   const head = await headOf(pieces);
   const kind = audioType(head);
   if (kind === undefined || !KINDS.has(kind)) throw new NotDecoded('is of no kind that can be decoded');
+  const slice = new Slice();
   let is_empty = true;
   try {
-    for await (const { channelData: channels, sampleRate: rate } of decoding(slices(head, pieces), kind)) {
+    const source = kind === 'flac' ? flacSlices(whole(head, pieces), FLAC_SAMPLES_MAX) : slices(head, pieces, slice);
+    for await (const { channelData: channels, sampleRate: rate } of decoding(source, kind)) {
+      slice.became(channels);
       if (channels.length === 0 || channels.length > CHANNELS_MAX || !(rate >= RATE_MIN && rate <= RATE_MAX))
         throw new NotDecoded('has an impossible rate or number of channels');
       is_empty = false;
@@ -116,9 +125,37 @@ async function headOf(pieces: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
   return Uint8Array.from(Buffer.concat(head));
 }
 
-async function* slices(head: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** How much a decoder gets at a time, by how many samples its last slices became. */
+class Slice {
+  bytes = SLICE_BYTES_MIN;
+  #samples = 0;
+
+  /** To be called with each piece of audio that comes of the slice. */
+  became(channels: readonly Float32Array[]): void {
+    this.#samples += channels.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Before the next one. */
+  adapt(): void {
+    if (this.#samples > SLICE_SAMPLES_MAX / 2) this.bytes = Math.max(SLICE_BYTES_MIN, this.bytes / 2);
+    else if (this.#samples < SLICE_SAMPLES_MAX / 8) this.bytes = Math.min(SLICE_BYTES_MAX, this.bytes * 2);
+    this.#samples = 0;
+  }
+}
+
+async function* whole(head: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield head;
+  yield* { [Symbol.asyncIterator]: () => rest };
+}
+
+async function* slices(head: Uint8Array, rest: AsyncIterator<Uint8Array>, slice: Slice): AsyncGenerator<Uint8Array> {
   for (let piece: Uint8Array | null = head; piece !== null; ) {
-    for (let at = 0; at < piece.length; at += SLICE_BYTES) yield Uint8Array.from(piece.subarray(at, at + SLICE_BYTES));
+    for (let at = 0; at < piece.length; ) {
+      const { bytes } = slice;
+      yield Uint8Array.from(piece.subarray(at, at + bytes));
+      at += bytes;
+      slice.adapt();
+    }
     const { done, value }: IteratorResult<Uint8Array> = await rest.next();
     piece = done === true ? null : value;
   }

@@ -15,6 +15,9 @@ import { readWav, type Wav, wavHeader, withHead } from './wav.js';
 
 export type StoredChunk = AnnouncedAudio & { key: string; sequence: number; size_bytes: number; sha256: string };
 
+/** The account that reads, and what aborts when it has left. */
+export type AudioReader = { owner: string; signal: AbortSignal };
+
 export type JoinedFile = {
   content_type: string;
   extension: string;
@@ -27,12 +30,12 @@ export type JoinedFile = {
 };
 
 /** A part of the file, and its bytes from an offset on. */
-type Segment = { size_bytes: number; read(from: number): AsyncIterable<Buffer> };
+type Segment = { size_bytes: number; read(from: number, reader: AudioReader): AsyncIterable<Buffer> };
 
 /** Why chunks cannot be one file, as a sentence; `lost`: the store has no bytes of any. */
 export type NotJoined = { why: string; lost?: true };
 
-type Join = (blobs: BlobStore, chunks: readonly StoredChunk[]) => Promise<JoinedFile | NotJoined>;
+type Join = (blobs: BlobStore, chunks: readonly StoredChunk[], signal: AbortSignal) => Promise<JoinedFile | NotJoined>;
 
 /** Raw samples need but the header that a WAV has. */
 const JOINS: Record<'wav' | 'pcm' | 'ogg', Join> = { wav: joinWav, pcm: joinWav, ogg: joinOpus };
@@ -40,7 +43,11 @@ const JOINS: Record<'wav' | 'pcm' | 'ogg', Join> = { wav: joinWav, pcm: joinWav,
 const AT_ONCE = 8;
 
 /** One file of all chunks that have bytes, in their order, or why not. */
-export async function joinChunks(blobs: BlobStore, chunks: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
+export async function joinChunks(
+  blobs: BlobStore,
+  chunks: readonly StoredChunk[],
+  signal: AbortSignal,
+): Promise<JoinedFile | NotJoined> {
   const [first] = chunks;
   if (first === undefined) return { why: 'No audio of the stream is stored.' };
   if (chunks.length > LIMITS.joined_chunks_max)
@@ -53,20 +60,21 @@ export async function joinChunks(blobs: BlobStore, chunks: readonly StoredChunk[
     return kind === 'other' || JOINS[kind] !== join;
   });
   if (odd !== undefined) return { why: `Chunks in ${first.container} and ${odd.container} can not be one file.` };
-  return join(blobs, chunks);
+  return join(blobs, chunks, signal);
 }
 
 /** The bytes of a range of the file. */
 export async function* readJoined(
   { segments, size_bytes }: Pick<JoinedFile, 'segments' | 'size_bytes'>,
-  { start = 0, end = size_bytes - 1 }: ByteRange = {},
+  { start = 0, end = size_bytes - 1 }: ByteRange,
+  reader: AudioReader,
 ): AsyncGenerator<Buffer> {
   let begins = 0;
   for (const segment of segments) {
     const ends = begins + segment.size_bytes;
     if (ends > start && begins <= end) {
       let left = Math.min(end + 1, ends) - Math.max(start, begins);
-      for await (const piece of segment.read(Math.max(0, start - begins))) {
+      for await (const piece of segment.read(Math.max(0, start - begins), reader)) {
         yield piece.length <= left ? piece : piece.subarray(0, left);
         left -= Math.min(left, piece.length);
         if (left === 0) break;
@@ -77,8 +85,12 @@ export async function* readJoined(
   }
 }
 
-async function joinWav(blobs: BlobStore, stored: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
-  const found = await eachChunk<Wav>(stored, async (chunk) => {
+async function joinWav(
+  blobs: BlobStore,
+  stored: readonly StoredChunk[],
+  signal: AbortSignal,
+): Promise<JoinedFile | NotJoined> {
+  const found = await eachChunk<Wav>(stored, signal, async (chunk) => {
     const audio = audioKindOf(chunk);
     if (audio.kind === 'pcm') {
       if (!(await blobs.has(chunk.key))) throw new NoBytes();
@@ -113,8 +125,12 @@ async function joinWav(blobs: BlobStore, stored: readonly StoredChunk[]): Promis
   });
 }
 
-async function joinOpus(blobs: BlobStore, stored: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
-  const found = await eachChunk<OpusFile>(stored, async ({ key }) => {
+async function joinOpus(
+  blobs: BlobStore,
+  stored: readonly StoredChunk[],
+  signal: AbortSignal,
+): Promise<JoinedFile | NotJoined> {
+  const found = await eachChunk<OpusFile>(stored, signal, async ({ key }) => {
     try {
       return await readOpus(piecesOf(blobs, key));
     } catch (error) {
@@ -182,6 +198,7 @@ async function* renumbered(
 /** Looks into all chunks, a few at a time, until one says what is wrong with it. Those without bytes are left out. */
 async function eachChunk<Read extends object>(
   chunks: readonly StoredChunk[],
+  signal: AbortSignal,
   look: (chunk: StoredChunk) => Promise<Read | string>,
 ): Promise<{ chunks: StoredChunk[]; read: Read[] } | NotJoined> {
   const found: ({ chunk: StoredChunk; read: Read } | null)[] = [];
@@ -189,6 +206,7 @@ async function eachChunk<Read extends object>(
   const lookOn = async (chunk: StoredChunk, index: number) => {
     found[index] = null;
     if (why !== null) return;
+    signal.throwIfAborted();
     try {
       const read = await look(chunk);
       if (typeof read === 'string') why = `${nameOf(chunk)} ${read}`;

@@ -32,8 +32,12 @@ export class NoPlace extends Refused {
 /** Counts of a pool. `refused`: by cause, since it was made. */
 export type PoolCounts = { taken: number; waiting: number; refused: Readonly<Record<NoPlaceCause, number>> };
 
-type Waiter = { begin: () => void };
-type Owner = { taken: number; waiters: Set<Waiter> };
+/** `is_short`: passes all that is not; it must be bounded elsewhere. `signal` ends the wait. */
+export type PlaceWanted = { is_short?: boolean; signal?: AbortSignal | undefined };
+
+type Begin = () => void;
+/** Those that wait, by owner; the first owner has waited longest for its turn. */
+type Lane = Map<string, Set<Begin>>;
 
 const RETRY_AFTER_S = 2;
 const OWN = 'Too much work of this kind waits for you already; try again.';
@@ -46,9 +50,9 @@ const OTHERS = 'Too much work of this kind waits at the moment; try again.';
 export class SharedPool {
   readonly name: string;
   readonly #bounds: PoolBounds;
-  readonly #owners = new Map<string, Owner>();
-  /** Owners whose work waits; the first has waited longest for its turn. */
-  readonly #turns = new Set<Owner>();
+  readonly #taken_by = new Map<string, number>();
+  readonly #short: Lane = new Map();
+  readonly #long: Lane = new Map();
   readonly #refused: Record<NoPlaceCause, number> = { waiting: 0, waiting_share: 0, late: 0, left: 0 };
   #taken = 0;
   #waiting = 0;
@@ -62,14 +66,9 @@ export class SharedPool {
     return { taken: this.#taken, waiting: this.#waiting, refused: this.#refused };
   }
 
-  /** Whether work waits for a place. */
-  get is_awaited(): boolean {
-    return this.#waiting > 0;
-  }
-
   /** Does work as soon as there is a place. Throws NoPlace, where the signal aborts the wait as well. */
-  async run<T>(owner: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    if (!this.tryTake(owner)) await this.take(owner, signal);
+  async run<T>(owner: string, work: () => Promise<T>, wanted: PlaceWanted = {}): Promise<T> {
+    if (!this.tryTake(owner)) await this.take(owner, wanted);
     try {
       return await work();
     } finally {
@@ -77,81 +76,84 @@ export class SharedPool {
     }
   }
 
-  /** Takes a place; false where there is none, or where others wait for theirs. */
-  tryTake(name: string): boolean {
-    const { places_max, share_max } = this.#bounds;
-    const owner = this.#owners.get(name);
-    if (this.#taken >= places_max || (owner !== undefined && owner.taken >= share_max)) return false;
-    if (owner === undefined) this.#owners.set(name, { taken: 1, waiters: new Set() });
-    else owner.taken += 1;
-    this.#taken += 1;
+  /** Takes a place; false where there is none for this owner. */
+  tryTake(owner: string): boolean {
+    if (this.#taken >= this.#bounds.places_max || this.hasItsShare(owner)) return false;
+    this.#count(owner, 1);
     return true;
   }
 
   /** Waits for a place. Throws NoPlace; then no place is taken. */
-  take(name: string, signal?: AbortSignal): Promise<void> {
-    if (this.tryTake(name)) return Promise.resolve();
-    const { wait_ms_max } = this.#bounds;
-    const owner = this.#owners.get(name) ?? { taken: 0, waiters: new Set() };
+  take(owner: string, { is_short = false, signal }: PlaceWanted = {}): Promise<void> {
+    if (this.tryTake(owner)) return Promise.resolve();
     const cause = this.#causeAgainst(owner, signal);
     if (cause !== null) return Promise.reject(this.#refusal(cause));
-    this.#owners.set(name, owner);
+    const { wait_ms_max } = this.#bounds;
+    const lane = is_short ? this.#short : this.#long;
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(late);
         signal?.removeEventListener('abort', onAbort);
-        owner.waiters.delete(waiter);
         this.#waiting -= 1;
-        if (owner.waiters.size === 0) this.#turns.delete(owner);
+        const waiters = lane.get(owner) as Set<Begin>;
+        waiters.delete(begin);
+        if (waiters.size === 0) lane.delete(owner);
       };
       const giveUp = (why: NoPlaceCause) => {
         end();
-        if (owner.taken === 0 && owner.waiters.size === 0) this.#owners.delete(name);
         reject(this.#refusal(why));
       };
       const onAbort = () => giveUp('left');
       const late = Number.isFinite(wait_ms_max) ? setTimeout(() => giveUp('late'), wait_ms_max).unref() : undefined;
-      const waiter: Waiter = {
-        begin: () => {
-          end();
-          owner.taken += 1;
-          this.#taken += 1;
-          // Not at once: what others sent meanwhile is read first.
-          setImmediate(resolve);
-        },
+      const begin = () => {
+        end();
+        this.#count(owner, 1);
+        // Not at once: what others sent meanwhile is read first.
+        setImmediate(resolve);
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      owner.waiters.add(waiter);
       this.#waiting += 1;
-      this.#turns.add(owner);
+      lane.set(owner, (lane.get(owner) ?? new Set()).add(begin));
     });
   }
 
-  /** Gives back a place that was taken. */
-  leave(name: string): void {
-    const owner = this.#owners.get(name) as Owner;
-    owner.taken -= 1;
-    this.#taken -= 1;
-    if (owner.taken === 0 && owner.waiters.size === 0) this.#owners.delete(name);
-    this.#beginNext();
+  /** Whether an owner has as many places as one may have. */
+  hasItsShare(owner: string): boolean {
+    return (this.#taken_by.get(owner) ?? 0) >= this.#bounds.share_max;
   }
 
-  #beginNext(): void {
+  /** Gives back a place that was taken. */
+  leave(owner: string): void {
+    this.#count(owner, -1);
+    this.#beginNext(this.#short);
+    this.#beginNext(this.#long);
+  }
+
+  #beginNext(lane: Lane): void {
     // Owners that have their share are few: each has places taken.
-    for (const owner of this.#turns) {
+    for (const [owner, waiters] of lane) {
       if (this.#taken >= this.#bounds.places_max) return;
-      if (owner.taken >= this.#bounds.share_max) continue;
-      const [first] = owner.waiters;
-      this.#turns.delete(owner);
+      if (this.hasItsShare(owner)) continue;
+      const [begin] = waiters;
+      begin?.();
+      if (waiters.size === 0) continue;
       // Behind all others; the loop comes to it again where places are left.
-      if (owner.waiters.size > 1) this.#turns.add(owner);
-      first?.begin();
+      lane.delete(owner);
+      lane.set(owner, waiters);
     }
   }
 
-  #causeAgainst({ waiters }: Owner, signal?: AbortSignal): NoPlaceCause | null {
+  #count(owner: string, by: 1 | -1): void {
+    const taken = (this.#taken_by.get(owner) ?? 0) + by;
+    if (taken === 0) this.#taken_by.delete(owner);
+    else this.#taken_by.set(owner, taken);
+    this.#taken += by;
+  }
+
+  #causeAgainst(owner: string, signal: AbortSignal | undefined): NoPlaceCause | null {
     if (signal?.aborted) return 'left';
-    if (waiters.size >= this.#bounds.waiting_share_max) return 'waiting_share';
+    const of_owner = (this.#short.get(owner)?.size ?? 0) + (this.#long.get(owner)?.size ?? 0);
+    if (of_owner >= this.#bounds.waiting_share_max) return 'waiting_share';
     return this.#waiting >= this.#bounds.waiting_max ? 'waiting' : null;
   }
 

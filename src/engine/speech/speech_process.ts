@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { NoPlace, type PoolBounds, SharedPool } from '../limits/shared_pool.js';
 import { type AudioFrame, readFrames, writeFrame } from './frames.js';
 import type { RecognitionOptions, Recognized } from './speech_recognizer.js';
 
@@ -9,7 +10,7 @@ import type { RecognitionOptions, Recognized } from './speech_recognizer.js';
 
 /** Audio longer than `length_s_max` is read to there. */
 export type RecognizeRequest = { kind: 'recognize'; length_s_max: number } & RecognitionOptions;
-/** Samples of 16 bits of one channel at `rate` come back in pieces. */
+/** Samples of 16 bits of one channel at `rate` come back in pieces; of longer audio, `length_s_max` of it. */
 export type DecodeRequest = { kind: 'decode'; rate: number; length_s_max: number };
 /** Audio longer than `length_s_max` is decoded to there. */
 export type MeasureRequest = { kind: 'measure'; length_s_max: number };
@@ -19,14 +20,14 @@ export type ProcessAnswer =
   | { kind: 'checked' }
   | ({ kind: 'recognized' } & Recognized)
   | { kind: 'piece' }
-  | { kind: 'decoded'; samples: number }
+  | { kind: 'decoded'; samples: number; is_cut: boolean }
   | { kind: 'measured'; length_s: number }
   | { kind: 'failed'; code: 'NOT_DECODED' | 'FAILED'; message: string };
 
 /** `NOT_DECODED`: no decoder takes the audio. The message is a sentence. */
 export class SpeechProcessFailed extends Error {
   override name = 'SpeechProcessFailed';
-  readonly code: 'NOT_DECODED' | 'FAILED' | 'EXITED' | 'TIMEOUT' | 'BUSY' | 'STOPPED';
+  readonly code: 'NOT_DECODED' | 'FAILED' | 'EXITED' | 'TIMEOUT' | 'STOPPED';
 
   constructor(code: SpeechProcessFailed['code'], message: string) {
     super(message);
@@ -47,13 +48,13 @@ type SpeechProcessOptions = {
   priority: number;
 };
 
+/** `owner`: the account whose audio it is. */
+export type CallOptions = { owner: string; signal: AbortSignal };
 type ProcessCall = {
   request: ProcessRequest;
   audio: AsyncIterable<Uint8Array> | readonly Uint8Array[];
   signal: AbortSignal;
   onPiece: (bytes: Buffer) => Promise<void>;
-  resolve: (answer: ProcessAnswer) => void;
-  reject: (error: unknown) => void;
 };
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 type Running = { child: Child; answers: AsyncGenerator<AudioFrame<ProcessAnswer>> };
@@ -61,7 +62,14 @@ type Running = { child: Child; answers: AsyncGenerator<AudioFrame<ProcessAnswer>
 const PROGRAM = fileURLToPath(new URL('./speech_process_main.js', import.meta.url));
 /** The environment variables that the process gets: the rest may be secret. */
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
-const WAITING_MAX = 256;
+/** One call at a time, so that a crash is the fault of one. */
+const CALLS: PoolBounds = {
+  places_max: 1,
+  share_max: 1,
+  waiting_max: 1_024,
+  waiting_share_max: 64,
+  wait_ms_max: Number.POSITIVE_INFINITY, // those that wait are workers, which have bounds of their own
+};
 const PIECE_BYTES = 1024 * 1024;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const MEMORY_EVERY_MS = 500;
@@ -70,14 +78,15 @@ const HEAP_MB = 512;
 
 export class SpeechProcess {
   readonly #options: SpeechProcessOptions;
-  readonly #waiting: ProcessCall[] = [];
+  readonly pool: SharedPool;
+  readonly #stopping = new AbortController();
   #running: Running | null = null;
-  #busy = false;
   #idle: NodeJS.Timeout | undefined;
-  #closed = false;
 
-  constructor(options: SpeechProcessOptions) {
+  /** `name`: of its pool. */
+  constructor(options: SpeechProcessOptions, name = 'speech') {
     this.#options = options;
+    this.pool = new SharedPool(name, CALLS);
   }
 
   /** Its id while it runs. */
@@ -85,33 +94,28 @@ export class SpeechProcess {
     return this.#running?.child.pid ?? null;
   }
 
-  get is_busy(): boolean {
-    return this.#busy;
-  }
-
   /** Loads the runtime, without the model. Throws SpeechProcessFailed, whose message says why that is not possible. */
   async check(): Promise<void> {
-    await this.#ask({ request: { kind: 'check' } });
+    await this.#ask({ request: { kind: 'check' } }, { owner: '', signal: this.#stopping.signal });
   }
 
   /** Throws SpeechProcessFailed. */
-  async recognize(
-    audio: Uint8Array,
-    options: Omit<RecognizeRequest, 'kind'>,
-    signal: AbortSignal,
-  ): Promise<Recognized> {
-    const answer = await this.#ask({ request: { kind: 'recognize', ...options }, audio: [audio], signal });
+  async recognize(audio: Uint8Array, options: Omit<RecognizeRequest, 'kind'>, call: CallOptions): Promise<Recognized> {
+    const answer = await this.#ask({ request: { kind: 'recognize', ...options }, audio: [audio] }, call);
     if (answer.kind !== 'recognized') throw new Error(`${answer.kind} is no answer to recognize`);
     return answer;
   }
 
-  /** Throws SpeechProcessFailed. `onPiece` gets the samples in their order; what it throws is thrown here. */
+  /**
+   * Throws SpeechProcessFailed. `onPiece` gets the samples in their order; what it throws is thrown here. `is_cut`: there
+   * was more.
+   */
   async decode(
     audio: AsyncIterable<Uint8Array> | readonly Uint8Array[],
     options: Omit<DecodeRequest, 'kind'>,
-    { signal, onPiece }: Pick<ProcessCall, 'signal' | 'onPiece'>,
-  ): Promise<{ samples: number }> {
-    const answer = await this.#ask({ request: { kind: 'decode', ...options }, audio, signal, onPiece });
+    { onPiece, ...call }: CallOptions & Pick<ProcessCall, 'onPiece'>,
+  ): Promise<{ samples: number; is_cut: boolean }> {
+    const answer = await this.#ask({ request: { kind: 'decode', ...options }, audio, onPiece }, call);
     if (answer.kind !== 'decoded') throw new Error(`${answer.kind} is no answer to decode`);
     return answer;
   }
@@ -120,44 +124,38 @@ export class SpeechProcess {
   async measure(
     audio: AsyncIterable<Uint8Array>,
     options: Omit<MeasureRequest, 'kind'>,
-    signal: AbortSignal,
+    call: CallOptions,
   ): Promise<number> {
-    const answer = await this.#ask({ request: { kind: 'measure', ...options }, audio, signal });
+    const answer = await this.#ask({ request: { kind: 'measure', ...options }, audio }, call);
     if (answer.kind !== 'measured') throw new Error(`${answer.kind} is no answer to measure`);
     return answer.length_s;
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    for (const call of this.#waiting.splice(0)) call.reject(stopped());
+    this.#stopping.abort();
     this.#end();
   }
 
-  #ask(asked: Pick<ProcessCall, 'request'> & Partial<ProcessCall>): Promise<ProcessAnswer> {
-    return new Promise((resolve, reject) => {
-      const signal = asked.signal ?? new AbortController().signal;
-      if (this.#closed || signal.aborted) return reject(stopped());
-      if (this.#waiting.length >= WAITING_MAX)
-        return reject(new SpeechProcessFailed('BUSY', 'Too many recordings wait to be decoded.'));
-      const call: ProcessCall = { audio: [], onPiece: async () => {}, ...asked, signal, resolve, reject };
-      const is_urgent = call.request.kind === 'recognize' && call.request.preview;
-      if (is_urgent) this.#waiting.unshift(call);
-      else this.#waiting.push(call);
-      void this.#work();
-    });
-  }
-
-  /** One call at a time, so that a crash is the fault of one. */
-  async #work(): Promise<void> {
-    if (this.#busy) return;
-    this.#busy = true;
-    clearTimeout(this.#idle);
-    for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) {
-      if (call.signal.aborted) call.reject(stopped());
-      else await this.#run(call).then(call.resolve, call.reject);
+  async #ask(
+    asked: Pick<ProcessCall, 'request'> & Partial<ProcessCall>,
+    { owner, signal: given }: CallOptions,
+  ): Promise<ProcessAnswer> {
+    const signal = AbortSignal.any([given, this.#stopping.signal]);
+    const is_short = asked.request.kind === 'recognize' && asked.request.preview;
+    const run = async () => {
+      if (signal.aborted) throw stopped();
+      clearTimeout(this.#idle);
+      try {
+        return await this.#run({ audio: [], onPiece: async () => {}, ...asked, signal });
+      } finally {
+        this.#idle = setTimeout(() => this.#end(), this.#options.idle_ms).unref();
+      }
+    };
+    try {
+      return await this.pool.run(owner, run, { is_short, signal });
+    } catch (error) {
+      throw signal.aborted && error instanceof NoPlace ? stopped() : error;
     }
-    this.#busy = false;
-    this.#idle = setTimeout(() => this.#end(), this.#options.idle_ms).unref();
   }
 
   async #run({ request, audio, signal, onPiece }: ProcessCall): Promise<ProcessAnswer> {
@@ -232,7 +230,9 @@ async function answerOf(
   { onPiece, onProgress }: { onPiece: ProcessCall['onPiece']; onProgress: () => void },
 ): Promise<ProcessAnswer> {
   for (;;) {
-    const { done, value } = await answers.next();
+    const { done, value } = await answers.next().catch((error: Error) => {
+      throw new SpeechProcessFailed('FAILED', `The speech process gave no answer: ${error.message}.`);
+    });
     if (done === true) throw new SpeechProcessFailed('EXITED', 'The speech process ended unexpectedly.');
     onProgress();
     if (value.said.kind !== 'piece') return value.said;

@@ -12,6 +12,7 @@ import { SPEECH_RATE } from './utterances.js';
  */
 
 const FRAME_BYTES_MAX = 8 * 1024 * 1024;
+const PIECE_SAMPLES = 256 * 1024;
 const [, , model_folder = '', priority = '0'] = process.argv;
 let recognizer: SpeechRecognizer | null = null;
 
@@ -62,9 +63,14 @@ async function answer(request: ProcessRequest, audio: AsyncIterable<Uint8Array>)
       let samples = 0;
       for await (const piece of monoPieces(audio, request)) {
         samples += piece.length;
-        await writeFrame(process.stdout, { kind: 'piece' } satisfies ProcessAnswer, pcm16(piece));
+        for (let at = 0; at < piece.length; at += PIECE_SAMPLES)
+          await writeFrame(
+            process.stdout,
+            { kind: 'piece' } satisfies ProcessAnswer,
+            pcm16(piece.subarray(at, at + PIECE_SAMPLES)),
+          );
       }
-      return { kind: 'decoded', samples };
+      return { kind: 'decoded', samples, is_cut: samples >= Math.round(request.length_s_max * request.rate) };
     }
   }
 }

@@ -16,10 +16,12 @@ import { NotNow } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueWorker } from '../../engine/jobs/due_worker.js';
 import { prolonging } from '../../engine/jobs/job_pool.js';
+import { NoPlace } from '../../engine/limits/shared_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { isFenceBroken } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
-import { type SpeechProcess, SpeechProcessFailed } from '../../engine/speech/speech_process.js';
+import type { AudioDecoders } from '../../engine/speech/audio_decoders.js';
+import { SpeechProcessFailed } from '../../engine/speech/speech_process.js';
 import { type Fence, isRetryable, type Store } from '../../engine/store/store.js';
 import type { Clock } from '../../engine/time/clock.js';
 import type { ChunkProcessing } from './chunk_processing.js';
@@ -38,7 +40,7 @@ type ImportWorkerDeps = {
   clock: Clock;
   poll: DuePoll;
   processing: ChunkProcessing;
-  decoder: Pick<SpeechProcess, 'measure'>;
+  decoders: Pick<AudioDecoders, 'measure'>;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'warn'>;
 };
@@ -174,10 +176,12 @@ export class ImportWorker extends DueWorker {
       throw new ImportFailed('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
     const kind = audioFileKind(await read(0, KIND_BYTES));
     const length_s_max = LIMITS.import_length_ms_max / 1_000 + 1;
-    const length_s = await this.#deps.decoder
-      .measure(mp4InOrder({ size_bytes, read }), { length_s_max }, signal)
+    const options = { length_s: null, length_s_max };
+    const length_s = await this.#deps.decoders
+      .measure(() => mp4InOrder({ size_bytes, read }), options, { owner: account_id, signal })
       .catch((error: unknown) => {
         if (error instanceof SpeechProcessFailed && error.code === 'NOT_DECODED') return null;
+        if (error instanceof NoPlace) throw new NotNow(error.message);
         throw error instanceof SpeechProcessFailed ? failureOf(error) : error;
       });
     if (length_s === null || kind === null)
@@ -264,8 +268,8 @@ function heldBy({ id: import_id, stage: { claim } }: ClaimedImport): { import_id
 }
 
 function failureOf(error: SpeechProcessFailed): Error {
-  // Neither says anything of the file.
-  if (error.code === 'BUSY' || error.code === 'STOPPED') return new NotNow(error.message);
+  // That says nothing of the file.
+  if (error.code === 'STOPPED') return new NotNow(error.message);
   return new ImportFailed('DECODING_FAILED', error.message, true);
 }
 

@@ -6,6 +6,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { CONTENT_MISSING, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { playedType } from '../../engine/audio/audio_file.js';
 import {
+  type AudioReader,
   type JoinedFile,
   joinChunks,
   type NotJoined,
@@ -14,6 +15,7 @@ import {
 } from '../../engine/audio/joined_file.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
+import { type PoolBounds, SharedPool } from '../../engine/limits/shared_pool.js';
 import { joinDecoded, type TimedChunk } from '../../engine/speech/joined_decoded.js';
 import type { FeatureServices } from '../services.js';
 import type { MissingAudio } from './missing_audio.js';
@@ -29,12 +31,17 @@ const LIST_STEP = 1_000;
 /** Of all that is kept of joined files, in chunks. A player asks for many ranges of one. */
 const CHUNKS_KEPT_MAX = 200_000;
 /** Files looked into at once: each reads much. */
-const JOINS_MAX = 4;
+const JOINS: PoolBounds = {
+  places_max: 4,
+  share_max: 1,
+  waiting_max: 256,
+  waiting_share_max: 16,
+  wait_ms_max: 20_000,
+};
 const TOO_MANY_CHUNKS = refuse(
   'CONFLICT',
   `A joined file has at most ${LIMITS.joined_chunks_max} chunks; fetch them one by one.`,
 );
-const BUSY = refuse('UNAVAILABLE', 'Too many recordings are being joined; try again.', { retry_after_s: 2 });
 
 export const AUDIO_EXPIRED = refuse('CONTENT_EXPIRED', 'The workspace does not keep this audio any longer.');
 
@@ -46,22 +53,32 @@ const KEPT_WITH_LOSS_MS = 60_000;
 
 /** By the stream, how much of it was stored, and how much of that has expired: what is stored stays as it is until then. */
 const known = new LRUCache<string, Joined>({ maxSize: CHUNKS_KEPT_MAX, sizeCalculation: ({ chunks }) => chunks });
-const under_way = new Map<string, Promise<Joined>>();
+const under_way = new Map<string, { joined: Promise<Joined>; signal: AbortSignal }>();
+
+/** Whoever reads what is not decoded. */
+const WORKER: AudioReader = { owner: 'worker', signal: new AbortController().signal };
+
+/** Places for looking into the chunks of a recording. */
+export const joins = new SharedPool('joins', JOINS);
 
 /** Stored chunks as one file. `lost_chunks`: how many are not in it since the server has lost their bytes. */
 type JoinedContent = ByteContent & { chunks: number; lost_chunks: number };
 
-/** All audio of a stream that the caller may read, and how it covers the time from its beginning. */
+/**
+ * All audio of a stream that the caller may read, and how it covers the time from its beginning. `signal`: aborts when the
+ * caller has left.
+ */
 export async function joinedAudio(
   services: JoinedAudioServices,
   who: Principal,
-  stream_id: string,
+  { stream_id, signal }: { stream_id: string; signal: AbortSignal },
 ): Promise<JoinedContent & { file_name: string; missing_ms: number; overlap_ms: number }> {
   const stream = await readableStream(services, who, stream_id);
   const { id, stored_chunks, stored_bytes, expired_chunks = 0 } = stream;
   if (stored_chunks === 0 && expired_chunks > 0) throw new Refused(AUDIO_EXPIRED);
   const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;
-  const joined = known.get(key) ?? (await joinOnce(services, { key, stream }));
+  const reader = { owner: who.account_id, signal };
+  const joined = known.get(key) ?? (await joinOnce(services, { key, stream, reader }));
   const { file, chunks, lost, missing_ms, overlap_ms } = joined;
   return {
     size_bytes: file.size_bytes,
@@ -73,7 +90,7 @@ export async function joinedAudio(
     missing_ms,
     overlap_ms,
     // Bytes that were there before: the next request finds out which are.
-    open: async (range) => bytesOf(file, range).once('error', () => known.delete(key)),
+    open: async (range) => bytesOf(file, range, reader).once('error', () => known.delete(key)),
   };
 }
 
@@ -83,42 +100,52 @@ export async function joinedPart(
   { stream_id, audio }: { stream_id: string; audio: readonly (Omit<StoredChunk, 'key'> & { chunk_id: string })[] },
 ): Promise<JoinedContent> {
   const chunks = audio.map((chunk): StoredChunk => ({ ...chunk, key: blobKey(stream_id, chunk.chunk_id) }));
-  const file = await joinChunks(blobs, chunks);
+  const file = await joinChunks(blobs, chunks, WORKER.signal);
   if ('why' in file)
     return file.lost === true ? throwRefusal(CONTENT_MISSING) : throwRefusal(refuse('CONFLICT', file.why));
   const { size_bytes, etag, content_type } = file;
   const joined = file.chunks.length;
-  const open = async (range: ByteRange | undefined) => bytesOf(file, range);
+  const open = async (range: ByteRange | undefined) => bytesOf(file, range, WORKER);
   return { size_bytes, etag, content_type, chunks: joined, lost_chunks: chunks.length - joined, open };
 }
 
-function bytesOf(file: JoinedFile, range: ByteRange | undefined): Readable {
-  return Readable.from(readJoined(file, range), { objectMode: false });
+function bytesOf(file: JoinedFile, range: ByteRange | undefined, reader: AudioReader): Readable {
+  return Readable.from(readJoined(file, range ?? {}, reader), { objectMode: false });
 }
 
 async function joinOnce(
   services: JoinedAudioServices,
-  { key, stream }: { key: string; stream: Stream },
+  { key, stream, reader }: { key: string; stream: Stream; reader: AudioReader },
 ): Promise<Joined> {
-  let joining = under_way.get(key);
-  if (joining === undefined) {
-    if (under_way.size >= JOINS_MAX) throw new Refused(BUSY);
-    joining = join(services, stream).finally(() => under_way.delete(key));
-    under_way.set(key, joining);
+  const { owner, signal } = reader;
+  // A player asks for several ranges at once.
+  const name = `${owner} ${key}`;
+  const first = under_way.get(name) ?? {
+    signal,
+    joined: joins.run(owner, () => join(services, stream, reader), { signal }),
+  };
+  under_way.set(name, first);
+  try {
+    const joined = await first.joined;
+    known.set(key, joined, joined.lost > 0 ? { ttl: KEPT_WITH_LOSS_MS } : {});
+    return joined;
+  } catch (error) {
+    if (signal.aborted || !first.signal.aborted) throw error;
+  } finally {
+    if (under_way.get(name) === first) under_way.delete(name);
   }
-  const joined = await joining;
-  known.set(key, joined, joined.lost > 0 ? { ttl: KEPT_WITH_LOSS_MS } : {});
-  return joined;
+  // Whoever asked first has left.
+  return joinOnce(services, { key, stream, reader });
 }
 
-async function join(services: JoinedAudioServices, stream: Stream): Promise<Joined> {
+async function join(services: JoinedAudioServices, stream: Stream, reader: AudioReader): Promise<Joined> {
   if (stream.stored_chunks > LIMITS.joined_chunks_max) throw new Refused(TOO_MANY_CHUNKS);
   const chunks = await storedChunks(services, stream.id);
   const keyOf = ({ chunk_id }: Chunk) => blobKey(stream.id, chunk_id);
   const stored = chunks.map((chunk): TimedChunk => {
     return { ...chunk, key: keyOf(chunk), length_ms: chunk.source_end_ms - chunk.source_start_ms };
   });
-  const file = await joinedFile(services, stored);
+  const file = await joinedFile(services, stored, reader);
   if ('why' in file && file.lost !== true) throw new Refused(refuse('CONFLICT', file.why));
   const keys = new Set('why' in file ? [] : file.chunks.map(({ key }) => key));
   const joined = chunks.filter((chunk) => keys.has(keyOf(chunk)));
@@ -132,10 +159,11 @@ async function join(services: JoinedAudioServices, stream: Stream): Promise<Join
 async function joinedFile(
   { blobs, decoded }: Pick<FeatureServices, 'blobs' | 'decoded'>,
   stored: readonly TimedChunk[],
+  reader: AudioReader,
 ): Promise<JoinedFile | NotJoined> {
-  const plain = await joinChunks(blobs, stored);
+  const plain = await joinChunks(blobs, stored, reader.signal);
   if (!('why' in plain) || plain.lost === true) return plain;
-  return (await singleFile(blobs, stored)) ?? joinDecoded(decoded, stored, plain);
+  return (await singleFile(blobs, stored)) ?? joinDecoded(decoded, stored, plain, reader);
 }
 
 /** The only chunk as a file of its own kind; null where there are more, and for a kind that not all players take. */

@@ -9,6 +9,7 @@ import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, Refused, refuse } from '../../domain/refusals.js';
 import { NO_SPEECH_BEFORE } from '../../domain/speech_before.js';
+import { type PoolBounds, SharedPool } from '../../engine/limits/shared_pool.js';
 import type { FeatureServices } from '../services.js';
 import type { Engine } from './engines/engine.js';
 import { ShownTurns } from './live_turns.js';
@@ -66,8 +67,8 @@ const NO_LINES: LivePreview = { from_ms: 0, lines: [] };
 const LOOK_EVERY_MS = 1_000;
 /** Of a recording that has preliminary lines: new audio is to be seen soon. */
 const PREVIEW_LOOK_EVERY_MS = 200;
-/** To abort it would end the speech process, which others use. */
-const NEVER = new AbortController().signal;
+/** Lines that take longer are given up: a window of half a minute takes seconds. */
+const PREVIEW_MS_MAX = 30_000;
 /** Audio that moves from a recording to its transcript is in neither for a moment. */
 const SETTLED_LOOKS = 2;
 
@@ -75,6 +76,15 @@ const TOO_MANY = refuse('TOO_MANY_REQUESTS', 'Too many live texts of this accoun
   retry_after_s: 10,
 });
 const FULL = refuse('UNAVAILABLE', 'Too many live texts are open at the moment.', { retry_after_s: 10 });
+
+/** Nobody waits: whoever watches comes again, and a recording without preliminary lines looks again. */
+const NO_WAIT = { waiting_max: 0, waiting_share_max: 0, wait_ms_max: 0 };
+const WATCHERS: PoolBounds = {
+  places_max: LIMITS.live_watchers_max,
+  share_max: LIMITS.live_watchers_per_account_max,
+  ...NO_WAIT,
+};
+const PREVIEWS: PoolBounds = { places_max: LIMITS.live_previews_max, share_max: LIMITS.live_previews_max, ...NO_WAIT };
 
 type LiveTextDeps = Pick<FeatureServices, 'actors' | 'runtime'> & {
   stores: AudioStores;
@@ -101,13 +111,16 @@ type LiveReader = {
 export class LiveText {
   readonly #deps: LiveTextDeps;
   readonly #recordings = new Map<string, LiveRecording>();
-  readonly #of_accounts = new Map<string, number>();
+  readonly #watchers = new SharedPool('live_texts', WATCHERS);
   readonly #previews = new Previews();
   readonly #stopping = new AbortController();
-  #readers = 0;
 
   constructor(deps: LiveTextDeps) {
     this.#deps = deps;
+  }
+
+  get pools(): SharedPool[] {
+    return [this.#watchers, this.#previews.pool];
   }
 
   /** Ends all of them. */
@@ -166,19 +179,13 @@ export class LiveText {
 
   /** Counts a reader. Throws TOO_MANY_REQUESTS, UNAVAILABLE. */
   #enter(account_id: string, stream_id: string): { recording: LiveRecording; now(): void } {
-    const of_account = this.#of_accounts.get(account_id) ?? 0;
-    if (of_account >= LIMITS.live_watchers_per_account_max) throw new Refused(TOO_MANY);
-    if (this.#readers >= LIMITS.live_watchers_max) throw new Refused(FULL);
-    this.#readers += 1;
-    this.#of_accounts.set(account_id, of_account + 1);
+    if (!this.#watchers.tryTake(account_id))
+      throw new Refused(this.#watchers.hasItsShare(account_id) ? TOO_MANY : FULL);
     const recording = this.#recordings.get(stream_id) ?? new LiveRecording(this.#deps, stream_id, this.#previews);
     this.#recordings.set(stream_id, recording);
     recording.enter();
     const now = () => {
-      this.#readers -= 1;
-      const left = (this.#of_accounts.get(account_id) ?? 1) - 1;
-      if (left > 0) this.#of_accounts.set(account_id, left);
-      else this.#of_accounts.delete(account_id);
+      this.#watchers.leave(account_id);
       if (recording.leave() === 0) this.#recordings.delete(stream_id);
     };
     return { recording, now };
@@ -272,7 +279,7 @@ class LiveRecording {
     await this.#settle(stream, transcript);
     const heard_by = await this.#previewedAs(stream);
     if (heard_by === null || this.is_over) this.#previews.leave(this);
-    else if (this.#previews.enter(this)) this.#decode(stream, { heard_ms, heard_by });
+    else if (this.#previews.enter(this, stream.account_id)) this.#decode(stream, { heard_ms, heard_by });
   }
 
   /** Null for audio that another engine transcribes, and where none has come for a while. */
@@ -348,13 +355,31 @@ const PREVIEW_EVERY_MS = LIMITS.live_preview_every_ms - PREVIEW_LOOK_EVERY_MS;
 
 /** Decodes preliminary lines of a few recordings, one at a time, and leaves the engine as much time for windows. */
 class Previews {
-  readonly #recordings = new Set<LiveRecording>();
+  readonly pool = new SharedPool('live_previews', PREVIEWS);
+  /** The accounts of recordings that have preliminary lines. */
+  readonly #recordings = new Map<LiveRecording, string>();
   #last: Promise<void> = Promise.resolve();
 
-  /** Whether the recording has preliminary lines. */
-  enter(recording: LiveRecording): boolean {
-    if (this.#recordings.size < LIMITS.live_previews_max) this.#recordings.add(recording);
-    return this.has(recording);
+  /** Whether the recording has preliminary lines. Where there is no place, an account that has more gives one up. */
+  enter(recording: LiveRecording, account_id: string): boolean {
+    if (this.has(recording)) return true;
+    if (!this.pool.tryTake(account_id)) {
+      const [other] = this.#ofMost(account_id);
+      if (other === undefined) return false;
+      this.leave(other);
+      if (!this.pool.tryTake(account_id)) return false;
+    }
+    this.#recordings.set(recording, account_id);
+    return true;
+  }
+
+  /** Recordings of the account that has most, where that is at least two more than this one has. */
+  #ofMost(account_id: string): LiveRecording[] {
+    const by_account = new Map<string, LiveRecording[]>();
+    for (const [recording, account] of this.#recordings)
+      by_account.set(account, [...(by_account.get(account) ?? []), recording]);
+    const most = [...by_account.values()].reduce((a, b) => (b.length > a.length ? b : a), []);
+    return most.length > (by_account.get(account_id)?.length ?? 0) + 1 ? most : [];
   }
 
   has(recording: LiveRecording): boolean {
@@ -362,7 +387,10 @@ class Previews {
   }
 
   leave(recording: LiveRecording): void {
+    const account_id = this.#recordings.get(recording);
+    if (account_id === undefined) return;
     this.#recordings.delete(recording);
+    this.pool.leave(account_id);
   }
 
   inTurn(work: () => Promise<void>): Promise<void> {
@@ -402,10 +430,19 @@ async function linesOf(
     .filter(({ source_start_ms, source_end_ms }) => source_end_ms > from_ms && source_start_ms < stream.stored_until_ms)
     .map(windowChunk);
   const work = {
-    ...{ stream_id: stream.id, tries: 1, from_ms, to_ms: stream.stored_until_ms, final: true, audio },
+    ...{
+      account_id: stream.account_id,
+      stream_id: stream.id,
+      tries: 1,
+      from_ms,
+      to_ms: stream.stored_until_ms,
+      final: true,
+      audio,
+    },
     ...{ diarize: false, language, vocabulary: [], previous_text: null, speech_before: NO_SPEECH_BEFORE },
   };
-  const transcribed = await transcribeWindow({ engine, stores, work, signal: NEVER });
+  const signal = AbortSignal.timeout(PREVIEW_MS_MAX);
+  const transcribed = await transcribeWindow({ engine, stores, work, signal });
   if (!transcribed.ok) return null;
   return transcribed.result.turns.map(({ start_ms, end_ms, text }) => ({ start_ms, end_ms, text }));
 }

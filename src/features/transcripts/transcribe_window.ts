@@ -1,6 +1,8 @@
 import { type FailedAudio, NOT_UNDERSTOOD } from '../../../actors/transcripts/transcript_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import { BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
+import { NoPlace } from '../../engine/limits/shared_pool.js';
+import { SpeechProcessFailed } from '../../engine/speech/speech_process.js';
 import {
   type Engine,
   EngineFailed,
@@ -17,7 +19,7 @@ import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcr
 import {
   type AudioStores,
   filesOfPieces,
-  type Lost,
+  type LeftOut,
   lengthOf,
   onTimeline,
   type WindowFile,
@@ -27,6 +29,7 @@ import {
 
 type Heading = Pick<
   WindowWork,
+  | 'account_id'
   | 'stream_id'
   | 'tries'
   | 'from_ms'
@@ -85,18 +88,17 @@ class WindowHearing {
   }
 
   async transcribed(): Promise<Transcribed> {
-    const { stores, work } = this.#asking;
+    const { stores, work, signal } = this.#asking;
     let reached_ms = work.from_ms;
     try {
-      const onLost = (lost: Lost) => this.#loses(lost);
-      for await (const file of windowFiles(stores, work, onLost)) {
+      const onLeftOut = (left_out: LeftOut) => this.#leavesOut(left_out);
+      for await (const file of windowFiles(stores, work, { onLeftOut, signal })) {
         await this.#hear(file);
         if (this.#stopped_ms !== null) break;
         reached_ms = file.counts.end_ms;
       }
     } catch (error) {
-      if (!(error instanceof BlobStoreUnavailable)) throw error;
-      const { failure } = new EngineFailed('AUDIO_UNAVAILABLE', 'The audio can not be read now.');
+      const { failure } = failedOf(error);
       this.#fails(failure, { start_ms: reached_ms, end_ms: work.to_ms });
     }
     return this.#outcome();
@@ -126,11 +128,14 @@ class WindowHearing {
       return null;
     }
     this.#files += 1;
-    const { stream_id, language, diarize, speech_before } = work;
+    const { account_id, stream_id, language, diarize, speech_before } = work;
     // A file that cannot be cut has more in it than the window.
     const goes_on = !work.final && file.kind !== 'other' && file.counts.end_ms === work.to_ms;
     const hear = (of: WindowFile) =>
-      engine.hear({ file: of, stream_id, language, diarize, goes_on, prompt: promptOf(work), speech_before }, signal);
+      engine.hear(
+        { file: of, account_id, stream_id, language, diarize, goes_on, prompt: promptOf(work), speech_before },
+        signal,
+      );
     try {
       const heard = await hear(file);
       if (!hearsInPauses(file, heard.segments)) this.#take(file, heard);
@@ -168,9 +173,9 @@ class WindowHearing {
     this.#turns.push(...turns.map((turn) => (language === undefined ? turn : { ...turn, language })));
   }
 
-  #loses({ chunk_id, start_ms, end_ms }: Lost): void {
-    this.#asking.onLost?.(chunk_id);
-    this.#failed.push({ from_ms: start_ms, to_ms: end_ms, code: 'AUDIO_GONE' });
+  #leavesOut({ chunk_id, start_ms, end_ms, code }: LeftOut): void {
+    if (code === 'AUDIO_GONE') this.#asking.onLost?.(chunk_id);
+    this.#failed.push({ from_ms: start_ms, to_ms: end_ms, code });
   }
 
   #fails(failure: EngineFailure, { start_ms, end_ms }: { start_ms: number; end_ms: number }): void {
@@ -228,6 +233,15 @@ class WindowHearing {
     };
     return { ok: true, result, failures };
   }
+}
+
+/** Why audio cannot be read now; throws what is a bug. */
+function failedOf(error: unknown): EngineFailed {
+  if (error instanceof BlobStoreUnavailable)
+    return new EngineFailed('AUDIO_UNAVAILABLE', 'The audio can not be read now.');
+  if (error instanceof NoPlace || (error instanceof SpeechProcessFailed && error.code === 'STOPPED'))
+    return new EngineFailed('ENGINE_STOPPED', 'The audio was not decoded to its end.');
+  throw error;
 }
 
 function cleaned(segments: readonly HeardSegment[]): HeardSegment[] {

@@ -8,7 +8,7 @@ import { plainFormat, readWav, type Wav, type WavFormat, withHead, writeWav } fr
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
-import { SpeechProcessFailed } from '../../engine/speech/speech_process.js';
+import { type CallOptions, SpeechProcessFailed } from '../../engine/speech/speech_process.js';
 import type { WindowChunk, WindowWork } from './transcription.js';
 
 /**
@@ -48,11 +48,13 @@ export type AudioPart = { file_ms: number; length_ms: number; start_ms: number; 
 /** Where audio lies, and what decodes it. */
 export type AudioStores = { blobs: BlobStore; decoded: DecodedAudio };
 
-type Window = Pick<WindowWork, 'stream_id' | 'from_ms' | 'to_ms' | 'audio'> & Partial<Pick<WindowWork, 'samples'>>;
+type Window = Pick<WindowWork, 'account_id' | 'stream_id' | 'from_ms' | 'to_ms' | 'audio'> &
+  Partial<Pick<WindowWork, 'samples'>>;
 /** The part of a chunk that lies in the window. */
 type Span = { start_ms: number; end_ms: number };
-/** A chunk whose bytes are gone, and what of it would have been heard. */
-export type Lost = Span & { chunk_id: string };
+/** A chunk whose bytes are gone or that lasts longer than it was said to, and what of it would have been heard. */
+export type LeftOut = Span & { chunk_id: string; code: 'AUDIO_GONE' | 'WRONG_DURATION' };
+type Reading = { onLeftOut(left_out: LeftOut): void; signal: AbortSignal };
 
 /** A chunk's share of a file. `joins` is equal for what can be one file. */
 type AudioPiece = { body: Buffer; part: Omit<AudioPart, 'file_ms'>; span: Span } & (
@@ -64,7 +66,8 @@ type AudioPiece = { body: Buffer; part: Omit<AudioPart, 'file_ms'>; span: Span }
 const SAMPLES_PER_MS = 48;
 /** The samples per second that speech models take. */
 const DECODED_RATE = 16_000;
-const DECODING = { rate: DECODED_RATE, urgent: false };
+/** Longer chunks are read as they are decoded, by windows one after the other. */
+const WHOLE_MS_MAX = 10 * 60_000;
 /** So that no speaker seems to go on in another's sample. */
 const SAMPLE_PAUSE_MS = 1_000;
 /** Of the identification header (RFC 7845, 5.1). */
@@ -81,16 +84,17 @@ const TYPES: ReadonlyMap<string, { content_type: string; extension: string }> = 
 ]);
 
 /**
- * The files of a window one by one, so that one at a time is in memory. Chunks whose bytes are gone are gaps, of which
- * `onLost` is told.
+ * The files of a window one by one, so that one at a time is in memory. Chunks of which nothing can be read are gaps, of
+ * which `onLeftOut` is told.
  */
 export async function* windowFiles(
   stores: AudioStores,
   window: Window,
-  onLost: (lost: Lost) => void,
+  { onLeftOut, signal }: Reading,
 ): AsyncGenerator<WindowFile> {
-  const samples = await samplePieces(stores, window);
-  const source = samples.length === 0 ? stores : { ...stores, is_decoded: true };
+  const reading = { ...stores, call: { owner: window.account_id, signal } };
+  const samples = await samplePieces(reading, window);
+  const source = samples.length === 0 ? reading : { ...reading, is_decoded: true };
   let held: AudioPiece[] = [];
   let held_bytes = 0;
   let reached_ms = window.from_ms;
@@ -100,8 +104,8 @@ export async function* windowFiles(
     reached_ms = span.end_ms;
     const key = blobKey(window.stream_id, chunk.chunk_id);
     const piece = await pieceOf(source, { key, chunk, span }).catch((error: unknown) => {
-      if (!(error instanceof NoBytes)) throw error;
-      onLost({ chunk_id: chunk.chunk_id, ...span });
+      if (!(error instanceof NoBytes || error instanceof TooLong)) throw error;
+      onLeftOut({ chunk_id: chunk.chunk_id, ...span, code: error.code });
       return null;
     });
     if (piece === null) continue;
@@ -118,12 +122,15 @@ export async function* windowFiles(
 }
 
 /** The audio of each sample, as far as it is there and of one format. */
-async function samplePieces(stores: AudioStores, { stream_id, samples = [] }: Window): Promise<SamplePiece[]> {
+async function samplePieces(
+  stores: PieceStores,
+  { account_id, stream_id, samples = [] }: Window,
+): Promise<SamplePiece[]> {
   const found: SamplePiece[] = [];
   for (const { speaker, from_ms, to_ms, audio } of samples) {
     const [first, ...rest] = await piecesOfSample(
       { ...stores, is_decoded: true },
-      { stream_id, from_ms, to_ms, audio },
+      { account_id, stream_id, from_ms, to_ms, audio },
     );
     if (first === undefined || rest.some(({ joins }) => joins !== first.joins)) continue;
     const all = [first, ...rest];
@@ -140,7 +147,7 @@ async function piecesOfSample(stores: PieceStores, { stream_id, from_ms, to_ms, 
     const span = { start_ms: Math.max(chunk.start_ms, from_ms), end_ms: Math.min(chunk.end_ms, to_ms) };
     const key = blobKey(stream_id, chunk.chunk_id);
     const piece = await pieceOf(stores, { key, chunk, span }).catch((error: unknown) => {
-      if (error instanceof NoBytes) return null;
+      if (error instanceof NoBytes || error instanceof TooLong) return null;
       throw error;
     });
     if (piece?.kind === 'wav') pieces.push(piece);
@@ -170,13 +177,16 @@ export function lengthOf({ parts }: Pick<WindowFile, 'parts'>): number {
 }
 
 /** `is_decoded`: Opus becomes samples as well. */
-type PieceStores = AudioStores & { is_decoded?: boolean };
+type PieceStores = AudioStores & { is_decoded?: boolean; call: CallOptions };
 type WavPiece = AudioPiece & { kind: 'wav' };
 type SamplePiece = { speaker: string; piece: WavPiece };
 type WindowSource = { key: string; chunk: WindowChunk; span: Span };
 
-/** Null where nothing of the chunk belongs to the window. What is not what it says is left as it is. Throws NoBytes. */
-async function pieceOf({ blobs, decoded, is_decoded }: PieceStores, source: WindowSource): Promise<AudioPiece | null> {
+/** Null where nothing of the chunk belongs to the window. What is not what it says is left as it is. Throws NoBytes, TooLong. */
+async function pieceOf(
+  { blobs, decoded, is_decoded, call }: PieceStores,
+  source: WindowSource,
+): Promise<AudioPiece | null> {
   const { chunk, key, span } = source;
   const kind = audioKindOf(chunk);
   if (kind.kind === 'pcm') {
@@ -193,7 +203,7 @@ async function pieceOf({ blobs, decoded, is_decoded }: PieceStores, source: Wind
     const piece = await opusOf(blobs, source);
     if (piece !== 'not opus') return piece;
   }
-  const piece = await decodedOf(decoded, source);
+  const piece = await decodedOf(decoded, source, call);
   if (piece !== 'not decoded') return piece;
   const body = await bytesOf(blobs, key);
   const { start_ms, end_ms } = chunk;
@@ -208,16 +218,21 @@ async function samplesOf(blobs: BlobStore, { key, chunk, span }: WindowSource, w
   );
 }
 
-type Frames = Pick<WindowSource, 'chunk' | 'span'> & { format: WavFormat; frames: number };
+/** `between`: the frames of the span, where they are known. */
+type Frames = Pick<WindowSource, 'chunk' | 'span'> & {
+  format: WavFormat;
+  frames: number;
+  between?: { from: number; to: number } | undefined;
+};
 
 /** Windows that meet in a chunk have all of its frames between them, each once, however long it says it is. */
 async function framesOf(
-  { chunk, span, format, frames }: Frames,
+  { chunk, span, format, frames, between }: Frames,
   read: (start: number, length: number) => Promise<Buffer>,
 ): Promise<AudioPiece | null> {
-  const frameAt = (ms: number) =>
-    Math.round(((ms - chunk.start_ms) / (chunk.end_ms - chunk.start_ms)) * frames) * format.frame_bytes;
-  const [from, to] = [frameAt(span.start_ms), frameAt(span.end_ms)];
+  const frameAt = (ms: number) => Math.round(((ms - chunk.start_ms) / (chunk.end_ms - chunk.start_ms)) * frames);
+  const { from: first, to: end } = between ?? { from: frameAt(span.start_ms), to: frameAt(span.end_ms) };
+  const [from, to] = [first * format.frame_bytes, Math.min(end, frames) * format.frame_bytes];
   if (from >= to) return null;
   const body = await read(from, to - from);
   if (body.length < to - from) throw new NoBytes();
@@ -225,22 +240,39 @@ async function framesOf(
   return { kind: 'wav', joins: `wav ${format.fmt.toString('hex')}`, format, span, body, part: { ...span, length_ms } };
 }
 
-/** The span of a chunk that only decoders read. What they do not read is left to the engine. Throws NoBytes. */
+/** The span of a chunk that only decoders read. What they do not read is left to the engine. Throws NoBytes, TooLong. */
 async function decodedOf(
   decoded: DecodedAudio,
   { key, chunk, span }: WindowSource,
+  call: CallOptions,
 ): Promise<AudioPiece | null | 'not decoded'> {
   const format = plainFormat('pcm_s16le', { channels: 1, frames_per_second: DECODED_RATE });
+  const length_ms = chunk.end_ms - chunk.start_ms;
+  const frameAt = (ms: number) => Math.round(((ms - chunk.start_ms) * DECODED_RATE) / 1_000);
+  // Of a long chunk the end alone shows whether it is as long as it was said to be; until then its clock is taken as right.
+  const is_part = length_ms > WHOLE_MS_MAX && span.end_ms < chunk.end_ms;
+  const wanted = { rate: DECODED_RATE, length_ms, goes_on: true, ...(is_part && { until: frameAt(span.end_ms) }) };
   try {
-    const found = await decoded.use({ key, size_bytes: chunk.size_bytes }, DECODING, async ({ samples, read }) => ({
-      piece: await framesOf({ chunk, span, format, frames: samples }, (start, length) =>
-        joined(read(start, start + length)),
-      ),
-    }));
+    const found = await decoded.use(
+      { key, size_bytes: chunk.size_bytes },
+      wanted,
+      async ({ samples, is_cut, read }) => {
+        if (is_cut) throw new TooLong();
+        const frames =
+          length_ms > WHOLE_MS_MAX
+            ? { from: frameAt(span.start_ms), to: is_part ? frameAt(span.end_ms) : samples }
+            : undefined;
+        const piece = await framesOf({ chunk, span, format, frames: samples, between: frames }, (start, length) =>
+          joined(read(start, start + length)),
+        );
+        return { piece };
+      },
+      call,
+    );
     if (found === null) throw new NoBytes();
     return found.piece;
   } catch (error) {
-    if (error instanceof SpeechProcessFailed) return 'not decoded';
+    if (error instanceof SpeechProcessFailed && error.code !== 'STOPPED') return 'not decoded';
     throw error;
   }
 }
@@ -375,6 +407,13 @@ function typeOf(container: string): { content_type: string; extension: string } 
 /** The store has no such bytes. */
 class NoBytes extends Error {
   override name = 'NoBytes';
+  readonly code = 'AUDIO_GONE';
+}
+
+/** The audio lasts longer than it was said to. */
+class TooLong extends Error {
+  override name = 'TooLong';
+  readonly code = 'WRONG_DURATION';
 }
 
 async function* piecesOf(blobs: BlobStore, key: string, range?: ByteRange): AsyncGenerator<Buffer> {

@@ -14,6 +14,7 @@ import type { Metrics } from '../../engine/metrics/metrics.js';
 import { rewriteAppendOnlyFile } from '../../engine/process/redis_rewrite.js';
 import { OutboxRelay } from '../../engine/runtime/outbox_relay.js';
 import { ReminderWorker } from '../../engine/runtime/reminder_worker.js';
+import type { AudioDecoders } from '../../engine/speech/audio_decoders.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import type { SpeechProcess } from '../../engine/speech/speech_process.js';
 import { nodesOf } from '../../engine/store/redis_connection.js';
@@ -88,7 +89,7 @@ type StartDeliveryDeps = Entities &
     poll: DuePoll;
     members: ClusterProcesses;
     blobs: BlobStore;
-    decoder: SpeechProcess;
+    decoders: AudioDecoders;
     decoded: DecodedAudio;
     speech: SpeechProcess;
     metrics: Metrics;
@@ -98,7 +99,7 @@ type StartDeliveryDeps = Entities &
 /** Opens the ways out and starts the workers. */
 export async function startDelivery(start: Start, deps: StartDeliveryDeps): Promise<Delivery> {
   const { settings, log, shutdown } = start;
-  const { actors, blobs, clock, decoder, keys, members, metrics, poll, redis, runtime, store, tracing } = deps;
+  const { actors, blobs, clock, decoders, keys, members, metrics, poll, redis, runtime, store, tracing } = deps;
   const { now } = clock;
   const mail = openMail(start, now);
   const relay = new OutboxRelay({ store, runtime, poll, metrics, log });
@@ -139,7 +140,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
     transcribes,
     onTold,
   });
-  const imports = new ImportWorker({ store, actors, blobs, clock, poll, processing, decoder, metrics, log });
+  const imports = new ImportWorker({ store, actors, blobs, clock, poll, processing, decoders, metrics, log });
   const speakersChanged = (stream_id: string) => refreshRoles({ actors, runtime }, stream_id);
   const announcements = new Announcements({ store, actors, poll, log, now, speakersChanged });
   const speech_withdrawal = new SpeechWithdrawal({ store, actors, runtime, poll, log, now });

@@ -13,6 +13,7 @@ import { tempFolder } from '../../fixtures/temp_folder.js';
 
 const RUNS = drawsOf(60);
 const fmt = pcm16Format({ channels: 1, frames_per_second: 8_000 });
+const READER = { owner: 'a', signal: new AbortController().signal };
 let stored = 0;
 
 async function* once(bytes: Buffer) {
@@ -27,7 +28,7 @@ async function join(blobs: BlobStore, container: string, files: Buffer[]) {
   }));
   for (const [index, { key, size_bytes, sha256: sha256_hex }] of chunks.entries())
     await blobs.put(key, once(files[index] as Buffer), { size_bytes, sha256_hex });
-  return joinChunks(blobs, chunks);
+  return joinChunks(blobs, chunks, READER.signal);
 }
 
 async function joined(blobs: BlobStore, container: string, files: Buffer[]): Promise<JoinedFile> {
@@ -38,7 +39,7 @@ async function joined(blobs: BlobStore, container: string, files: Buffer[]): Pro
 
 async function read(file: JoinedFile, range?: { start: number; end: number }): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  for await (const piece of readJoined(file, range)) pieces.push(piece);
+  for await (const piece of readJoined(file, range ?? {}, READER)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
@@ -122,10 +123,14 @@ t.test('WAVs as one', async (t) => {
     t.match(await why('webm', wav), /^Chunks in webm can not be joined/);
     t.match(await why('ogg', wav), /sequence 0 is not a sequence of Ogg pages/);
     const chunk = { key: '00/s/c', sequence: 0, codec: 'any', size_bytes: 1, sha256: '' };
-    const mixed = await joinChunks(blobs, [
-      { ...chunk, container: 'wav' },
-      { ...chunk, container: 'ogg' },
-    ]);
+    const mixed = await joinChunks(
+      blobs,
+      [
+        { ...chunk, container: 'wav' },
+        { ...chunk, container: 'ogg' },
+      ],
+      READER.signal,
+    );
     t.match(mixed, { why: /wav and ogg/ });
   });
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { mp4InOrder } from '../../../src/engine/audio/mp4_order.js';
-import { openDecoder } from '../../../src/features/transcripts/engines/choose_engine.js';
-import { audioFixture } from '../../fixtures/speech.js';
+import { openDecoders } from '../../../src/features/transcripts/engines/choose_engine.js';
+import { audioFixture, decodedSamples } from '../../fixtures/speech.js';
 
 const read = (bytes: Buffer) => async (offset: number, length: number) => bytes.subarray(offset, offset + length);
 
@@ -13,12 +13,9 @@ async function ordered(bytes: Buffer): Promise<Buffer> {
 }
 
 async function samplesOf(t: { teardown(end: () => Promise<void>): void }, file: Buffer): Promise<Buffer> {
-  const decoder = openDecoder({ transcribe_nice: 0 });
-  t.teardown(() => decoder.close());
-  const pieces: Buffer[] = [];
-  const onPiece = async (piece: Buffer) => void pieces.push(Buffer.from(piece));
-  await decoder.decode([file], { rate: 16_000, length_s_max: 60 }, { signal: new AbortController().signal, onPiece });
-  return Buffer.concat(pieces);
+  const decoders = openDecoders({ transcribe_nice: 0 });
+  t.teardown(() => decoders.close());
+  return decodedSamples(decoders, file, 16_000);
 }
 
 t.test('an index behind the samples comes before them, and the samples stay the same', async (t) => {

@@ -19,7 +19,7 @@ function poolOf(bounds: Partial<PoolBounds> = {}) {
   const want = (owner: string, name = owner, signal?: AbortSignal) => {
     if (pool.tryTake(owner)) begun.push(name);
     else
-      pool.take(owner, signal).then(
+      pool.take(owner, { signal }).then(
         () => begun.push(name),
         ({ cause }) => refused.push(`${name} ${cause}`),
       );
@@ -69,6 +69,18 @@ t.test('a wait ends when its client leaves, and after its time', async (t) => {
   t.same(begun, ['a1']);
 });
 
+t.test('what is short passes what is not', async (t) => {
+  const { pool, begun, want } = poolOf({ places_max: 1 });
+  want('a', 'a1');
+  want('b', 'b long');
+  for (const owner of ['c', 'd']) void pool.take(owner, { is_short: true }).then(() => begun.push(`${owner} short`));
+  for (const owner of ['a', 'c', 'd']) {
+    pool.leave(owner);
+    await nextRound();
+  }
+  t.same(begun, ['a1', 'c short', 'd short', 'b long']);
+});
+
 t.test('work gives its place back, also where it fails', async (t) => {
   const { pool } = poolOf({ places_max: 1 });
   await t.rejects(
@@ -111,7 +123,7 @@ t.test('whatever owners do, bounds hold, nobody is forgotten and all counts end 
             const wait = { owner, left: new AbortController(), done: false };
             waiting.push(wait);
             pool
-              .take(owner, wait.left.signal)
+              .take(owner, { signal: wait.left.signal, is_short: steps.length % 2 === 0 })
               .then(() => held.set(owner, (held.get(owner) as number) + 1))
               .catch(() => {})
               .finally(() => {

@@ -39,7 +39,7 @@ t.test('K-161 K-163 damaged files harm nobody', async (t) => {
       [bytes],
       { rate: 16_000, length_s_max: 60 },
       {
-        ...{ signal: new AbortController().signal, onPiece: async () => {} },
+        ...{ owner: 'a', signal: new AbortController().signal, onPiece: async () => {} },
       },
     );
   const ends = new Map<string, number>();

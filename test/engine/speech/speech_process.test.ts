@@ -10,6 +10,7 @@ import { audioFixture, NO_MODEL, SAID } from '../../fixtures/speech.js';
 import { until } from '../../fixtures/until.js';
 
 const SIGNAL = new AbortController().signal;
+const CALL = { owner: 'a', signal: SIGNAL };
 const OPTIONS = {
   length_s_max: 60,
   language: null,
@@ -54,7 +55,7 @@ const isGone = (pid: number | null) => {
 t.test('K-161 speech is recognized in every format that phones and recorders write', { skip: NO_MODEL }, async (t) => {
   const speech = open(t);
   for (const name of ['opus', 'webm', 'mp3', 'm4a', 'aac', 'flac', 'ogg', 'caf']) {
-    const { segments, not_understood } = await speech.recognize(audioFixture(`said.${name}`), OPTIONS, SIGNAL);
+    const { segments, not_understood } = await speech.recognize(audioFixture(`said.${name}`), OPTIONS, CALL);
     t.same(
       segments.map(({ text }) => text),
       SAID,
@@ -65,14 +66,14 @@ t.test('K-161 speech is recognized in every format that phones and recorders wri
       t.ok((words[0]?.start_s ?? -1) >= start_s && (words.at(-1)?.end_s ?? 99) <= end_s, `${name}: words lie within`);
     }
   }
-  const preview = await speech.recognize(audioFixture('said.opus'), { ...OPTIONS, preview: true }, SIGNAL);
+  const preview = await speech.recognize(audioFixture('said.opus'), { ...OPTIONS, preview: true }, CALL);
   t.match(preview.segments, [{ text: SAID[0], confidence: null }, { text: SAID[1] }]);
 });
 
 t.test('K-162 other languages are no text, but speech that was not understood', { skip: NO_MODEL }, async (t) => {
   const speech = open(t);
   for (const name of ['de', 'fr', 'es']) {
-    const { segments, not_understood } = await speech.recognize(audioFixture(`${name}.opus`), OPTIONS, SIGNAL);
+    const { segments, not_understood } = await speech.recognize(audioFixture(`${name}.opus`), OPTIONS, CALL);
     t.same(segments, [], name);
     t.equal(not_understood.length, 1, name);
   }
@@ -99,7 +100,7 @@ t.test('K-162 silence, noise and music are no text', { skip: NO_MODEL }, async (
     const samples = Buffer.alloc(20 * 16_000 * 2);
     for (let at = 0; at < samples.length / 2; at++) samples.writeInt16LE(Math.round(sound(at) * 32_000), at * 2);
     const wav = writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: 16_000 }) }, samples);
-    t.same((await speech.recognize(wav, OPTIONS, SIGNAL)).segments, [], name);
+    t.same((await speech.recognize(wav, OPTIONS, CALL)).segments, [], name);
   }
 });
 
@@ -111,7 +112,7 @@ t.test('K-161 audio is decoded to samples of one channel, up to a length', async
       bytes += piece.length;
     };
     const options = { rate: 16_000, length_s_max };
-    const { samples } = await speech.decode([audioFixture(name)], options, { signal: SIGNAL, onPiece });
+    const { samples } = await speech.decode([audioFixture(name)], options, { ...CALL, onPiece });
     t.equal(bytes, samples * 2, name);
     return samples / 16_000;
   };
@@ -125,7 +126,7 @@ t.test('K-161 audio is decoded to samples of one channel, up to a length', async
 t.test('files that nothing decodes are refused, and the process goes on', async (t) => {
   const speech = open(t, { model_folder: null });
   const decode = (bytes: Buffer) =>
-    speech.decode([bytes], { rate: 16_000, length_s_max: 60 }, { signal: SIGNAL, onPiece: async () => {} });
+    speech.decode([bytes], { rate: 16_000, length_s_max: 60 }, { ...CALL, onPiece: async () => {} });
   t.equal(await codeOf(decode(Buffer.alloc(0))), 'NOT_DECODED');
   t.equal(await codeOf(decode(Buffer.from('plain text that goes on and on'))), 'NOT_DECODED');
   const { pid } = speech;
@@ -138,8 +139,8 @@ t.test('K-163 a process that dies fails one call; the next one gets another', { 
   const speech = open(t);
   await speech.check();
   const { pid } = speech;
-  const first = codeOf(speech.recognize(audioFixture('said.mp3'), OPTIONS, SIGNAL));
-  const second = speech.recognize(audioFixture('said.opus'), OPTIONS, SIGNAL);
+  const first = codeOf(speech.recognize(audioFixture('said.mp3'), OPTIONS, CALL));
+  const second = speech.recognize(audioFixture('said.opus'), OPTIONS, CALL);
   process.kill(pid as number, 'SIGKILL');
   t.equal(await first, 'EXITED');
   t.same(
@@ -151,17 +152,21 @@ t.test('K-163 a process that dies fails one call; the next one gets another', { 
 
 t.test('one that is silent for too long, or takes too much memory, is killed', { skip: NO_MODEL }, async (t) => {
   const silent = open(t, { silence_ms_max: 1 });
-  t.equal(await codeOf(silent.recognize(audioFixture('said.mp3'), OPTIONS, SIGNAL)), 'TIMEOUT');
+  t.equal(await codeOf(silent.recognize(audioFixture('said.mp3'), OPTIONS, CALL)), 'TIMEOUT');
   const small = open(t, { memory_bytes_max: 1 });
   const sound = audioFixture('said.mp3');
   const long = Buffer.concat(Array.from({ length: 20 }, () => sound));
-  t.equal(await codeOf(small.recognize(long, { ...OPTIONS, length_s_max: 600 }, SIGNAL)), 'EXITED');
+  t.equal(await codeOf(small.recognize(long, { ...OPTIONS, length_s_max: 600 }, CALL)), 'EXITED');
 });
 
 t.test('it ends when nothing is asked of it, when its call is given up, and with its server', async (t) => {
   const idle = open(t, { model_folder: null, idle_ms: 50 });
   const decode = (speech: SpeechProcess, signal: AbortSignal) =>
-    speech.decode([audioFixture('said.opus')], { rate: 16_000, length_s_max: 60 }, { signal, onPiece: async () => {} });
+    speech.decode(
+      [audioFixture('said.opus')],
+      { rate: 16_000, length_s_max: 60 },
+      { owner: 'a', signal, onPiece: async () => {} },
+    );
   await decode(idle, SIGNAL);
   await until('it has ended', () => idle.pid === null);
   await decode(idle, SIGNAL);

@@ -74,6 +74,18 @@ t.test('K-173 eight recordings have preliminary lines, and a ninth when one of t
   ninth.close();
 });
 
+t.test('K-173 an account that has all places gives up some to another', async (t) => {
+  const dan = await TestAccount.open(spool, 'dan@x.test');
+  const { readers, close } = await watchAll(dan);
+  await until('eight have lines', () => readers.every(hasLines));
+  const eve = await TestAccount.open(spool, 'eve@x.test');
+  const others = await watchAll(eve);
+  await until('four of the other account have lines', () => others.readers.filter(hasLines).length === 4);
+  t.ok(readers.every(hasLines), 'what was said before is still shown');
+  close();
+  others.close();
+});
+
 t.test('K-250 recordings that another engine transcribes take no place', async (t) => {
   const bob = await TestAccount.open(spool, 'bob@x.test');
   const { readers, close } = await watchAll(bob, (id) => of_another.add(id));

@@ -1,3 +1,4 @@
+import { NoPlace } from '../../../engine/limits/shared_pool.js';
 import type { SpeechModel } from '../../../engine/speech/speech_model.js';
 import { type SpeechProcess, SpeechProcessFailed } from '../../../engine/speech/speech_process.js';
 import { lengthOf } from '../window_audio.js';
@@ -16,7 +17,6 @@ const CODES: Record<SpeechProcessFailed['code'], EngineFailure['code']> = {
   FAILED: 'ENGINE_ERROR',
   EXITED: 'ENGINE_EXITED',
   TIMEOUT: 'ENGINE_TIMEOUT',
-  BUSY: 'ENGINE_BUSY',
   STOPPED: 'ENGINE_STOPPED',
 };
 /** A file may be a little longer than its device said. */
@@ -41,7 +41,7 @@ export class BuiltInEngine implements Engine {
   }
 
   async hear(
-    { file, language, diarize, goes_on, speech_before }: TranscriptionRequest,
+    { file, account_id, language, diarize, goes_on, speech_before }: TranscriptionRequest,
     signal: AbortSignal,
   ): Promise<Transcription> {
     const [spoken = null] = language?.toLowerCase().split('-', 1) ?? [];
@@ -49,7 +49,9 @@ export class BuiltInEngine implements Engine {
       throw new EngineFailed('LANGUAGE_UNKNOWN', `The model ${this.name} does not know the language ${spoken}.`);
     const length_s_max = lengthOf(file) / 1_000 + LONGER_S;
     const options = { length_s_max, language, diarize, goes_on, preview: this.#preview, speech_before };
-    const heard = await this.#process.recognize(file.bytes, options, signal).catch((error: unknown) => {
+    const call = { owner: account_id, signal };
+    const heard = await this.#process.recognize(file.bytes, options, call).catch((error: unknown) => {
+      if (error instanceof NoPlace) throw new EngineFailed('ENGINE_BUSY', 'Too much speech waits to be recognized.');
       if (!(error instanceof SpeechProcessFailed)) throw error;
       throw new EngineFailed(CODES[error.code], error.message);
     });

@@ -1,5 +1,6 @@
 import { OPERATORS_ENGINE } from '../../../../actors/insights/context_state.js';
 import { LIMITS } from '../../../domain/limits.js';
+import { AudioDecoders } from '../../../engine/speech/audio_decoders.js';
 import { BUILT_IN_MODEL, speechModelOf } from '../../../engine/speech/speech_model.js';
 import { SpeechProcess, SpeechProcessFailed } from '../../../engine/speech/speech_process.js';
 import { BuiltInEngine } from './built_in.js';
@@ -97,20 +98,18 @@ export function transcriptionHosts(settings: TranscriberSettings, further: Engin
 
 /** The process that recognizes speech where the built-in engine is to. */
 export function openSpeechProcess(settings: TranscriberSettings): SpeechProcess {
-  return processWith(transcriberOf(settings).by === 'built_in' ? modelFolder(settings) : null, settings);
-}
-
-/** A process that only decodes audio. */
-export function openDecoder(settings: Pick<TranscriberSettings, 'transcribe_nice'>): SpeechProcess {
-  return processWith(null, settings);
-}
-
-function processWith(
-  model_folder: string | null,
-  { transcribe_nice: priority }: Pick<TranscriberSettings, 'transcribe_nice'>,
-): SpeechProcess {
+  const model_folder = transcriberOf(settings).by === 'built_in' ? modelFolder(settings) : null;
   const { speech_idle_ms: idle_ms, engine_ms_max: silence_ms_max, speech_bytes_max: memory_bytes_max } = LIMITS;
+  const { transcribe_nice: priority } = settings;
   return new SpeechProcess({ model_folder, idle_ms, silence_ms_max, memory_bytes_max, priority });
+}
+
+/** The processes that only decode audio. */
+export function openDecoders({
+  transcribe_nice: priority,
+}: Pick<TranscriberSettings, 'transcribe_nice'>): AudioDecoders {
+  const { decoder_idle_ms: idle_ms, decoder_silence_ms: silence_ms_max, decoder_bytes_max: memory_bytes_max } = LIMITS;
+  return new AudioDecoders({ idle_ms, silence_ms_max, memory_bytes_max, priority });
 }
 
 function modelFolder({ transcribe_model_dir }: Pick<TranscriberSettings, 'transcribe_model_dir'>): string {

@@ -13,6 +13,7 @@ export interface Engine {
 /** One file of a window, and what helps to understand it. */
 export type TranscriptionRequest = {
   file: WindowFile;
+  account_id: string;
   /** The recording that it is of. */
   stream_id: string;
   /** A BCP 47 tag. */
@@ -80,6 +81,7 @@ const FAILURES = {
   ENGINE_STOPPED: true,
   AUDIO_UNAVAILABLE: true,
   UNSUPPORTED_AUDIO: false,
+  WRONG_DURATION: false,
   LANGUAGE_UNKNOWN: false,
 } as const;
 
