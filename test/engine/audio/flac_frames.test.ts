@@ -36,7 +36,7 @@ t.test('K-161 any FLAC keeps all its samples, however it comes', async (t) => {
   t.equal(Math.round((await audioLength(inPieces(hour, 65_536), { length_s_max: 7_200 })) * 16_000), 3_600 * 16_000);
 });
 
-t.test('what is no FLAC comes as it is', async (t) => {
+t.test('what is no FLAC comes as it is', async () => {
   const drawn = fc.uint8Array({ maxLength: 2_000 });
   await fc.assert(
     fc.asyncProperty(drawn, fc.boolean(), async (bytes, has_mark) => {

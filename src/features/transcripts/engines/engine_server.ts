@@ -10,8 +10,13 @@ import { EngineFailed } from './engine.js';
 const NOT_KNOWN: ReadonlySet<number> = new Set([400, 422]);
 /** Refusals of what was sent; any other one refuses whoever asks, whatever comes. */
 const OF_CONTENT: ReadonlySet<number> = new Set([...NOT_KNOWN, 413, 415]);
-/** A server lacks a form when so many streams in a row needed another: one may have audio that no form is right for. */
+/**
+ * A server lacks a form when so many streams in a row needed another: one may have audio that no form is right for. They
+ * are of as many accounts, where so many have asked: one account does not decide for others.
+ */
 const STREAMS_AGREED = 3;
+/** Of those that needed another, the last ones are kept. */
+const STREAMS_KEPT_MAX = 16;
 /** Then the form that they needed is asked for first, for so long. */
 const FORM_KEPT_MS = 600_000;
 const CONNECT_MS_MAX = 10_000;
@@ -28,16 +33,18 @@ type EngineServerOptions<Form> = {
   now?: () => number;
 };
 
-/** `stream_id`: the recording that a question is about. */
-export type AskedOf = { stream_id: string; signal: AbortSignal };
+/** `stream_id`: the recording that a question is about; `account_id`: whose it is. */
+export type AskedOf = { account_id?: string; stream_id: string; signal: AbortSignal };
 
 export class EngineServer<Form> {
   readonly #options: EngineServerOptions<Form>;
   readonly #address: URL;
   readonly #agent: Agent;
   readonly #answer_ms_max: number;
-  /** Streams in a row that needed another form than the first, each with the one that it got an answer to. */
-  readonly #fell_back = new Map<string, number>();
+  /** Streams in a row that needed another form than the first, with whose they are, and the form that was answered. */
+  readonly #fell_back = new Map<string, { account_id: string; at: number }>();
+  /** Some of the accounts that have asked. */
+  readonly #accounts = new Set<string>();
   #first_again_ms = 0;
 
   constructor(options: EngineServerOptions<Form>) {
@@ -59,7 +66,10 @@ export class EngineServer<Form> {
    * The answer to the first form that the server knows, for a question about a stream. Throws EngineFailed for whatever
    * breaks on the way.
    */
-  async ask(bodyOf: (form: Form) => FormData | string, { stream_id, signal }: AskedOf): Promise<string> {
+  async ask(
+    bodyOf: (form: Form) => FormData | string,
+    { stream_id, account_id = stream_id, signal }: AskedOf,
+  ): Promise<string> {
     const deadline = AbortSignal.timeout(this.#answer_ms_max);
     const either = AbortSignal.any([signal, deadline]);
     const { forms } = this.#options;
@@ -70,7 +80,7 @@ export class EngineServer<Form> {
         const { status, text } = await this.#post(bodyOf(form), either);
         if (NOT_KNOWN.has(status) && at < forms.length - 1) continue;
         if (status !== 200) throw refusalOf(status, undefined);
-        this.#answered(stream_id, { first, at });
+        this.#answered({ account_id, stream_id }, { first, at });
         return text;
       }
     } catch (error) {
@@ -86,20 +96,26 @@ export class EngineServer<Form> {
   }
 
   #firstForm(): number {
-    const is_known = this.#fell_back.size >= STREAMS_AGREED && this.#now() < this.#first_again_ms;
-    return is_known ? Math.min(...this.#fell_back.values()) : 0;
+    const found = [...this.#fell_back.values()];
+    const accounts = new Set(found.map(({ account_id }) => account_id));
+    const agree = found.length >= STREAMS_AGREED && accounts.size >= this.#accounts.size;
+    return agree && this.#now() < this.#first_again_ms ? Math.min(...found.map(({ at }) => at)) : 0;
   }
 
-  #answered(stream_id: string, { first, at }: { first: number; at: number }): void {
+  #answered(
+    { account_id, stream_id }: { account_id: string; stream_id: string },
+    { first, at }: { first: number; at: number },
+  ): void {
+    if (this.#accounts.size < STREAMS_AGREED) this.#accounts.add(account_id);
     if (first > 0) return;
     if (at === 0) {
       this.#fell_back.clear();
       return;
     }
     this.#fell_back.delete(stream_id);
-    this.#fell_back.set(stream_id, at);
+    this.#fell_back.set(stream_id, { account_id, at });
     const [oldest] = this.#fell_back.keys();
-    if (this.#fell_back.size > STREAMS_AGREED) this.#fell_back.delete(oldest as string);
+    if (this.#fell_back.size > STREAMS_KEPT_MAX) this.#fell_back.delete(oldest as string);
     this.#first_again_ms = this.#now() + FORM_KEPT_MS;
   }
 

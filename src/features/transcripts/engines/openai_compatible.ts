@@ -41,7 +41,7 @@ export class OpenAiCompatible implements Engine {
 
   async hear(asked: TranscriptionRequest, signal: AbortSignal): Promise<Transcription> {
     const server = this.#servers[asked.diarize || this.#options.diarize ? 'diarized' : 'timed'];
-    const text = await server.ask((form) => this.#body(asked, form), { stream_id: asked.stream_id, signal });
+    const text = await server.ask((form) => this.#body(asked, form), { ...asked, signal });
     return readTranscription(text, lengthOf(asked.file) / 1_000);
   }
 

@@ -86,7 +86,7 @@ async function formsTried(t: Parameters<typeof openWorld>[0]) {
       now += ms;
     },
     /** `lacks`: how many of the first forms the server does not take this time. */
-    ask: async (stream_id: string, lacks = 0) => {
+    ask: async (stream_id: string, lacks = 0, account_id = stream_id) => {
       const knows = ({ fields }: { fields: Record<string, string[]> }) => {
         const form =
           fields['timestamp_granularities[]'] !== undefined ? 0 : fields.response_format?.[0] === 'json' ? 2 : 1;
@@ -96,7 +96,7 @@ async function formsTried(t: Parameters<typeof openWorld>[0]) {
         server.answers = knows(request) ? [] : [json({}, 400)];
       };
       server.requests.length = 0;
-      await hear({ stream_id });
+      await hear({ stream_id, account_id });
       return server.requests.length;
     },
   };
@@ -114,6 +114,20 @@ t.test('after three streams in a row the form that they needed comes first', asy
   for (const stream of ['a', 'a', 'b']) t.equal(await ask(stream, 1), 2, stream);
   t.equal(await ask('c', 2), 3);
   t.equal(await ask('d', 1), 1, 'the most telling that one of them got');
+});
+
+t.test('recordings of one account decide nothing for others', async (t) => {
+  const { ask } = await formsTried(t);
+  t.equal(await ask('a', 0, 'ann'), 1);
+  for (const stream of ['b', 'c', 'd', 'e']) t.equal(await ask(stream, 1, 'bob'), 2, stream);
+  t.equal(await ask('f', 1, 'ann'), 2, 'the most telling form came first');
+  t.equal(await ask('g', 1, 'ann'), 1, 'all accounts that have asked agree');
+});
+
+t.test('where there is one account, its recordings decide', async (t) => {
+  const { ask } = await formsTried(t);
+  for (const stream of ['a', 'b', 'c']) t.equal(await ask(stream, 1, 'ann'), 2, stream);
+  t.equal(await ask('d', 1, 'ann'), 1);
 });
 
 t.test('an answer to the most telling form begins a new row', async (t) => {
