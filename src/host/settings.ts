@@ -437,9 +437,10 @@ const variables = {
     default_text: '1',
     meaning: '1 transcribes and finds insights here, 0 leaves both to workers on the operator port',
   }),
-  CONTENT_AT_ONCE: row(wholeNumber({ min: 1, max: 64 }).default(2), {
-    default_text: '2',
-    meaning: 'windows of audio that this process transcribes at a time, and conversations that it looks into',
+  CONTENT_AT_ONCE: row(wholeNumber({ min: 1, max: 64 }).default(3), {
+    default_text: '3',
+    meaning:
+      'windows of audio that this process transcribes at a time, and conversations that it looks into; one account has one less',
   }),
   WEBHOOK_BLOCK_PRIVATE: row(orNull(flagText), {
     default_text: '0 while BASE_URL is loopback, else 1',

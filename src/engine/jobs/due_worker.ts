@@ -1,3 +1,4 @@
+import type { SharedPool } from '../limits/shared_pool.js';
 import type { Store } from '../store/store.js';
 import { DueEntities } from './due_entities.js';
 import type { DuePoll } from './due_poll.js';
@@ -27,6 +28,10 @@ export abstract class DueWorker {
     const due = new DueEntities({ store, poll, now, index, log, complaint });
     const workOn = (member: string, signal: AbortSignal) => this.workOn(member, signal);
     this.pool = new JobPool({ due, poll, at_once, sweep_every_ms, workOn });
+  }
+
+  get places(): SharedPool {
+    return this.pool.places;
   }
 
   start(): void {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Counter, Gauge } from 'prom-client';
 import type { JobFailure } from '../../../actors/job.js';
 import { isRefused, nullIfPermanent, type Refusal } from '../../domain/refusals.js';
+import type { SharedPool } from '../limits/shared_pool.js';
 import { isRetryable } from '../store/store.js';
 import type { DuePoll } from './due_poll.js';
 import { JobPool, LEASE_MS, persisting, prolonging } from './job_pool.js';
@@ -44,6 +45,10 @@ export class EngineWorker<Work extends ClaimedWork, Result extends JobResult> {
     const { jobs, poll, at_once, sweep_every_ms } = deps;
     const workOn = (entity_id: string, signal: AbortSignal) => this.#workOn(entity_id, signal);
     this.#pool = new JobPool({ due: jobs.due, poll, at_once, sweep_every_ms, workOn, is_due_shared: true });
+  }
+
+  get places(): SharedPool {
+    return this.#pool.places;
   }
 
   start(): void {

@@ -1,4 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { partitionOfId } from '../../domain/ids.js';
+import { NoPlace, SharedPool } from '../limits/shared_pool.js';
 import { isRetryable } from '../store/store.js';
 import type { DueEntities } from './due_entities.js';
 import type { DuePoll } from './due_poll.js';
@@ -31,15 +33,17 @@ type JobPoolDeps = {
   onIdle?: () => void;
 };
 
-/** The loop of a worker: does what is due for members of an index, a few at a time, until nothing is. */
+/**
+ * The loop of a worker: does what is due for members of an index, a few at a time, until nothing is. All that an account has
+ * lies in one partition: partitions take turns, and none has the last place.
+ */
 export class JobPool {
+  readonly places: SharedPool;
   readonly #deps: JobPoolDeps;
   readonly #task = new PeriodicTask(() => this.#run());
   readonly #stopping = new AbortController();
-  /** Members with something due, and those that are worked on. */
-  readonly #waiting = new Set<string>();
-  readonly #in_flight = new Set<string>();
-  readonly #running = new Set<Promise<void>>();
+  /** Members with something due, and what is done for them. */
+  readonly #under_way = new Map<string, Promise<void>>();
   readonly #offered = new Set<Promise<unknown>>();
   #gathering: NodeJS.Timeout | null = null;
   #drops: (() => void)[] = [];
@@ -48,6 +52,15 @@ export class JobPool {
 
   constructor(deps: JobPoolDeps) {
     this.#deps = deps;
+    const { at_once, due } = deps;
+    const { owner, index } = due.index;
+    this.places = new SharedPool(`${owner}_${index}`, {
+      places_max: at_once,
+      share_max: Math.max(1, at_once - 1),
+      waiting_max: Number.POSITIVE_INFINITY, // a page of each partition
+      waiting_share_max: Number.POSITIVE_INFINITY,
+      wait_ms_max: Number.POSITIVE_INFINITY,
+    });
   }
 
   start(): void {
@@ -66,7 +79,7 @@ export class JobPool {
     if (this.#gathering !== null) clearTimeout(this.#gathering);
     for (const drop of this.#drops) drop();
     await this.#task.stop();
-    await Promise.all([...this.#running, ...this.#offered]);
+    await Promise.all([...this.#under_way.values(), ...this.#offered]);
   }
 
   /** There may be something to do for this member. */
@@ -105,41 +118,47 @@ export class JobPool {
       before = this.#done;
       await this.#deps.due.sweep();
       await this.#task.runOnce();
-      await Promise.all(this.#running);
+      while (this.#under_way.size > 0) await Promise.all(this.#under_way.values());
     } while (this.#done > before && !this.#stopping.signal.aborted);
   }
 
   async #run(): Promise<void> {
-    const { due, at_once } = this.#deps;
+    const { due } = this.#deps;
     try {
       const members = await Promise.all(due.known.map((partition) => due.due(partition)));
-      for (const member of members.flat()) if (!this.#in_flight.has(member)) this.#waiting.add(member);
+      for (const member of members.flat()) if (!this.#under_way.has(member)) this.#begin(member);
     } catch (error) {
       due.complain(error);
     }
-    while (this.#running.size < at_once && this.#waiting.size > 0 && !this.#stopping.signal.aborted) {
-      const before = this.#done;
-      const running = this.#workThrough().finally(() => {
-        this.#running.delete(running);
-        // What fell due meanwhile, such as the next of what was done here.
-        if (this.#done > before && !this.#stopping.signal.aborted) void this.#task.runOnce();
-      });
-      this.#running.add(running);
-    }
-    if (this.#running.size === 0 && this.#gathering === null) this.#deps.onIdle?.();
+    this.#tellIdle();
   }
 
-  async #workThrough(): Promise<void> {
+  #begin(member: string): void {
+    const before = this.#done;
+    const work = this.#workOn(member).finally(() => {
+      this.#under_way.delete(member);
+      // What fell due meanwhile, such as the next of what was done here.
+      const is_last = this.places.counts.waiting === 0;
+      if (is_last && this.#done > before && !this.#stopping.signal.aborted) void this.#task.runOnce();
+      else if (!this.#task.is_running) this.#tellIdle();
+    });
+    this.#under_way.set(member, work);
+  }
+
+  async #workOn(member: string): Promise<void> {
     const { due, workOn } = this.#deps;
     const { signal } = this.#stopping;
-    for (const member of this.#waiting) {
-      if (signal.aborted) return;
-      this.#waiting.delete(member);
-      this.#in_flight.add(member);
-      const done = await due.tryOn(member, () => workOn(member, signal));
+    const work = async () => {
+      const done = signal.aborted ? false : await due.tryOn(member, () => workOn(member, signal));
       if (done !== false) this.#done += 1;
-      this.#in_flight.delete(member);
-    }
+    };
+    await this.places.run(String(partitionOfId(member)), work, { signal }).catch((error: unknown) => {
+      if (!(error instanceof NoPlace)) throw error;
+    });
+  }
+
+  #tellIdle(): void {
+    if (this.#under_way.size === 0 && this.#gathering === null) this.#deps.onIdle?.();
   }
 }
 

@@ -12,6 +12,7 @@ import { newClaimToken } from '../../engine/jobs/claim_token.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { JobPool } from '../../engine/jobs/job_pool.js';
+import type { SharedPool } from '../../engine/limits/shared_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Store } from '../../engine/store/store.js';
@@ -69,6 +70,10 @@ export class ChunkProcessing {
       // What is left was checked elsewhere, or its stream was removed.
       onIdle: () => this.#bodies.clear(),
     });
+  }
+
+  get places(): SharedPool {
+    return this.#pool.places;
   }
 
   start(): void {

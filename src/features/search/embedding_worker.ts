@@ -17,7 +17,7 @@ import type { Embeddings } from './embeddings.js';
 
 /** Pages that other processes have left behind are found after this at the latest. */
 const SWEEP_EVERY_MS = 10_000;
-const AT_ONCE = 2;
+const AT_ONCE = 3;
 
 type EmbeddingWorkerDeps = {
   store: Store;

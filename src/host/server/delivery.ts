@@ -161,6 +161,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   ];
   const embedding = openEmbeddings(start, deps);
   for (const worker of [...workers, ...transcription.workers, ...insights.workers, ...embedding.workers]) {
+    if ('places' in worker) metrics.pools.add(worker.places);
     worker.start();
     shutdown.add(() => worker.stop());
   }

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { partitionOfId } from '../../../src/domain/ids.js';
 import { DueEntities } from '../../../src/engine/jobs/due_entities.js';
 import { DuePoll } from '../../../src/engine/jobs/due_poll.js';
 import { InFlightLimit } from '../../../src/engine/jobs/in_flight_limit.js';
@@ -22,8 +23,9 @@ function poolOf(
   const errors: unknown[] = [];
   let idle = 0;
   const store = {
-    async list(_: unknown, __: string, { after }: { after?: { member: string } }) {
-      const all = [...due].filter(([, left]) => left > 0).map(([member]) => ({ member, order: 0 }));
+    async list({ partition }: { partition: number }, __: string, { after }: { after?: { member: string } }) {
+      const here = [...due].filter(([member]) => partitionOfId(member) === partition);
+      const all = here.filter(([, left]) => left > 0).map(([member]) => ({ member, order: 0 }));
       return after === undefined ? all : [];
     },
     firstDue: async () => [[{ partition: PARTITION, at_ms: 0 }]],
@@ -35,7 +37,7 @@ function poolOf(
   const pool = new JobPool({
     due: entities,
     poll,
-    at_once: 2,
+    at_once: 3,
     sweep_every_ms: 1_000,
     ...(gather_ms !== undefined && { gather_ms }),
     async workOn(member, signal) {
@@ -114,6 +116,35 @@ t.test('a pool that stops tells what is in progress, and begins nothing more', a
   t.same(stopped, worked);
   await pool.offerAndWait(members[4] as string);
   t.equal(worked.length, 2);
+});
+
+t.test('an account that has much to do leaves a place to others, and they take turns', async (t) => {
+  const others = [5, 6].map((partition) => randomId({ partition, now_ms: Date.now() }));
+  const all = [...members, ...others];
+  const due = new Map(all.map((member) => [member, 1]));
+  const ends = new Map<string, () => void>();
+  const { pool, worked, entities } = poolOf(due, {
+    workOn: (member) =>
+      new Promise<void>((resolve) => {
+        due.set(member, 0);
+        ends.set(member, resolve);
+      }),
+  });
+  entities.offerPartitions([PARTITION, 5, 6]);
+  pool.offer(members[0] as string);
+  await until('three are worked on', () => worked.length === 3);
+  t.same(worked, [members[0], members[1], others[0]], 'two of one account, one of another');
+  ends.get(members[0] as string)?.();
+  await until('the next one is worked on', () => worked.length === 4);
+  t.equal(worked[3], members[2], 'whose turn it is');
+  ends.get(members[1] as string)?.();
+  await until('one more', () => worked.length === 5);
+  t.equal(worked[4], others[1], 'not the one that had its turn');
+  for (const member of all) {
+    await until('it is worked on', () => ends.has(member));
+    ends.get(member)?.();
+  }
+  await pool.stop();
 });
 
 t.test('who offers a member and waits is answered when it is done', async (t) => {
