@@ -1,8 +1,10 @@
 /**
- * Sends mails without anybody waiting longer than a deadline, and knows whether mail works. After three failures in a
- * row it doesn't, until one mail or one probe succeeds (sign-in answers 503 meanwhile, rule C-097).
+ * Sends mails without anybody waiting longer than a deadline, and knows whether mail works. After three failures of the
+ * service in a row it doesn't, until one mail or one probe succeeds (sign-in answers 503 meanwhile, rule C-097). Nothing
+ * that concerns one recipient counts, else made-up addresses would end sign-in for everybody.
  */
-import { type Mail, type Mailer, MailFailed } from './mailer.js';
+import { NoPlace, type PoolBounds, SharedPool } from '../limits/shared_pool.js';
+import { type Mail, type Mailer, MailFailed, type MailFailure } from './mailer.js';
 
 /** A timer; `after` returns what cancels it. Tests bring their own. */
 export interface MailTimer {
@@ -14,8 +16,6 @@ export interface MailSenderOptions {
   timer?: MailTimer;
   /** From the call of `send` on, waiting included. */
   deadline_ms?: number;
-  concurrency_max?: number;
-  queue_max?: number;
   failures_max?: number;
   probe_every_ms?: number;
   /** Told each outcome and each change of health, to be counted or logged; holds neither address nor text. */
@@ -24,21 +24,21 @@ export interface MailSenderOptions {
 
 export type MailOutcome =
   | { sent: true }
-  | { sent: false; failure: 'service' | 'recipient' | 'mail' | 'deadline' | 'queue_full' | 'closed'; reason: string };
+  | { sent: false; failure: MailFailure | 'deadline' | 'queue_full' | 'closed'; reason: string };
 
 export type MailSenderEvent = ({ event: 'outcome' } & MailOutcome) | { event: 'health'; healthy: boolean };
 
 const DEADLINE_MS = 10_000;
-const CONCURRENCY_MAX = 8;
-const QUEUE_MAX = 1_000;
+/** Shared by recipients: one that a server is slow for takes no place from others. */
+const MAILS: PoolBounds = {
+  places_max: 8,
+  share_max: 2,
+  waiting_max: 1_000,
+  waiting_share_max: 20,
+  wait_ms_max: Number.POSITIVE_INFINITY, // the deadline ends it
+};
 const FAILURES_MAX = 3;
 const PROBE_EVERY_MS = 10_000;
-
-interface Job {
-  mail: Mail;
-  abort: AbortController;
-  end(outcome: MailOutcome): void;
-}
 
 /** Timers of the machine, which keep no process alive. */
 const MACHINE_TIMER: MailTimer = {
@@ -53,17 +53,15 @@ export class MailSender {
   readonly #mailer: Mailer;
   readonly #timer: MailTimer;
   readonly #deadline_ms: number;
-  readonly #concurrency_max: number;
-  readonly #queue_max: number;
   readonly #failures_max: number;
   readonly #probe_every_ms: number;
   readonly #observe: (event: MailSenderEvent) => void;
-  /** A Set, since a mail leaves from the middle when its deadline comes. Oldest first. */
-  readonly #queue = new Set<Job>();
-  readonly #sending = new Set<Job>();
+  readonly pool = new SharedPool('mails', MAILS);
+  #pending = 0;
   #failures = 0;
   #is_healthy = true;
   #is_closed = false;
+  #is_probing = false;
   #stopProbing = () => {};
   #onEmpty = () => {};
 
@@ -71,8 +69,6 @@ export class MailSender {
     this.#mailer = options.mailer;
     this.#timer = options.timer ?? MACHINE_TIMER;
     this.#deadline_ms = options.deadline_ms ?? DEADLINE_MS;
-    this.#concurrency_max = options.concurrency_max ?? CONCURRENCY_MAX;
-    this.#queue_max = options.queue_max ?? QUEUE_MAX;
     this.#failures_max = options.failures_max ?? FAILURES_MAX;
     this.#probe_every_ms = options.probe_every_ms ?? PROBE_EVERY_MS;
     this.#observe = options.observe ?? (() => {});
@@ -80,32 +76,30 @@ export class MailSender {
 
   /** Never rejects, and resolves within the deadline. */
   send(mail: Mail): Promise<MailOutcome> {
-    if (this.#is_closed) return Promise.resolve(this.#refuse('closed'));
-    if (this.#queue.size >= this.#queue_max) return Promise.resolve(this.#refuse('queue_full'));
+    if (this.#is_closed) return Promise.resolve(this.#ended({ sent: false, failure: 'closed', reason: 'closed' }));
+    this.#pending += 1;
     return new Promise((resolve) => {
-      const abort = new AbortController();
+      const late = new AbortController();
       let is_over = false;
-      const job: Job = {
-        mail,
-        abort,
-        end: (outcome) => {
-          if (is_over) return;
-          is_over = true;
-          stopDeadline();
-          this.#queue.delete(job);
-          this.#sending.delete(job);
-          this.#count(outcome);
-          resolve(outcome);
-          this.#fill();
-          if (this.pending() === 0) this.#onEmpty();
-        },
+      const end = (outcome: MailOutcome) => {
+        if (is_over) return;
+        is_over = true;
+        stopDeadline();
+        this.#pending -= 1;
+        resolve(this.#ended(outcome));
+        if (this.#pending === 0) this.#onEmpty();
       };
       const stopDeadline = this.#timer.after(this.#deadline_ms, () => {
-        job.end({ sent: false, failure: 'deadline', reason: `no answer in ${this.#deadline_ms} ms` });
-        abort.abort();
+        end({ sent: false, failure: 'deadline', reason: `no answer in ${this.#deadline_ms} ms` });
+        late.abort();
       });
-      this.#queue.add(job);
-      this.#fill();
+      const { signal } = late;
+      // A mailer that does not heed the signal holds its place no longer.
+      const sendOne = () => Promise.race([this.#mailer.send(mail, signal), abortOf(signal)]);
+      this.pool.run(mail.to, sendOne, { signal }).then(
+        () => end({ sent: true }),
+        (error: unknown) => end({ sent: false, ...failureOf(error) }),
+      );
     });
   }
 
@@ -115,7 +109,7 @@ export class MailSender {
 
   /** Mails that wait or are being sent. */
   pending(): number {
-    return this.#queue.size + this.#sending.size;
+    return this.#pending;
   }
 
   /** Takes no more mails, resolves when those taken have ended (at most a deadline), closes the mailer. */
@@ -131,34 +125,13 @@ export class MailSender {
     this.#mailer.close();
   }
 
-  #fill(): void {
-    for (const job of this.#queue) {
-      if (this.#sending.size >= this.#concurrency_max) return;
-      this.#queue.delete(job);
-      this.#sending.add(job);
-      this.#mailer.send(job.mail, job.abort.signal).then(
-        () => job.end({ sent: true }),
-        (error: unknown) =>
-          error instanceof MailFailed
-            ? job.end({ sent: false, failure: error.failure, reason: error.reason })
-            : job.end({ sent: false, failure: 'service', reason: 'unknown' }),
-      );
-    }
-  }
-
-  #refuse(failure: 'closed' | 'queue_full'): MailOutcome {
-    const outcome: MailOutcome = { sent: false, failure, reason: failure };
-    this.#count(outcome);
-    return outcome;
-  }
-
-  #count(outcome: MailOutcome): void {
+  #ended(outcome: MailOutcome): MailOutcome {
     this.#observe({ event: 'outcome', ...outcome });
     if (outcome.sent) this.#succeeded();
-    // A refused recipient and a mail that can't be sent say nothing about the service: else three made-up addresses
-    // would end sign-in for everybody.
-    else if (outcome.failure !== 'recipient' && outcome.failure !== 'mail' && outcome.failure !== 'closed')
-      this.#failed();
+    else if (outcome.failure === 'service' || outcome.failure === 'queue_full') this.#failed();
+    // It may be this recipient that the server is slow for: what it says to nobody's mail shows.
+    else if (outcome.failure === 'deadline') this.#probe();
+    return outcome;
   }
 
   #succeeded(): void {
@@ -171,30 +144,56 @@ export class MailSender {
 
   #failed(): void {
     this.#failures += 1;
-    if (!this.#is_healthy || this.#failures < this.#failures_max) return;
-    this.#is_healthy = false;
-    this.#observe({ event: 'health', healthy: false });
+    if (this.#failures >= this.#failures_max && this.#is_healthy) this.#isAway();
+  }
+
+  #isAway(): void {
+    if (this.#is_healthy) {
+      this.#is_healthy = false;
+      this.#observe({ event: 'health', healthy: false });
+    }
     this.#probeLater();
   }
 
   #probeLater(): void {
     if (this.#is_closed || this.#is_healthy) return;
-    this.#stopProbing = this.#timer.after(this.#probe_every_ms, () => {
-      let is_over = false;
-      const over = (works: boolean) => {
-        if (is_over) return;
-        is_over = true;
-        stopDeadline();
-        if (works) this.#succeeded();
-        else this.#probeLater();
-      };
-      // A probe that hangs counts as failed, and the next one starts beside it.
-      const stopDeadline = this.#timer.after(this.#deadline_ms, () => over(false));
-      this.#stopProbing = stopDeadline;
-      this.#mailer.verify().then(
-        () => over(true),
-        () => over(false),
-      );
-    });
+    this.#stopProbing = this.#timer.after(this.#probe_every_ms, () => this.#probe());
   }
+
+  /** One probe at a time, or one after the other while mail is out of order. */
+  #probe(): void {
+    if (this.#is_closed || this.#is_probing) return;
+    this.#is_probing = true;
+    let is_over = false;
+    const over = (works: boolean) => {
+      if (is_over) return;
+      is_over = true;
+      this.#is_probing = false;
+      stopDeadline();
+      if (works) this.#succeeded();
+      else this.#isAway();
+    };
+    // A probe that hangs counts as failed, and the next one starts beside it.
+    const stopDeadline = this.#timer.after(this.#deadline_ms, () => over(false));
+    this.#stopProbing = stopDeadline;
+    this.#mailer.verify().then(
+      () => over(true),
+      () => over(false),
+    );
+  }
+}
+
+/** Rejects when the signal aborts. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new MailFailed('service', 'aborted')), { once: true });
+  });
+}
+
+function failureOf(error: unknown): { failure: MailFailure | 'queue_full'; reason: string } {
+  if (error instanceof NoPlace)
+    return { failure: error.cause === 'waiting_share' ? 'later' : 'queue_full', reason: error.cause };
+  return error instanceof MailFailed
+    ? { failure: error.failure, reason: error.reason }
+    : { failure: 'service', reason: 'unknown' };
 }

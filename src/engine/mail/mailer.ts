@@ -20,10 +20,11 @@ export interface Mailer {
 
 /**
  * - `service`: the mail service is away, refuses us, or answered too late; the next mail may fail alike.
- * - `recipient`: it works and will not take this recipient.
+ * - `recipient`: it works and will not take this recipient, or this mail for them.
+ * - `later`: it works and will not take them now; the same mail may go out later.
  * - `mail`: this mail can't be sent by anyone.
  */
-export type MailFailure = 'service' | 'recipient' | 'mail';
+export type MailFailure = 'service' | 'recipient' | 'later' | 'mail';
 
 /** Says what failed, never for whom or with which words: messages of mail servers quote addresses. */
 export class MailFailed extends Error {

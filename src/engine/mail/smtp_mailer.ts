@@ -14,6 +14,8 @@ export interface SmtpMailerOptions {
 
 const TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 8;
+/** Commands whose refusal concerns one recipient or one message, as nodemailer names them. */
+const OF_ONE_MAIL: ReadonlySet<string> = new Set(['RCPT TO', 'DATA']);
 
 /** A mailer over SMTP that keeps its connections for the next mail. Throws when `smtp_url` is not an SMTP address. */
 export class SmtpMailer implements Mailer {
@@ -78,6 +80,7 @@ function failureOf(error: unknown): MailFailed {
   const { code, command, responseCode } = error as { code?: unknown; command?: unknown; responseCode?: unknown };
   const reason = [code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown';
   // 421 closes the service as a whole, at whatever command it comes (RFC 5321, 3.8).
-  const is_recipient = command === 'RCPT TO' && typeof responseCode === 'number' && responseCode !== 421;
-  return new MailFailed(is_recipient ? 'recipient' : 'service', reason);
+  const is_of_mail = typeof command === 'string' && OF_ONE_MAIL.has(command);
+  if (!is_of_mail || typeof responseCode !== 'number' || responseCode === 421) return new MailFailed('service', reason);
+  return new MailFailed(responseCode < 500 ? 'later' : 'recipient', reason);
 }

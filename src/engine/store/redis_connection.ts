@@ -17,6 +17,10 @@ const CONNECTION = {
   commandTimeout: COMMAND_DEADLINE_MS,
   disconnectTimeout: 100, // a connection that was closed holds the process no longer than this
   connectTimeout: COMMAND_DEADLINE_MS,
+  // Of a connection that was cut without a word nothing comes back: the next one may lead to another server.
+  socketTimeout: COMMAND_DEADLINE_MS,
+  // A master that became a replica keeps its connections; the address leads to another one by now.
+  reconnectOnError: (error: Error) => /^(-?READONLY|MASTERDOWN)\b/.test(error.message),
 };
 
 /**

@@ -102,6 +102,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const { actors, blobs, clock, decoders, keys, members, metrics, poll, redis, runtime, store, tracing } = deps;
   const { now } = clock;
   const mail = openMail(start, now);
+  metrics.pools.add(mail.pool);
   const relay = new OutboxRelay({ store, runtime, poll, metrics, log });
   const reminders = new ReminderWorker({ store, runtime, poll, metrics, log, now });
   const mails = new MailWorker({ store, mail, keys, poll, members, metrics, now });

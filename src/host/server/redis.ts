@@ -10,9 +10,13 @@ import { recordTruncation } from '../../engine/store/aof_truncation.js';
 import { loadLibrary, nodesOf, openRedis } from '../../engine/store/redis_connection.js';
 import { type RedisLocation, readRedisLocation, withPassword } from '../../engine/store/redis_location.js';
 import { saysWhy } from '../../engine/store/storage_problem.js';
+import { every } from '../../engine/time/periodic_timer.js';
 import type { Settings } from '../settings.js';
 import { CannotStart, ofStorage, type Start } from './start.js';
 
+/** The connection that listens is asked so often, and answers within so long or is closed. */
+const LISTENING_ASKED_EVERY_MS = 8_000;
+const LISTENING_MS_MAX = 5_000;
 const KEYS_KEY = 'spool:keys_fingerprint';
 
 /** A Redis that has what we need of it. `child` is null where somebody else runs it. */
@@ -133,8 +137,15 @@ export async function hearOthers(
   await redis.connect();
   const names = Object.keys(channels);
   await redis.subscribe(...names);
-  redis.on('ready', () => {
+  const subscribe = async () => {
     // Broken off, it is done again with the next connection.
-    redis.subscribe(...names).catch((error: Error) => log.warn({ reason: error.message }, 'redis subscription'));
-  });
+    const late = setTimeout(() => redis.disconnect(true), LISTENING_MS_MAX);
+    await redis
+      .subscribe(...names)
+      .catch((error: Error) => log.warn({ reason: error.message }, 'redis subscription'))
+      .finally(() => clearTimeout(late));
+  };
+  redis.on('ready', () => void subscribe());
+  // Nothing else is asked on it: of one that was cut without a word nobody would know.
+  shutdown.add(every(LISTENING_ASKED_EVERY_MS, () => void subscribe()));
 }

@@ -4,6 +4,8 @@ import { type Mail, type Mailer, MailFailed } from '../../../src/engine/mail/mai
 import { createManualTimer, until } from './manual_timer.js';
 
 const mail: Mail = { to: 'a@x.test', subject: 'Code', text: '482913\n' };
+/** Mails to so many recipients. */
+const mailsOf = (count: number) => Array.from({ length: count }, (_, n): Mail => ({ ...mail, to: `a${n}@x.test` }));
 
 /** A mailer that does what the test says, mail by mail. */
 function setUp(options: Partial<MailSenderOptions> = {}) {
@@ -39,7 +41,7 @@ const away = new MailFailed('service', 'ECONNREFUSED');
 
 t.test('at most eight mails are sent at once, the others wait in order', async (t) => {
   const { calls, sender, time } = setUp();
-  const sent = Array.from({ length: 20 }, () => sender.send(mail));
+  const sent = mailsOf(20).map((one) => sender.send(one));
   t.equal(calls.length, 8);
   t.equal(sender.pending(), 20);
   for (let at = 0; at < 20; at++) {
@@ -52,8 +54,9 @@ t.test('at most eight mails are sent at once, the others wait in order', async (
 });
 
 t.test('a mail has ten seconds, waiting included, and is given up then', async (t) => {
-  const { calls, sender, time } = setUp();
-  const sent = Array.from({ length: 9 }, () => sender.send(mail));
+  const { calls, sender, time, state } = setUp();
+  state.verify = () => Promise.reject(away);
+  const sent = mailsOf(9).map((one) => sender.send(one));
   time.pass(9_999);
   t.equal(sender.pending(), 9);
   time.pass(1);
@@ -61,12 +64,12 @@ t.test('a mail has ten seconds, waiting included, and is given up then', async (
   t.ok(calls.slice(0, 8).every((call) => call.signal.aborted));
   calls[0]?.resolve(); // Too late, and without effect.
   t.equal(sender.pending(), 0);
-  t.notOk(sender.healthy());
+  await until(() => !sender.healthy(), 'a probe has found that mail is out of order');
 });
 
 t.test('a mail beyond the queue is refused at once, as a failure', async (t) => {
   const { sender, time } = setUp();
-  const taken = Array.from({ length: 1_008 }, () => sender.send(mail));
+  const taken = mailsOf(1_008).map((one) => sender.send(one));
   t.equal(sender.pending(), 1_008);
   for (let more = 0; more < 3; more++) t.match(await sender.send(mail), { sent: false, failure: 'queue_full' });
   t.notOk(sender.healthy());
@@ -102,7 +105,23 @@ t.test('recipients that are refused do not end sign-in for everybody', async (t)
     t.match(await fail(new MailFailed('recipient', 'EENVELOPE 550')), { sent: false, failure: 'recipient' });
     await fail(new MailFailed('mail', 'address'));
   }
+  await fail(new MailFailed('later', 'EENVELOPE 451'));
   t.ok(sender.healthy());
+});
+
+t.test('a recipient that the server is slow for ends nothing for others', async (t) => {
+  const { sender, calls, time, state } = setUp();
+  const slow = Array.from({ length: 23 }, () => sender.send(mail));
+  t.match(await slow[22], { sent: false, failure: 'later' }, 'so many wait for one recipient');
+  t.equal(calls.length, 2);
+  const [other] = mailsOf(1).map((one) => sender.send(one));
+  await until(() => calls.length === 3, 'the mail of another is sent beside them');
+  calls[2]?.resolve();
+  t.match(await other, { sent: true });
+  time.pass(10_000);
+  await Promise.all(slow);
+  await until(() => state.verified > 0, 'the service is asked');
+  t.ok(sender.healthy(), 'it works');
 });
 
 t.test('while mail is out of order it is probed every ten seconds', async (t) => {
