@@ -216,7 +216,11 @@ export class OutboxRelay {
   }
 
   #take(partition: number, box: Box, { number, body }: OutboxEntry): void {
-    const stored = decodeStored(body) as StoredMessage;
+    const stored = readMessage(body);
+    if (stored === null) {
+      void this.#bury(partition, box, { number, body });
+      return;
+    }
     const name = `${stored.to.kind}:${stored.to.id}`;
     if (box.in_hand.has(stored.id) || box.behind.has(name)) return;
     box.in_hand.add(stored.id);
@@ -230,6 +234,19 @@ export class OutboxRelay {
     const receiver: Receiver = { queue: [one], serving: Promise.resolve(), refusals: 0 };
     box.receivers.set(name, receiver);
     receiver.serving = this.#serve({ partition, box, name, receiver });
+  }
+
+  /** Makes a dead letter of what nobody can read; it would be read again for ever. */
+  async #bury(partition: number, box: Box, { number, body }: OutboxEntry): Promise<void> {
+    const { store, log, metrics } = this.#deps;
+    try {
+      await store.addDeadLetter(partition, `tell:${number}`, body);
+      await store.removeFromOutbox(partition, [number]);
+      metrics.dead_letters.inc({ what: 'outbox' });
+      log.error({ partition, number }, 'an outbox message cannot be read and is a dead letter now');
+    } catch {
+      box.read_up_to = Math.min(box.read_up_to, number - 1); // storage is away: it is read again
+    }
   }
 
   /** Delivers the messages of a receiver that are in memory, one after the other. */
@@ -290,5 +307,16 @@ export class OutboxRelay {
       await pause(backoffAfter(tries, RETRY));
     }
     return { downstream: null };
+  }
+}
+
+/** Null for what is no message. */
+function readMessage(body: Uint8Array): StoredMessage | null {
+  try {
+    const stored = decodeStored(body) as Partial<StoredMessage> | null;
+    const is_message = typeof stored?.id === 'string' && typeof stored.to?.kind === 'string';
+    return is_message && typeof stored.to?.id === 'string' ? (stored as StoredMessage) : null;
+  } catch {
+    return null;
   }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Address } from '../../../actors/actor.js';
 import { Backoff } from '../jobs/backoff.js';
@@ -34,7 +35,7 @@ type Tried = 'fired' | 'threw' | 'undeliverable';
  */
 export class ReminderWorker {
   readonly #deps: ReminderWorkerDeps;
-  readonly #throws = new Map<string, number>();
+  readonly #throws = new LRUCache<string, number>({ max: RETRY.kept_max });
   readonly #undeliverable = new Backoff(RETRY);
   readonly #task: DueTask<number>;
 
@@ -109,18 +110,19 @@ export class ReminderWorker {
 
   async #fire(partition: number, { member, at_ms, body }: DueReminder, now_ms: number): Promise<Tried> {
     const { runtime, store, metrics, log } = this.#deps;
+    const name = nameOf({ member, at_ms });
     const { to, message } = decodeStored(body) as { to: Address; message: unknown };
     metrics.reminder_lateness.observe(Math.max(0, now_ms - at_ms) / 1000);
     const answer = await runtime.deliver(to, { message, source: { from: 'reminder', member, at_ms } });
     if (answer.outcome === 'decided' || answer.outcome === 'already') {
-      this.#throws.delete(member);
+      this.#throws.delete(name);
       return 'fired';
     }
     if (answer.outcome !== 'threw') return 'undeliverable'; // quarantined, or storage is away
-    const throws = (this.#throws.get(member) ?? 0) + 1;
-    this.#throws.set(member, throws);
+    const throws = (this.#throws.get(name) ?? 0) + 1;
+    this.#throws.set(name, throws);
     if (throws < THROWS_MAX) return 'threw'; // due again in the next run
-    this.#throws.delete(member);
+    this.#throws.delete(name);
     await store.addDeadLetter(partition, `reminder:${member}`, encodeStored({ to, message, at_ms }));
     await store.removeReminder(partition, { member, at_ms });
     metrics.dead_letters.inc({ what: 'reminder' });

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { createClient, createCluster } from 'redis';
+import { createClient, createCluster, type RedisClientType } from 'redis';
 import { type Entity, type RedisConnection, Repository, Schema } from 'redis-om';
 import { backoffAfter } from '../../domain/backoff.js';
 import { partitionOfText, tagOf } from './partitions.js';
@@ -19,6 +19,8 @@ export class ImmutableRecordsRedis {
   /** Counts the times when memory became doubtful; records remembered before are read again. */
   readonly generation: () => number;
   #client: RedisConnection;
+  /** One that connects. */
+  #fresh: RedisConnection | null = null;
   #renewed_at_ms = 0;
   #closed = false;
 
@@ -38,26 +40,35 @@ export class ImmutableRecordsRedis {
 
   /**
    * After a failure. A cluster's client asks the old master for the new one, which is no use once that is gone: another
-   * client finds the nodes anew. That of a single server comes back by itself.
+   * client finds the nodes anew. That of a single server comes back by itself where its connection broke, and not where the
+   * server is silent or has become a replica: behind its address there may be another one by now.
    */
-  renew(): void {
+  renew(error: unknown): void {
     const now_ms = performance.now();
-    if (this.#closed || !('nodes' in this.#place) || now_ms < this.#renewed_at_ms + RENEWED_EVERY_MS) return;
+    const comes_back = !('nodes' in this.#place) && !/READONLY|no answer in time/.test(String(error));
+    if (this.#closed || comes_back || this.#fresh !== null || now_ms < this.#renewed_at_ms + RENEWED_EVERY_MS) return;
     this.#renewed_at_ms = now_ms;
     const fresh = connectionTo(this.#place);
-    fresh.connect().then(
-      () => {
-        const old = this.#closed ? fresh : this.#client;
-        if (!this.#closed) this.#client = fresh;
-        disconnect(old);
-      },
-      () => disconnect(fresh),
-    );
+    this.#fresh = fresh;
+    fresh
+      .connect()
+      .then(
+        () => {
+          const old = this.#closed ? fresh : this.#client;
+          if (!this.#closed) this.#client = fresh;
+          disconnect(old);
+        },
+        () => disconnect(fresh),
+      )
+      .finally(() => {
+        this.#fresh = null;
+      });
   }
 
   close(): void {
     this.#closed = true;
     disconnect(this.#client);
+    if (this.#fresh !== null) disconnect(this.#fresh);
   }
 }
 
@@ -121,9 +132,20 @@ export class ImmutableRecords<T extends object> {
     this.#form = form;
   }
 
-  async save(id: string, record: T): Promise<void> {
+  /**
+   * `dropped_after_ms`: Redis drops the record then. Nobody may rest a decision on that: memory does not forget with it. Both
+   * are one transaction, so that no crash leaves a record for ever.
+   */
+  async save(id: string, record: T, dropped_after_ms?: number): Promise<void> {
     const name = this.#nameNow(id);
-    await this.#inTime(this.#repository(id).save(id, this.#form.write(record)));
+    const fields = this.#form.write(record);
+    if (dropped_after_ms === undefined) await this.#inTime(this.#repository(id).save(id, fields));
+    else {
+      const key = `${this.#schemaName(id)}:${id}`;
+      const texts = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, String(value)]));
+      const { client } = this.#redis as unknown as { client: RedisClientType };
+      await this.#inTime(client.multi().hSet(key, texts).pExpire(key, Math.ceil(dropped_after_ms)).exec());
+    }
     this.#known.set(name, record);
   }
 
@@ -137,7 +159,7 @@ export class ImmutableRecords<T extends object> {
     return record;
   }
 
-  /** Lets Redis drop the record after a time. Nobody may rest a decision on that: memory does not forget with it. */
+  /** From now on Redis drops the record after another time. */
   async dropAfter(id: string, ms: number): Promise<void> {
     await this.#inTime(this.#repository(id).expire(id, Math.ceil(ms / 1000)));
   }
@@ -150,9 +172,13 @@ export class ImmutableRecords<T extends object> {
     try {
       return await withDeadline(work);
     } catch (error) {
-      this.#redis.renew();
+      this.#redis.renew(error);
       throw error;
     }
+  }
+
+  #schemaName(id: string): string {
+    return `{${tagOf(partitionOfText(id))}}1:${this.#form.name}`;
   }
 
   #repository(id: string): Repository {
@@ -163,9 +189,9 @@ export class ImmutableRecords<T extends object> {
     }
     let repository = this.#repositories.get(partition);
     if (repository === undefined) {
-      const { name, fields } = this.#form;
+      const { fields } = this.#form;
       const types = Object.fromEntries(Object.entries(fields).map(([field, type]) => [field, { type }]));
-      const schema = new Schema(`{${tagOf(partition)}}1:${name}`, types, { dataStructure: 'HASH' });
+      const schema = new Schema(this.#schemaName(id), types, { dataStructure: 'HASH' });
       repository = new Repository(schema, this.#client);
       this.#repositories.set(partition, repository);
     }

@@ -39,8 +39,7 @@ export class IssuedCertificates {
   /** Keeps it for as long as anybody may ask: after that its dates alone have it refused. */
   async save(issued: IssuedCertificate, now_ms: number): Promise<void> {
     const { fingerprint, not_after_ms } = issued;
-    await this.#records.save(fingerprint, issued);
-    await this.#records.dropAfter(fingerprint, not_after_ms + LIMITS.certificate_kept_ms - now_ms);
+    await this.#records.save(fingerprint, issued, not_after_ms + LIMITS.certificate_kept_ms - now_ms);
   }
 
   /** Null for a fingerprint that we never issued. */

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import type { Address } from '../../../actors/actor.js';
+import { listDeadLetters } from '../../../src/edge/operations/dead_letters.js';
 import { keysOf } from '../../../src/engine/store/partitions.js';
 import { type LedgerMessage, ledgerOf } from '../../fixtures/ledger.js';
 import { TestRedis } from '../../fixtures/redis.js';
@@ -161,6 +162,30 @@ t.test('outbox', async (t) => {
       t.same(await process.view(to), { n: 0, trail: ['next'] });
     });
   }
+
+  await t.test('one that nobody can read becomes a dead letter, and the next one follows', async (t) => {
+    const process = await open(t);
+    const [from, to] = [ledgerOf(16), ledgerOf(17)];
+    await redis.del(keysOf(16).deadLetters);
+    const outbox = process.store.outbox.bind(process.store);
+    process.store.outbox = async (...asked) => {
+      const [first, ...rest] = await outbox(...asked);
+      if (first === undefined) return rest;
+      return [asked[1] === 0 ? { ...first, body: Buffer.from([0xff, 0xff]) } : first, ...rest];
+    };
+    await tell(process, from, [to], note('first'));
+    await tell(process, from, [to], note('next'));
+    process.relay.start();
+    await until('the next one is applied', async () => (await process.view(to)).trail.length === 1);
+    t.same((await process.view(to)).trail, ['next']);
+    await until('the outbox is empty', async () => (await redis.xlen(keysOf(16).outbox)) === 0);
+    t.match(
+      (await process.store.listDeadLetters(16)).map(({ name }) => name),
+      [/^tell:\d+$/],
+    );
+    const listed = (await listDeadLetters(process.store, 100)).find(({ partition }) => partition === 16);
+    t.match(listed, { type: null, to: { kind: 'unknown' } });
+  });
 
   await t.test('who asks to be answered when all is settled, is, through every step', async (t) => {
     withoutDownstreamLimit(t);

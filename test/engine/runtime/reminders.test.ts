@@ -118,6 +118,20 @@ t.test('reminders', async (t) => {
     });
   }
 
+  await t.test('one that is moved has as many tries as a new one', async (t) => {
+    const address = ledgerOf(7);
+    await one.redis.del(keysOf(7).deadLetters);
+    const throwing = (at_ms: number) =>
+      one.ask(address, { type: 'remind', name: 'x', at_ms, message: { type: 'throw' } });
+    for (let moved = 0; moved < 3; moved++) {
+      now_ms += 1;
+      await throwing(now_ms);
+      for (let runs = 0; runs < 3; runs++) await one.reminders.look();
+    }
+    t.same(await one.store.listDeadLetters(7), []);
+    await one.ask(address, { type: 'forget', name: 'x' });
+  });
+
   await t.test(
     'those of quarantined entities keep no other from firing, and fire when these can be read',
     async (t) => {

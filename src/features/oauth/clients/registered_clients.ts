@@ -52,8 +52,7 @@ export class RegisteredClients {
 
   /** `kept`: staff made it and only staff end it; otherwise storage may drop it when it was not used for long. */
   async save(client: RegisteredClient, { kept }: { kept: boolean }): Promise<void> {
-    await this.#records.save(client.client_id, client);
-    if (!kept) await this.renew(client.client_id);
+    await this.#records.save(client.client_id, client, kept ? undefined : RECORD_LIFE_MS);
   }
 
   find(client_id: string): Promise<RegisteredClient | null> {
