@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { partitionOfId } from '../../domain/ids.js';
+import { partitionOfId, pipelineOutputId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Block } from '../../domain/search/block.js';
-import { BLOCKS, placeOfMember, SEARCH_INDEX } from '../../domain/search/places.js';
+import { BLOCKS, pipelineNumberOf, placeOfMember, SEARCH_INDEX } from '../../domain/search/places.js';
 import { type PageVectors, readVectors, VECTORS } from '../../domain/search/vectors.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
@@ -14,7 +14,7 @@ export type IndexedPage = { page: number; block: Block; vectors?: PageVectors | 
 
 /**
  * The index of a library, as it is in storage when it is asked for. Pages of transcripts are by the transcript's id, in
- * their order; items by their entry. Of recordings that are deleted pages may still be there.
+ * their order; items by their entry. Of a recording that is deleted no page is kept; one that changes late may come again.
  */
 export type SearchIndex = {
   library_id: string;
@@ -46,6 +46,8 @@ type SearchIndexesDeps = {
 const LAST = '~';
 /** Of a block beside its bytes. */
 const BLOCK_BYTES = 200;
+/** Of a deleted recording that is kept in mind. */
+const DELETED_BYTES = 150;
 
 /**
  * Blocks of libraries, kept in memory. Each time a library is asked for, what has changed since is read first: a change
@@ -110,10 +112,11 @@ export class SearchIndexes {
 
   async #take(kept: CachedIndex, changed: { member: string; order: number }[]): Promise<void> {
     const entries: string[] = [];
+    const deleted: string[] = [];
     const pages = new Map<string, string[]>();
     for (const { member } of changed) {
       const place = placeOfMember(member);
-      if (place.place === 'deleted_stream') kept.deleted_streams.add(place.stream_id);
+      if (place.place === 'deleted_stream') deleted.push(place.stream_id);
       else if (place.place === 'item') entries.push(place.entry);
       else pages.set(place.transcript_id, [...(pages.get(place.transcript_id) ?? []), place.page]);
     }
@@ -138,6 +141,7 @@ export class SearchIndexes {
         for (const [at, entry] of entries.entries()) putItem(kept, entry, blocks[at] ?? null);
       })(),
     ]);
+    for (const stream_id of deleted) forget(kept, stream_id);
     kept.seen = changed.at(-1)?.order ?? kept.seen;
   }
 
@@ -189,6 +193,22 @@ function putItem(kept: CachedIndex, entry: string, block: Block | null): void {
   kept.bytes += sizeOf(block) - sizeOf(kept.items.get(entry) ?? null);
   if (block === null) kept.items.delete(entry);
   else kept.items.set(entry, block);
+}
+
+/** Drops the pages of a deleted recording, of all pipelines. */
+function forget(kept: CachedIndex, stream_id: string): void {
+  if (!kept.deleted_streams.has(stream_id)) kept.bytes += DELETED_BYTES;
+  kept.deleted_streams.add(stream_id);
+  for (const [transcript_id, pages] of kept.transcripts) {
+    if (transcript_id !== stream_id && transcript_id !== outputLike(transcript_id, stream_id)) continue;
+    kept.bytes -= pages.reduce((sum, { block, vectors }) => sum + sizeOf(block) + (vectors?.bytes ?? 0), 0);
+    kept.transcripts.delete(transcript_id);
+  }
+}
+
+/** The id of the transcript that the pipeline of another one would make of a recording. */
+function outputLike(transcript_id: string, stream_id: string): string {
+  return pipelineOutputId(stream_id, pipelineNumberOf(transcript_id));
 }
 
 function sizeOf(block: Block | null): number {

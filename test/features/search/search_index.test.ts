@@ -125,6 +125,23 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
     t.equal((await one.indexes.of(library_id)).transcripts.size, 0);
   });
 
+  await t.test('K-105 a deleted recording leaves the memory of search, and all that is there is counted', async (t) => {
+    const { id, library_id, workspace_id } = await begin();
+    const recorded = { captured_at: '2026-11-01T10:00:00Z', recorder: null, title: null, end_ms: null, silent: false };
+    await one.actors.stream(id).register({ account_id, workspace_id, source_id, ...recorded });
+    const before = await one.indexes.of(library_id);
+    const counted = async () => (await metrics.search_kept.get()).values[0]?.value ?? 0;
+    const empty = await counted();
+    await publish(id, ['the boat leaves at nine']);
+    t.equal((await one.indexes.of(library_id)).transcripts.size, 1);
+    const full = await counted();
+    t.ok(full > empty);
+    await one.actors.stream(id).delete({ silent: false });
+    t.equal((await one.indexes.of(library_id)).transcripts.size, 0);
+    t.ok((await counted()) < full);
+    t.same([...before.deleted_streams], [id]);
+  });
+
   await t.test('K-105 items as they are created, changed and deleted', async (t) => {
     const workspace_id = drawn();
     const library_id = libraryId(account_id, workspace_id);
