@@ -105,9 +105,23 @@ export class SearchIndexes {
       // The cache would count the same object by its former size.
       this.#kept.delete(library_id);
       this.#kept.set(library_id, kept);
+      this.#keepShare(library_id);
     }
     this.#deps.metrics.search_kept.set(this.#kept.calculatedSize);
     return kept;
+  }
+
+  /** Libraries of one account lie in one partition. Beyond half of the memory, that partition's own give way, not others'. */
+  #keepShare(library_id: string): void {
+    const partition = partitionOfId(library_id);
+    const own = [...this.#kept.entries()].filter(([id]) => partitionOfId(id) === partition);
+    let bytes = own.reduce((sum, [, index]) => sum + index.bytes, 0);
+    for (const [id, index] of own.reverse()) {
+      if (bytes <= this.#kept.maxSize / 2) return;
+      if (id === library_id) continue;
+      this.#kept.delete(id);
+      bytes -= index.bytes;
+    }
   }
 
   async #take(kept: CachedIndex, changed: { member: string; order: number }[]): Promise<void> {

@@ -226,6 +226,22 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
     t.ok((await keptBytes()) > before + 1_000);
   });
 
+  await t.test('K-105 libraries of one account take half of the memory, and then the place of its own', async (t) => {
+    const { store, runtime } = one.process;
+    const own = makeMetrics();
+    const keptBytes = async () => (await own.search_kept.get()).values[0]?.value ?? 0;
+    const begun = await Promise.all([begin(), begin(), begin()]);
+    for (const { id } of begun) await publish(id, ['one boat']);
+    const [first, second, third] = begun.map(({ library_id }) => library_id) as [string, string, string];
+    const measuring = new SearchIndexes({ store, runtime, metrics: own });
+    await measuring.of(first);
+    const size = await keptBytes();
+    const indexes = new SearchIndexes({ store, runtime, metrics: own, bytes_max: size * 5 });
+    for (const library_id of [first, second, third]) await indexes.of(library_id);
+    t.ok((await keptBytes()) <= size * 2.5, 'two of three');
+    t.equal((await indexes.of(first)).transcripts.size, 1, 'the first is read anew');
+  });
+
   await t.test(
     'K-105 a library without room in memory is read each time; numbers rise after one is gone',
     async (t) => {
