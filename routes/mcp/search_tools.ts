@@ -61,7 +61,12 @@ export const SEARCH_TOOLS: readonly Tool[] = [
     recall: true,
     input: z.strictObject({
       query: trimmedText(LIMITS.recall_query_chars_max),
-      contact_ids: z.array(uuid).optional(),
+      // An empty list narrows nothing.
+      contact_ids: z
+        .array(uuid)
+        .max(LIMITS.recall_contacts_max, `must be at most ${LIMITS.recall_contacts_max} contacts`)
+        .transform((ids) => (ids.length === 0 ? undefined : ids))
+        .optional(),
       workspace_id,
       from,
       to,
@@ -119,8 +124,12 @@ export const SEARCH_TOOLS: readonly Tool[] = [
     }),
     example: { query: '"next budget" -draft', sort: 'recent' },
     output: z.strictObject({ results: z.array(hitShape), cursor: z.string().nullable(), hint: z.string().nullable() }),
+    // Connectors read it there, with or without a hint.
     text: ({ results, hint }) =>
-      hint ?? JSON.stringify({ results: results.map(({ id, title, url, text }) => ({ id, title, url, text })) }),
+      JSON.stringify({
+        results: results.map(({ id, title, url, text }) => ({ id, title, url, text })),
+        ...(hint !== null && { hint }),
+      }),
     async handler({ services, who }, { query: q, kind, ...asked }) {
       const { base_url } = services.addresses();
       const kinds = kind === undefined ? KINDS : [kind];

@@ -6,7 +6,6 @@ import { isRefused, type Refusal, Refused, refuse } from '../../domain/refusals.
 import { chooseAnswerFormat } from '../../engine/wire/media_types.js';
 import { deviceIdentityOf } from '../admission/device_identity.js';
 import { operatorCallerOf } from '../operations/operator_session.js';
-import { isWelcomeOrigin } from './cors.js';
 import type { EdgeServices } from './edge_services.js';
 import type { ListenerKind } from './request_state.js';
 import type { Route } from './route.js';
@@ -16,7 +15,6 @@ const ONLY_OWN_APPS = refuse('FORBIDDEN', 'Only our own apps may do this.');
 const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens and personal access tokens, not app sessions.');
 const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');
 const ONLY_SESSIONS = refuse('FORBIDDEN', 'This is for app sessions; apps of OAuth sign out or revoke their grant.');
-const FOREIGN_PAGE = refuse('FORBIDDEN', 'Web pages of this origin may not call.');
 const NO_SUCH_VERSION = refuse('BAD_REQUEST', 'X-API-Version must be 1.', {
   details: [{ path: 'X-API-Version', message: 'must be 1' }],
 });
@@ -31,7 +29,6 @@ export async function authorize(
   const { dialect = 'rest' } = route;
   if (version !== undefined && version !== '1' && kind.listener !== 'operator' && dialect === 'rest')
     throw new Refused(NO_SUCH_VERSION);
-  if (dialect === 'mcp' && !isWelcomeOrigin(services, request)) throw new Refused(FOREIGN_PAGE);
   const who = await callerOf(services, route, request);
   if (kind.cbor && chooseAnswerFormat(request.headers.accept) === 'none') throw new Refused(NO_SUCH_FORMAT);
   return who;

@@ -17,20 +17,30 @@ type ObjectSchema = Schema & { type: 'object' };
 
 /** Of arguments. The server holds them to these rules all the same, and says which one is broken. */
 const LEFT_OUT = ['additionalProperties', 'pattern', 'minLength', 'maxLength', 'minimum'];
-/** The name says what it is: every id is one. */
-const ID_FORMAT = 'uuid';
+/** Providers of models refuse a request with a format that they do not know, and this is the one that all know. */
+const LISTED_FORMAT = 'date-time';
+/** Words for a format that is left out. Ids and URLs are known by their names. */
+const SAID_OF: Readonly<Record<string, string>> = { date: 'YYYY-MM-DD' };
 
 export function listedInput(input: z.ZodType): ObjectSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(input, {
     io: 'input',
     override: ({ jsonSchema }) => {
       for (const name of LEFT_OUT) delete jsonSchema[name];
-      if (jsonSchema.format === ID_FORMAT) delete jsonSchema.format;
+      withoutFormat(jsonSchema);
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       joinNull(jsonSchema);
     },
   });
   return schema as ObjectSchema;
+}
+
+function withoutFormat(schema: z.core.JSONSchema.BaseSchema): void {
+  const { format } = schema;
+  if (format === undefined || format === LISTED_FORMAT) return;
+  delete schema.format;
+  const said = SAID_OF[format];
+  if (said !== undefined) schema.description ??= said;
 }
 
 /** One schema or null, in one schema. */

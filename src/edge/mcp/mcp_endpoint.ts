@@ -72,11 +72,12 @@ export class McpEndpoint {
       return sendError(reply, 406, { code: INVALID_REQUEST, message: 'Answers come as application/json.' });
     const body = decodeJson((request.body as Buffer | undefined) ?? Buffer.alloc(0));
     if (!body.ok) return sendError(reply, 400, { code: PARSE_ERROR, message: `Not valid JSON: ${body.message}.` });
-    const fault = faultOf(body.value);
+    const sent = withoutNulls(body.value);
+    const fault = faultOf(sent);
     if (fault !== null) return sendError(reply, fault.code === METHOD_NOT_FOUND ? 404 : 400, fault);
-    const step_up = this.#stepUpOf(caller, body.value);
+    const step_up = this.#stepUpOf(caller, sent);
     if (step_up !== null) throw new Refused(step_up);
-    const message = withoutCancellations(body.value);
+    const message = withoutCancellations(sent);
     if (message === undefined) return reply.code(202).send();
     const answered = await inTime(this.#answer(caller, request, message));
     if (answered !== 'late') return send(reply, answered, format);
@@ -114,6 +115,28 @@ export class McpEndpoint {
   }
 }
 
+/**
+ * A message, or a batch, without members of its params that are null: they count as absent. What a tool's arguments
+ * hold is judged by the tool, where null may be a value.
+ */
+function withoutNulls(message: unknown): unknown {
+  if (Array.isArray(message)) return message.map(withoutNulls);
+  if (typeof message !== 'object' || message === null) return message;
+  const { params, ...sent } = message as { method?: unknown; params?: unknown };
+  if (params === undefined) return message;
+  if (params === null) return sent;
+  if (typeof params !== 'object' || Array.isArray(params)) return message;
+  const given = withoutNullMembers(params);
+  const { arguments: values } = given as { arguments?: unknown };
+  const is_prompt = sent.method === 'prompts/get' && typeof values === 'object' && !Array.isArray(values);
+  if (is_prompt) Object.assign(given, { arguments: withoutNullMembers(values as object) });
+  return { ...sent, params: given };
+}
+
+function withoutNullMembers(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+}
+
 type Fault = { code: number; message: string; id?: unknown };
 
 /** The fault of a message that uses a part of the protocol which this server does not support; null for any other. */
@@ -121,6 +144,10 @@ function faultOf(message: unknown): Fault | null {
   if (Array.isArray(message)) {
     if (message.length > BATCH_MAX)
       return { code: INVALID_REQUEST, message: `A batch may have at most ${BATCH_MAX} messages.` };
+    // Answers are told apart by their ids.
+    const ids = message.flatMap((one) => (one?.method === undefined || one.id === undefined ? [] : [one.id]));
+    if (new Set(ids).size < ids.length)
+      return { code: INVALID_REQUEST, message: 'Each request of a batch must have an id of its own.' };
     return message.map(formFaultOf).find((fault) => fault !== null) ?? null;
   }
   const { method, id } = (message ?? {}) as { method?: unknown; id?: unknown };

@@ -12,6 +12,7 @@ import { parseGiven } from '../../engine/wire/schema_faults.js';
 import { VERSION } from '../../version.js';
 import { AWAY } from '../http/error_refusals.js';
 import { ASSETS } from '../pages/assets.js';
+import { withoutForeignArguments } from './foreign_arguments.js';
 import { listedInput, listedOutput } from './listed_schemas.js';
 import { type Prompt, promptArguments } from './prompt.js';
 import { idIn, type ResourceTemplate } from './resource.js';
@@ -69,7 +70,9 @@ export class ToolServers {
       jsonSchemaValidator: NOTHING_TO_VALIDATE,
     });
     server.setRequestHandler('tools/list', async () => ({
-      tools: this.#tools.flatMap(({ tool, listed }) => (accessRefusal(caller.who, tool) === null ? [listed] : [])),
+      tools: this.#tools
+        .filter(({ tool }) => accessRefusal(caller.who, tool) === null)
+        .map(({ listed }) => (form === 'structured' ? listed : { ...listed, outputSchema: undefined })),
     }));
     server.setRequestHandler('tools/call', ({ params }) =>
       this.#call(caller, { ...params, form }).catch((error: unknown) => {
@@ -128,7 +131,7 @@ export class ToolServers {
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
     const refusal = accessRefusal(caller.who, tool);
     if (refusal !== null) return failed(wordsOfRefusal(refusal));
-    const parsed = parseGiven(tool.input, input);
+    const parsed = parseGiven(tool.input, withoutForeignArguments(tool, input));
     if (!parsed.success) return failed(wordsOfWrongArguments(tool, parsed.error.issues));
     try {
       const result = await tool.handler(caller as CallerOfTool<never>, parsed.data as never);

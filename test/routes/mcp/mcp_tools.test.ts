@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import type { z } from 'zod';
 import type { Contact, Suggestion, Turn } from '../../../kits/typescript/src/api.js';
 import { TOOLS } from '../../../routes/mcp/tools.js';
 import { LIMITS } from '../../../src/domain/limits.js';
@@ -17,6 +18,7 @@ import { listedTool } from '../../../src/edge/mcp/tool_server.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { makeInsights } from '../../fixtures/insights.js';
 import { MCP_CLIENTS, type ToolResult } from '../../fixtures/mcp_clients.js';
+import { unknownFormats } from '../../fixtures/schema_formats.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { said, TestRecording, TestTranscriber } from '../../fixtures/transcribing.js';
 
@@ -202,6 +204,12 @@ await t.test('K-137 a list of tools is short', (t) => {
   t.end();
 });
 
+/** Each argument of a tool, of a type that none has. */
+function wrongArguments(name: string): Record<string, unknown> {
+  const input = TOOLS.find((tool) => tool.name === name)?.input as z.ZodObject;
+  return Object.fromEntries(Object.keys(input.shape).map((argument) => [argument, { wrong: true }]));
+}
+
 const credentials: [string, readonly Permission[]][] = [
   ['all of them', TOKEN_PERMISSIONS],
   ...(['turns:read', 'insights:read', 'audio:read', 'debug:read', 'pipelines:read', 'turns:write'] as const).map(
@@ -227,11 +235,10 @@ for (const off of [null, ...SWITCHES]) {
         says,
       );
       for (const { name, permission = [] } of TOOLS) {
-        // Nothing is named, so that whoever is let in hears of that.
-        const { content, isError } = await call(name, { nothing: 1 }, token);
-        const text = content?.[0]?.text ?? '';
-        t.equal(isError, true);
-        if (open.includes(name)) t.match(text, /^BAD_REQUEST: /, name);
+        // Of a type that no argument has, so that whoever is let in hears of that.
+        const text = (await call(name, wrongArguments(name), token)).content?.[0]?.text ?? '';
+        if (open.includes(name))
+          t.match(text, name === 'who_am_i' || name === 'get_profile' ? /^\{/ : /^BAD_REQUEST: /, name);
         else t.match(text, /^FORBIDDEN: /, name);
         const held = permissionsOf(switches).filter((one) => permissionsOfScopes(scopes).includes(one));
         if (!permission.some((one) => held.includes(one)) && permission.length > 0)
@@ -266,6 +273,75 @@ await t.test('K-135 J-012 wrong arguments: the field, the rule, and what would b
     ['fetch', { id: 'turn 5' }, /id must be a UUID/],
   ] as const)
     t.match(await call(name, args), { isError: true, content: [{ text: says }] }, `${name} ${JSON.stringify(args)}`);
+});
+
+const ADDED_BY_CLIENTS = [
+  { toolCallId: 'call_1' },
+  { sessionId: 's', action: 'sendMessage', chatInput: 'hi', tool: 'search' },
+  { task_progress: '- [x] look' },
+  { _meta: { progressToken: 1 }, requestId: 5, explanation: 'to help' },
+];
+
+await t.test(
+  'K-135 names that clients add to the arguments are passed over, also where something is changed',
+  async (t) => {
+    const [, , { id: turn_id }] = turns;
+    for (const added of ADDED_BY_CLIENTS) {
+      const says = JSON.stringify(added);
+      t.match(await call('who_am_i', added), { structuredContent: { account_id: ann.id } }, says);
+      t.match((await call('search', { query: 'bread', ...added })).structuredContent?.results, [{}, {}], says);
+      t.match(
+        await call('correct_turn', { turn_id, speaker: 'S2', ...added }),
+        { structuredContent: { turn_id } },
+        says,
+      );
+    }
+  },
+);
+
+await t.test('K-135 where something is changed, a name that resembles an argument is refused', async (t) => {
+  for (const [name, args] of [
+    ['correct_turn', { txet: 'x' }],
+    ['correct_turn', { new_text: 'x' }],
+    ['correct_turn', { contactId: UNKNOWN }],
+    ['update_suggestion', { stauts: 'completed' }],
+    ['update_suggestion', { dueDate: '2026-12-07' }],
+    ['save_profile', { langauges: ['en'] }],
+    ['set_endpoint_status', { state: 'paused' }],
+  ] as const) {
+    const [wrong] = Object.keys(args);
+    const says = `${name} ${wrong}`;
+    const example = TOOLS.find((tool) => tool.name === name)?.example;
+    const text = new RegExp(`^BAD_REQUEST: the arguments must not have ${wrong}\\.`);
+    t.match(await call(name, { ...example, ...args }), { isError: true, content: [{ text }] }, says);
+  }
+});
+
+await t.test('K-135 an empty list of contacts narrows nothing', async (t) => {
+  const { items } = await give<Page>('recall', { query: 'Who bakes bread?', contact_ids: [] });
+  t.ok(items.length > 0);
+  const many = Array.from({ length: LIMITS.recall_contacts_max + 1 }, () => UNKNOWN);
+  t.match(await call('recall', { query: 'bread', contact_ids: many }), {
+    content: [{ text: /contact_ids must be at most/ }],
+  });
+});
+
+await t.test('K-137 listed arguments have no format that a provider of models refuses', async (t) => {
+  const { result } = await rpc(all, 'tools/list');
+  for (const tool of result.tools) t.same(unknownFormats(tool, '$', ['date-time']), [], tool.name);
+});
+
+await t.test('K-210 results are described to clients that get them structured, and to no others', async (t) => {
+  for (const [version, is_told] of [
+    ['2025-11-25', true],
+    ['2025-06-18', true],
+    ['2025-03-26', false],
+    ['2024-11-05', false],
+    [null, false],
+  ] as const) {
+    const { result } = await rpc(all, 'tools/list', {}, version);
+    for (const tool of result.tools) t.equal('outputSchema' in tool, is_told, `${tool.name} for ${version}`);
+  }
 });
 
 await t.test('K-135 what is refused says why, and what to do next', async (t) => {
@@ -515,10 +591,9 @@ t.test(
     const found = await call('search', { query: 'bread', kind: 'turn' });
     const { results } = JSON.parse(found.content?.[0]?.text ?? '') as { results: object[] };
     t.same(Object.keys(results[0] ?? {}), ['id', 'title', 'url', 'text']);
-    t.match(await call('search', { query: 'when does the giraffe arrive?' }), {
-      structuredContent: { results: [], hint: /call recall/ },
-      content: [{ text: /call recall/ }],
-    });
+    const lost = await call('search', { query: 'when does the giraffe arrive?' });
+    t.match(lost.structuredContent, { results: [], hint: /call recall/ });
+    t.match(JSON.parse(lost.content?.[0]?.text ?? ''), { results: [], hint: /call recall/ }, 'connectors parse it');
     t.match(await call('search', { query: 'giraffe' }), { structuredContent: { results: [], hint: null } });
   },
 );
