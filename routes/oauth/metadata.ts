@@ -11,6 +11,7 @@ import { type Call, openRoute, type Route } from '../rows.js';
  * Each answer is about the address that was asked. Rules C-003 to C-006 and C-018.
  */
 
+const SERVER_METADATA_PATH = '/.well-known/oauth-authorization-server';
 const JWKS_PATH = '/.well-known/jwks.json';
 const NAME = 'Spool';
 
@@ -75,8 +76,7 @@ const keySetShape = z.strictObject({
 
 /** `mcp_scopes`: what clients of the MCP server ask for at first. */
 export const metadataRoutes = (mcp_scopes: readonly Permission[]): readonly Route[] => [
-  metadata({
-    path: '/.well-known/oauth-authorization-server',
+  ...metadataAt([SERVER_METADATA_PATH, ...ofMcp(SERVER_METADATA_PATH)], {
     summary: 'What the authorization server offers, and where (RFC 8414).',
     answer: serverShape,
     write: async (iss) => ({
@@ -116,10 +116,16 @@ export const metadataRoutes = (mcp_scopes: readonly Permission[]): readonly Rout
       resource_name: NAME,
     }),
   }),
-  mcpMetadata(RESOURCE_METADATA_PATH + MCP_PATH, mcp_scopes, {
+  ...metadataAt(ofMcp(RESOURCE_METADATA_PATH), {
     summary: 'Where tokens for the MCP server come from (RFC 9728).',
+    answer: resourceShape,
+    write: async (iss) => ({
+      resource: audienceUrl(iss, 'mcp'),
+      ...protectedBy(iss),
+      scopes_supported: [...mcp_scopes],
+      resource_name: `${NAME} MCP`,
+    }),
   }),
-  mcpMetadata(RESOURCE_METADATA_PATH + MCP_PATH_WITH_SLASH, mcp_scopes, {}),
 
   metadata({
     path: JWKS_PATH,
@@ -129,18 +135,9 @@ export const metadataRoutes = (mcp_scopes: readonly Permission[]): readonly Rout
   }),
 ];
 
-function mcpMetadata(path: string, scopes: readonly Permission[], reference: Pick<Route, 'summary'>): Route {
-  return metadata({
-    path,
-    ...reference,
-    answer: resourceShape,
-    write: async (iss) => ({
-      resource: audienceUrl(iss, 'mcp'),
-      ...protectedBy(iss),
-      scopes_supported: [...scopes],
-      resource_name: `${NAME} MCP`,
-    }),
-  });
+/** Where clients look for a document about `/mcp`: some put its path behind the well-known one, some before it. */
+function ofMcp(path: string): string[] {
+  return [path + MCP_PATH, path + MCP_PATH_WITH_SLASH, MCP_PATH + path];
 }
 
 function protectedBy(iss: string) {
@@ -154,6 +151,14 @@ type Metadata<Shape extends z.ZodType> = {
   answer: Shape;
   write: (iss: string, call: Call<null, undefined, undefined>) => Promise<z.input<Shape>>;
 };
+
+/** The same document at several paths. The first of them is in the reference. */
+function metadataAt<Shape extends z.ZodType>(
+  paths: readonly string[],
+  { summary, ...row }: Omit<Metadata<Shape>, 'path'>,
+): Route[] {
+  return paths.map((path, at) => metadata<Shape>({ path, ...row, ...(at === 0 && { summary }) } as Metadata<Shape>));
+}
 
 /** A document for everybody, from any web page, that may be kept for a while. */
 function metadata<Shape extends z.ZodType>({ answer, write, ...row }: Metadata<Shape>): Route {

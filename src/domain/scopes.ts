@@ -9,6 +9,9 @@ type Scope = {
   not_requestable?: true;
 };
 
+/** Asks for a refresh token (OpenID Connect Core, 11). Every grant has one, so the name allows nothing here. */
+export const OFFLINE_ACCESS = 'offline_access';
+
 /** Current names allow what they say; this one includes another. */
 const INCLUDING: Record<string, Scope> = {
   'pipelines:write': { acts_as: ['pipelines:write', 'pipelines:experimental'] },
@@ -80,7 +83,7 @@ export function permissionsOfScopes(scopes: readonly string[]): Permission[] {
 
 /** Whether who has these scopes has this one: by name, or by other names of what it allows. */
 export function isWithin(held: readonly string[], scope: string): boolean {
-  if (held.includes(scope)) return true;
+  if (scope === OFFLINE_ACCESS || held.includes(scope)) return true;
   const allowed = permissionsOfScopes(held);
   const wanted = scope === 'recall:read' ? RECALL : (SCOPES.get(scope)?.acts_as ?? []);
   return wanted.length > 0 && wanted.every((permission) => allowed.includes(permission));
@@ -91,10 +94,12 @@ export function areEqualScopes(one: readonly string[], other: readonly string[])
   return one.every((scope) => isWithin(other, scope)) && other.every((scope) => isWithin(one, scope));
 }
 
-/** Asks for a refresh token (OpenID Connect Core, 11). Every grant has one, so the name means nothing here. */
-const OFFLINE_ACCESS = 'offline_access';
-
 /** Splits a `scope` parameter: names without repeats, in the order they came, and without `offline_access`. */
 export function scopeList(text: string): string[] {
   return [...new Set(text.split(' ').filter((name) => name !== '' && name !== OFFLINE_ACCESS))];
+}
+
+/** `offline_access` where a `scope` parameter has it: strict clients look for it in the answer. */
+export function offlineAccessIn(text: string): string[] {
+  return text.split(' ').includes(OFFLINE_ACCESS) ? [OFFLINE_ACCESS] : [];
 }

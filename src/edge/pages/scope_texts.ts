@@ -1,4 +1,5 @@
 import type { Permission } from '../../domain/permissions.js';
+import { OFFLINE_ACCESS } from '../../domain/scopes.js';
 
 /** One thing that a scope lets an app do. `grave` is what the person may regret most. */
 export type Ability = { does: 'read' | 'change'; words: string; grave?: true };
@@ -74,5 +75,6 @@ export function abilitiesOf(scopes: readonly string[]): Record<Ability['does'], 
 }
 
 function wordsOf(scope: string): readonly Ability[] {
+  if (scope === OFFLINE_ACCESS) return [];
   return Object.hasOwn(SCOPE_TEXTS, scope) ? (SCOPE_TEXTS[scope] ?? []) : [change(scope)];
 }

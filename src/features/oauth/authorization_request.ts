@@ -2,7 +2,7 @@ import type { Client } from '../../access/oauth_client.js';
 import { type Audience, audienceOf } from '../../domain/audiences.js';
 import { LIMITS } from '../../domain/limits.js';
 import { invalidScope, type OauthError, oauthError } from '../../domain/oauth_errors.js';
-import { isRequestable, isWithin, scopeList } from '../../domain/scopes.js';
+import { isRequestable, isWithin, offlineAccessIn, scopeList } from '../../domain/scopes.js';
 
 /** The request of a browser or native sign-in. `name` is the installation's, or the client's. */
 export type AuthorizationRequest = { scopes: string[]; audience: Audience; challenge: string; name: string };
@@ -47,5 +47,10 @@ export function authorizationRequest(
   if (label !== undefined && ([...label].length > label_chars_max || /\p{Cc}/u.test(label) || !label.isWellFormed())) {
     return oauthError('invalid_request', `installation_label must be at most ${label_chars_max} characters of text.`);
   }
-  return { scopes, audience, challenge: code_challenge, name: label || client.name };
+  return {
+    scopes: [...scopes, ...offlineAccessIn(scope ?? '')],
+    audience,
+    challenge: code_challenge,
+    name: label || client.name,
+  };
 }

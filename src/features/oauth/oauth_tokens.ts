@@ -8,7 +8,7 @@ import { audienceOf, type Issuer } from '../../domain/audiences.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { orNull } from '../../domain/refusals.js';
-import { scopeList } from '../../domain/scopes.js';
+import { offlineAccessIn, scopeList } from '../../domain/scopes.js';
 import { deriveToken, isGenuine, parseToken } from '../../engine/secrets/tokens.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
@@ -152,7 +152,7 @@ function narrowingOf(
     return oauthError('invalid_target', `resource must be one of ${issuer_url} and ${issuer_url}/mcp.`);
   }
   const scopes = scopeList(scope ?? '');
-  return { scopes: scopes.length === 0 ? null : scopes, audience };
+  return { scopes: scopes.length === 0 ? null : [...scopes, ...offlineAccessIn(scope ?? '')], audience };
 }
 
 /** The token response. Scope names are those that the client asked for (rule C-067). */

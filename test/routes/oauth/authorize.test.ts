@@ -502,20 +502,24 @@ await t.test('C-067 a scope by another name than the client has registered', asy
   t.match(answerOf(shown), { error: 'invalid_scope', error_description: /^audio:read, turns:write: / });
 });
 
-await t.test('C-034 offline_access is ignored, and alone it asks for what is registered', async (t) => {
-  const app = await OauthApp.registered(spool, { scope: 'turns:read audio:read offline_access' });
-  for (const [scope, granted] of [
-    ['turns:read offline_access', 'turns:read'],
-    ['offline_access audio:read', 'audio:read'],
-    ['offline_access', 'turns:read audio:read'],
-  ] as const) {
-    const tokens = await app.signIn(somebody(), { scope });
-    t.equal(tokens.scope, granted, scope);
-    t.ok(tokens.refresh_token, scope);
-  }
-  const { shown } = await app.begin(newBrowser(), { scope: 'offline_access turns:write' });
-  t.match(answerOf(shown), { error: 'invalid_scope', error_description: /^turns:write: / });
-});
+await t.test(
+  'C-034 C-120 offline_access comes back to who asked for it, and alone it asks for what is registered',
+  async (t) => {
+    const app = await OauthApp.registered(spool, { scope: 'turns:read audio:read offline_access' });
+    for (const [scope, granted] of [
+      ['turns:read offline_access', 'turns:read offline_access'],
+      ['offline_access audio:read', 'audio:read offline_access'],
+      ['audio:read', 'audio:read'],
+      ['offline_access', 'turns:read audio:read offline_access'],
+    ] as const) {
+      const tokens = await app.signIn(somebody(), { scope });
+      t.equal(tokens.scope, granted, scope);
+      t.ok(tokens.refresh_token, scope);
+    }
+    const { shown } = await app.begin(newBrowser(), { scope: 'offline_access turns:write' });
+    t.match(answerOf(shown), { error: 'invalid_scope', error_description: /^turns:write: / });
+  },
+);
 
 await t.test('the pages live an hour, a code ten minutes', async (t) => {
   const browser = newBrowser();

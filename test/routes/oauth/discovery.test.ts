@@ -70,6 +70,14 @@ t.test('what clients find out by themselves', async (t) => {
     });
   });
 
+  await t.test('C-003 the same at paths where clients of /mcp look for it', async (t) => {
+    const { json } = await get(AS_PATH);
+    for (const path of [`${AS_PATH}/mcp`, `${AS_PATH}/mcp/`, `/mcp${AS_PATH}`]) t.same((await get(path)).json, json);
+    const of_mcp = (await get(`${RESOURCE_PATH}/mcp`)).json;
+    for (const path of [`${RESOURCE_PATH}/mcp/`, `/mcp${RESOURCE_PATH}`]) t.same((await get(path)).json, of_mcp);
+    t.equal((await client.send('GET', `${AS_PATH}/other`)).status, 404);
+  });
+
   await t.test('C-005 current scope names only', async (t) => {
     const { json } = await get(AS_PATH);
     const layers = ['audio', 'turns', 'insights', 'files', 'profile', 'pipelines', 'debug'];

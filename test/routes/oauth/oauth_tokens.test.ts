@@ -150,14 +150,19 @@ await t.test('C-066 C-067 C-120 refreshing keeps what was granted, and can only 
   t.same(await connection(wide.access_token), before);
 });
 
-await t.test('C-120 a refresh ignores offline_access, and still refuses scopes beyond the grant', async (t) => {
-  const { refresh_token } = await ios.signInNatively(somebody(), { scope: 'events:read audio:read offline_access' });
-  const narrow = await refreshed(ios, refresh_token, { scope: 'events:read offline_access' });
-  t.equal(narrow.scope, 'events:read');
-  const wide = await refreshed(ios, narrow.refresh_token, { scope: 'offline_access' });
-  t.equal(wide.scope, 'events:read audio:read');
-  t.equal(await errorOf(ios.refresh(wide.refresh_token, { scope: 'offline_access openid' })), '400 invalid_scope');
-});
+await t.test(
+  'C-120 a refresh keeps offline_access where it was asked for, and still refuses scopes beyond the grant',
+  async (t) => {
+    const { refresh_token } = await ios.signInNatively(somebody(), { scope: 'events:read audio:read offline_access' });
+    const narrow = await refreshed(ios, refresh_token, { scope: 'events:read offline_access' });
+    t.equal(narrow.scope, 'events:read offline_access');
+    const without = await refreshed(ios, narrow.refresh_token, { scope: 'events:read' });
+    t.equal(without.scope, 'events:read');
+    const wide = await refreshed(ios, without.refresh_token, { scope: 'offline_access' });
+    t.equal(wide.scope, 'events:read audio:read offline_access');
+    t.equal(await errorOf(ios.refresh(wide.refresh_token, { scope: 'offline_access openid' })), '400 invalid_scope');
+  },
+);
 
 await t.test('another client gets nothing for a refresh token, and harms nothing', async (t) => {
   const { refresh_token } = await ios.signInNatively(somebody());

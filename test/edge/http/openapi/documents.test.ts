@@ -87,13 +87,23 @@ t.test('every reference leads somewhere', async (t) => {
   }
 });
 
+/** Where clients look for documents that the reference has at another path. */
+const METADATA_ELSEWHERE = [
+  '/.well-known/oauth-authorization-server/mcp',
+  '/mcp/.well-known/oauth-authorization-server',
+  '/mcp/.well-known/oauth-protected-resource',
+];
+
 t.test(
-  'every route but pages, their assets and paths with a slash at the end says what it is for and what it answers',
+  'every route but pages, their assets and other paths of the same says what it is for and what it answers',
   async (t) => {
     const left_out = rows.filter(({ route }) => route.summary === undefined);
     t.same(
       left_out
-        .filter(({ route: { dialect, path } }) => dialect !== 'page' && !path.endsWith('/'))
+        .filter(
+          ({ route: { dialect, path } }) =>
+            dialect !== 'page' && !path.endsWith('/') && !METADATA_ELSEWHERE.includes(path),
+        )
         .map(({ route }) => nameOf(route)),
       [],
       'without a summary',
