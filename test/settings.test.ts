@@ -140,6 +140,15 @@ t.test(
   },
 );
 
+t.test('J-007 origins of browser extensions and of apps in a web view are taken', async (t) => {
+  const origins = [
+    ...['https://app.example', 'http://localhost:5173', 'chrome-extension://abcdefghijklmnopabcdefghijklmnop'],
+    ...['moz-extension://0f6d2c3a-8a5e-4c1b-9d11-2f3e4a5b6c7d', 'capacitor://localhost', 'tauri://localhost'],
+    ...['app://notes.example', 'ionic://localhost:8100', 'safari-web-extension://0F6D2C3A-8A5E-4C1B-9D11-2F3E4A5B6C7D'],
+  ];
+  t.same(readSettings({ CORS_ORIGINS: origins.join(', ') }).cors_origins, origins);
+});
+
 t.test('a bucket may be one of Amazon, in a region, below folders', async (t) => {
   t.same(readSettings({ BLOB_URL: 's3://my.bucket/a/b/?region=eu-central-1' }).blob_url, {
     ...{ bucket: 'my.bucket', prefix: 'a/b/', endpoint: null, region: 'eu-central-1', path_style: false },
@@ -159,6 +168,10 @@ t.test('each wrong value is refused with its name, itself and the rule', async (
     ['BASE_URL', 'https://api.example/v1', /^BASE_URL=".*": must be an http or https address without a path/],
     ['BASE_URL', 'ftp://api.example', /^BASE_URL=/],
     ['CORS_ORIGINS', 'https://a.example/', /^CORS_ORIGINS=".*": must be origins/],
+    ...[
+      ...['javascript:alert(1)', 'javascript://a.example', 'data:text/html,x', 'file://localhost', 'null', 'app'],
+      ...['capacitor://localhost/', 'chrome-extension://', 'https://a.example:443', 'https://user@a.example'],
+    ].map((wrong): [string, string, RegExp] => ['CORS_ORIGINS', wrong, /^CORS_ORIGINS=".*": must be origins/]),
     ['TRUSTED_PROXIES', '10.0.0.0/33', /^TRUSTED_PROXIES=/],
     ['RATE_LIMITS', 'no', /^RATE_LIMITS="no": must be on or off$/],
     ['RATE_CLAIMS', '0', /^RATE_CLAIMS="0": must/],

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { emailAddress } from '../../src/access/request_schemas.js';
 import { durationInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { typedCode } from '../../src/domain/typed_code.js';
 import {
   codeSentShape,
   endSession,
@@ -44,7 +45,8 @@ export const AUTH_ROUTES: readonly Route[] = [
       email: emailAddress,
       token: z
         .string(SIX_DIGITS)
-        .regex(/^\d{6}$/, SIX_DIGITS)
+        .transform(typedCode)
+        .refine((code) => /^\d{6}$/.test(code), SIX_DIGITS)
         .describe('The code of the mail, six digits.'),
     }),
     answer: sessionShape,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { emailAddress } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse, throwRefusal } from '../../src/domain/refusals.js';
+import { typedCode } from '../../src/domain/typed_code.js';
 import type { Answer } from '../../src/edge/http/route.js';
 import { ACCOUNT_PAGES, SIGN_IN_PATHS, signInPath } from '../../src/edge/pages/account_pages.js';
 import { browserCookie, sessionCookie, setSessionCookie } from '../../src/edge/pages/browser_cookies.js';
@@ -127,7 +128,7 @@ function emailProblem(context: SignInContext, { email = '' }: SignInForm, proble
 
 async function pressCode(context: SignInContext, body: SignInForm): Promise<Answer> {
   const { services, request, reply } = context;
-  const code = (body.code ?? '').replace(/\s/g, '');
+  const code = typedCode(body.code ?? '');
   const session_cookie = sessionCookie(services, request);
   const tried = await tryCode(services, context, { code, ip: request.ip, session_cookie });
   if (tried.problem !== null) return leave(reply, codeProblemPath(context, tried.problem));

@@ -97,6 +97,16 @@ const isOrigin = (value: string) => {
   return url.href === `${url.origin}/`;
 };
 
+/** Schemes under which no page lies that could have an origin of its own. */
+const NO_PAGES = ['about', 'blob', 'data', 'file', 'javascript'];
+
+/** Pages of browser extensions and of apps in a web view have origins of schemes that URL gives none for. */
+const isPageOrigin = (value: string) => {
+  if (!URL.canParse(value) || NO_PAGES.some((scheme) => value.startsWith(`${scheme}:`))) return false;
+  const { origin } = new URL(value);
+  return origin === 'null' ? /^[a-z][a-z0-9+.-]*:\/\/[\w.-]+(:\d{1,5})?$/.test(value) : origin === value;
+};
+
 /** Kept without the slash at the end, since issuers are compared as strings. */
 const origin = text('must be an http or https address without a path, such as https://api.example', isOrigin).transform(
   (value) => new URL(value).origin,
@@ -262,11 +272,14 @@ const variables = {
   ),
   CORS_ORIGINS: row(
     listOf({
-      rule: 'must be origins such as https://app.example, or *, separated by commas',
-      holds: (entry) => entry === '*' || (URL.canParse(entry) && new URL(entry).origin === entry),
+      rule: 'must be origins such as https://app.example or capacitor://localhost, or *, separated by commas',
+      holds: (entry) => entry === '*' || isPageOrigin(entry),
       defaults: [],
     }),
-    { default_text: 'none', meaning: 'origins whose pages may call the API' },
+    {
+      default_text: 'none',
+      meaning: 'origins whose pages may call the API, those of browser extensions and of apps as well',
+    },
   ),
   BRAND_NAMES: row(listOf({ rule: 'must be names, separated by commas', holds: () => true, defaults: ['spool'] }), {
     default_text: 'spool',

@@ -16,7 +16,10 @@ const ERRORS: Record<WebhookError, string> = {
   connection_refused: 'connection refused',
   connection_lost: 'connection lost',
   unreachable: 'unreachable',
-  tls: 'TLS failed: is the certificate trusted?',
+  certificate_expired: 'the certificate has expired',
+  certificate_name: 'the certificate is for another name',
+  certificate_untrusted: 'the certificate is not trusted: is its chain complete?',
+  tls: 'TLS failed',
   bad_answer: 'the answer is not HTTP',
   network: 'the network failed',
 };

@@ -111,12 +111,16 @@ function unfed({ endpoint, events, timeText }: KnownHealth): Health {
 
 const ERRORS: Record<string, string> = {
   timeout: 'no answer within ten seconds',
-  dns: 'its name could not be found',
+  dns: 'its name could not be found, or leads to no address on the internet',
   address_blocked: 'its address is in a private network, where this server may not send',
   connection_refused: 'the connection was refused',
   connection_lost: 'the connection broke off',
   unreachable: 'it could not be reached',
-  tls: 'its certificate is not trusted, or no secure connection could be made',
+  certificate_expired: 'its certificate has expired',
+  certificate_name: 'its certificate is for another name',
+  certificate_untrusted:
+    'its certificate is not trusted: it is self-signed, or the server does not send the certificates between it and its authority',
+  tls: 'no secure connection could be made',
   bad_answer: 'its answer was not HTTP',
   network: 'the network failed',
   interrupted: 'this server went down in the meantime, so it is not known whether it arrived',

@@ -3,12 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refused, refuse } from '../../domain/refusals.js';
 import type { ByteContent } from '../../engine/blobs/blob_store.js';
 import { readRange } from './byte_range.js';
+import { judgeConditions } from './preconditions.js';
 
 /** A client that takes no byte for so long (twice that, when the last write began before) is cut: it holds a file. */
 const UNREAD_MAX_MS = 10_000;
+const CHANGED = refuse('PRECONDITION_FAILED', 'The content has another ETag than If-Match names.');
 const OUTSIDE = refuse('RANGE_NOT_SATISFIABLE', 'The Range lies outside the content.');
 
-/** Sends the content, or the range of it that was asked for (RFC 9110, 14.2), as fast as the client reads. */
+/** Sends the content, or the range of it that was asked for (RFC 9110, 14.2), as fast as the client reads, if its conditions hold. */
 export async function sendBytes(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   content: ByteContent,
@@ -16,6 +18,9 @@ export async function sendBytes(
 ): Promise<FastifyReply> {
   const { size_bytes, etag, content_type } = content;
   const tag = `"${etag}"`;
+  const judged = judgeConditions(request.headers, tag);
+  if (judged === 'failed') throw new Refused(CHANGED);
+  if (judged === 'not_modified') return reply.code(304).header('ETag', tag).send();
   const condition = request.headers['if-range'];
   // Whoever continues a file that has changed since gets the whole of it.
   const is_same = condition === undefined || condition === tag;

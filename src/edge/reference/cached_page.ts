@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
+import { judgeConditions } from '../http/preconditions.js';
 import type { Exchange } from '../http/request_state.js';
 
 /** Pages that are the same for everybody: made once, and sent again only where the browser has another one. */
@@ -25,8 +26,8 @@ export function withEtag(text: string): CachedPage {
 
 export function sendCached({ request, reply }: Exchange, { text, etag }: CachedPage, type: string): FastifyReply {
   reply.header('ETag', etag).header('Cache-Control', 'no-cache');
-  const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
-  if (known?.includes(etag)) return reply.code(304).send();
+  const judged = judgeConditions(request.headers, etag);
+  if (judged !== 'send') return reply.code(judged === 'failed' ? 412 : 304).send();
   return reply.type(type).send(text);
 }
 

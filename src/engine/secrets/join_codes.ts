@@ -23,11 +23,6 @@ export function joinCodeOf(keys: ServerKeys, { session_id, seed }: { session_id:
   return code;
 }
 
-/** A code as a person may type it: in any letter case, with spaces or dashes. */
-export function normalJoinCode(typed: string): string {
-  return typed.toUpperCase().replace(/[\s-]/g, '');
-}
-
 /** Whether this is the session's code; in constant time. */
 export function isJoinCode(keys: ServerKeys, session: { session_id: string; seed: Seed }, code: string): boolean {
   return equalBytes(Buffer.from(joinCodeOf(keys, session)), Buffer.from(code));

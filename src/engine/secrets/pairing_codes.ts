@@ -1,4 +1,5 @@
 import { LIMITS } from '../../domain/limits.js';
+import { typedCode } from '../../domain/typed_code.js';
 import { randomBytes } from '../random/random.js';
 import type { ServerKeys } from './server_keys.js';
 
@@ -17,9 +18,9 @@ export function randomPairingCode(): string {
   return Array.from(drawn, (byte) => ALPHABET[byte % ALPHABET.length]).join('');
 }
 
-/** The code in what a person typed, in any letter case, with spaces or dashes, and with O for 0, I or L for 1; or null. */
+/** The code in what a person typed, with O for 0, I or L for 1 as well; or null. */
 export function parsePairingCode(typed: string): string | null {
-  const code = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
+  const code = typedCode(typed).replaceAll('O', '0').replace(/[IL]/g, '1');
   return FORM.test(code) ? code : null;
 }
 

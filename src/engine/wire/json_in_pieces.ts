@@ -13,7 +13,7 @@ const CUT_CHARS_MAX = 'e+'.length;
  * again in one text, would hold up everybody else for as long as the system takes to find the memory.
  */
 export class JsonInPieces {
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #pieces: readonly Uint8Array[];
   /** The number of pieces that are decoded. */
   #taken = 0;

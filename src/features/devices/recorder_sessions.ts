@@ -7,9 +7,10 @@ import { partitionOfId } from '../../domain/ids.js';
 import { durationInWords } from '../../domain/limit_text.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, Refused, refuse } from '../../domain/refusals.js';
+import { typedCode } from '../../domain/typed_code.js';
 import { randomId } from '../../engine/random/random.js';
 import type { EntityOf } from '../../engine/runtime/actors.js';
-import { isJoinCode, joinCodeOf, normalJoinCode } from '../../engine/secrets/join_codes.js';
+import { isJoinCode, joinCodeOf } from '../../engine/secrets/join_codes.js';
 import { makeSecret, randomSeed } from '../../engine/secrets/tokens.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
@@ -99,8 +100,7 @@ export async function joinSession(
   await actors.account(who.account_id).try_join({}, who.fences);
   const found = await orNull(actors.deviceSession(id).join_seed(), 'NOT_FOUND');
   if (found === null) throw new Refused(NO_SESSION);
-  if (!isJoinCode(keys, { session_id: id, seed: found.join_seed }, normalJoinCode(join_code)))
-    throw new Refused(NO_SESSION);
+  if (!isJoinCode(keys, { session_id: id, seed: found.join_seed }, typedCode(join_code))) throw new Refused(NO_SESSION);
   return change(services, who, id, (session, fences) => session.join({ by: who.account_id }, fences));
 }
 

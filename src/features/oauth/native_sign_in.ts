@@ -6,6 +6,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
 import { orNull } from '../../domain/refusals.js';
+import { typedCode } from '../../domain/typed_code.js';
 import { randomId, randomPartition } from '../../engine/random/random.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { knownEmail } from '../accounts/account_of_email.js';
@@ -90,9 +91,8 @@ async function enterCode(
 ): Promise<NativeSignInResult> {
   const { actors, keys, clients } = services;
   if (body.auth_session === undefined) return oauthError('invalid_request', 'auth_session is missing.');
-  if (body.otp === undefined || !/^\d{6}$/.test(body.otp)) {
-    return oauthError('invalid_request', 'otp must be six digits.');
-  }
+  const code = typedCode(body.otp ?? '');
+  if (!/^\d{6}$/.test(code)) return oauthError('invalid_request', 'otp must be six digits.');
   const parsed = parseToken('auth_session', body.auth_session);
   if (parsed === null) return INVALID_SESSION;
   const session = await orNull(actors.authSession(parsed.id).view(), 'NOT_FOUND');
@@ -101,7 +101,7 @@ async function enterCode(
   const { email, request: of_grant } = session;
   if ((await clients.find(of_grant.client_id)) === null) return NOT_NATIVE;
 
-  const tried = await triedCode(services, body.ip, { sign_in_id: parsed.id, email, code: body.otp });
+  const tried = await triedCode(services, body.ip, { sign_in_id: parsed.id, email, code });
   const judged = await actors.authSession(parsed.id).try_code({ tried, client_id: body.client_id ?? null });
   if (isOauthError(judged)) {
     const { error, error_description: text } = judged;

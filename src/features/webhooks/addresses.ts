@@ -11,7 +11,9 @@ class AddressBlocked extends Error {
   readonly code = 'ADDRESS_BLOCKED';
 }
 
-type ResolvedAddresses = { address: string; family: number }[];
+type ResolvedAddress = { address: string; family: number };
+/** At least one. */
+type ResolvedAddresses = [ResolvedAddress, ...ResolvedAddress[]];
 type LookupOptions = {
   block_private: boolean;
   /** Of the DNS, in place of those that this machine asks. */
@@ -41,7 +43,8 @@ export function isPublicAddress(text: string): boolean {
 /** Throws for a host that is an address itself, which no lookup would see. */
 export function checkLiteral(host: string): void {
   const address = host.replace(/^\[|\]$/g, '');
-  if (isIP(address) !== 0 && !isPublicAddress(address)) throw blocked();
+  if (isIP(address) !== 0 && !isPublicAddress(address))
+    throw new AddressBlocked('the address is not one of the public internet');
 }
 
 /**
@@ -64,7 +67,11 @@ export function makeLookup({ block_private, servers }: LookupOptions): LookupFun
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else at_once += 1;
     try {
-      const found = isOwnName(host) ? await lookupAddresses(host, { all: true }) : await resolve(resolver, host);
+      const all = isOwnName(host) ? await lookupAddresses(host, { all: true }) : await resolve(resolver, host);
+      const [first, ...others] = block_private ? all.filter(({ address }) => isPublicAddress(address)) : all;
+      // As for a name that does not exist: nobody finds out which names there are in our network.
+      if (first === undefined) throw new NoAddress('it has no public address');
+      const found: ResolvedAddresses = [first, ...others];
       kept.set(host, found);
       return found;
     } finally {
@@ -90,11 +97,8 @@ export function makeLookup({ block_private, servers }: LookupOptions): LookupFun
   return (host, options, callback) => {
     find(host).then(
       (found) => {
-        const usable = block_private ? found.filter(({ address }) => isPublicAddress(address)) : found;
-        const [first] = usable;
-        if (first === undefined) return callback(blocked(), '', 0);
-        if (options.all) return callback(null, usable);
-        return callback(null, first.address, first.family);
+        if (options.all) return callback(null, found);
+        return callback(null, found[0].address, found[0].family);
       },
       (error: NodeJS.ErrnoException) => callback(error, '', 0),
     );
@@ -115,7 +119,7 @@ function hostsOfFile(): Set<string> {
   }
 }
 
-async function resolve(resolver: Resolver, host: string): Promise<ResolvedAddresses> {
+async function resolve(resolver: Resolver, host: string): Promise<ResolvedAddress[]> {
   const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const found = [
     ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
@@ -128,8 +132,4 @@ async function resolve(resolver: Resolver, host: string): Promise<ResolvedAddres
 class NoAddress extends Error {
   override name = 'NoAddress';
   readonly code = 'ENOTFOUND';
-}
-
-function blocked(): AddressBlocked {
-  return new AddressBlocked('the address is not one of the public internet');
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { LIMITS } from '../../domain/limits.js';
@@ -24,6 +25,9 @@ export type WebhookError =
   | 'connection_refused'
   | 'connection_lost'
   | 'unreachable'
+  | 'certificate_expired'
+  | 'certificate_name'
+  | 'certificate_untrusted'
   | 'tls'
   | 'bad_answer'
   | 'network';
@@ -51,10 +55,13 @@ const ERRORS: readonly [RegExp, WebhookError][] = [
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/, 'timeout'],
   [/^ECONNREFUSED$/, 'connection_refused'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'unreachable'],
+  [/^CERT_HAS_EXPIRED$/, 'certificate_expired'],
+  [/^(ERR_TLS_CERT_ALTNAME_|HOSTNAME_MISMATCH)/, 'certificate_name'],
   [
-    /^(CERT_|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/,
-    'tls',
+    /^(UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|SELF_SIGNED|DEPTH_ZERO|CERT_UNTRUSTED|INVALID_CA|INVALID_PURPOSE)/,
+    'certificate_untrusted',
   ],
+  [/^(CERT_|ERR_TLS|ERR_SSL|UNABLE_TO_|EPROTO)/, 'tls'],
   [/^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/, 'bad_answer'],
   [/^(ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET|UND_ERR_ABORTED)$/, 'connection_lost'],
 ];
@@ -164,6 +171,14 @@ export class WebhookSender {
           finish(null, false);
         },
         onResponseError(_controller, error) {
+          const line = STATUS_LINES.get(error);
+          if (answer === null && line !== undefined)
+            answer = {
+              ...line,
+              retry_after: undefined,
+              error: null,
+              duration_ms: Math.round(performance.now() - began),
+            };
           finish(errorClass(error), false);
         },
       };
@@ -187,6 +202,7 @@ function bounded(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     skippingInterim(connect)(options, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
+      keepStatusLine(socket);
       let [written, read] = [socket.bytesWritten, socket.bytesRead];
       socket.on('readable', () => {
         // Whatever comes after a request was written is the answer to it.
@@ -196,6 +212,35 @@ function bounded(connect: buildConnector.connector): buildConnector.connector {
       });
       callback(null, socket);
     });
+}
+
+/** The status lines of answers that were refused for what follows, by that error. */
+const STATUS_LINES = new WeakMap<Error, Pick<WebhookResponse, 'status_code' | 'reason'>>();
+const STATUS_LINE = /^HTTP\/1\.[01] ([2-9]\d\d)(?: ([^\r\n]*))?\r?\n/;
+const STATUS_LINE_CHARS_MAX = 1_024;
+
+/**
+ * Keeps the status line of each answer for the case that what follows is refused, such as two lengths, ends of lines without
+ * CR, or too many headers: the status line decides. One request at a time.
+ */
+function keepStatusLine(socket: Socket): void {
+  const [read, write] = [socket.read.bind(socket), socket.write.bind(socket)];
+  let head = '';
+  socket.write = ((...args: Parameters<typeof write>) => {
+    if (typeof args[0] === 'string' && args[0].startsWith('POST ')) head = '';
+    return write(...args);
+  }) as typeof socket.write;
+  socket.read = (size) => {
+    const bytes: Buffer | null = read(size);
+    if (bytes !== null && head.length < STATUS_LINE_CHARS_MAX)
+      head += bytes.toString('latin1', 0, STATUS_LINE_CHARS_MAX);
+    return bytes;
+  };
+  socket.on('error', (error) => {
+    const [, status, reason = ''] = STATUS_LINE.exec(head) ?? [];
+    if (status !== undefined && errorClass(error) === 'bad_answer')
+      STATUS_LINES.set(error, { status_code: Number(status), reason: printable(reason) });
+  });
 }
 
 class AnswerTooLong extends Error {

@@ -52,7 +52,7 @@ const BAD_JSON = [
     '{"a":NaN}',
     'undefined',
     '{"a":"\u0001"}',
-    '\ufeff{}',
+    '\ufeff\ufeff{}',
     '{"a":1}{"b":2}',
   ],
   ...[

@@ -10,9 +10,10 @@ import { networkOf } from '../../../src/engine/limits/rate_limits.js';
 import { TestSpool } from '../../fixtures/spool.js';
 
 const ORIGIN = 'https://app.example';
+const EXTENSION = 'chrome-extension://abcdefghijklmnopabcdefghijklmnop';
 const NOBODY = '019aa000-0000-7000-8000-000000000000';
 
-const spool = await TestSpool.start({ RATE_LIMITS: 'off', CORS_ORIGINS: ORIGIN });
+const spool = await TestSpool.start({ RATE_LIMITS: 'off', CORS_ORIGINS: `${ORIGIN},${EXTENSION}` });
 t.teardown(() => spool.end());
 const { app } = await spool.signIn('edge@x.test');
 const parse = (body: Buffer) => JSON.parse(body.toString());
@@ -195,6 +196,8 @@ await t.test('J-007 J-008 J-009 browsers of listed origins only', async (t) => {
   t.equal(listed.headers['access-control-allow-origin'], ORIGIN);
   t.match(listed.headers.vary, /Origin/);
   t.equal(listed.headers['access-control-expose-headers'], 'X-API-Version, X-Request-ID');
+  const extension = await app.send('GET', '/me', { headers: { Origin: EXTENSION } });
+  t.equal(extension.headers['access-control-allow-origin'], EXTENSION);
   const other = await app.send('GET', '/me', { headers: { Origin: 'https://other.example' } });
   t.notOk(other.headers['access-control-allow-origin']);
   const preflight = await spool.client().send('OPTIONS', '/me', {
@@ -242,7 +245,7 @@ await t.test('J-012 broken, foreign and oversized bodies', async (t) => {
     '{"__proto__":{},"name":"x"}',
     '[[',
     'nul',
-    '\ufeff{}',
+    '\ufeff\ufeff{}',
     '',
   ]) {
     t.match(await send(text), /^HTTP\/1.1 400 /, text);
@@ -253,10 +256,12 @@ await t.test('J-012 broken, foreign and oversized bodies', async (t) => {
   t.match(await send(JSON.stringify({ name: 'x'.repeat(65_536) })), /^HTTP\/1.1 413 /);
   t.match(await send(`${'['.repeat(40)}${']'.repeat(40)}`), /^HTTP\/1.1 400 /);
   t.match(await send('{"name":"x"}', 'Application/JSON; charset=utf-8'), /^HTTP\/1.1 200 /);
+  t.match(await send('\ufeff{"name":"x"}'), /^HTTP\/1.1 200 /, 'a byte order mark is passed over');
 });
 
 await t.test('J-001 no answer is kept but what everybody may have; none that holds a secret', async (t) => {
-  const kept = /^\/(assets|guides|reference|openapi|\.well-known)[/.]|^\/(reference|guides)?$|^\/app\/manifest\./;
+  const kept =
+    /^\/(assets|guides|reference|openapi|\.well-known|mcp\/\.well-known)[/.]|^\/(reference|guides)?$|^\/app\/manifest\./;
   const anybody = spool.client();
   for (const { method, path } of ROUTES.public) {
     if (kept.test(path)) continue;

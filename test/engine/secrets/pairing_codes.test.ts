@@ -22,7 +22,15 @@ t.test('H-050 pairing codes have eight characters of 32, each as likely as any o
 });
 
 t.test('H-051 pairing codes as people type them', async (t) => {
-  for (const typed of ['K7M2QX0P', 'k7m2-qx0p', ' K7M2 QX0P\n', 'k7m2-qxop', 'K-7-M-2-Q-X-O-P'])
+  for (const typed of [
+    'K7M2QX0P',
+    'k7m2-qx0p',
+    ' K7M2 QX0P\n',
+    'k7m2-qxop',
+    'K-7-M-2-Q-X-O-P',
+    'Ｋ７m２‐qx０p',
+    '\u200eK7M2\u200b-QX0P\u2060',
+  ])
     t.equal(parsePairingCode(typed), 'K7M2QX0P', typed);
   t.equal(parsePairingCode('ilil-1111'), '11111111');
   for (const other of ['', 'K7M2QX0', 'K7M2QX0PP', 'K7M2QX0U', 'K7M2_QX0P', `spc_${'A'.repeat(43)}`])

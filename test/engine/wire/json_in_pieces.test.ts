@@ -31,11 +31,21 @@ t.test('wherever the bytes are cut, they are read as in one piece', async (t) =>
   const texts = fc.oneof(
     fc.jsonValue({ noUnicodeString: false }).map((value) => JSON.stringify(value, null, 1)),
     fc.jsonValue().map((value) => JSON.stringify(value).slice(0, -1)),
-    fc.constantFrom('12345', ' -1.5e+10 ', 'true', '"\\u00e9\\"é😀"', '[1,2}', '{"a":1,"a":2}', '1 2', '\ufeff{}', ''),
+    fc.constantFrom(
+      '12345',
+      ' -1.5e+10 ',
+      'true',
+      '"\\u00e9\\"é😀"',
+      '[1,2}',
+      '{"a":1,"a":2}',
+      '1 2',
+      '\ufeff\ufeff{}',
+      '',
+    ),
   );
   fc.assert(
     fc.property(texts, fc.array(fc.nat(10_000), { maxLength: 12 }), (text, at) => {
-      const whole = outcomeOf(() => only(new JsonReader(text)));
+      const whole = outcomeOf(() => only(new JsonReader(text.replace(/^\ufeff/, ''))));
       const pieces = outcomeOf(() => only(new JsonInPieces(cut(Buffer.from(text), at))));
       return JSON.stringify(whole) === JSON.stringify(pieces);
     }),

@@ -71,7 +71,8 @@ t.test('H-006 JSON out of bounds is refused at its place', async (t) => {
     ['NaN', undefined, /not valid JSON/],
     ['nul', undefined, /not valid JSON/],
     ["{'a':1}", undefined, /not valid JSON/],
-    ['\ufeff{}', undefined, /not valid JSON/],
+    ['\ufeff\ufeff{}', undefined, /not valid JSON/],
+    [' \ufeff{}', undefined, /not valid JSON/],
     ['"\\u12"', undefined, /ends inside/],
     ['"\\u12 4"', undefined, /not valid JSON/],
     ['{"\\x":1}', undefined, /not valid JSON/],
@@ -87,6 +88,10 @@ t.test('H-006 JSON out of bounds is refused at its place', async (t) => {
   for (const hex of ['22c32822', '22eda08022', '22c08022', 'ff']) {
     t.match(decodeJson(Buffer.from(hex, 'hex')), { ok: false, message: /UTF-8/ }, hex);
   }
+});
+
+t.test('H-006 a byte order mark before the text is passed over', async (t) => {
+  t.same(decodeText('\ufeff{"a":"\ufeff"}'), { ok: true, value: { a: '\ufeff' } });
 });
 
 t.test('H-006 a refusal does not quote the body', async (t) => {

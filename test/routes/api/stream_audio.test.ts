@@ -132,6 +132,18 @@ t.test('audio of streams, from apps and as one file', async (t) => {
     const outside = await send('GET', `${stream}/content`, undefined, { Range: `bytes=${whole.length}-` });
     t.equal(outside.headers.get('content-range'), `bytes */${whole.length}`);
     t.equal(await says(Promise.resolve(outside)), '416 RANGE_NOT_SATISFIABLE');
+    for (const [conditions, status] of [
+      [{ 'If-None-Match': etag }, 304],
+      [{ 'If-None-Match': etag, Range: 'bytes=0-9' }, 304],
+      [{ 'If-None-Match': '"other"' }, 200],
+      [{ 'If-Match': etag }, 200],
+    ] as const) {
+      const conditional = await send('GET', `${stream}/content`, undefined, conditions);
+      t.same([conditional.status, conditional.headers.get('etag')], [status, etag], JSON.stringify(conditions));
+      t.equal((await conditional.arrayBuffer()).byteLength, status === 304 ? 0 : whole.length);
+    }
+    const changed = send('GET', `${stream}/content`, undefined, { 'If-Match': '"other"' });
+    t.equal(await says(changed), '412 PRECONDITION_FAILED');
     const ranged = (condition: string) =>
       send('GET', `${stream}/content`, undefined, { Range: 'bytes=1-2', 'If-Range': condition });
     t.equal((await ranged(etag)).status, 206);

@@ -225,6 +225,26 @@ await t.test('C-035 five wrong codes end the sign-in; C-093 malformed ones count
   t.equal(pageOf((await web.begin(browser)).shown), 'email', 'nobody is signed in');
 });
 
+await t.test('C-093 a code is taken in the forms in which people type and paste it', async (t) => {
+  const digitsFrom = (zero: number) => (code: string) =>
+    code.replaceAll(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+  for (const written of [
+    digitsFrom(0xff10),
+    digitsFrom(0x660),
+    (code: string) => `${code.slice(0, 3)}-${code.slice(3)}`,
+    (code: string) => `\u200e${code.slice(0, 3)} ${code.slice(3)}\u200b`,
+  ]) {
+    const browser = newBrowser();
+    const email = somebody();
+    const { shown } = await web.begin(browser);
+    const page = await browser.press(shown, 'email', { email });
+    const [, pattern = ''] = / pattern="([^"]+)"/.exec(page.html) ?? [];
+    const code = written(await spool.readCode(email));
+    t.match(code, new RegExp(`^(?:${pattern})$`, 'u'), 'the browser lets it through');
+    t.ok(answerOf(await browser.press(page, 'code', { code })).code, JSON.stringify(code));
+  }
+});
+
 await t.test('a problem is shown by redirect: loading it again tries nothing', async (t) => {
   const browser = newBrowser();
   const email = somebody();

@@ -110,7 +110,7 @@ t.test('native sign-in', async (t) => {
 
   await t.test('C-093 a malformed code is told so and counts nothing', async (t) => {
     const { auth_session } = await ios.challenge('form@x.test');
-    for (const otp of ['12', '1234567', 'abcdef', '12345６', undefined]) {
+    for (const otp of ['12', '1234567', 'abcdef', '1234５', undefined]) {
       for (let n = 0; n < 2; n++) {
         const answer = await ios.challengeStep({ auth_session, otp });
         t.equal(answer.status, 400);

@@ -31,7 +31,7 @@ const PATH_PARAMETERS: Record<string, [description: string, schema: Schema]> = {
   source_stream_ref: ["The device's own name for the stream.", UUID],
 };
 
-const RANGE_HEADERS: Parameter[] = [
+const CONTENT_HEADERS: Parameter[] = [
   {
     name: 'Range',
     in: 'header',
@@ -44,6 +44,20 @@ const RANGE_HEADERS: Parameter[] = [
     in: 'header',
     required: false,
     description: 'An ETag: the range is given only while the content is still the same.',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: 'ETags: the answer is 304 while the content has one of them.',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'ETags: the answer is 412 unless the content has one of them.',
     schema: { type: 'string' },
   },
 ];
@@ -136,7 +150,7 @@ function parametersOf(route: Route, listener: ListenerName, schemas: Schemas): N
   return [
     ...of_path,
     ...of_query,
-    ...(givesBytes(route) ? RANGE_HEADERS : []),
+    ...(givesBytes(route) ? CONTENT_HEADERS : []),
     ...(route.answer === 'events' ? [LAST_EVENT_ID] : []),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ];
@@ -227,6 +241,7 @@ function bytes(...types: string[]): Record<string, Response> {
   const range = { description: 'Which bytes of how many.', schema: TEXT };
   return {
     '200': { description: 'All of it.', headers, content },
+    '304': { description: 'The client has it.', headers: { ETag: headers.ETag } },
     '206': { description: 'The range.', headers: { ...headers, 'Content-Range': range }, content },
   };
 }

@@ -33,6 +33,7 @@ export const REFUSAL_ADVICE: Record<RefusalCode | OauthErrorCode, string> = {
   GONE: 'It existed and has ended for good. Stop asking for it.',
   UPLOAD_EXPIRED: 'The bytes came later than the intent allows. Announce them again, then upload.',
   LENGTH_REQUIRED: 'Send `Content-Length`; a body of unknown length is not taken.',
+  PRECONDITION_FAILED: 'The content has changed. Read it anew, without `If-Match`.',
   PAYLOAD_TOO_LARGE: 'The body is larger than the route takes. Send it in smaller parts.',
   UNSUPPORTED_MEDIA_TYPE: 'Set `Content-Type` to a type that the route lists.',
   RANGE_NOT_SATISFIABLE: 'The range begins behind the end. `Content-Range` says how long the content is.',

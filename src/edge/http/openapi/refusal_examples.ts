@@ -29,6 +29,7 @@ const REFUSED: Record<RefusalCode, string | { message: string; [more: string]: u
   LENGTH_REQUIRED: 'Content-Length is missing.',
   PAYLOAD_TOO_LARGE: 'The body is too large.',
   UNSUPPORTED_MEDIA_TYPE: 'The body must be JSON.',
+  PRECONDITION_FAILED: 'The content has another ETag than If-Match names.',
   RANGE_NOT_SATISFIABLE: 'No byte of this range is there.',
   CHECKSUM_MISMATCH: 'The bytes are not those that were announced.',
   TOO_MANY_REQUESTS: 'Too many requests; wait 30 seconds.',

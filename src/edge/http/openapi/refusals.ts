@@ -32,7 +32,7 @@ function restRefusals(route: Route): DocumentedRefusal[] {
     // A body that nobody asked for is read and judged all the same.
     [takes_body, 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'UNSUPPORTED_MEDIA_TYPE'],
     [/:[a-z_]*id(\/|$)/.test(route.path), 'NOT_FOUND'],
-    [givesBytes(route), 'RANGE_NOT_SATISFIABLE'],
+    [givesBytes(route), 'PRECONDITION_FAILED', 'RANGE_NOT_SATISFIABLE'],
     [true, ...((route.refusals ?? []) as RefusalCode[])],
   ];
   return table.flatMap(([applies, ...codes]) =>
