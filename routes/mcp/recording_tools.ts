@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { trimmedText, uuid } from '../../src/access/request_schemas.js';
+import { trimmedQuery, uuid } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { Tool } from '../../src/edge/mcp/tool.js';
 import { listDevices, MANAGES_DEVICES } from '../../src/features/devices/devices.js';
@@ -36,7 +36,7 @@ export const RECORDING_TOOLS: readonly Tool[] = [
         ...paging,
         from,
         to,
-        q: trimmedText(LIMITS.stream_title_chars_max).optional().describe('Part of a title.'),
+        q: trimmedQuery(LIMITS.stream_title_chars_max).optional().describe('Part of a title.'),
         source_id: uuid.optional(),
         workspace_id,
       })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
+import { trimmedQuery, uuid, whole } from '../../src/access/request_schemas.js';
 import { count, id, moment } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { fittingPage } from '../../src/edge/mcp/fitting_page.js';
@@ -79,7 +79,7 @@ export const TURN_TOOLS: readonly Tool[] = [
     permission: ['turns:read'],
     input: z.strictObject({
       ...paging,
-      query: trimmedText(LIMITS.contact_name_chars_max).optional().describe('Part of the name.'),
+      query: trimmedQuery(LIMITS.contact_name_chars_max).optional().describe('Part of the name.'),
     }),
     example: { query: 'Anna' },
     output: listShape(toolContactShape),

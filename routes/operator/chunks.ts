@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { claim, leaseField, leaseShape } from '../../src/access/job_schemas.js';
-import { failureCode, trimmedText, whole } from '../../src/access/request_schemas.js';
+import { failureCode, trimmedQuery, whole } from '../../src/access/request_schemas.js';
 import { no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
@@ -86,7 +86,7 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     body: z.object({
       claim,
       code: failureCode.describe('Why, for programs.'),
-      message: trimmedText(LIMITS.failure_message_chars_max).transform(withoutFormat).describe('The same for people.'),
+      message: trimmedQuery(LIMITS.failure_message_chars_max).transform(withoutFormat).describe('The same for people.'),
     }),
     answer: finishedChunkShape,
     refusals: ['CONFLICT'],

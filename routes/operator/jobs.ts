@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { claim, leaseField, leaseShape } from '../../src/access/job_schemas.js';
-import { failureCode, languageTag, trimmedText, uuid, whole } from '../../src/access/request_schemas.js';
+import { failureCode, languageTag, trimmedQuery, uuid, whole } from '../../src/access/request_schemas.js';
 import { count, no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
@@ -207,7 +207,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     body: z.object({
       claim,
       code: failureCode.describe('For programs; transcripts and operators see it.'),
-      message: trimmedText(LIMITS.failure_message_chars_max).describe('The same for people.'),
+      message: trimmedQuery(LIMITS.failure_message_chars_max).describe('The same for people.'),
       retry: z.boolean('must be true or false').default(true).describe('Whether another try may succeed.'),
     }),
     answer: z.strictObject({

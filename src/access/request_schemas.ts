@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isDate } from '../domain/dates.js';
 import { EVENT_TYPE_FORM } from '../domain/event_types.js';
+import { holdsHiddenMarks, isSeen } from '../domain/hidden_marks.js';
 import { isId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { readEmail } from './typed_email.js';
@@ -129,24 +130,35 @@ export const listLimit = z
     description: `How many items a page has at most; ${LIMITS.list_limit_default} when absent.`,
   });
 
-/** Text of 1 to `max` characters (code points) after trimming, in one line. */
+/** Text of 1 to `max` characters (code points) after trimming, in one line, which people see. */
 export function trimmedText(max: number) {
-  return trimmed(max, /\p{Cc}/u, 'must be one line without control characters');
+  const rule = 'must be one line without control characters, marks of direction or characters without width';
+  return trimmed(max, (text) => /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) || !isPlainlySeen(text), rule);
 }
 
 /** The same of several lines. */
 export function trimmedLines(max: number) {
-  return trimmed(max, /(?![\n\t])\p{Cc}/u, 'must not hold control characters');
+  const rule = 'must not hold control characters, marks of direction or characters without width';
+  return trimmed(max, (text) => /(?![\n\t])\p{Cc}/u.test(text) || !isPlainlySeen(text), rule);
 }
 
-function trimmed(max: number, refused: RegExp, rule: string) {
+/** The same in one line, with marks that can't be seen: it is searched by, or they are taken out later. */
+export function trimmedQuery(max: number) {
+  return trimmed(max, (text) => /\p{Cc}/u.test(text), 'must be one line without control characters');
+}
+
+function trimmed(max: number, isRefused: (text: string) => boolean, rule: string) {
   const length = `must be 1 to ${max} characters after trimming`;
   return z
     .string(length)
     .transform((text) => text.trim())
     .refine((text) => text.length > 0 && [...text].length <= max, length)
-    .refine((text) => text.isWellFormed() && !refused.test(text), rule)
+    .refine((text) => text.isWellFormed() && !isRefused(text), rule)
     .meta({ minLength: 1, maxLength: max });
+}
+
+function isPlainlySeen(text: string): boolean {
+  return isSeen(text) && !holdsHiddenMarks(text);
 }
 
 export const languageTag = z
@@ -183,15 +195,13 @@ export function fileName(max: number) {
         text.length > 0 &&
         [...text].length <= max &&
         text.isWellFormed() &&
-        !/[/\\\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text.replaceAll(JOINED, '')) &&
+        !/[/\\\p{Cc}\p{Zl}\p{Zp}]/u.test(text) &&
+        isPlainlySeen(text) &&
         !/^\.+$/.test(text),
       rule,
     )
     .meta({ minLength: 1, maxLength: max });
 }
-
-/** Joiners of letters and emoji control nothing but what stands on both sides of them. */
-const JOINED = /(?<=\p{L}|\p{M}|\p{Emoji}|\u{FE0F})(?:\u{200C}|\u{200D})(?=\p{L}|\p{M}|\p{Emoji})/gu;
 
 const MEDIA_TYPE = `must be a media type such as application/pdf, of at most ${LIMITS.media_type_chars_max} characters`;
 const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";

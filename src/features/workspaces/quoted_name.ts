@@ -3,8 +3,9 @@ import { ADDRESSES, bareText } from '../../domain/text_addresses.js';
 
 /** Parts of an address by themselves: some programs make a link of `www.` and of whatever stands around an @. */
 const PARTS = /:\/\/|\bwww\.|@/u;
+const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 /** Joiners of letters stay. */
-const UNSHOWN = /(?:(?![\u200c\u200d])\p{C}|[\p{Zl}\p{Zp}])+/gu;
+const UNSHOWN = /(?![\u200c\u200d])\p{C}/gu;
 const QUOTATION_MARKS = /["\u00ab\u00bb\u201c-\u201f\uff02]/gu;
 
 /**
@@ -15,7 +16,12 @@ const QUOTATION_MARKS = /["\u00ab\u00bb\u201c-\u201f\uff02]/gu;
 export function quotedName(name: string): string | null {
   const bare = bareText(name);
   if (PARTS.test(bare) || ADDRESSES.some((form) => bare.search(form) >= 0)) return null;
-  const line = name.replaceAll(UNSHOWN, ' ').replaceAll(QUOTATION_MARKS, "'").replaceAll(/\s+/g, ' ').trim();
+  const line = name
+    .replaceAll(BREAKS, ' ')
+    .replaceAll(UNSHOWN, '')
+    .replaceAll(QUOTATION_MARKS, "'")
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   const shown = [...line].slice(0, LIMITS.mail_name_chars_max).join('').trim();
   return shown === '' ? null : `"${shown}"`;
 }

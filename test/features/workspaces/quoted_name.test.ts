@@ -34,6 +34,7 @@ t.test('other names stand in quotation marks, on one line, shortened', async (t)
     ['9 a.m. team', '"9 a.m. team"'],
     ['say "yes" “now”', `"say 'yes' 'now'"`],
     ['one\r\n\u2028two\u202e three', '"one two three"'],
+    ['Cho\u200bir of\u2028the \u200etown', '"Choir of the town"'],
     ['می\u200cخواهم', '"می\u200cخواهم"'],
     ['😀'.repeat(200), `"${'😀'.repeat(80)}"`],
   ];

@@ -85,7 +85,11 @@ await t.test('K-142 a wrong text is refused with its field and its rule', async 
   };
   for (const text of ['', ' \n ', 'x'.repeat(max + 1), 5])
     t.same(await refused({ text }), [400, 'BAD_REQUEST', `text: ${rule}.`, 'text']);
-  t.same(await refused({ text: 'a\u0000b' }), [400, 'BAD_REQUEST', 'text: must not hold control characters.', 'text']);
+  const hidden = 'must not hold control characters, marks of direction or characters without width';
+  for (const text of ['a\u0000b', 'Hello \u202ethere', 'To\u200bday', '\u200b', ' \u2060 '])
+    t.same(await refused({ text }), [400, 'BAD_REQUEST', `text: ${hidden}.`, 'text'], JSON.stringify(text));
+  const family = 'The 👩\u200d👧 say می\u200cخواهم';
+  t.equal((await correct(first, { text: family })).text, family, 'joiners stay');
   t.equal((await refused({}))[0], 400);
   t.match(await refused({ contact_id: null, speaker: 'S1', text: 'x' }), [
     ...[400, 'BAD_REQUEST', /^speaker: must not be combined with contact_id/, 'speaker'],

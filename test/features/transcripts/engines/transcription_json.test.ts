@@ -345,7 +345,9 @@ t.test('text is one line of well-formed Unicode', async (t) => {
     ['a\u0000b\u001b[31mc', 'a b [31mc'],
     ['half \ud83d of one', 'half \ufffd of one'],
     ['\u202eright to left\u2066', 'right to left'],
-    ['zero\u200bwidth\ufeff', 'zero width'],
+    ['zero\u200bwidth\ufeff', 'zerowidth'],
+    ['We write C\u200e++, in the U.\u2060S. as well\u200f.', 'We write C++, in the U.S. as well.'],
+    ['The boat\u200b leaves\u2028at nine', 'The boat leaves at nine'],
     ['co\u00adoperate\u206a \u180ehere', 'cooperate here'],
     ['می\u200cخواهم 👩\u200d🚀', 'می\u200cخواهم 👩\u200d🚀'],
   ];
