@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -41,12 +42,24 @@ export type OperatorSessionDeps = {
   ops_token: string;
   /** Bearer token of content workers, which opens little of that port. */
   worker_token: string;
+  /** Connections on which a token was shown: they keep their place. */
+  operator_connections: WeakSet<Socket>;
   /** Wrong operator tokens; those at the operators' page are counted also where RATE_LIMITS is off. */
   operator_tries: RateLimits<'operator_sign_ins' | 'operator_tokens'>;
 };
 
 /** The caller, where allowed; `worker_too`: the route serves workers as well. */
 export function operatorCallerOf(
+  services: OperatorSessionDeps,
+  request: FastifyRequest,
+  { worker_too }: { worker_too: boolean },
+): OperatorCaller {
+  const caller = callerOf(services, request, { worker_too });
+  services.operator_connections.add(request.raw.socket);
+  return caller;
+}
+
+function callerOf(
   services: OperatorSessionDeps,
   request: FastifyRequest,
   { worker_too }: { worker_too: boolean },

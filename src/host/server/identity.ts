@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import type { Issuer } from '../../domain/audiences.js';
@@ -32,6 +33,8 @@ export type IdentityServices = {
   ops_token: string;
   /** Bearer token of content workers, which opens little of that port. */
   worker_token: string;
+  /** Connections on which one of these tokens was shown. */
+  operator_connections: WeakSet<Socket>;
   /** Wrong operator tokens; those at the operators' page are counted also where RATE_LIMITS is off. */
   operator_tries: RateLimits<'operator_sign_ins' | 'operator_tokens'>;
 };
@@ -74,6 +77,7 @@ export async function openIdentity(
     access_tokens: new AccessTokens({ signing_keys, now: clock.now, issuerUrl }),
     ops_token: settings.ops_token ?? (await ownToken(settings, 'ops_token')),
     worker_token: settings.worker_token ?? (await ownToken(settings, 'worker_token')),
+    operator_connections: new WeakSet(),
     operator_tries: new RateLimits(tries, { on: true, shared }),
   };
 }

@@ -5,6 +5,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { ConnectionLimiter } from '../../edge/admission/connection_limiter.js';
 import type { DescriptorPlan } from '../../edge/admission/descriptor_limits.js';
 import { OpenConnections } from '../../edge/admission/open_connections.js';
+import { OperatorConnections } from '../../edge/admission/operator_connections.js';
 import { Stalls } from '../../edge/admission/stalls.js';
 import { mount } from '../../edge/http/listener.js';
 import type { ListenerKind } from '../../edge/http/request_state.js';
@@ -70,7 +71,7 @@ export class Listeners {
   }
 
   async #make(descriptors: DescriptorPlan): Promise<Record<ListenerName, FastifyInstance>> {
-    const { settings } = this.#services;
+    const { metrics, operator_connections, settings } = this.#services;
     const { trusted_proxies, rate_limits, connections_per_network } = settings;
     const open = fastify({
       ...COMMON,
@@ -88,29 +89,20 @@ export class Listeners {
         shutdown: this.#shutdown,
       },
     );
-    const unlimited = Number.POSITIVE_INFINITY;
-    this.#limitConnections(open, 'public', {
+    const proxies = new NetworkList(trusted_proxies);
+    const limits = {
       connections_max: descriptors.public_connections,
-      connections_per_network_max: rate_limits ? connections_per_network : unlimited,
-    });
-    this.#limitConnections(operator, 'operator', {
-      connections_max: descriptors.operator_connections,
-      connections_per_network_max: unlimited,
-    });
-    return { public: open, device, operator };
-  }
-
-  #limitConnections(
-    app: FastifyInstance,
-    listener: 'public' | 'operator',
-    limits: { connections_max: number; connections_per_network_max: number },
-  ): void {
-    const { metrics, settings } = this.#services;
-    const proxies = new NetworkList(settings.trusted_proxies);
+      connections_per_network_max: rate_limits ? connections_per_network : Number.POSITIVE_INFINITY,
+    };
     new ConnectionLimiter(limits, {
-      is_exempt: (address) => listener === 'public' && proxies.has(address),
-      refused: (cause) => metrics.overload_refusals.inc({ listener, cause }),
-    }).install(app.server);
+      is_exempt: (address) => proxies.has(address),
+      refused: (cause) => metrics.overload_refusals.inc({ listener: 'public', cause }),
+    }).install(open.server);
+    new OperatorConnections(descriptors.operator_connections, {
+      known: operator_connections,
+      refused: () => metrics.overload_refusals.inc({ listener: 'operator', cause: 'connections' }),
+    }).install(operator.server);
+    return { public: open, device, operator };
   }
 
   async #listen(

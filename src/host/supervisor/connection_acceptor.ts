@@ -168,7 +168,9 @@ export class ConnectionAcceptor {
       this.#count({ listener: port, cause: 'connections' });
       return void refuse();
     }
-    const leave = this.#limiters[port].enter(socket.remoteAddress);
+    const limiter = this.#limiters[port];
+    const enter = () => limiter.enter(socket.remoteAddress);
+    const leave = enter() ?? (port === 'operator' && this.#dropSlow(port) ? enter() : null);
     if (leave === null) return void refuse();
     const number = ++this.#last;
     const connection: Connection = {
@@ -191,6 +193,13 @@ export class ConnectionAcceptor {
     this.#offer(connection);
   }
 
+  /** Drops the oldest connection whose head has not come; false where there is none. */
+  #dropSlow(port: PortName): boolean {
+    const slow = [...this.#open.values()].find(({ child, queue, port: of }) => of === port && !child && !queue);
+    if (slow !== undefined) this.#drop(slow);
+    return slow !== undefined;
+  }
+
   /**
    * Reads until it is known where the connection belongs; one that takes too long is refused. One that was served before
    * may be silent for `silent_ms`.
@@ -205,8 +214,10 @@ export class ConnectionAcceptor {
     const { headersTimeout: head_ms } = SERVER_OPTIONS;
     let late = setTimeout(tooLate, silent_ms ?? head_ms);
     let has_begun = silent_ms === undefined;
+    let judged_bytes = 0;
     const read = () => {
-      const home = homeOfRequest(connection.head);
+      const home = homeOfRequest(connection.head, judged_bytes);
+      judged_bytes = connection.head.length;
       if (home === 'more') {
         if (has_begun) return;
         has_begun = true;
@@ -230,8 +241,17 @@ export class ConnectionAcceptor {
   /** Adds what comes to the head, until what this gives is called. One that the other side closes is dropped at once. */
   #read(connection: Connection, socket: Socket, came: () => void): () => void {
     const gone = () => this.#drop(connection);
+    let room: Buffer = Buffer.alloc(0);
     const read = (piece: Buffer) => {
-      connection.head = connection.head.length === 0 ? piece : Buffer.concat([connection.head, piece]);
+      const { head } = connection;
+      const length = head.length + piece.length;
+      // Twice as much: a head that comes byte by byte is not copied for each.
+      if (head.buffer !== room.buffer || length > room.length) {
+        room = Buffer.allocUnsafeSlow(2 * length);
+        head.copy(room);
+      }
+      piece.copy(room, head.length);
+      connection.head = room.subarray(0, length);
       came();
     };
     socket.on('data', read).on('end', gone).on('close', gone);

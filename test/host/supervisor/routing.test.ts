@@ -56,3 +56,32 @@ t.test('a head that says nothing leads nowhere, one that is not all there is wai
   for (const [text, home] of rows)
     t.same(homeOfRequest(Buffer.from(text, 'latin1')), home, JSON.stringify(text.slice(0, 60)));
 });
+
+t.test(
+  'a head that comes byte by byte leads where it would at once, and is not read again for each of them',
+  async (t) => {
+    const lines = 'x: y\r\n'.repeat(1_000);
+    for (const text of [
+      `GET /me HTTP/1.1\r\n${lines}\r\n`,
+      `GET /me HTTP/1.1\n${lines.replaceAll('\r', '')}\nmore`,
+      `GET /${'x'.repeat(8_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      `GET /me HTTP/1.1\r\n${'\n'}`,
+      'hello there, this is no request\r\n',
+      `GET / HTTP/1.1\r\nX: ${'x'.repeat(SERVER_OPTIONS.maxHeaderSize)}`,
+    ]) {
+      const whole = Buffer.from(text, 'latin1');
+      let [home, at, read] = [homeOfRequest(Buffer.alloc(0)), 0, 0];
+      while (home === 'more' && at < whole.length) {
+        at += 1;
+        const bytes = whole.subarray(0, at);
+        bytes.toString = (encoding, from = 0, to = bytes.length) => {
+          read += Math.min(to, bytes.length) - from;
+          return Buffer.prototype.toString.call(bytes, encoding, from, to);
+        };
+        home = homeOfRequest(bytes, at - 1);
+      }
+      t.same(home, homeOfRequest(whole), JSON.stringify(text.slice(0, 40)));
+      t.ok(read < 10 * whole.length + 500, `${read} bytes were read of ${whole.length}`);
+    }
+  },
+);
