@@ -5,7 +5,7 @@ import { decodeCbor } from '../../engine/wire/cbor.js';
 import { isForm, readParameters, repeatProblem } from '../../engine/wire/form.js';
 import { decodeJson } from '../../engine/wire/json.js';
 import { bodyFormat } from '../../engine/wire/media_types.js';
-import { parseGiven, parseTexts } from '../../engine/wire/schema_faults.js';
+import { parseAsSent, parseGiven } from '../../engine/wire/schema_faults.js';
 import type { ListenerKind } from './request_state.js';
 import type { Route } from './route.js';
 
@@ -62,7 +62,7 @@ function readForm(
   if (parameters === null) return bad('The body is not a form in UTF-8.');
   const twice = repeatProblem(parameters);
   if (twice !== null) return bad(twice);
-  return validate(schema, parameters.values, 'body', parseTexts);
+  return validate(schema, parameters.values, 'body', parseAsSent);
 }
 
 function validate(

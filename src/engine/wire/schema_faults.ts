@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { withoutNulls } from './null_fields.js';
 
 /** Faults of input in our own words: each ends a sentence that begins with the field's name. */
@@ -15,6 +15,7 @@ const TYPES: Record<string, string> = {
 };
 const UNITS: Record<string, string> = { string: 'characters', array: 'entries', set: 'entries', record: 'members' };
 const IN_OUR_WORDS = { error: ruleOf };
+const OTHER_FORM = 'must have the form that is taken here';
 const NAMES_SHOWN_MAX = 5;
 const NAME_FORM = /^[\w.-]{1,40}$/;
 
@@ -26,15 +27,40 @@ export function parseGiven<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.ZodSafeParseResult<z.output<Schema>> {
-  return schema.safeParse(withoutNulls(schema, value), IN_OUR_WORDS);
+  return parsed(schema, withoutNulls(schema, value));
 }
 
-/** The same for what can hold texts alone, as parameters of a form. */
-export function parseTexts<Schema extends z.ZodType>(
+/** The same where null is no absent member: for parameters of a form, which hold texts alone, and for answers of others. */
+export function parseAsSent<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.ZodSafeParseResult<z.output<Schema>> {
-  return schema.safeParse(value, IN_OUR_WORDS);
+  return parsed(schema, value);
+}
+
+function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown): z.ZodSafeParseResult<z.output<Schema>> {
+  try {
+    return schema.safeParse(value, IN_OUR_WORDS);
+  } catch (error) {
+    // The library compares the length of whatever has one, also of an object in place of a text or list, which may hold anything.
+    const path = pathOfOddLength(value);
+    if (path === null) throw error;
+    const issue = { code: 'custom' as const, path, message: OTHER_FORM, input: undefined };
+    return { success: false, error: new z.ZodError([issue]) as z.ZodError<z.output<Schema>> };
+  }
+}
+
+/** Where the first object is whose `length` is an object or a list. */
+function pathOfOddLength(value: unknown): (string | number)[] | null {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return null;
+  const { length } = value as { length?: unknown };
+  if (!Array.isArray(value) && typeof length === 'object' && length !== null) return [];
+  const members = Array.isArray(value) ? value.entries() : Object.entries(value);
+  for (const [name, member] of members) {
+    const path = pathOfOddLength(member);
+    if (path !== null) return [name, ...path];
+  }
+  return null;
 }
 
 function ruleOf(issue: z.core.$ZodRawIssue): string {
@@ -52,7 +78,7 @@ function ruleOf(issue: z.core.$ZodRawIssue): string {
     case 'invalid_union':
       return 'must have one of the forms that are taken here';
     default:
-      return 'must have the form that is taken here';
+      return OTHER_FORM;
   }
 }
 

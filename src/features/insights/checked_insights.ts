@@ -17,6 +17,7 @@ import { isDate } from '../../domain/dates.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
 import { noonOf } from '../../engine/time/time_zone.js';
+import { parseAsSent } from '../../engine/wire/schema_faults.js';
 import { cleanText, comparedWords, foreignAddresses, wordsInOrder } from './clean_text.js';
 import {
   contactCalled,
@@ -144,7 +145,7 @@ type Reason = 'unsupported' | keyof LeftOut;
 
 /** The part of an answer that may be published, or the first thing in it that no answer may say. */
 export function checkedInsights(raw: unknown, { input, keys, made_by, left_out = {} }: Checking): Checked {
-  const parsed = FORM.safeParse(raw);
+  const parsed = parseAsSent(FORM, raw);
   if (!parsed.success) return { ok: false, refused: refusedOf(parsed.error) };
   const said: RawInsights = parsed.data;
   const wrong = wrongNumbers(said, input);

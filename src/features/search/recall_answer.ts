@@ -126,7 +126,8 @@ function checkedAnswer(
   { question, turns }: { question: string; turns: readonly ShownTurn[] },
 ): RecalledAnswer | null {
   const sentences = listOf(fieldOf(said, 'sentences')).flatMap((one) => {
-    const text = cleanText(String(fieldOf(one, 'text') ?? ''));
+    const said_text = fieldOf(one, 'text');
+    const text = typeof said_text === 'string' ? cleanText(said_text.toWellFormed()) : '';
     const cited = listOf(fieldOf(one, 'evidence')).map((citation) => citedTurn(citation, turns));
     const borne = cited.flatMap((turn) => turn ?? []);
     if (text === '' || text.length > LIMITS.insight_text_chars_max) return [];
@@ -140,7 +141,9 @@ function checkedAnswer(
 
 /** The turn that a citation names, where its words stand there. */
 function citedTurn(citation: unknown, turns: readonly ShownTurn[]): ShownTurn | null {
-  const turn = turns[Number(fieldOf(citation, 'turn')) - 1];
+  const number = fieldOf(citation, 'turn');
+  // Some models write numbers as text.
+  const turn = turns[typeof number === 'string' || typeof number === 'number' ? Number(number) - 1 : -1];
   const quote = fieldOf(citation, 'quote');
   if (turn === undefined || typeof quote !== 'string') return null;
   return isQuoteOf(quote, comparedWords(turn.text)) ? turn : null;

@@ -246,6 +246,7 @@ await t.test('J-012 broken, foreign and oversized bodies', async (t) => {
     '[[',
     'nul',
     '\ufeff\ufeff{}',
+    '{"name":{"length":{"toString":1}}}',
     '',
   ]) {
     t.match(await send(text), /^HTTP\/1.1 400 /, text);

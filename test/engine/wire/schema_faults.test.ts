@@ -71,3 +71,24 @@ function innermost(schema: z.ZodType): z.ZodType {
   }
   return schema;
 }
+
+t.test('J-012 an object whose length is anything is refused where a text or a list is wanted', async (t) => {
+  const schema = z.object({ name: z.string().max(3), tags: z.array(z.string()).max(2).optional(), n: z.unknown() });
+  for (const length of [{ toString: 1 }, [{ toString: 1 }], { valueOf: null, toString: null }])
+    for (const [body, path] of [
+      [{ name: { length } }, 'name'],
+      [{ name: 'x', tags: { length } }, 'tags'],
+      [{ name: 'x', tags: [], n: { length } }, null],
+    ] as const) {
+      const { success, error } = parseGiven(schema, body);
+      t.same([success, error?.issues[0]?.path.join('.') ?? null], [path === null, path]);
+    }
+  t.throws(
+    () =>
+      parseGiven(
+        z.string().refine(() => JSON.parse('{')),
+        'x',
+      ),
+    'another fault is none of the input',
+  );
+});
