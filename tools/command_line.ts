@@ -3,8 +3,8 @@ import { CallRefused, NoAnswer } from '../kits/typescript/src/call.js';
 import { BackupRefused } from '../src/engine/backup/manifest.js';
 import { DataFolderHeld } from '../src/engine/process/data_folder.js';
 import { NoRedisProgram } from '../src/engine/process/redis_program.js';
+import { VERSION } from '../src/engine/process/version.js';
 import { WrongSettings } from '../src/host/settings.js';
-import { VERSION } from '../src/version.js';
 import { UserError, WRONG_USAGE } from './user_error.js';
 
 /**

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Refused, refuse } from '../../src/domain/refusals.js';
 import { mergeMetrics } from '../../src/edge/operations/merged_metrics.js';
+import { VERSION } from '../../src/engine/process/version.js';
 import { engineLanguages } from '../../src/features/transcripts/transcript_summary.js';
-import { VERSION } from '../../src/version.js';
 import { openRoute, type Route } from '../rows.js';
 
 /** Health checks for programs that watch this server. docs/operators.md, "Routes". */

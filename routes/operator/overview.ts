@@ -7,8 +7,8 @@ import { mergeHistories } from '../../src/edge/operations/merged_history.js';
 import { mergeProblems } from '../../src/edge/operations/merged_problems.js';
 import { processShape } from '../../src/edge/operations/process_row.js';
 import { quantile, type Total } from '../../src/edge/operations/totals.js';
+import { VERSION } from '../../src/engine/process/version.js';
 import { mergeDevices } from '../../src/features/devices/merged_activity.js';
-import { VERSION } from '../../src/version.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 const size = z.number().min(0);

@@ -336,7 +336,6 @@ export const LIMITS = {
   found_conversations_max: 300, // ours: of one look through a recording
   insight_job_tries_max: 5, // docs/areas.md, "Insights"
   insight_job_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/areas.md, "Insights": after each try
-  insight_lease_ms: 5 * MINUTE_MS, // ours: of a claim that names no time
   insight_text_chars_max: 500, // docs/choices.md, "Insights": of a memory, a suggestion, a note, a comment
   conversation_title_chars_max: 200, // ours: as a stream's title
   suggestions_per_result_max: 50, // docs/choices.md, "Insights"
@@ -425,7 +424,6 @@ export const LIMITS = {
   conversation_turns_min: 3, // docs/choices.md, "Insights"
   conversation_words_min: 10, // docs/choices.md, "Insights"
   conversation_quiet_ms: 10 * MINUTE_MS, // ours: when nothing came for so long, what is said is all there is
-  conversation_parts_max: 64, // ours: streams of one conversation
   conversation_turns_max: 12_288, // ours: twelve pages full of turns
   insight_input_chars_max: 200_000, // docs/choices.md, "Insights": more goes to an engine in parts
   insight_summary_chars_max: 2_000, // ours
@@ -440,7 +438,6 @@ export const LIMITS = {
   due_before_ms_max: 365 * DAY_MS, // ours: so long before a conversation something may have been due
   due_after_ms_max: 10 * 365 * DAY_MS, // ours
   insight_jobs_per_account_max: 2, // docs/choices.md, "Insights": in hand, in one process
-  insight_jobs_claimed_max: 20, // ours: of one request
   trial_conversations_max: 5, // ours: of one recording that an engine is tried on
   insight_pages_read_max: 200, // ours: pages of transcripts that one look for conversations reads
   insight_streams_read_max: 200, // ours: neighbours of a recording that one look for conversations reads

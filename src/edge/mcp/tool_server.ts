@@ -7,9 +7,9 @@ import {
 } from '@modelcontextprotocol/server';
 import { accessRefusal } from '../../access/access.js';
 import { isRefused } from '../../domain/refusals.js';
+import { VERSION } from '../../engine/process/version.js';
 import { isRetryable } from '../../engine/store/store.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
-import { VERSION } from '../../version.js';
 import { AWAY } from '../http/error_refusals.js';
 import { ASSETS } from '../pages/assets.js';
 import { withoutForeignArguments } from './foreign_arguments.js';

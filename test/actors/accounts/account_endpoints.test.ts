@@ -14,7 +14,9 @@ const endpoint = { url: 'https://x.test/', topics: ['account.updated' as const],
 const add = (endpoint_id: string): AccountMessage => ({ type: 'add_endpoint', endpoint_id, endpoint });
 const remove = (endpoint_id: string): AccountMessage => ({ type: 'remove_endpoint', endpoint_id });
 const having = (count: number): Account => ({ ...ANN, endpoints: Array.from({ length: count }, (_, at) => `e${at}`) });
-const full = having(LIMITS.endpoints_per_account_max);
+const MAX = LIMITS.endpoints_per_account_max;
+const TOO_MANY = new RegExp(`at most ${MAX} endpoints`);
+const full = having(MAX);
 const restored: Account = { ...ANN, lives: { ...ANN.lives, account: 3 } };
 
 const adds = (
@@ -46,8 +48,8 @@ t.test('F-001 F-002 F-018 F-032 an account keeps its endpoints, and subscribes t
   decideRows<Account, AccountMessage, RepliesOf<typeof account>>(t, kind, [
     { says: 'the first', state: ANN, message: add('new'), ...adds(ANN, 0) },
     { says: 'under the present life', state: restored, message: add('new'), ...adds(restored, 3) },
-    { says: 'the fiftieth', state: having(49), message: add('new'), ...adds(having(49), 0) },
-    { says: 'one too many', state: full, message: add('new'), reply: { refused: 'CONFLICT', message: /at most 50/ } },
+    { says: 'the last', state: having(MAX - 1), message: add('new'), ...adds(having(MAX - 1), 0) },
+    { says: 'one too many', state: full, message: add('new'), reply: { refused: 'CONFLICT', message: TOO_MANY } },
     {
       says: 'removed',
       state: having(3),

@@ -141,7 +141,9 @@ function securityOf({
 
 function parametersOf(route: Route, listener: ListenerName, schemas: Schemas): NonNullable<Operation['parameters']> {
   const of_path = [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name = '']): Parameter => {
-    const [description, schema] = PATH_PARAMETERS[name] ?? [undefined, UUID];
+    const found = name === 'id' ? ([undefined, UUID] as const) : PATH_PARAMETERS[name];
+    if (found === undefined) throw new Error(`${route.path}: the path parameter ${name} is not described`);
+    const [description, schema] = found;
     return { name, in: 'path', required: true, ...(description === undefined ? {} : { description }), schema };
   });
   const of_query = queryParameters(route.reads?.query ?? route.query, schemas);

@@ -27,6 +27,12 @@ t.test('the same tables give the same documents, byte for byte', async (t) => {
   t.equal(JSON.stringify(documentsOf(ROUTES, words)), JSON.stringify(documents));
 });
 
+t.test('a path parameter that nothing describes is no UUID by itself', async (t) => {
+  const [route] = ROUTES.public.filter(({ path }) => path === '/turns/:id');
+  const other = { ...(route as Route), path: '/turns/:place' };
+  t.throws(() => documentsOf({ public: [other], device: [], operator: [] }, words), /parameter place is not described/);
+});
+
 t.test('formats are those that readers know', async (t) => {
   for (const listener of LISTENERS) t.same(unknownFormats(documents[listener]), [], listener);
   const made = JSON.stringify(documents.public.paths['/endpoints']?.post?.responses['201']);
