@@ -145,7 +145,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     { ...foundation, ...entities },
     { clients, server_key_rotation, shared, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
   );
-  const reader = new AccountReader(ROUTES.public, () => services);
+  const reader = new AccountReader(() => services);
   const exports = new ExportWorker({ store, actors, blobs, poll, reader, metrics, log, now: clock.now });
   const handleDue = async () => {
     await server_key_rotation.look();

@@ -22,9 +22,9 @@ const FEATURE_ORDER = [
   'transcripts',
   'insights',
   'search',
-  'exports',
   'webhooks',
   'oauth',
+  'exports',
 ];
 
 for (const storey of STOREYS.filter((folder) => existsSync(join(root, folder)))) {

@@ -1,14 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import type { z } from 'zod';
 import { listCursor, type Page } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
-import { isEnabled, type Layer, type Permission } from '../../domain/permissions.js';
+import { isEnabled, type Layer } from '../../domain/permissions.js';
 import { isRefused, type RefusalCode } from '../../domain/refusals.js';
 import type { StreamView } from '../recordings/streams.js';
-import type { FeatureServices as Services } from '../services.js';
 import { listTurns } from '../transcripts/turn_lists.js';
 import type { TurnView } from '../transcripts/turn_shape.js';
-import type { Item, Resource } from './export_resources.js';
+import type { Item, ListedResource, ReadingServices, Resource, SingleResource } from './export_resources.js';
 import { type RecordingHead, recordingHead } from './readable_recordings.js';
 
 /** Items of one page. */
@@ -20,34 +18,21 @@ const REST_MAX_MS = 200;
 /** Refusals which say that the resource does not exist any more. */
 const GONE: readonly RefusalCode[] = ['NOT_FOUND', 'CONTENT_EXPIRED'];
 
-/** Of a row of the routes, what reading a resource by it needs. */
-type ReadableRow = {
-  method: string;
-  path: string;
-  permission?: readonly Permission[];
-  layer?: Layer;
-  query?: z.ZodType;
-  handler: (call: never) => Promise<unknown>;
-};
-
 /** `id`: of the item that a list belongs to. */
 type ReadQuery = { who: Principal; id?: string | undefined };
 
-/** Reads an account by the functions of its resources; a resource that has none yet by the row of its route. */
+/** Reads an account by the use cases of its resources. */
 export class AccountReader {
-  readonly #rows: ReadonlyMap<string, ReadableRow>;
-  readonly #services: () => Services;
+  readonly #services: () => ReadingServices;
 
-  constructor(rows: readonly ReadableRow[], services: () => Services) {
-    this.#rows = new Map(rows.flatMap((row) => (row.method === 'GET' ? [[row.path, row] as const] : [])));
+  constructor(services: () => ReadingServices) {
     this.#services = services;
   }
 
   /** Which layer must be on for a resource that this caller may not read; null where nothing hinders it. */
-  missingLayer(resource: Resource, { account, permissions }: Principal): Layer | 'rights' | null {
-    const { layer, permission = [] } = resource.permission === undefined ? this.#rowOf(resource) : resource;
+  missingLayer({ layer, permission }: Resource, { account, permissions }: Principal): Layer | 'rights' | null {
     if (layer !== undefined && !isEnabled(account.entitlements, layer)) return layer;
-    if (permission.length === 0 || permission.some((name) => permissions.includes(name))) return null;
+    if (permission.some((name) => permissions.includes(name))) return null;
     const [first = ''] = permission;
     if (first.startsWith('turns:')) return 'transcripts.access';
     if (first.startsWith('insights:')) return 'insights.access';
@@ -55,8 +40,8 @@ export class AccountReader {
   }
 
   /** All of a list, page by page. What is gone meanwhile has nothing. */
-  list(resource: Resource, query: ReadQuery): AsyncGenerator<Item> {
-    return itemsOf((cursor) => this.#page(resource, query, cursor));
+  list({ list }: ListedResource, { who, id = '' }: ReadQuery): AsyncGenerator<Item> {
+    return itemsOf((cursor) => list(this.#services(), who, { id, limit: PAGE_MAX, cursor: cursor ?? undefined }));
   }
 
   /** The turns of a stream, in the order of its timeline. */
@@ -72,32 +57,8 @@ export class AccountReader {
   }
 
   /** One document; null where there is none any more. */
-  one(resource: Resource, query: ReadQuery): Promise<Item | null> {
-    return unlessGone(this.#askRow(resource, query, {}) as Promise<Item>);
-  }
-
-  #page(resource: Resource, query: ReadQuery, cursor: string | null): Promise<Page<Item>> {
-    const { list } = resource;
-    if (list === undefined) {
-      const given = { limit: String(PAGE_MAX), ...(cursor === null ? {} : { cursor }) };
-      return this.#askRow(resource, query, given) as Promise<Page<Item>>;
-    }
-    const { who, id = '' } = query;
-    return list(this.#services(), who, { id, limit: PAGE_MAX, cursor: listCursor.parse(cursor ?? undefined) });
-  }
-
-  async #askRow(resource: Resource, { who, id }: ReadQuery, given: Record<string, string>): Promise<unknown> {
-    const row = this.#rowOf(resource);
-    const query = row.query === undefined ? undefined : row.query.parse(given);
-    const params = id === undefined ? {} : { id };
-    // Handlers of lists look at nothing of a request but what was parsed of it.
-    return row.handler({ services: this.#services(), who, query, params } as never);
-  }
-
-  #rowOf({ path }: Resource): ReadableRow {
-    const row = this.#rows.get(path);
-    if (row === undefined) throw new Error(`no route lists ${path}`);
-    return row;
+  one({ read }: SingleResource, { who, id = '' }: ReadQuery): Promise<Item | null> {
+    return unlessGone(read(this.#services(), who, { id }));
   }
 }
 

@@ -99,10 +99,10 @@ export class ExportContents {
   /** Reads the items of a resource, in its order. */
   async *#items(resource: Resource): AsyncGenerator<Item> {
     const { reader, readers, now } = this.#deps;
-    const { single, of, moves, secret = [] } = resource;
+    const { of, moves, secret = [] } = resource;
     const who = resource.says_rights ? readers.plain : readers.who;
     const read = (id?: string) =>
-      single ? oneItem(() => reader.one(resource, { who, id })) : reader.list(resource, { who, id });
+      'read' in resource ? oneItem(() => reader.one(resource, { who, id })) : reader.list(resource, { who, id });
     if (of === undefined) {
       for await (const item of moves ? stableList(read, now) : read()) yield without(item, secret);
       return;

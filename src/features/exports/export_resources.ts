@@ -1,33 +1,48 @@
-import type { Page, PageQuery } from '../../access/cursors.js';
+import { listCursor, type Page, type PageQuery } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import type { Layer, Permission } from '../../domain/permissions.js';
+import { readAccount } from '../accounts/account.js';
 import { listFiles, READS_FILES } from '../accounts/files.js';
+import { listTokens } from '../accounts/personal_access_tokens.js';
 import { listDevices, MANAGES_DEVICES } from '../devices/devices.js';
 import { listDeviceSessions } from '../devices/recorder_sessions.js';
+import { listConversationRevisions, listConversations } from '../insights/conversations.js';
+import { listMemories, listMemoryRevisions } from '../insights/memories.js';
+import { listPipelines } from '../insights/pipelines.js';
+import { listContextItems, listProfileRevisions, readProfile } from '../insights/profile.js';
+import { listFeedback, listSuggestionRevisions, listSuggestions } from '../insights/suggestions.js';
+import { listConnections } from '../oauth/connections.js';
 import { listChunks } from '../recordings/chunks.js';
 import { listSignals, READS_SIGNALS, type SignalView } from '../recordings/signals.js';
 import { listSources } from '../recordings/sources.js';
 import { READS_STREAMS } from '../recordings/stream_access.js';
 import { listStreams } from '../recordings/streams.js';
 import type { FeatureServices } from '../services.js';
+import { listContacts } from '../transcripts/contacts.js';
+import type { TranscriberShown } from '../transcripts/engines/choose_engine.js';
+import { readTranscript } from '../transcripts/transcript_summary.js';
+import { listTurns } from '../transcripts/turn_lists.js';
+import { listEndpoints } from '../webhooks/endpoints.js';
+import { listEvents } from '../webhooks/events.js';
+import { listInvitations } from '../workspaces/invitations.js';
+import { listWorkspaces } from '../workspaces/workspaces.js';
 
 export type Item = Readonly<Record<string, unknown>>;
 
-type ResourceQuery = PageQuery & { id: string };
+/** A page of a resource; `id`: of the item of `of`. `cursor`: of the page before. */
+type ResourceQuery = { id: string; limit: number; cursor: string | undefined };
 
-/** A resource in an export of an account: a file of JSON lines in the shapes of the route that lists it. */
-export type Resource = {
+/** The services that resources are read with. */
+export type ReadingServices = FeatureServices & { transcriber: TranscriberShown };
+
+type ResourceRow = {
   name: string;
-  /** The route; `:id` is that of an item of `of`. */
+  /** The route that lists the same; `:id` is that of an item of `of`. */
   path: string;
-  /** The account must have one of these. Where absent, the row of the route says so, and reads the resource. */
-  permission?: readonly Permission[];
+  /** The account must have one of these. */
+  permission: readonly Permission[];
   /** Its layer, where no permission says that. */
   layer?: Layer;
-  /** Reads a page of it; `id`: of the item of `of`. */
-  list?: (services: FeatureServices, who: Principal, query: ResourceQuery) => Promise<Page<Item>>;
-  /** It is one document and no list. */
-  single?: true;
   /** One list for each item of another resource. The item's id goes before what its lines have, under this name. */
   of?: { name: string; as: string; where?: (item: Item) => boolean };
   /** Listed by the last change: what changes while it is read moves to where the list was read already. */
@@ -38,77 +53,141 @@ export type Resource = {
   secret?: readonly string[];
 };
 
+/** A resource that is a list. */
+export type ListedResource = ResourceRow & {
+  list: (services: ReadingServices, who: Principal, query: ResourceQuery) => Promise<Page<Item>>;
+};
+/** A resource that is one document. */
+export type SingleResource = ResourceRow & {
+  read: (services: ReadingServices, who: Principal, of: { id: string }) => Promise<Item>;
+};
+
+/** A resource in an export of an account: a file of JSON lines in the shapes of the route that lists it. */
+export type Resource = ListedResource | SingleResource;
+
 const has_revisions = ({ revision }: Item) => Number(revision) > 1;
 const has_feedback = ({ feedback }: Item) =>
   Object.values(feedback as Record<string, number>).some((given) => given > 0);
 
 const OF_STREAM = { name: 'streams', as: 'stream_id' };
+const ACCOUNT = ['account:manage'] as const;
+const WORKSPACES = ['workspace:read'] as const;
+const TURNS = ['turns:read'] as const;
+const SUGGESTIONS = ['insights:read'] as const;
+/** The same for conversations and memories, which developers alone read by themselves. */
+const INSIGHTS = { permission: ['debug:read'], layer: 'insights.access' } as const;
+const PROFILE = ['profile:read'] as const;
 
 export const RESOURCES: readonly Resource[] = [
-  { name: 'account', path: '/me', single: true, says_rights: true },
-  { name: 'workspaces', path: '/workspaces' },
-  { name: 'invitations', path: '/me/invitations' },
-  { name: 'connections', path: '/me/connections' },
-  { name: 'tokens', path: '/me/tokens' },
-  { name: 'endpoints', path: '/endpoints' },
-  { name: 'devices', path: '/devices', permission: MANAGES_DEVICES, list: listDevices },
+  { name: 'account', path: '/me', permission: ACCOUNT, says_rights: true, read: async (_, who) => readAccount(who) },
+  {
+    name: 'workspaces',
+    path: '/workspaces',
+    permission: WORKSPACES,
+    list: listed(async (_, who, page) => listWorkspaces(who, page)),
+  },
+  {
+    name: 'invitations',
+    path: '/me/invitations',
+    permission: WORKSPACES,
+    list: listed((services, who, page) => listInvitations(services, { ...page, email: who.account.email })),
+  },
+  { name: 'connections', path: '/me/connections', permission: ACCOUNT, list: listed(listConnections) },
+  { name: 'tokens', path: '/me/tokens', permission: ACCOUNT, list: listed(listTokens) },
+  { name: 'endpoints', path: '/endpoints', permission: ['endpoints:manage'], list: listEndpoints },
+  { name: 'devices', path: '/devices', permission: MANAGES_DEVICES, list: listed(listDevices) },
   {
     name: 'sessions',
     path: '/device-sessions',
     permission: MANAGES_DEVICES,
-    list: listDeviceSessions,
+    list: listed(listDeviceSessions),
     secret: ['join_code'],
   },
-  { name: 'sources', path: '/sources', permission: READS_STREAMS, list: listSources },
-  { name: 'streams', path: '/audio/streams', permission: READS_STREAMS, list: listStreams },
-  { name: 'chunks', path: '/audio/streams/:id/chunks', permission: READS_STREAMS, list: chunksOf, of: OF_STREAM },
-  { name: 'signals', path: '/audio/streams/:id/signals', permission: READS_SIGNALS, list: signalsOf, of: OF_STREAM },
-  { name: 'transcripts', path: '/audio/streams/:id/transcript', single: true, of: OF_STREAM },
-  { name: 'turns', path: '/turns' },
-  { name: 'contacts', path: '/contacts' },
-  { name: 'conversations', path: '/conversations', moves: true },
+  { name: 'sources', path: '/sources', permission: READS_STREAMS, list: listed(listSources) },
+  { name: 'streams', path: '/audio/streams', permission: READS_STREAMS, list: listed(listStreams) },
+  {
+    name: 'chunks',
+    path: '/audio/streams/:id/chunks',
+    permission: READS_STREAMS,
+    of: OF_STREAM,
+    list: listed((services, who, { id: stream_id, ...page }) => listChunks(services, who, { stream_id, ...page })),
+  },
+  {
+    name: 'signals',
+    path: '/audio/streams/:id/signals',
+    permission: READS_SIGNALS,
+    of: OF_STREAM,
+    list: listed(signalsOf),
+  },
+  {
+    name: 'transcripts',
+    path: '/audio/streams/:id/transcript',
+    permission: TURNS,
+    of: OF_STREAM,
+    read: (services, who, { id: stream_id }) => readTranscript(services, who, { stream_id }),
+  },
+  { name: 'turns', path: '/turns', permission: TURNS, list: listed(listTurns) },
+  { name: 'contacts', path: '/contacts', permission: TURNS, list: listed(listContacts) },
+  { name: 'conversations', path: '/conversations', ...INSIGHTS, moves: true, list: listed(listConversations) },
   {
     name: 'conversation_revisions',
     path: '/conversations/:id/revisions',
+    ...INSIGHTS,
     of: { name: 'conversations', as: 'conversation_id', where: has_revisions },
+    list: listed(listConversationRevisions),
   },
-  { name: 'memories', path: '/memories', moves: true },
+  { name: 'memories', path: '/memories', ...INSIGHTS, moves: true, list: listed(listMemories) },
   {
     name: 'memory_revisions',
     path: '/memories/:id/revisions',
+    ...INSIGHTS,
     of: { name: 'memories', as: 'memory_id', where: has_revisions },
+    list: listed(listMemoryRevisions),
   },
-  { name: 'suggestions', path: '/suggestions', moves: true },
+  { name: 'suggestions', path: '/suggestions', permission: SUGGESTIONS, moves: true, list: listed(listSuggestions) },
   {
     name: 'suggestion_revisions',
     path: '/suggestions/:id/revisions',
+    permission: SUGGESTIONS,
     of: { name: 'suggestions', as: 'suggestion_id', where: has_revisions },
+    list: listed(listSuggestionRevisions),
   },
   {
     name: 'suggestion_feedback',
     path: '/suggestions/:id/feedback',
+    permission: SUGGESTIONS,
     of: { name: 'suggestions', as: 'suggestion_id', where: has_feedback },
+    list: listed(listFeedback),
   },
-  { name: 'profile', path: '/profile', single: true },
-  { name: 'profile_revisions', path: '/profile/revisions' },
-  { name: 'context_items', path: '/profile/context' },
-  { name: 'pipelines', path: '/pipelines' },
-  { name: 'files', path: '/files', permission: READS_FILES, list: listFiles },
-  { name: 'events', path: '/events' },
+  { name: 'profile', path: '/profile', permission: PROFILE, read: readProfile },
+  { name: 'profile_revisions', path: '/profile/revisions', permission: PROFILE, list: listed(listProfileRevisions) },
+  {
+    name: 'context_items',
+    path: '/profile/context',
+    permission: PROFILE,
+    list: async (services, who) => ({ ...(await listContextItems(services, who)), cursor: null }),
+  },
+  {
+    name: 'pipelines',
+    path: '/pipelines',
+    permission: ['pipelines:read', 'pipelines:experimental'],
+    list: listed(listPipelines),
+  },
+  { name: 'files', path: '/files', permission: READS_FILES, list: listed(listFiles) },
+  { name: 'events', path: '/events', permission: TURNS, list: listEvents },
 ];
 
-function chunksOf(
-  services: Pick<FeatureServices, 'actors' | 'clock'>,
-  who: Principal,
-  { id: stream_id, limit, cursor }: ResourceQuery,
-) {
-  return listChunks(services, who, { stream_id, limit, cursor });
+/** A use case that continues after a position. */
+function listed(
+  list: (services: ReadingServices, who: Principal, query: PageQuery & { id: string }) => Promise<Page<Item>>,
+): ListedResource['list'] {
+  return (services, who, { cursor, ...query }) => list(services, who, { ...query, cursor: listCursor.parse(cursor) });
 }
 
 async function signalsOf(
   services: Pick<FeatureServices, 'actors'>,
   who: Principal,
-  { id: stream_id, limit, cursor }: ResourceQuery,
+  { id: stream_id, limit, cursor }: PageQuery & { id: string },
 ) {
   const page = await listSignals(services, who, { stream_id, limit, cursor });
   return { items: page.items.map(signalItem), cursor: page.cursor };
