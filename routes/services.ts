@@ -12,6 +12,7 @@ import type { DeviceConnections } from '../src/features/devices/connections.js';
 import type { Exporter } from '../src/features/exports/exporter.js';
 import type { InsightServices } from '../src/features/insights/insight_services.js';
 import type { SpeechWithdrawal } from '../src/features/insights/speech_withdrawal.js';
+import type { ClientDocuments } from '../src/features/oauth/client_documents.js';
 import type { Clients } from '../src/features/oauth/clients/clients.js';
 import type { ChunkProcessing } from '../src/features/recordings/chunk_processing.js';
 import type { ImportWorker } from '../src/features/recordings/import_worker.js';
@@ -43,6 +44,7 @@ export type Services = FeatureServices &
     };
     announcements: Announcements;
     clients: Clients;
+    client_documents: ClientDocuments;
     connections: DeviceConnections;
     deliveries: DeliveryWorker;
     device_activity: DeviceActivity;

@@ -44,6 +44,9 @@ const serverShape = z
     authorization_response_iss_parameter_supported: z
       .boolean()
       .describe('Whether redirects name the issuer (RFC 9207).'),
+    client_id_metadata_document_supported: z
+      .boolean()
+      .describe('Whether a `client_id` may be the https address of a document about the client.'),
     protected_resources: z.array(uri).describe('Which APIs take its tokens.'),
   })
   .meta({ id: 'AuthorizationServer' });
@@ -100,6 +103,7 @@ export const metadataRoutes = (mcp_scopes: readonly Permission[]): readonly Rout
       revocation_endpoint_auth_methods_supported: [...AUTH_METHODS],
       introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
       authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
       protected_resources: [audienceUrl(iss, 'api'), audienceUrl(iss, 'mcp')],
     }),
   }),

@@ -108,6 +108,8 @@ export type AuthorizationServer = {
   introspection_endpoint_auth_methods_supported: string[];
   /** Whether redirects name the issuer (RFC 9207). */
   authorization_response_iss_parameter_supported: boolean;
+  /** Whether a `client_id` may be the https address of a document about the client. */
+  client_id_metadata_document_supported: boolean;
   /** Which APIs take its tokens. */
   protected_resources: string[];
 };

@@ -15,8 +15,10 @@ import {
   type SessionCookie,
 } from './browser_sessions.js';
 import type { ReturnAddress } from './browser_sign_ins.js';
+import type { ClientDocuments } from './client_documents.js';
 import type { Clients } from './clients/clients.js';
 import { isRedirectOf } from './clients/clients.js';
+import { isDocumentId } from './clients/document_client.js';
 
 /** The authorization code flow, up to the page that people see. docs/rules.md, "OAuth: browser sign-in". */
 
@@ -36,7 +38,10 @@ type KnownRequest = { client: Client; asked: AuthorizationRequest; back: ReturnA
 
 /** Judges a request by the query of its address. Faults of the client or of its return address are for a page. */
 export async function authorize(
-  services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys'> & { clients: Clients },
+  services: Pick<FeatureServices, 'actors' | 'addresses' | 'clock' | 'keys'> & {
+    clients: Clients;
+    client_documents: ClientDocuments;
+  },
   { url, session_cookie }: { url: string; session_cookie: string | null },
 ): Promise<Authorization | OauthError> {
   const parameters = readQuery(url);
@@ -54,8 +59,11 @@ export async function authorize(
       'The app must say once who it is (client_id) and where to return to (redirect_uri).',
     );
   }
-  const client = await services.clients.find(client_id);
+  const client = isDocumentId(client_id)
+    ? await services.client_documents.find(client_id)
+    : await services.clients.find(client_id);
   if (client === null) return oauthError('invalid_request', 'This app is not known here.');
+  if (isOauthError(client)) return client;
   if (client.native)
     return oauthError('unauthorized_client', 'This app signs people in by itself, not in the browser.');
   if (!isRedirectOf(client, redirect_uri)) {

@@ -128,7 +128,30 @@ function readRegistration(
   { brand_names, resource_scopes }: { brand_names: readonly string[]; resource_scopes: ResourceScopes },
 ): RegistrationRequest | OauthError {
   const body = readObject(sent);
+  return isOauthError(body) ? body : readMetadata(body, { brand_names, resource_scopes });
+}
+
+/** The client that a document describes, which lies at its client id; the first fault where it describes none. */
+export function readClientDocument(
+  bytes: Uint8Array,
+  { client_id, brand_names }: { client_id: string; brand_names: readonly string[] },
+): NewClient | OauthError {
+  const body = readObject({ content_type: 'application/json', bytes });
   if (isOauthError(body)) return body;
+  if ((body as { client_id?: unknown }).client_id !== client_id)
+    return oauthError('invalid_client_metadata', "client_id: must be the document's own address.");
+  const read = readMetadata(body, { brand_names, resource_scopes: { first: [], later: [] } });
+  if (isOauthError(read)) return read;
+  // What everybody can read is no secret.
+  return read.registration.token_endpoint_auth_method === 'none' && !('client_secret' in body)
+    ? read.registration
+    : oauthError('invalid_client_metadata', 'token_endpoint_auth_method: must be none, without a client_secret.');
+}
+
+function readMetadata(
+  body: object,
+  { brand_names, resource_scopes }: { brand_names: readonly string[]; resource_scopes: ResourceScopes },
+): RegistrationRequest | OauthError {
   const where = read('invalid_redirect_uri', redirects, body);
   if (isOauthError(where)) return where;
   const what = read('invalid_client_metadata', metadata, body);

@@ -11,6 +11,7 @@ import { AccessTokens } from '../../engine/secrets/access_tokens.js';
 import { SERVER_KEYS_CHANNEL, ServerKeyRotation } from '../../engine/secrets/server_key_rotation.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
 import { SigningKeys } from '../../engine/secrets/signing_keys.js';
+import { ClientDocuments } from '../../features/oauth/client_documents.js';
 import { Clients } from '../../features/oauth/clients/clients.js';
 import {
   APP_CLIENT_ID,
@@ -26,6 +27,7 @@ import type { Entities, Foundation } from './storage.js';
 /** Who apps and operators are. */
 export type IdentityServices = {
   clients: Clients;
+  client_documents: ClientDocuments;
   signing_keys: SigningKeys;
   access_tokens: AccessTokens;
   server_key_rotation: ServerKeyRotation;
@@ -48,6 +50,13 @@ export async function openClients(
   return new Clients({ first_party, base_url, registered: new RegisteredClients(records), actors, keys, clock });
 }
 
+function openClientDocuments({ settings, shutdown }: Start): ClientDocuments {
+  const { brand_names, webhook_proxy: proxy } = settings;
+  const documents = new ClientDocuments({ brand_names, proxy });
+  shutdown.add(() => documents.close());
+  return documents;
+}
+
 export function startServerKeyRotation(
   { settings, log, shutdown }: Start,
   { redis, keys, clock }: { redis: Redis } & Pick<Foundation, 'keys' | 'clock'>,
@@ -60,19 +69,21 @@ export function startServerKeyRotation(
 }
 
 export async function openIdentity(
-  { settings }: Start,
+  start: Start,
   { keys, clock, actors }: Foundation & Entities,
   parts: Pick<IdentityServices, 'clients' | 'server_key_rotation'> & {
     issuerUrl: (issuer: Issuer) => string;
     shared: SharedWindows | null;
   },
 ): Promise<IdentityServices> {
+  const { settings } = start;
   const { issuerUrl, shared, ...made } = parts;
   const signing_keys = new SigningKeys({ actors, keys, now: clock.now });
   const operator_tokens = settings.rate_limits ? LIMITS.operator_tokens_wrong_per_minute : Number.POSITIVE_INFINITY;
   const tries = { operator_sign_ins: LIMITS.operator_sign_ins_per_minute, operator_tokens };
   return {
     ...made,
+    client_documents: openClientDocuments(start),
     signing_keys,
     access_tokens: new AccessTokens({ signing_keys, now: clock.now, issuerUrl }),
     ops_token: settings.ops_token ?? (await ownToken(settings, 'ops_token')),

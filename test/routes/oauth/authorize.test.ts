@@ -541,6 +541,53 @@ await t.test(
   },
 );
 
+await t.test('C-135 a client id that is an address of this machine is read by nobody', async (t) => {
+  const client_id = 'https://127.0.0.1:9/client.json';
+  const query = new URLSearchParams({
+    client_id,
+    redirect_uri: 'https://notes.example/callback',
+    response_type: 'code',
+  });
+  const answer = await fetch(`${spool.server.base_url}/oauth/authorize?${query}`, { redirect: 'manual' });
+  t.equal(answer.status, 400);
+  t.match(await answer.text(), /document, at the address that is its client_id/);
+});
+
+await t.test(
+  'C-135 a client of a document gets tokens by its address, and its document is read where it begins alone',
+  async (t) => {
+    const { services } = spool.server;
+    const client_id = 'https://notes.example/client.json';
+    const find = services.client_documents.find.bind(services.client_documents);
+    let reads = 0;
+    services.client_documents.find = async () => {
+      reads += 1;
+      const redirect_uris = ['https://notes.example/callback'];
+      const scopes = ['turns:read', 'insights:read'];
+      return {
+        ...{ client_id, name: 'Notes', party: 'third', native: false, redirect_uris, scopes, default_scopes: scopes },
+        token_endpoint_auth_method: 'none',
+      };
+    };
+    t.teardown(() => {
+      services.client_documents.find = find;
+    });
+    const app = new OauthApp(spool, { client_id, redirect_uri: 'https://notes.example/callback' });
+    const tokens = await app.signIn(somebody(), { scope: 'turns:read' });
+    t.equal(tokens.scope, 'turns:read');
+    const again = await jsonOf<Tokens>(await app.refresh(tokens.refresh_token));
+    t.ok(again.access_token);
+    t.equal(reads, 1);
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const answer = await fetch(`${spool.server.base_url}/mcp`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${again.access_token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(list),
+    });
+    t.equal(answer.status, 200);
+  },
+);
+
 await t.test('the pages live an hour, a code ten minutes', async (t) => {
   const browser = newBrowser();
   const email = somebody();

@@ -66,6 +66,7 @@ t.test('what clients find out by themselves', async (t) => {
       revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
       introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
       authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
       protected_resources: [base_url, `${base_url}/mcp`],
     });
   });

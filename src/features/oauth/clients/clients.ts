@@ -9,6 +9,7 @@ import type { Actors, EntityOf } from '../../../engine/runtime/actors.js';
 import type { ServerKeys } from '../../../engine/secrets/server_keys.js';
 import type { Clock } from '../../../engine/time/clock.js';
 import { clientSecretHash, isClientSecret, randomClientSecret } from './client_secrets.js';
+import { documentClient, isDocumentId } from './document_client.js';
 import { APP_CALLBACK_PATH, APP_CLIENT_ID, type FirstPartyClient } from './first_party_clients.js';
 import { matchesRegistered } from './redirect_uris.js';
 import type { RegisteredClient, RegisteredClients } from './registered_clients.js';
@@ -70,6 +71,7 @@ export class Clients {
   async registration(client_id: string): Promise<Client | null> {
     const first = this.#ofFile(client_id);
     if (first !== null) return first;
+    if (isDocumentId(client_id)) return documentClient(client_id);
     if (!isId(client_id)) return null; // before it becomes part of a key
     const registered = await this.#registered.find(client_id);
     return registered === null ? null : { ...registered, party: 'third', native: false };
@@ -79,6 +81,7 @@ export class Clients {
   async inspect(client_id: string): Promise<ClientRecord | null> {
     const client = await this.registration(client_id);
     if (client === null) return null;
+    if (isDocumentId(client_id)) return { client, state: null };
     const { state } = await this.#actor(client_id).view();
     return client.party === 'first' || state !== null ? { client, state } : null;
   }
@@ -193,7 +196,7 @@ export class Clients {
 
   /** Whoever asked has its answer already; a use that could not be noted is noted with the next one. */
   #noteUse({ client: { client_id, party }, state }: ClientRecord): void {
-    if (!isTouchDue(state?.last_used_at_ms ?? null, this.#clock.now())) return;
+    if (isDocumentId(client_id) || !isTouchDue(state?.last_used_at_ms ?? null, this.#clock.now())) return;
     const note = async () => {
       if (state?.origin === 'registered') await this.#registered.renew(client_id);
       await this.#actor(client_id).used({ in_file: party === 'first' });

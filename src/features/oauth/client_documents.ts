@@ -1,0 +1,101 @@
+import { LRUCache } from 'lru-cache';
+import { Agent, buildConnector, type Dispatcher, ProxyAgent, request } from 'undici';
+import type { Client } from '../../access/oauth_client.js';
+import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
+import { checkLiteral, makeLookup } from '../webhooks/addresses.js';
+import { documentClient } from './clients/document_client.js';
+import { readClientDocument } from './registration.js';
+
+/**
+ * Documents of clients whose id is an address. They are fetched with the guards of a webhook's destination, and never from
+ * a private address: whoever opens the sign-in page says which address that is.
+ */
+
+const ANSWER_MS_MAX = 5_000;
+const DOCUMENT_BYTES_MAX = 16 * 1024;
+const KEPT_MAX = 1_000;
+const KEPT_MS = 60 * 60_000;
+/** Of what could not be read: another try comes soon, and not with every page. */
+const FAULT_KEPT_MS = 60_000;
+const AT_ONCE_MAX = 16;
+
+const NOT_READ = oauthError(
+  'invalid_request',
+  "The app's document, at the address that is its client_id, can't be read.",
+);
+const BUSY = oauthError('temporarily_unavailable', 'Too many documents of apps are read at the moment.');
+
+type ClientDocumentsOptions = {
+  brand_names: readonly string[];
+  /** PEM of certificates that are trusted beside the usual ones. */
+  extra_ca?: string | null;
+  /** It connects in our place, and refuses private addresses. */
+  proxy: string | null;
+  /** Tests read from this machine. */
+  block_private?: boolean;
+};
+
+export class ClientDocuments {
+  readonly #brand_names: readonly string[];
+  readonly #block_private: boolean;
+  readonly #agent: Dispatcher;
+  readonly #kept = new LRUCache<string, Client | OauthError>({ max: KEPT_MAX });
+  readonly #asked = new Map<string, Promise<Client | OauthError>>();
+
+  constructor({ brand_names, extra_ca = null, proxy, block_private = true }: ClientDocumentsOptions) {
+    this.#brand_names = brand_names;
+    this.#block_private = block_private;
+    const tls = extra_ca === null ? {} : { ca: extra_ca };
+    const connect = buildConnector({ timeout: ANSWER_MS_MAX, lookup: makeLookup({ block_private }), ...tls });
+    this.#agent = proxy === null ? new Agent({ connect }) : new ProxyAgent({ uri: proxy });
+  }
+
+  /** The client of this id, which `isDocumentId`; a fault that names what is wrong where there is none. */
+  find(client_id: string): Promise<Client | OauthError> {
+    const kept = this.#kept.get(client_id);
+    if (kept !== undefined) return Promise.resolve(kept);
+    const under_way = this.#asked.get(client_id);
+    if (under_way !== undefined) return under_way;
+    if (this.#asked.size >= AT_ONCE_MAX) return Promise.resolve(BUSY);
+    const read = this.#read(client_id).then((found) => {
+      this.#asked.delete(client_id);
+      this.#kept.set(client_id, found, { ttl: isOauthError(found) ? FAULT_KEPT_MS : KEPT_MS });
+      return found;
+    });
+    this.#asked.set(client_id, read);
+    return read;
+  }
+
+  async #read(client_id: string): Promise<Client | OauthError> {
+    const bytes = await this.#fetch(client_id).catch(() => null);
+    if (bytes === null) return NOT_READ;
+    const made = readClientDocument(bytes, { client_id, brand_names: this.#brand_names });
+    return isOauthError(made) ? made : { ...documentClient(client_id), ...made };
+  }
+
+  /** Null for an answer that is no document. Redirects are not followed. */
+  async #fetch(client_id: string): Promise<Buffer | null> {
+    if (this.#block_private) checkLiteral(new URL(client_id).hostname);
+    const { statusCode, headers, body } = await request(client_id, {
+      dispatcher: this.#agent,
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    });
+    body.on('error', () => {}); // where the rest of it is not read
+    const is_json = /^application\/(?:[\w.-]+\+)?json\b/i.test(String(headers['content-type'] ?? ''));
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    if (statusCode === 200 && is_json)
+      for await (const piece of body) {
+        bytes += (piece as Buffer).length;
+        if (bytes > DOCUMENT_BYTES_MAX) break;
+        pieces.push(piece as Buffer);
+      }
+    body.destroy();
+    return pieces.length === 0 || bytes > DOCUMENT_BYTES_MAX ? null : Buffer.concat(pieces);
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}
