@@ -11,7 +11,7 @@ import {
   textsHeld,
   withTexts,
 } from './transcript_page.js';
-import { fits, isAt, lengthOf, sharedMs } from './transcript_spans.js';
+import { fits, isAt, lengthOf, sharedMs, wordsWithin } from './transcript_spans.js';
 import type { PublicationTally, PublishedTurn, Word } from './transcript_state.js';
 
 /**
@@ -88,10 +88,11 @@ export function mergeRun(page: TranscriptPage, words: PageWords, heard: HeardRun
       return created;
     }
     kept.add(same);
-    if (same.speaker === turn.speaker) return same;
-    const attributed = { ...same, speaker: turn.speaker };
-    merged.attributed.push(attributed);
-    return attributed;
+    if (of_turn !== undefined) merged.words.set(same.serial, wordsWithin(of_turn, same));
+    const { speaker, language, confidence } = turn;
+    const known = { ...same, speaker, language: language ?? same.language, confidence: confidence ?? same.confidence };
+    if (same.speaker !== speaker) merged.attributed.push(known);
+    return known;
   });
   merged.tally.replaced = before.length - kept.size;
   for (const { serial } of before.filter((turn) => !kept.has(turn))) merged.words.delete(serial);

@@ -16,12 +16,14 @@ import {
   type PageWords,
   pageKey,
   pageOf,
+  putPage,
   putWords,
   readPage,
   readWords,
   type TranscriptPage,
 } from './transcript_page.js';
 import { noteRun } from './transcript_runs.js';
+import { clamp, wordsWithin } from './transcript_spans.js';
 import {
   type FailedAudio,
   ofTranscript,
@@ -37,7 +39,6 @@ import {
   tellLibrary,
   transcriptIndexOf,
   type Window,
-  type Word,
 } from './transcript_state.js';
 import {
   beginFinalPass,
@@ -167,7 +168,8 @@ function replace(
   if (merged.page.next_serial > LIMITS.page_serials_max) return { reply: NO_MORE };
   // From here on it succeeds.
   const { created, attributed, tally, numbers } = merged;
-  const is_changed = created.length + attributed.length + tally.replaced > 0;
+  const is_other = created.length + attributed.length + tally.replaced > 0;
+  const is_changed = is_other || isRefined({ page, words }, merged);
   const known = withLabels(state, publication, numbers);
   const after = passed({ ...known, speakers: merged.speakers }, { window, publication }, now_ms);
   const recognized = recognize(after, { numbers, before: state, publication }, facts);
@@ -186,10 +188,23 @@ function replace(
     ...placed.effects,
     ...newsOf(state, { window, created, attributed, replaced: tally.replaced }, self),
     publishedRun(state, { window, publication }, now_ms),
-    ...(is_changed ? heardIn(state, { window, publication, created, replaced: tally.replaced }, self) : []),
+    ...(is_other || speaksOther(page, merged.page)
+      ? heardIn(state, { window, publication, created, replaced: tally.replaced }, self)
+      : []),
     ...dueEffects(state, placed.state, self),
   ];
   return { reply: { tally, speakers: numbers, came_at_ms: cameAt(state, window) }, next: placed.state, effects };
+}
+
+/** Whether more, or something else, is known of the same turns: their words' times, their language, how sure it is. */
+function isRefined(was: PageWithWords, is: PageWithWords): boolean {
+  const stored = ({ page, words }: PageWithWords) => JSON.stringify([putPage(page), putWords(page, words)]);
+  return stored(was) !== stored(is);
+}
+
+/** Whether the same turns are of another language now. */
+function speaksOther(was: TranscriptPage, is: TranscriptPage): boolean {
+  return is.turns.some(({ language }, at) => language !== was.turns[at]?.language);
 }
 
 /** Who spoke the turns that there are; the audio stays as it is. */
@@ -237,7 +252,9 @@ function cameAt({ waiting }: Transcript, { from_ms, pass }: Window): number | nu
   return pass === 'first' ? (audio?.at_ms ?? null) : null;
 }
 
-function pageIn({ from_ms }: Window, facts: Facts): { page: TranscriptPage; words: PageWords } {
+type PageWithWords = { page: TranscriptPage; words: PageWords };
+
+function pageIn({ from_ms }: Window, facts: Facts): PageWithWords {
   const number = pageOf(from_ms);
   const key = pageKey(number);
   return {
@@ -246,10 +263,7 @@ function pageIn({ from_ms }: Window, facts: Facts): { page: TranscriptPage; word
   };
 }
 
-/**
- * Turns begin within what they replace, whatever a worker's clock says, and words lie in their turn. Words begin there
- * too: one of them may become the start of a turn.
- */
+/** Turns begin within what they replace, whatever a worker's clock says, and words lie in their turn. */
 function heardRun(
   { labels, speakers }: Transcript,
   { window, publication }: WindowPublication,
@@ -260,10 +274,7 @@ function heardRun(
   const within = turns.map((turn) => {
     const start_ms = clamp(turn.start_ms, from_ms, to_ms - 1);
     const end_ms = Math.max(turn.end_ms, start_ms);
-    const words = turn.words?.map(([text, word_start_ms, word_end_ms, confidence]): Word => {
-      const begins_ms = clamp(word_start_ms, start_ms, Math.min(end_ms, to_ms - 1));
-      return [text, begins_ms, clamp(word_end_ms, begins_ms, end_ms), confidence];
-    });
+    const words = turn.words && wordsWithin(turn.words, { start_ms, end_ms }, to_ms - 1);
     return { ...turn, start_ms, end_ms, words };
   });
   return {
@@ -289,10 +300,6 @@ function knownLabels(
     return number === null || number > speakers ? [] : [[label, number]];
   });
   return Object.fromEntries(named);
-}
-
-function clamp(ms: number, from_ms: number, to_ms: number): number {
-  return Math.min(Math.max(ms, from_ms), to_ms);
 }
 
 /** No storage keeps a member that is called `__proto__`. */

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../src/domain/limits.js';
+import type { Word } from './transcript_state.js';
 
 /** Compares spans of a recording: those of turns, and those that people have corrected. */
 
@@ -30,4 +31,20 @@ export function lengthOf({ start_ms, end_ms }: TurnSpan): number {
 
 function isNear(a_ms: number, b_ms: number): boolean {
   return Math.abs(a_ms - b_ms) <= LIMITS.same_turn_ms;
+}
+
+/** Words that begin and end in their turn. None begins behind `latest_ms`: one of them may become the start of a turn. */
+export function wordsWithin(
+  words: readonly Word[],
+  { start_ms, end_ms }: TurnSpan,
+  latest_ms: number = end_ms,
+): Word[] {
+  return words.map(([text, from_ms, to_ms, confidence]): Word => {
+    const begins_ms = clamp(from_ms, start_ms, Math.min(end_ms, latest_ms));
+    return [text, begins_ms, clamp(to_ms, begins_ms, end_ms), confidence];
+  });
+}
+
+export function clamp(ms: number, from_ms: number, to_ms: number): number {
+  return Math.min(Math.max(ms, from_ms), to_ms);
 }

@@ -378,6 +378,12 @@ t.test('K-064 K-065 the library is told what is heard where insights are made, a
   recording.again(1);
   recording.publish([heard('d e', PAGE_MS + 1_000, 'A')], { insights: true });
   t.same(told(), [], 'it heard the same');
+  recording.again(1);
+  recording.publish([{ ...heard('d e', PAGE_MS + 1_000, 'A'), language: 'de' }], { insights: true });
+  t.match(told(), [{ ...place, from_ms: PAGE_MS, to_ms: 2 * PAGE_MS, is_new: false }], 'in another language');
+  recording.again(1);
+  recording.publish([{ ...heard('d e', PAGE_MS + 1_000, 'A'), confidence: 0.7 }], { insights: true });
+  t.same(told(), [], 'how sure an engine is concerns nobody there');
 });
 
 t.test('K-143 a corrected text holds for one turn of the same stretch of audio', async (t) => {

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { type TranscriptMessage, transcript } from '../../../actors/transcripts/transcript.js';
-import { type PageTurn, pageKey, readPage, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
-import type { Transcript, Word } from '../../../actors/transcripts/transcript_state.js';
+import {
+  type PageTurn,
+  type PageWords,
+  pageKey,
+  readPage,
+  readWords,
+  type TranscriptPage,
+} from '../../../actors/transcripts/transcript_page.js';
+import type { PublishedTurn, Transcript, Word } from '../../../actors/transcripts/transcript_state.js';
 import { makeId, placeOfTurn } from '../../../src/domain/ids.js';
 import { Played, START_MS } from '../../fixtures/decisions.js';
 import { drawSeed, drawsOf } from '../../fixtures/seed.js';
@@ -16,7 +23,7 @@ const STREAM = { account_id: 'a', workspace_id: 'w', source_id: 's', captured_at
 const WORDS = ['well', 'then', 'we', 'meet', 'on', 'tuesday', 'at', 'noon'];
 const CONTACTS = ['c1', 'c2'];
 
-type Said = { start_ms: number; end_ms: number; text: string; speaker?: string; words?: Word[] };
+type Said = PublishedTurn;
 type Edit =
   | { edit: 'contact'; contact_id: string | null }
   | { edit: 'speaker'; speaker: number }
@@ -34,6 +41,10 @@ class Minute {
 
   get page(): TranscriptPage {
     return readPage(0, this.played.records('pages').get(pageKey(0)));
+  }
+
+  get words(): PageWords {
+    return readWords(0, this.played.records('words').get(pageKey(0)));
   }
 
   run(turns: Said[], mode: 'replace' | 'attribute' = 'replace') {
@@ -165,6 +176,50 @@ t.test('K-038 a run that hears the same changes nothing', async (t) => {
     }),
     100,
   );
+});
+
+t.test('K-038 a run that hears the same text tells what it knows of it', async (t) => {
+  const words: Word[] = [
+    ['well', 0, 600, 0.5],
+    ['then', 600, 1_000, null],
+  ];
+  const bare: Said = { start_ms: 0, end_ms: 1_000, text: 'well then', speaker: 'A' };
+  const told = { ...bare, language: 'de', confidence: 0.9, words };
+  const other = { ...bare, language: 'nl', confidence: 0.5, words: words.map(([word]): Word => [word, 100, 200, 0.1]) };
+  const known = (minute: Minute) => {
+    const [turn] = minute.page.turns;
+    return { ...turn, run: undefined, words: minute.words.get(turn?.serial ?? -1) };
+  };
+  const once = new Minute();
+  once.run([told]);
+  const expected = known(once);
+  t.match(expected, { serial: 0, language: 'de', confidence: 0.9, words });
+  for (const [title, first, second] of [
+    ['where nothing was known', bare, told],
+    ['in place of what the earlier one knew', other, told],
+    ['a later one that knows nothing takes nothing away', told, bare],
+  ] as const) {
+    const minute = new Minute();
+    minute.run([first]);
+    const [run, revision = 0] = [minute.page.runs, minute.played.state?.revision];
+    t.same(minute.run([second]).events, [], `${title}, without an event`);
+    t.same(known(minute), expected, title);
+    t.same(minute.page.runs, run, 'it stays the turn of its run');
+    t.equal(minute.played.state?.revision, first === told ? revision : revision + 1);
+  }
+  const near = new Minute();
+  near.run([bare]);
+  const late = words.map(([word, from_ms, to_ms, sure]): Word => [word, from_ms + 40, to_ms + 40, sure]);
+  near.run([{ ...told, start_ms: 40, end_ms: 1_040, words: late, speaker: 'B' }]);
+  t.same(
+    near.words.get(0),
+    [
+      ['well', 40, 640, 0.5],
+      ['then', 640, 1_000, null],
+    ],
+    'words lie in the turn as it was',
+  );
+  t.match(near.page.turns, [{ serial: 0, start_ms: 0, end_ms: 1_000, language: 'de' }]);
 });
 
 t.test('K-011 a run that replaces turns is one event, and one that only adds has one a turn', async (t) => {
