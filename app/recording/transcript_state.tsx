@@ -22,6 +22,7 @@ const FAILURES: Record<string, string> = {
   GIVEN_UP: 'it failed too often',
   AUDIO_UNAVAILABLE: 'the audio could not be read',
   AUDIO_GONE: 'the audio is gone',
+  AUDIO_DAMAGED: 'the file is damaged there',
   UNSUPPORTED_AUDIO: 'the audio format is not supported',
   LANGUAGE_UNKNOWN: 'the speech engine does not know the language',
   NOT_UNDERSTOOD: 'it was not understood',

@@ -1,6 +1,7 @@
 import decode, { type AudioData } from 'audio-decode';
 import audioType from 'audio-type';
 import { flacSlices } from './flac_frames.js';
+import { soundOpus } from './opus.js';
 import { Resampler } from './resampler.js';
 
 /** Audio of any kind as samples. It runs in a process of its own: decoders meet files from outside. */
@@ -54,7 +55,8 @@ async function* decodedPieces(file: AsyncIterable<Uint8Array>): AsyncGenerator<D
   let is_empty = true;
   try {
     const source = kind === 'flac' ? flacSlices(whole(head, pieces), FLAC_SAMPLES_MAX) : slices(head, pieces, slice);
-    for await (const { channelData: channels, sampleRate: rate } of decoding(source, kind)) {
+    const sound = kind === 'opus' ? soundOpus(source) : source;
+    for await (const { channelData: channels, sampleRate: rate } of decoding(sound, kind)) {
       slice.became(channels);
       if (channels.length === 0 || channels.length > CHANNELS_MAX || !(rate >= RATE_MIN && rate <= RATE_MAX))
         throw new NotDecoded('has an impossible rate or number of channels');

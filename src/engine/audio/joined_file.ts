@@ -3,8 +3,8 @@ import pMap from 'p-map';
 import { LIMITS } from '../../domain/limits.js';
 import type { BlobStore, ByteRange } from '../blobs/blob_store.js';
 import { type AnnouncedAudio, audioKindOf } from './kinds.js';
-import { FLAGS, NO_GRANULE, NotOgg, pagesOf } from './ogg.js';
-import { type OpusFile, PacketClock, readOpus } from './opus.js';
+import { FLAGS, NO_GRANULE, NotOgg } from './ogg.js';
+import { type OpusFile, opusPages, PacketClock, placePage, readOpus } from './opus.js';
 import { readWav, type Wav, wavHeader, withHead } from './wav.js';
 
 /**
@@ -174,23 +174,20 @@ async function* renumbered(
   { is_first, is_last, pages_before, samples_before }: PlaceInStream,
 ): AsyncGenerator<Buffer> {
   const clock = new PacketClock();
-  let number = 0;
+  let left = header_pages + audio_pages;
   let sequence = pages_before;
-  for await (const page of pagesOf(pieces)) {
-    const is_header = number < header_pages;
-    const is_end = is_last && number === header_pages + audio_pages - 1;
-    number += 1;
-    if (is_header && !is_first) continue;
-    page.serial = SERIAL;
-    page.sequence = sequence;
+  for await (const { page, is } of opusPages(pieces)) {
+    left -= 1;
+    const is_end = is_last && left === 0;
+    if (is === 'header' && !is_first) continue;
+    const place = { serial: SERIAL, sequence };
     sequence += 1;
-    if (!is_header) {
+    if (is === 'header') placePage(page, { ...place, granule: page.granule, flags: page.flags });
+    else {
       const ended = clock.pass(page);
       const reached = samples_before + clock.samples - (is_end ? trimmed : 0);
-      page.granule = ended ? BigInt(reached) : NO_GRANULE;
-      page.flags = (page.flags & FLAGS.continued) | (is_end ? FLAGS.last : 0);
+      placePage(page, { ...place, granule: ended ? BigInt(reached) : NO_GRANULE, flags: is_end ? FLAGS.last : 0 });
     }
-    page.seal();
     yield page.bytes;
   }
 }

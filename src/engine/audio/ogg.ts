@@ -1,20 +1,41 @@
-/** Pages of Ogg (RFC 3533) as bytes, and the packets in them. */
+/** Pages of Ogg (RFC 3533) as bytes, and the parts of packets in them. */
 
 const HEAD_BYTES = 27;
-const PAGE_BYTES_MAX = HEAD_BYTES + 255 + 255 * 255;
 const AT = { version: 4, flags: 5, granule: 6, serial: 14, sequence: 18, crc: 22, segments: 26 };
 export const FLAGS = { continued: 1, first: 2, last: 4 };
 /** The granule position of a page on which no packet ends. */
 export const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
+const CAPTURE = Buffer.from('OggS', 'latin1');
+/** Bytes of damaged pages beyond those of sound ones: each costs a checksum of bytes that are looked at again. */
+const DAMAGED_BYTES_MAX = 4 * 1024 * 1024;
 
 /** The bytes are no Ogg, or are damaged; the message completes "it …". */
 export class NotOgg extends Error {
   override name = 'NotOgg';
 }
 
+type PageHead = { flags: number; granule: bigint; serial: number; sequence: number };
+
 /** One page; setters change its bytes, and `seal` makes its checksum right again. */
 export class OggPage {
-  constructor(readonly bytes: Buffer) {}
+  /** Whether bytes before it were no sound page. */
+  constructor(
+    readonly bytes: Buffer,
+    readonly after_damage = false,
+  ) {}
+
+  /** A page of such parts of packets, with its checksum. */
+  static of(
+    { lacing, body }: Pick<OggPage, 'lacing' | 'body'>,
+    { flags, granule, serial, sequence }: PageHead,
+  ): OggPage {
+    const page = new OggPage(Buffer.concat([Buffer.alloc(HEAD_BYTES), lacing, body]));
+    CAPTURE.copy(page.bytes);
+    page.bytes[AT.segments] = lacing.length;
+    Object.assign(page, { flags, granule, serial, sequence });
+    page.seal();
+    return page;
+  }
 
   get flags(): number {
     return this.bytes[AT.flags] as number;
@@ -34,6 +55,9 @@ export class OggPage {
   set serial(serial: number) {
     this.bytes.writeUInt32LE(serial, AT.serial);
   }
+  get sequence(): number {
+    return this.bytes.readUInt32LE(AT.sequence);
+  }
   set sequence(sequence: number) {
     this.bytes.writeUInt32LE(sequence >>> 0, AT.sequence);
   }
@@ -46,6 +70,14 @@ export class OggPage {
     return this.bytes.subarray(HEAD_BYTES + (this.bytes[AT.segments] as number));
   }
 
+  /** A page of some of its parts of packets, from one up to another. */
+  partsOf(from: number, to: number): OggPage {
+    const bytesTo = (part: number) => this.lacing.subarray(0, part).reduce((sum, length) => sum + length, 0);
+    const parts = { lacing: this.lacing.subarray(from, to), body: this.body.subarray(bytesTo(from), bytesTo(to)) };
+    const { granule, serial, sequence } = this;
+    return OggPage.of(parts, { flags: this.flags & (from > 0 ? ~FLAGS.continued : 0xff), granule, serial, sequence });
+  }
+
   is_sound(): boolean {
     return this.bytes.readUInt32LE(AT.crc) === checksum(this.bytes);
   }
@@ -54,44 +86,70 @@ export class OggPage {
   }
 }
 
-/** Bytes that memory cards hold behind the end of a file. */
-const FILLERS: ReadonlySet<number | undefined> = new Set([0, 0xff]);
+/**
+ * The sound pages of a file, each with bytes of its own. What lies between them, and what a file ends with, is passed
+ * over: damaged pages, a page that was cut off, what memory cards hold behind a file. Throws NotOgg.
+ */
+export async function* pagesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<OggPage> {
+  const reader = new PageReader();
+  for await (const piece of pieces) yield* reader.push(piece);
+  yield* reader.end();
+}
 
-/** The pages of a file, each with bytes of its own. Throws NotOgg. */
-export async function* pagesOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<OggPage> {
-  let held: Buffer = Buffer.alloc(0);
-  let pages = 0;
-  for await (const piece of pieces) {
-    held = held.length === 0 ? piece : Buffer.concat([held, piece]);
+class PageReader {
+  #held: Buffer = Buffer.alloc(0);
+  #begun = false;
+  #after_damage = false;
+  #sound_bytes = 0;
+  #damaged_bytes = 0;
+
+  *push(piece: Uint8Array, is_last = false): Generator<OggPage> {
+    this.#held = Buffer.concat([this.#held, piece]);
     let at = 0;
     for (;;) {
-      if (pages > 0 && isFiller(held.subarray(at))) {
-        at = held.length - 1;
-        break;
+      const rest = this.#held.subarray(at);
+      if (rest.length === 0) break;
+      const length = pageBytes(rest);
+      if (!this.#begun && length === 0) throw new NotOgg('is not a sequence of Ogg pages');
+      this.#begun = true;
+      if (!is_last && (length === null || length > rest.length)) break;
+      if (length === null || length > rest.length || length === 0) {
+        at += this.#pass(rest);
+        continue;
       }
-      const length = pageBytes(held.subarray(at));
-      if (length === null || held.length - at < length) break;
-      yield new OggPage(Buffer.from(held.subarray(at, at + length)));
-      pages += 1;
+      const page = new OggPage(Buffer.from(rest.subarray(0, length)), this.#after_damage);
+      if (!page.is_sound()) {
+        this.#damaged_bytes += length;
+        if (this.#damaged_bytes > this.#sound_bytes + DAMAGED_BYTES_MAX) throw new NotOgg('has too many damaged pages');
+        at += this.#pass(rest);
+        continue;
+      }
+      yield page;
+      this.#after_damage = false;
+      this.#sound_bytes += length;
       at += length;
     }
-    held = held.subarray(at);
-    if (held.length > PAGE_BYTES_MAX) throw new NotOgg('has a page that does not end');
+    this.#held = this.#held.subarray(at);
   }
-  if (held.length > 0 && !(pages > 0 && isFiller(held))) throw new NotOgg('ends within a page');
+
+  end(): Generator<OggPage> {
+    return this.push(Buffer.alloc(0), true);
+  }
+
+  /** Bytes up to where the next page may begin. */
+  #pass(rest: Buffer): number {
+    this.#after_damage = true;
+    const next = rest.indexOf(CAPTURE, 1);
+    return next >= 0 ? next : Math.max(1, rest.length - CAPTURE.length + 1);
+  }
 }
 
-/** One byte of it is kept, so that what follows must be the same. */
-function isFiller(bytes: Buffer): boolean {
-  return FILLERS.has(bytes[0]) && bytes.equals(Buffer.alloc(bytes.length, bytes[0]));
-}
-
-/** The length of the page that begins here; null where too little of it is known. */
+/** The length of the page that begins here; null where too little of it is known, 0 where none begins. */
 function pageBytes(bytes: Buffer): number | null {
-  const known = Math.min(bytes.length, 4);
-  if (bytes.toString('latin1', 0, known) !== 'OggS'.slice(0, known)) throw new NotOgg('is not a sequence of Ogg pages');
+  const known = Math.min(bytes.length, CAPTURE.length);
+  if (!bytes.subarray(0, known).equals(CAPTURE.subarray(0, known))) return 0;
   if (bytes.length < HEAD_BYTES) return null;
-  if (bytes[AT.version] !== 0) throw new NotOgg('is of an unknown version of Ogg');
+  if (bytes[AT.version] !== 0) return 0;
   const segments = bytes[AT.segments] as number;
   if (bytes.length < HEAD_BYTES + segments) return null;
   let body = 0;

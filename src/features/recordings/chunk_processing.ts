@@ -45,6 +45,9 @@ type ChunkProcessingDeps = {
 /** A claimed chunk; a result needs the token. */
 export type Work = ClaimedChunk & { token: string; chunk: Chunk; stream: Stream };
 
+/** `parts`: its bytes, where they are in memory. `is_decoded`: a decoder has read it, and told how long it is. */
+type ArrivedChunk = Omit<CheckedChunk, 'key' | 'parts'> & { parts: readonly Buffer[] | null; is_decoded?: boolean };
+
 /** Hands stored chunks to workers, here or on the operator port, and checks them where this process is one. */
 export class ChunkProcessing {
   readonly #deps: ChunkProcessingDeps;
@@ -94,10 +97,11 @@ export class ChunkProcessing {
     this.#pool.offer(stream_id);
   }
 
-  /** Checks a chunk before it is stored; undefined where this process leaves chunks to workers. */
-  async check(chunk: Omit<CheckedChunk, 'key'> & { parts: readonly Buffer[] }): Promise<ChunkResult | undefined> {
+  /** Checks a chunk before it is stored; undefined where that is done later, or this process leaves chunks to workers. */
+  async check({ parts, is_decoded, ...chunk }: ArrivedChunk): Promise<ChunkResult | undefined> {
     if (!this.#deps.is_worker) return undefined;
-    return checkAudio(this.#deps.blobs, { ...chunk, key: '' });
+    if (is_decoded === true) return { status: 'processed', checked: true };
+    return parts === null ? undefined : checkAudio(this.#deps.blobs, { ...chunk, parts, key: '' });
   }
 
   /** Goes with messages that store checked chunks; undefined where nobody transcribes. */

@@ -142,13 +142,19 @@ export function intentView(chunk: Chunk): z.infer<typeof announcedShape> {
   return { sequence, ...times, codec, container, sample_rate_hz, channels, size_bytes, sha256 };
 }
 
-/** A chunk that the caller may upload, and what must still hold when it is stored. */
-export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number; fences: Fence[] };
+/** A chunk that the caller may upload, and what must still hold when it is stored. `is_decoded`: nobody needs to check it. */
+export type Uploadable = {
+  chunk: Chunk;
+  stream: { id: string };
+  number: number;
+  fences: Fence[];
+  is_decoded?: boolean;
+};
 
 /** Takes the bytes of a chunk, or says why not, before they are read where that can be said. */
 export async function uploadChunk(
   services: Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics'> & { processing: ChunkProcessing },
-  { chunk, stream, number, fences }: Uploadable,
+  { chunk, stream, number, fences, is_decoded = false }: Uploadable,
   takeBody: TakeBody,
 ): Promise<UploadView> {
   const is_known = chunk.status === 'stored' || hasExpired(chunk);
@@ -163,7 +169,7 @@ export async function uploadChunk(
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
   const { processing } = services;
   const { parts } = taken;
-  const result = parts === null ? undefined : await processing.check({ ...chunk, parts });
+  const result = await processing.check({ ...chunk, parts, is_decoded });
   const { transcribes } = processing;
   const recorded = services.actors
     .stream(stream.id)

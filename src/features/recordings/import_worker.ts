@@ -216,7 +216,7 @@ export class ImportWorker extends DueWorker {
       );
       const { chunk } = await intend({ actors }, { stream_id, intent, fences });
       if (chunk.chunk_id !== chunkId(stream_id, CHUNK_NUMBER)) throw new Error('an import has more than one chunk');
-      const uploadable = { chunk, stream: { id: stream_id }, number: CHUNK_NUMBER, fences };
+      const uploadable = { chunk, stream: { id: stream_id }, number: CHUNK_NUMBER, fences, is_decoded: true };
       await uploadChunk(this.#deps, uploadable, this.#takeFile(account_id, item));
       await askRecordingEvents({ actors }, place, (stream, silence, holds) =>
         stream.end({ end_ms: length_ms, ...silence }, holds),

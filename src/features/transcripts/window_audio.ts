@@ -1,8 +1,8 @@
 import { LIMITS } from '../../domain/limits.js';
 import { unreachable } from '../../domain/refusals.js';
 import { audioKindOf } from '../../engine/audio/kinds.js';
-import { FLAGS, NO_GRANULE, NotOgg, type OggPage, pagesOf } from '../../engine/audio/ogg.js';
-import { type OpusFile, PacketClock, readOpus } from '../../engine/audio/opus.js';
+import { FLAGS, NO_GRANULE, NotOgg, type OggPage } from '../../engine/audio/ogg.js';
+import { type OpusFile, opusPages, PacketClock, placePage, readOpus } from '../../engine/audio/opus.js';
 import { isSilent } from '../../engine/audio/samples.js';
 import { plainFormat, readWav, type Wav, type WavFormat, withHead, writeWav } from '../../engine/audio/wav.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
@@ -52,8 +52,8 @@ type Window = Pick<WindowWork, 'account_id' | 'stream_id' | 'from_ms' | 'to_ms' 
   Partial<Pick<WindowWork, 'samples'>>;
 /** The part of a chunk that lies in the window. */
 type Span = { start_ms: number; end_ms: number };
-/** A chunk whose bytes are gone or that lasts longer than it was said to, and what of it would have been heard. */
-export type LeftOut = Span & { chunk_id: string; code: 'AUDIO_GONE' | 'WRONG_DURATION' };
+/** A part of a chunk that can not be heard: its bytes are gone or damaged, or it lasts longer than it was said to. */
+export type LeftOut = Span & { chunk_id: string; code: 'AUDIO_GONE' | 'AUDIO_DAMAGED' | 'WRONG_DURATION' };
 type Reading = { onLeftOut(left_out: LeftOut): void; signal: AbortSignal };
 
 /** A chunk's share of a file. `joins` is equal for what can be one file. */
@@ -84,8 +84,8 @@ const TYPES: ReadonlyMap<string, { content_type: string; extension: string }> = 
 ]);
 
 /**
- * The files of a window one by one, so that one at a time is in memory. Chunks of which nothing can be read are gaps, of
- * which `onLeftOut` is told.
+ * The files of a window one by one, so that one at a time is in memory. Chunks of which nothing can be read are gaps, damaged
+ * pages of Ogg are silence; `onLeftOut` is told of both.
  */
 export async function* windowFiles(
   stores: AudioStores,
@@ -103,7 +103,7 @@ export async function* windowFiles(
     if (span.start_ms >= span.end_ms) continue;
     reached_ms = span.end_ms;
     const key = blobKey(window.stream_id, chunk.chunk_id);
-    const piece = await pieceOf(source, { key, chunk, span }).catch((error: unknown) => {
+    const piece = await pieceOf({ ...source, onLeftOut }, { key, chunk, span }).catch((error: unknown) => {
       if (!(error instanceof NoBytes || error instanceof TooLong)) throw error;
       onLeftOut({ chunk_id: chunk.chunk_id, ...span, code: error.code });
       return null;
@@ -177,16 +177,14 @@ export function lengthOf({ parts }: Pick<WindowFile, 'parts'>): number {
 }
 
 /** `is_decoded`: Opus becomes samples as well. */
-type PieceStores = AudioStores & { is_decoded?: boolean; call: CallOptions };
+type PieceStores = AudioStores & { is_decoded?: boolean; call: CallOptions; onLeftOut?: Reading['onLeftOut'] };
 type WavPiece = AudioPiece & { kind: 'wav' };
 type SamplePiece = { speaker: string; piece: WavPiece };
 type WindowSource = { key: string; chunk: WindowChunk; span: Span };
 
 /** Null where nothing of the chunk belongs to the window. What is not what it says is left as it is. Throws NoBytes, TooLong. */
-async function pieceOf(
-  { blobs, decoded, is_decoded, call }: PieceStores,
-  source: WindowSource,
-): Promise<AudioPiece | null> {
+async function pieceOf(stores: PieceStores, source: WindowSource): Promise<AudioPiece | null> {
+  const { blobs, decoded, call } = stores;
   const { chunk, key, span } = source;
   const kind = audioKindOf(chunk);
   if (kind.kind === 'pcm') {
@@ -199,8 +197,8 @@ async function pieceOf(
     const found = await readWav(await withHead({ size_bytes: chunk.size_bytes, read }));
     if (found.ok) return samplesOf(blobs, source, found.wav);
   }
-  if (kind.kind === 'ogg' && is_decoded !== true && chunk.size_bytes <= LIMITS.opus_cut_bytes_max) {
-    const piece = await opusOf(blobs, source);
+  if (kind.kind === 'ogg' && chunk.size_bytes <= LIMITS.opus_cut_bytes_max) {
+    const piece = await opusOf(stores, source);
     if (piece !== 'not opus') return piece;
   }
   const piece = await decodedOf(decoded, source, call);
@@ -278,19 +276,26 @@ async function decodedOf(
 }
 
 /** The pages that begin in the span. One that begins within a packet goes with the page before it. */
-async function opusOf(blobs: BlobStore, { key, chunk, span }: WindowSource): Promise<AudioPiece | null | 'not opus'> {
-  const opus = await soundOpus(blobs, key);
+async function opusOf(
+  { blobs, is_decoded, onLeftOut }: PieceStores,
+  { key, chunk, span }: WindowSource,
+): Promise<AudioPiece | null | 'not opus'> {
+  const opus = await opusFileIn(blobs, key);
   if (opus === 'not opus') return opus;
-  const { header_pages, samples, trimmed, format } = opus;
+  const { samples, trimmed, format } = opus;
   const msAt = (sample: number) =>
     chunk.start_ms + (sample / Math.max(1, samples - trimmed)) * (chunk.end_ms - chunk.start_ms);
+  for (const [from, to] of opus.lost) {
+    const start_ms = Math.max(span.start_ms, Math.round(msAt(from)));
+    const end_ms = Math.min(span.end_ms, Math.round(msAt(to)));
+    if (start_ms < end_ms) onLeftOut?.({ chunk_id: chunk.chunk_id, start_ms, end_ms, code: 'AUDIO_DAMAGED' });
+  }
+  if (is_decoded === true) return 'not opus';
   const [head, pages]: [OggPage[], OggPage[]] = [[], []];
   const clock = new PacketClock();
   const kept = { is_kept: false, first: Number.NaN, after: 0 };
-  let number = 0;
-  for await (const page of pagesOf(piecesOf(blobs, key))) {
-    number += 1;
-    if (number <= header_pages) {
+  for await (const { page, is } of opusPages(piecesOf(blobs, key))) {
+    if (is === 'header') {
       head.push(page);
       continue;
     }
@@ -319,7 +324,7 @@ async function opusOf(blobs: BlobStore, { key, chunk, span }: WindowSource): Pro
   };
 }
 
-async function soundOpus(blobs: BlobStore, key: string): Promise<OpusFile | 'not opus'> {
+async function opusFileIn(blobs: BlobStore, key: string): Promise<OpusFile | 'not opus'> {
   try {
     return await readOpus(piecesOf(blobs, key));
   } catch (error) {
@@ -383,14 +388,13 @@ function opusFileOf(pieces: readonly AudioPiece[]): Buffer {
   const audio = pieces.flatMap((piece) => (piece.kind === 'ogg' ? piece.pages : []));
   head[0]?.body.writeUInt16LE(0, PRE_SKIP_AT);
   for (const [sequence, page] of [...head, ...audio].entries()) {
-    page.serial = SERIAL;
-    page.sequence = sequence;
-    if (sequence >= head.length) {
-      page.granule = clock.pass(page) ? BigInt(clock.samples) : NO_GRANULE;
+    const place = { serial: SERIAL, sequence };
+    if (sequence < head.length) placePage(page, { ...place, granule: page.granule, flags: page.flags });
+    else {
+      const granule = clock.pass(page) ? BigInt(clock.samples) : NO_GRANULE;
       const is_last = sequence === head.length + audio.length - 1;
-      page.flags = (page.flags & FLAGS.continued) | (is_last ? FLAGS.last : 0);
+      placePage(page, { ...place, granule, flags: is_last ? FLAGS.last : 0 });
     }
-    page.seal();
   }
   return Buffer.concat([...head, ...audio].map(({ bytes }) => bytes));
 }

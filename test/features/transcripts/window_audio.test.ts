@@ -180,6 +180,20 @@ t.test('Opus in Ogg', async (t) => {
     t.equal(file?.bytes.readUInt16LE(28 + 10), 0, 'nothing is skipped at the start');
   });
 
+  await t.test('what is damaged is silence, and told of where it lies in the window', async (t) => {
+    const stream = await StoredStream.open(t);
+    const damaged = second(10);
+    const page_bytes = 27 + 5 + 4 * 9 + 10;
+    const at = damaged.length - 4 * page_bytes - 1;
+    damaged.writeUInt8(damaged.readUInt8(at) ^ 1, at);
+    await stream.add([0, 1_000], damaged, OPUS);
+    const [file] = await stream.files(0, 1_000);
+    t.match(file?.parts, [{ start_ms: 0, end_ms: 1_000, length_ms: 1_000 }]);
+    t.match(stream.lost, [{ start_ms: 500, end_ms: 600, code: 'AUDIO_DAMAGED' }]);
+    await stream.files(0, 550);
+    t.match(stream.lost.slice(1), [{ start_ms: 500, end_ms: 550, code: 'AUDIO_DAMAGED' }]);
+  });
+
   await t.test('windows that meet share all pages between them, each once', async (t) => {
     const drawn = fc.tuple(
       fc.array(fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 1, maxLength: 6 }), {

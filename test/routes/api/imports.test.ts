@@ -134,6 +134,21 @@ t.test('K-150 a recording of a file of each usual kind', async (t) => {
   }
 });
 
+t.test('K-150 a voice note that ends early is a recording of what is there', async (t) => {
+  const said = audioFixture('said.opus');
+  for (const [name, bytes, length_ms] of [
+    ['four bytes short', said.subarray(0, -4), SAID_MS - 1_000],
+    ['twice', Buffer.concat([said, said]), 2 * SAID_MS - 100],
+  ] as const) {
+    const done = await importFile(annImports, bytes, { name: `${name}.opus` });
+    t.match(done, { status: 'done' }, name);
+    const { id, end_ms } = await ann.ask<Stream>('GET', `/audio/streams/${done.stream_id}`);
+    t.ok((end_ms as number) >= length_ms, `${name}: ${end_ms} ms`);
+    const { items } = await ann.ask<{ items: Chunk[] }>('GET', `/audio/streams/${id}/chunks`);
+    t.match(items, [{ status: 'processed', failure: null }], `${name}: what was decoded is not refused`);
+  }
+});
+
 t.test(
   'K-150 a recording without a time ended when it was announced, and goes to the source that is named',
   async (t) => {
