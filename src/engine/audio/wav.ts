@@ -94,6 +94,17 @@ export async function readWav(source: ByteSource): Promise<{ ok: true; wav: Wav 
   return refuse(`has more than ${CHUNKS_MAX} chunks`);
 }
 
+/** Whether players take it as it is: one with sizes beyond 4 GiB, or another size of its samples than it has, needs another header. */
+export async function isPlayedWav(source: ByteSource): Promise<boolean> {
+  const held = await withHead(source);
+  const found = await readWav(held);
+  if (!found.ok) return found.is_compressed;
+  const { data_offset, frames, format } = found.wav;
+  const said = (await held.read(data_offset - 4, 4)).readUInt32LE(0);
+  const odd_bytes = said - frames * format.frame_bytes;
+  return tagAt(await held.read(0, 4), 0) === 'RIFF' && odd_bytes >= 0 && odd_bytes < format.frame_bytes;
+}
+
 /** Chunks begin at even offsets, behind a pad byte where that is needed. Writers leave it out, or write one too many. */
 async function nextChunk(source: ByteSource, end: number): Promise<number> {
   const bytes = await source.read(end, 9);

@@ -13,6 +13,7 @@ import {
   readJoined,
   type StoredChunk,
 } from '../../engine/audio/joined_file.js';
+import { isPlayedWav } from '../../engine/audio/wav.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
 import { type PoolBounds, SharedPool } from '../../engine/limits/shared_pool.js';
@@ -46,7 +47,15 @@ const TOO_MANY_CHUNKS = refuse(
 export const AUDIO_EXPIRED = refuse('CONTENT_EXPIRED', 'The workspace does not keep this audio any longer.');
 
 type JoinedAudioServices = Pick<FeatureServices, 'actors' | 'blobs' | 'decoded'> & { lost_audio: MissingAudio };
-type Joined = { file: JoinedFile; chunks: number; lost: number; missing_ms: number; overlap_ms: number };
+/** `losses`: how many were known when it was made. */
+type Joined = {
+  file: JoinedFile;
+  chunks: number;
+  lost: number;
+  losses: number;
+  missing_ms: number;
+  overlap_ms: number;
+};
 
 /** Without chunks whose bytes were not there it is looked for again after this: they may have been brought back. */
 const KEPT_WITH_LOSS_MS = 60_000;
@@ -78,7 +87,9 @@ export async function joinedAudio(
   if (stored_chunks === 0 && expired_chunks > 0) throw new Refused(AUDIO_EXPIRED);
   const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;
   const reader = { owner: who.account_id, signal };
-  const joined = known.get(key) ?? (await joinOnce(services, { key, stream, reader }));
+  const kept = known.get(key);
+  const is_sound = kept?.losses === services.lost_audio.lossesOf(id);
+  const joined = kept !== undefined && is_sound ? kept : await joinOnce(services, { key, stream, reader });
   const { file, chunks, lost, missing_ms, overlap_ms } = joined;
   return {
     size_bytes: file.size_bytes,
@@ -152,25 +163,32 @@ async function join(services: JoinedAudioServices, stream: Stream, reader: Audio
   const [lost] = chunks.filter((chunk) => !keys.has(keyOf(chunk)));
   if (lost !== undefined) await services.lost_audio.confirms(lost.chunk_id);
   if ('why' in file) throw new Refused(CONTENT_MISSING);
-  return { file, chunks: joined.length, lost: chunks.length - joined.length, ...fitOf(joined) };
+  const losses = services.lost_audio.lossesOf(stream.id);
+  return { file, chunks: joined.length, lost: chunks.length - joined.length, losses, ...fitOf(joined) };
 }
 
-/** Chunks as they are where they can follow each other, or where there is one that players take; decoded otherwise. */
+/** One that players take as it is, chunks as they are where they can follow each other; decoded otherwise. */
 async function joinedFile(
   { blobs, decoded }: Pick<FeatureServices, 'blobs' | 'decoded'>,
   stored: readonly TimedChunk[],
   reader: AudioReader,
 ): Promise<JoinedFile | NotJoined> {
+  const single = await singleFile(blobs, stored);
+  if (single !== null) return single;
   const plain = await joinChunks(blobs, stored, reader.signal);
-  if (!('why' in plain) || plain.lost === true) return plain;
-  return (await singleFile(blobs, stored)) ?? joinDecoded(decoded, stored, plain, reader);
+  return !('why' in plain) || plain.lost === true ? plain : joinDecoded(decoded, stored, plain, reader);
 }
 
-/** The only chunk as a file of its own kind; null where there are more, and for a kind that not all players take. */
+/** The only chunk as the file that it is; null where there are more, and for one that not all players take. */
 async function singleFile(blobs: BlobStore, [only, ...more]: readonly StoredChunk[]): Promise<JoinedFile | null> {
   const type = only === undefined || more.length > 0 ? null : playedType(only.container);
   if (only === undefined || type === null || !(await blobs.has(only.key))) return null;
   const { key, size_bytes, sha256: etag } = only;
+  const readAt = async (start: number, length: number) => {
+    const blob = await blobs.open(key, { start, end: start + length - 1 });
+    return blob === null ? Buffer.alloc(0) : Buffer.concat(await blob.stream.toArray());
+  };
+  if (type.extension === 'wav' && !(await isPlayedWav({ size_bytes, read: readAt }))) return null;
   const read = async function* (start: number) {
     const blob = await blobs.open(key, { start });
     if (blob === null) throw new Error('a stored chunk has no bytes');

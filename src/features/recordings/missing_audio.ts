@@ -15,11 +15,14 @@ type MissingAudioDeps = {
   now: () => number;
 };
 
+/** `losses` counts those of a chunk after each other once. */
+type NoticedLoss = { at_ms: number; losses: number; chunk_id: string | null };
+
 /** Knows of which recordings stored chunks have no bytes, as far as this process came across them within the last day. */
 export class MissingAudio {
   readonly #deps: MissingAudioDeps;
-  /** When it was noticed last, by the stream. */
-  readonly #noticed = new Map<string, number>();
+  /** By the stream. */
+  readonly #noticed = new Map<string, NoticedLoss>();
 
   constructor(deps: MissingAudioDeps) {
     this.#deps = deps;
@@ -46,16 +49,23 @@ export class MissingAudio {
     if (bytes !== null) return false;
     if (!this.#isKnown(home.stream_id))
       this.#deps.log.error({ stream_id: home.stream_id, chunk_id }, 'audio is lost: a stored chunk has no bytes');
-    this.note(home.stream_id);
+    this.note(home.stream_id, chunk_id);
     return true;
   }
 
   /** Chunks of it have no bytes. */
-  note(stream_id: string): void {
+  note(stream_id: string, chunk_id: string | null = null): void {
+    const { losses, chunk_id: before } = this.#noticed.get(stream_id) ?? { losses: 0, chunk_id: null };
+    const is_same = losses > 0 && before === chunk_id;
     this.#noticed.delete(stream_id);
-    this.#noticed.set(stream_id, this.#deps.now());
+    this.#noticed.set(stream_id, { at_ms: this.#deps.now(), losses: losses + (is_same ? 0 : 1), chunk_id });
     const [oldest] = this.#noticed.keys();
     if (this.#noticed.size > LIMITS.lost_recordings_max) this.#noticed.delete(oldest as string);
+  }
+
+  /** Another number than before whenever a loss was confirmed since. */
+  lossesOf(stream_id: string): number {
+    return this.#noticed.get(stream_id)?.losses ?? 0;
   }
 
   get recordings(): number {
@@ -63,7 +73,7 @@ export class MissingAudio {
   }
 
   #isKnown(stream_id: string): boolean {
-    const at_ms = this.#noticed.get(stream_id);
+    const at_ms = this.#noticed.get(stream_id)?.at_ms;
     return at_ms !== undefined && this.#deps.now() - at_ms < LIMITS.lost_audio_known_ms;
   }
 }

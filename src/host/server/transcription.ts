@@ -52,8 +52,9 @@ export function openTranscription(
     transcribe_diarize,
   } = settings;
   const window_ms = settings.transcribe_window_s * 1_000;
-  const final_pass = transcribe_final_pass || transcribe_diarize;
   const has_engine = settings.content_worker;
+  // Who tells speakers apart elsewhere is not this server's engine: workers get a recording once.
+  const final_pass = transcribe_final_pass || (transcribe_diarize && has_engine);
   const jobs = new TranscriptionJobs({
     store,
     actors,

@@ -113,6 +113,22 @@ t.test('audio that the server has lost', async (t) => {
     t.same([answer.status, answer.headers.get('x-joined-lost-chunks')], [200, '1']);
   });
 
+  await t.test('K-023 a joined file that was whole before is made anew once a loss of it is known', async (t) => {
+    const { recording, chunks, path } = await recorded(wav(1), wav(2), wav(3));
+    t.equal((await (await get(path)).arrayBuffer()).byteLength, 44 + 48_000);
+    for (const [at, left] of [
+      [1, 2],
+      [2, 1],
+    ] as const) {
+      await lose(recording.id, chunks[at]);
+      t.equal(await codeOf(await get(`/audio/chunks/${chunks[at]}/content`)), '410 CONTENT_MISSING');
+      const answer = await get(path);
+      const joined = ['x-joined-chunks', 'x-joined-lost-chunks'].map((name) => answer.headers.get(name));
+      t.same([answer.status, ...joined], [200, `${left}`, `${3 - left}`]);
+      t.equal((await answer.arrayBuffer()).byteLength, 44 + left * 16_000, 'as much as it said');
+    }
+  });
+
   await t.test('K-023 K-043 what is lost of a window stands in failed, and the rest is transcribed', async (t) => {
     const { recording, chunks } = await recorded(wav(1), wav(2), wav(3));
     await lose(recording.id, chunks[1]);

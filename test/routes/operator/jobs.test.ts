@@ -134,6 +134,28 @@ await t.test('K-049 what turns the direction of text or can not be seen is taken
   t.equal(words?.[0]?.text, 'today');
 });
 
+await t.test('K-044 workers get a recording once, also where another engine would tell speakers apart', async (t) => {
+  const env = {
+    CHUNK_WORKER: '1',
+    CONTENT_WORKER: '0',
+    TRANSCRIBE_URL: 'http://127.0.0.1:9/',
+    TRANSCRIBE_DIARIZE: '1',
+  };
+  const other = await TestSpool.start({ RATE_LIMITS: 'off', ...env });
+  t.teardown(() => other.end());
+  const bob = await TestAccount.open(other, 'bob@x.test');
+  const once = await TestRecording.begin(bob);
+  await once.add(20_000);
+  await once.end();
+  const transcriber = new TestTranscriber(other);
+  await transcriber.publish(await transcriber.claim(once.id), [{ start_ms: 0, end_ms: 1_000, text: 'Once.' }]);
+  const transcript = await bob.ask('GET', `/audio/streams/${once.id}/transcript`);
+  t.match(transcript, { covered: [[0, 20_000]], waiting: [], failed: [] });
+  await other.operator.advanceClock(MINUTE_MS);
+  const body = { kinds: ['transcribe'], limit: 20, lease_s: 60 };
+  t.match(await other.operator.ask('POST', '/ops/jobs/claim', body), { items: [] });
+});
+
 await t.test('K-045 jobs and claims that are none', async (t) => {
   const [stream_id] = work.job.split('.');
   const turns = { turns: [] };
