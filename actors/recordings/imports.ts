@@ -15,6 +15,7 @@ import {
 } from '../actor.js';
 import { dueIndexEffects, GIVEN_UP, isLastTry, type JobFailure, workerMessages } from '../job.js';
 import {
+  type Began,
   type ClaimedImport,
   type EndedImport,
   IMPORTS_INDEX,
@@ -244,8 +245,10 @@ export const imports = defineActor<Imports>()({
     finish: ofHeldImport((state, named: HeldImport, facts): DoneDecision<Imports> => {
       const item = heldImport(state, named);
       if (item === null) return { reply: NOT_YOURS };
-      const { stream_id } = item.stage;
-      return { reply: DONE, ...ended(state, { ...item, stage: { status: 'done', stream_id } }, facts) };
+      const { stream_id, measured } = item.stage;
+      const { captured_at, by } = began(item, measured?.length_ms ?? 0);
+      const stage = { status: 'done' as const, stream_id, began: { captured_at, by } };
+      return { reply: DONE, ...ended(state, { ...item, stage }, facts) };
     }),
 
     /** Its pieces are gone. */
@@ -300,6 +303,23 @@ export const imports = defineActor<Imports>()({
 });
 
 const LOOK = 'look';
+
+/** When the recording of an import began, once it is known how long it lasts. */
+export function began(
+  { captured_at, utc_offset_min, file_time, stage, created_at_ms }: Import,
+  length_ms: number,
+): Began {
+  const offset = (of: number | undefined) => (of === undefined ? {} : { utc_offset_min: of });
+  const before = (end_ms: number) => new Date(end_ms - length_ms).toISOString();
+  if (captured_at !== null) return { captured_at, ...offset(utc_offset_min), by: 'caller' };
+  const here = file_time?.utc_offset_min;
+  const recorded = 'measured' in stage ? stage.measured?.recorded : undefined;
+  if (recorded !== undefined)
+    return { captured_at: recorded.captured_at, ...offset(recorded.utc_offset_min ?? here), by: 'metadata' };
+  return file_time === undefined
+    ? { captured_at: before(created_at_ms), by: 'announcement' }
+    : { captured_at: before(Date.parse(file_time.captured_at)), ...offset(here), by: 'file_time' };
+}
 
 /** Bytes of the piece of a file that begins at an offset. */
 export function pieceBytes({ size_bytes }: Pick<Import, 'size_bytes'>, offset: number): number {

@@ -17,9 +17,11 @@ type Announced = {
   name: string;
   size_bytes: number;
   sha256: string;
-  /** Null: it counts as recorded just before it was announced. */
+  /** Null: the file tells it, or it is counted back from when the file was written or announced. */
   captured_at: string | null;
   utc_offset_min?: number;
+  /** When the file was last written. */
+  file_time?: LocalTime;
   source_id: string;
   created_at_ms: number;
 };
@@ -39,10 +41,23 @@ type OpenStage =
 
 /** In collection `imports`, in the order of their announcement. */
 type EndedStage =
-  | { status: 'done'; stream_id: string }
+  /** `began`: absent where a release before has done it. */
+  | { status: 'done'; stream_id: string; began?: Pick<Began, 'captured_at' | 'by'> }
   | { status: 'failed'; received_bytes: number; code: string; message: string };
 
-export type MeasuredAudio = { length_ms: number; codec: string; container: string };
+/** `recorded`: when it began, as the file tells; its offset is absent where the file tells none. */
+export type MeasuredAudio = {
+  length_ms: number;
+  codec: string;
+  container: string;
+  recorded?: { captured_at: string; utc_offset_min?: number };
+};
+
+export type LocalTime = { captured_at: string; utc_offset_min: number };
+
+/** The authority for when a recording began: who announced it, its file, when the file was written or announced, less its length. */
+export type TimeBy = 'caller' | 'metadata' | 'file_time' | 'announcement';
+export type Began = { captured_at: string; utc_offset_min?: number; by: TimeBy };
 
 /** An import that a worker has claimed. */
 export type ClaimedImport = Announced & { stage: Extract<OpenStage, { status: 'processing' }> };

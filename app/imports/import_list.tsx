@@ -1,13 +1,17 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Import } from '../../kits/typescript/src/api.js';
+import { localTime } from '../../kits/typescript/src/file_import.js';
 import { api } from '../api/api.js';
 import { useAction, useLoaded } from '../api/loading.js';
 import { bytesText } from '../pages/account/save_export.js';
 import { Button } from '../parts/button.js';
+import { TextField } from '../parts/field.js';
+import { Form, faultOf } from '../parts/form.js';
 import { Section } from '../parts/page.js';
 import { Badge } from '../parts/placeholders.js';
+import { localText, Time } from '../parts/time.js';
 import { BASE } from '../router.js';
-import { againImport, beginImports, dropImport, type ImportRow, imports, isOver } from './imports.js';
+import { againImport, beginImports, changeTime, dropImport, type ImportRow, imports, isOver } from './imports.js';
 
 /** The account has no more that are open. */
 const OPEN_MAX = 20;
@@ -108,7 +112,55 @@ const STEPS = {
   failed: ['wrong', 'Failed'],
 } as const;
 
-function Row({ of: { key, file, step, bytes, problem, error, stream_id } }: { of: ImportRow }) {
+/** The authority for when a recording began, in words. */
+const SAID_BY = {
+  caller: 'as you set it',
+  metadata: 'as the file says',
+  file_time: 'by the time of the file, less its length',
+  announcement: 'just before it was imported',
+} as const;
+
+/** When the recording began, and a way to set another time. */
+function Began({ of: { key, file, began } }: { of: ImportRow }) {
+  const [open, setOpen] = useState(false);
+  const [time, setTime] = useState(began === null ? '' : localText(began.at));
+  const save = useAction(() => changeTime(key, localTime(new Date(time).getTime())));
+  if (began === null) return null;
+  if (!open)
+    return (
+      <p class="row-facts">
+        <span>
+          Began <Time at={began.at} />
+          {began.by !== null && `, ${SAID_BY[began.by]}`}
+        </span>
+        <Button small kind="quiet" aria-label={`Change when ${file.name} began`} onClick={() => setOpen(true)}>
+          Change
+        </Button>
+      </p>
+    );
+  return (
+    <Form
+      of={save}
+      submit="Import again"
+      fields={['captured_at']}
+      onSubmit={() => void save.run()}
+      onCancel={() => setOpen(false)}
+    >
+      <TextField
+        label="Began"
+        type="datetime-local"
+        required
+        value={time}
+        onValue={setTime}
+        error={faultOf(save.error, 'captured_at')}
+        hint="The recording is deleted and made again from the file."
+      />
+    </Form>
+  );
+}
+
+function Row({ of }: { of: ImportRow }) {
+  const { key, file, step, bytes, problem, error, stream_id } = of;
   const [tone, words] = STEPS[step];
   return (
     <li>
@@ -132,6 +184,7 @@ function Row({ of: { key, file, step, bytes, problem, error, stream_id } }: { of
           )}
           {problem !== null && <span role="status">{problem} It is tried again.</span>}
         </p>
+        {step === 'done' && <Began of={of} />}
         {error !== null && (
           <p class="field-error" role="alert">
             {error}

@@ -19,6 +19,10 @@ export type ImportRow = {
   problem: string | null;
   error: string | null;
   stream_id: string | null;
+  /** When its recording began, and what says so; null until it is done. */
+  began: { at: string; by: Import['captured_at_by'] } | null;
+  /** When it began, as somebody has set it here. */
+  captured_at: string | null;
 };
 
 const AT_ONCE = 2;
@@ -38,7 +42,7 @@ export function isOver({ step }: ImportRow): boolean {
 
 /** `import_id`: of an upload that the file goes on with. */
 export function beginImports(files: Iterable<File>, import_id: string | null = null): void {
-  const rows = Array.from(files, (file) => ({ key: ++count, file, ...FRESH, import_id }));
+  const rows = Array.from(files, (file) => ({ key: ++count, file, ...FRESH, import_id, captured_at: null }));
   imports.value = [...imports.value, ...rows];
   next();
 }
@@ -46,6 +50,14 @@ export function beginImports(files: Iterable<File>, import_id: string | null = n
 /** Once more from the start; what the server has of it is not sent again. */
 export function againImport(key: number): void {
   change(key, FRESH);
+  next();
+}
+
+/** Sets when its recording began: the recording is made anew from the file. */
+export async function changeTime(key: number, captured_at: string): Promise<void> {
+  const id = imports.value.find((row) => row.key === key)?.stream_id;
+  if (id !== null && id !== undefined) await api('DELETE /audio/streams/{id}', { path: { id } });
+  change(key, { ...FRESH, captured_at });
   next();
 }
 
@@ -59,7 +71,15 @@ export function dropImport(key: number): void {
     void api('DELETE /audio/imports/{id}', { path: { id: row.import_id } }).catch(() => {});
 }
 
-const FRESH = { step: 'waiting', import_id: null, bytes: 0, problem: null, error: null, stream_id: null } as const;
+const FRESH = {
+  step: 'waiting' as const,
+  import_id: null,
+  bytes: 0,
+  problem: null,
+  error: null,
+  stream_id: null,
+  began: null,
+};
 
 function change(key: number, changed: Partial<ImportRow>): void {
   imports.value = imports.value.map((row) => (row.key === key ? { ...row, ...changed } : row));
@@ -72,11 +92,11 @@ function next(): void {
   }
 }
 
-async function run({ key, file }: ImportRow): Promise<void> {
+async function run({ key, file, captured_at }: ImportRow): Promise<void> {
   const stop = new AbortController();
   running.set(key, stop);
   try {
-    change(key, await imported(key, file, stop.signal));
+    change(key, await imported(key, { file, captured_at }, stop.signal));
   } catch (error) {
     change(key, {
       step: 'failed',
@@ -88,7 +108,11 @@ async function run({ key, file }: ImportRow): Promise<void> {
   next();
 }
 
-async function imported(key: number, file: File, signal: AbortSignal): Promise<Partial<ImportRow>> {
+async function imported(
+  key: number,
+  { file, captured_at }: Pick<ImportRow, 'file' | 'captured_at'>,
+  signal: AbortSignal,
+): Promise<Partial<ImportRow>> {
   if (file.size === 0) throw new Error('The file is empty.');
   if (file.size > FILE_BYTES_MAX) throw new Error('The file is larger than 1 GiB.');
   const patiently = <T>(ask: () => Promise<T>) =>
@@ -96,7 +120,8 @@ async function imported(key: number, file: File, signal: AbortSignal): Promise<P
   const about = {
     name: file.name,
     size_bytes: file.size,
-    captured_at: localTime(file.lastModified),
+    ...(captured_at === null ? {} : { captured_at }),
+    modified_ms: file.lastModified,
     read: async (start: number, end: number) => new Uint8Array(await bytesOf(file, start, end)),
   };
   const headers = { 'Content-Type': 'application/octet-stream' };
@@ -117,7 +142,8 @@ async function imported(key: number, file: File, signal: AbortSignal): Promise<P
     },
   );
   if (found.error !== null) throw new Error(found.error.message);
-  return { step: 'done', stream_id: found.stream_id, problem: null };
+  const { stream_id, captured_at: at, captured_at_by: by } = found;
+  return { step: 'done', stream_id, problem: null, began: at === null ? null : { at, by } };
 }
 
 async function bytesOf(file: File, start: number, end: number): Promise<ArrayBuffer> {
@@ -146,15 +172,6 @@ async function repeated<T>(
       await new Promise((resolve) => setTimeout(resolve, wait_ms));
     }
   }
-}
-
-/** A time with the offset of the clocks here. */
-function localTime(ms: number): string {
-  const offset_min = -new Date(ms).getTimezoneOffset();
-  const two = (part: number) => String(part).padStart(2, '0');
-  const [hours, minutes] = [Math.floor(Math.abs(offset_min) / 60), Math.abs(offset_min) % 60];
-  const local = new Date(ms + offset_min * 60_000).toISOString().slice(0, -1);
-  return `${local}${offset_min < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`;
 }
 
 /** Asks before the page closes while files are sent. An upload goes on when the same file is chosen again. */

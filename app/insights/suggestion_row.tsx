@@ -6,6 +6,7 @@ import { useDraft } from '../parts/drafts.js';
 import { Field, FormProblem, TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
 import { Badge } from '../parts/placeholders.js';
+import { localText } from '../parts/time.js';
 import { RecordingLink } from '../recording/stream_names.js';
 import { Due } from './due.js';
 import { EvidenceList, FromSession } from './evidence.js';
@@ -149,10 +150,4 @@ function EditForm({
       />
     </Form>
   );
-}
-
-/** As a field for date and time has it, in local time. */
-function localText(at: string): string {
-  const date = new Date(at);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -66,3 +66,9 @@ export function spokenDuration(ms: number): string {
   const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count} ${unit}${count === 1 ? '' : 's'}`);
   return said.length === 0 ? '0 seconds' : said.join(' ');
 }
+
+/** As a field for date and time has it, in local time. */
+export function localText(at: string): string {
+  const date = new Date(at);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -42,7 +42,12 @@ export const IMPORT_ROUTES: readonly Route[] = [
       sha256: sha256.describe('Of those bytes, in hexadecimal.'),
       captured_at: capturedAt
         .optional()
-        .describe('When the recording began; where absent, it counts as one that has ended just now.'),
+        .describe('When the recording began; where absent, the file tells it, or it is counted back from its end.'),
+      file_modified_at: capturedAt
+        .optional()
+        .describe(
+          'When the file was last written, which counts as the end of the recording where nothing says when it began. Its offset says the local time there.',
+        ),
       source_id: uuid
         .optional()
         .describe('Where it comes from: a source of the account; where absent, one that is called “Imported files”.'),

@@ -45,7 +45,18 @@ await walk('K-150 files that are dropped become recordings, which play and are t
   for (const name of ['morning.m4a', 'evening.mp3']) await row(page, name).getByRole('link', { name }).waitFor();
   t.equal(await page.getByText('Imported', { exact: true }).count(), 2);
   await page.getByRole('heading', { name: /31 January 2026|January 31, 2026|31/ }).waitFor();
+  await row(page, 'morning.m4a').getByText('by the time of the file, less its length').waitFor();
   await looksWell(t, page, 'imports');
+
+  await page.getByRole('button', { name: 'Change when evening.mp3 began' }).click();
+  await page.getByLabel('Began', { exact: true }).fill('2026-02-03T18:30');
+  await looksWell(t, page, 'imports-time');
+  await page.getByRole('button', { name: 'Import again' }).click();
+  await row(page, 'evening.mp3').getByText('as you set it').waitFor();
+  await page
+    .getByRole('heading', { name: /3 February 2026|February 3, 2026|3/ })
+    .first()
+    .waitFor();
 
   for (const name of ['morning', 'evening']) {
     await row(page, name).getByRole('link').click();

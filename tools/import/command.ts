@@ -5,6 +5,9 @@ import { newProgram } from '../command_line.js';
 import type { ImportOptions } from './import.js';
 
 const AFTER = `
+When a recording began stands in many files, such as those of phones. Otherwise
+the time of the file counts as the end of the recording. What was taken is said.
+
 A file that was cut off goes on where it stopped when it is given again; one
 that is a recording already is named, and not sent again.
 
@@ -25,7 +28,7 @@ export const importCommand = (name: string): Command =>
     .option('--source <ID>', 'the source that they come from; “Imported files” when not given', readSource)
     .option(
       '--captured-at <TIME>',
-      'when the recording began, such as 2026-01-31T08:30:00+01:00; when not given, the time of the file',
+      'when the recording began, such as 2026-01-31T08:30:00+01:00; when not given, what the file says, else its time less its length',
       readTime,
     )
     .option('--server <URL>', 'the server; http://localhost:8080 when not given (with PORT set, that port)')

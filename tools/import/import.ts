@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Import } from '../../kits/typescript/src/api.js';
 import { CallRefused } from '../../kits/typescript/src/call.js';
-import type { ImportProgress } from '../../kits/typescript/src/file_import.js';
+import { type ImportProgress, localTime } from '../../kits/typescript/src/file_import.js';
 import { Patience } from '../../kits/typescript/src/retries.js';
 import { sizeInWords } from '../../src/domain/limit_text.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -23,7 +23,13 @@ export type ImportOptions = {
 };
 
 /** The recording of a file, or why there is none. */
-type ImportedFile = { file: string; stream_id: string | null; error: { code: string; message: string } | null };
+type ImportedFile = {
+  file: string;
+  stream_id: string | null;
+  error: { code: string; message: string } | null;
+  captured_at?: string | null;
+  captured_at_by?: Import['captured_at_by'];
+};
 
 /** A piece on a slow line takes its time. */
 const PIECE_MAX_MS = 10 * 60_000;
@@ -39,7 +45,7 @@ export async function importFiles(files: readonly string[], options: ImportOptio
     for (const file of files) {
       const found = await importOne(access, file, options);
       imported.push(found);
-      if (options.json !== true) console.log(wordsFor(found, server));
+      if (options.json !== true) console.log(wordsFor(found, server, options.capturedAt));
     }
   } finally {
     await access.leave();
@@ -50,8 +56,8 @@ export async function importFiles(files: readonly string[], options: ImportOptio
 
 async function importOne(access: AccountAccess, file: string, options: ImportOptions): Promise<ImportedFile> {
   try {
-    const { stream_id, error } = await sent(access, file, options);
-    return { file, stream_id, error };
+    const { stream_id, error, captured_at, captured_at_by } = await sent(access, file, options);
+    return { file, stream_id, error, captured_at, captured_at_by };
   } catch (error) {
     if (error instanceof CallRefused && error.status !== 401)
       return { file, stream_id: null, error: { code: error.code, message: error.message } };
@@ -65,7 +71,7 @@ async function sent(access: AccountAccess, file: string, options: ImportOptions)
   const handle = await open(file);
   const shown = new ImportBar(basename(file));
   try {
-    const { size: size_bytes, mtime } = await handle.stat();
+    const { size: size_bytes, mtimeMs } = await handle.stat();
     if (size_bytes === 0 || size_bytes > LIMITS.import_bytes_max) {
       const message = `A file must have 1 byte to ${sizeInWords(LIMITS.import_bytes_max)}.`;
       throw new CallRefused(400, 'BAD_REQUEST', message, null);
@@ -76,8 +82,8 @@ async function sent(access: AccountAccess, file: string, options: ImportOptions)
       return buffer;
     };
     const source = options.source === undefined ? {} : { source_id: options.source };
-    const captured_at = options.capturedAt ?? mtime.toISOString();
-    const about = { name: basename(file), size_bytes, read, captured_at, ...source };
+    const time = options.capturedAt === undefined ? {} : { captured_at: options.capturedAt };
+    const about = { name: basename(file), size_bytes, read, modified_ms: mtimeMs, ...time, ...source };
     const onProgress = (progress: ImportProgress) => shown.show(progress, size_bytes);
     return await access.ask((app) => app.importFile(about, { onProgress }));
   } finally {
@@ -118,7 +124,26 @@ class ImportBar {
   }
 }
 
-function wordsFor({ file, stream_id, error }: ImportedFile, server: URL): string {
-  if (stream_id !== null) return `${file}: ${server.origin}/app/recordings/${stream_id}`;
+/** The authority for when a recording began, in words. */
+const SAID_BY = {
+  caller: 'as it was given',
+  metadata: 'as the file says',
+  file_time: 'by the time of the file, less its length',
+  announcement: 'just before it was imported',
+} as const;
+
+function wordsFor(imported: ImportedFile, server: URL, wanted: string | undefined): string {
+  const { file, stream_id, error, captured_at = null, captured_at_by: by = null } = imported;
+  if (stream_id !== null) {
+    const lines = [`${file}: ${server.origin}/app/recordings/${stream_id}`];
+    if (captured_at !== null) {
+      const is_other = wanted !== undefined && Date.parse(wanted) !== Date.parse(captured_at);
+      const change = is_other
+        ? 'it was imported before: delete the recording to import it with another time'
+        : '--captured-at sets another time';
+      lines.push(`  began ${localTime(Date.parse(captured_at))}${by === null ? '' : ` ${SAID_BY[by]}`}; ${change}`);
+    }
+    return lines.join('\n');
+  }
   return `${file}: ${error?.message ?? 'it was not imported.'} (${error?.code ?? 'UNKNOWN'})`;
 }

@@ -718,8 +718,10 @@ export type Import = {
   size_bytes: number;
   /** Of those bytes, in hexadecimal. */
   sha256: string;
-  /** When its recording began, as it was announced; null where it was not. */
+  /** When its recording began: as it was announced, or, once it is done, as it was found; null before. */
   captured_at: string | null;
+  /** What says so. metadata: the file. file_time: file_modified_at, less the length. announcement: when it was announced, less the length. Null until that is known. */
+  captured_at_by: 'caller' | 'metadata' | 'file_time' | 'announcement' | null;
   /** Where the recording comes from. */
   source_id: string;
   /** How many bytes have come: the next piece begins there. */
@@ -2616,8 +2618,10 @@ export type PublicApi = {
       size_bytes: number;
       /** Of those bytes, in hexadecimal. */
       sha256: string;
-      /** When the recording began; where absent, it counts as one that has ended just now. */
+      /** When the recording began; where absent, the file tells it, or it is counted back from its end. */
       captured_at?: string;
+      /** When the file was last written, which counts as the end of the recording where nothing says when it began. Its offset says the local time there. */
+      file_modified_at?: string;
       /** Where it comes from: a source of the account; where absent, one that is called “Imported files”. */
       source_id?: string;
     };

@@ -12,6 +12,8 @@ export type ImportedFile = {
   read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>;
   /** ISO 8601 with an offset. */
   captured_at?: string;
+  /** When the file was last written, ms since 1970. The recording ended then where nothing says when it began. */
+  modified_ms?: number;
   source_id?: string;
 };
 
@@ -38,7 +40,7 @@ const LOOK_MS = 500;
  */
 export async function importFile(
   calls: ImportCalls,
-  { name, size_bytes, read, captured_at, source_id }: ImportedFile,
+  { name, size_bytes, read, captured_at, modified_ms, source_id }: ImportedFile,
   { onProgress = () => {}, signal }: ImportOptions = {},
 ): Promise<Import> {
   const hash = new Sha256();
@@ -51,6 +53,7 @@ export async function importFile(
   const body = {
     ...{ import_ref: sha256, name, size_bytes, sha256 },
     ...(captured_at !== undefined && { captured_at }),
+    ...(modified_ms !== undefined && modified_ms > 0 && { file_modified_at: localTime(modified_ms) }),
     ...(source_id !== undefined && { source_id }),
   };
   let item = await calls.call('POST /audio/imports', { body });
@@ -77,4 +80,13 @@ export async function importFile(
 async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', bytes);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A time with the offset of the clocks here. */
+export function localTime(ms: number): string {
+  const offset_min = -new Date(ms).getTimezoneOffset();
+  const two = (part: number) => String(part).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(Math.abs(offset_min) / 60), Math.abs(offset_min) % 60];
+  const local = new Date(ms + offset_min * 60_000).toISOString().slice(0, -1);
+  return `${local}${offset_min < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`;
 }

@@ -31,11 +31,12 @@ export async function* mp4InOrder(source: ByteSource): AsyncGenerator<Buffer> {
   yield* piecesOf(source, moov.at + moov.size_bytes, source.size_bytes);
 }
 
-/** The boxes of the file itself, as far as they can be read. */
-async function boxesOf(source: ByteSource): Promise<Box[]> {
+/** The boxes of the file itself, or of a box in it, as far as they can be read. */
+export async function boxesOf(source: ByteSource, within?: Box): Promise<Box[]> {
   const boxes: Box[] = [];
-  for (let at = 0; at + 8 <= source.size_bytes && boxes.length < BOXES_MAX; ) {
-    const box = boxAt(await source.read(at, 16), 0, source.size_bytes - at);
+  const end = within === undefined ? source.size_bytes : within.at + within.size_bytes;
+  for (let at = within === undefined ? 0 : within.at + within.head_bytes; at + 8 <= end && boxes.length < BOXES_MAX; ) {
+    const box = boxAt(await source.read(at, 16), 0, end - at);
     if (box === null || (at === 0 && box.type !== 'ftyp')) break;
     boxes.push({ ...box, at });
     at += box.size_bytes;

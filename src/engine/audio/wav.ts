@@ -94,6 +94,23 @@ export async function readWav(source: ByteSource): Promise<{ ok: true; wav: Wav 
   return refuse(`has more than ${CHUNKS_MAX} chunks`);
 }
 
+/** The chunks of a WAV file, those behind its samples as well. */
+export async function* wavChunks(source: ByteSource): AsyncGenerator<{ tag: string; body: number; size: number }> {
+  let long_data_bytes = 0;
+  for (let [at, seen] = [12, 0]; seen < CHUNKS_MAX; seen++) {
+    const header = await source.read(at, 8);
+    if (header.length < 8) return;
+    const [tag, said, body] = [tagAt(header, 0), header.readUInt32LE(4), at + 8];
+    if (tag === 'ds64') {
+      const sizes = await source.read(body, 16);
+      if (sizes.length === 16) long_data_bytes = Number(sizes.readBigUInt64LE(8));
+    }
+    const size = tag === 'data' && said === IN_DS64 ? long_data_bytes : said;
+    yield { tag, body, size };
+    at = await nextChunk(source, body + size);
+  }
+}
+
 /** Whether players take it as it is: one with sizes beyond 4 GiB, or another size of its samples than it has, needs another header. */
 export async function isPlayedWav(source: ByteSource): Promise<boolean> {
   const held = await withHead(source);

@@ -8,6 +8,7 @@ import { LIMITS } from '../../domain/limits.js';
 export type LocalClock = { time_zone: string | null; utc_offset_min: number };
 
 const MINUTE_MS = 60_000;
+const HALF_YEAR_MS = 182 * 24 * 60 * MINUTE_MS;
 const NOON_MS = 12 * HOUR_MS;
 
 /** True for the name of a time zone, such as Europe/Vienna. */
@@ -63,6 +64,12 @@ export function momentThere(there: number, clock: LocalClock): number {
 /** The ms by which clocks there are ahead of UTC at a time. */
 export function aheadMs(at_ms: number, { time_zone, utc_offset_min }: LocalClock): number {
   return time_zone === null ? utc_offset_min * MINUTE_MS : offsetMs(at_ms, time_zone);
+}
+
+/** Whether clocks of a zone may be so far ahead of UTC about that time, in summer or in winter. */
+export function mayBeAhead(at_ms: number, { time_zone, utc_offset_min }: LocalClock): boolean {
+  const half_years = [at_ms, at_ms + HALF_YEAR_MS];
+  return half_years.some((ms) => aheadMs(ms, { time_zone, utc_offset_min }) === utc_offset_min * MINUTE_MS);
 }
 
 /** Making one takes as long as a hundred uses of it. */

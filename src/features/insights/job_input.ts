@@ -10,6 +10,7 @@ import { libraryId, ownerOfPipeline, ownerOfPrivateWorkspace } from '../../domai
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, orRefused } from '../../domain/refusals.js';
 import type { Actors } from '../../engine/runtime/actors.js';
+import { mayBeAhead } from '../../engine/time/time_zone.js';
 import {
   type Contacts,
   namesOf,
@@ -53,8 +54,16 @@ export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Ow
       people: said.people,
       ...(await knownOf(reader, job, { library_id: libraryId(account_id, owner.workspace_id), people: said.people })),
       ...(await toldBy(reader, { owner, context, insights: pipeline.insights })),
+      time_zone: zoneOf(context, said.turns),
     },
   };
+}
+
+/** The zone of the profile; null, for the clocks of the recording, where somebody recorded elsewhere. */
+function zoneOf({ profile: { time_zone = null } }: Context, [first]: readonly InputTurn[]): string | null {
+  if (first === undefined || first.utc_offset_min === 0) return time_zone;
+  const { at_ms, utc_offset_min } = first;
+  return mayBeAhead(at_ms, { time_zone, utc_offset_min }) ? time_zone : null;
 }
 
 type ProfileQuery = { owner: Owner; context: Context; insights: NonNullable<Pipeline['insights']> };
@@ -64,9 +73,9 @@ type ProfileQuery = { owner: Owner; context: Context; insights: NonNullable<Pipe
  * what it was told: there it gets nothing that an account says of itself, only how to hear and which kinds are wanted.
  */
 async function toldBy({ actors }: InputReader, { owner, context: { profile }, insights }: ProfileQuery) {
-  const { about, languages, vocabulary, time_zone = null } = profile;
+  const { about, languages, vocabulary } = profile;
   const { suggestion_kinds, memory_kinds, instructions } = insights;
-  const told = { languages, vocabulary, time_zone, suggestion_kinds, memory_kinds };
+  const told = { languages, vocabulary, suggestion_kinds, memory_kinds };
   if (ownerOfPrivateWorkspace(owner.workspace_id) === null)
     return { ...told, about: null, context: [], instructions: '' };
   const items = await orNull(actors.context(owner.account_id).context_items(), 'NOT_FOUND');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { isOpen } from '../../../actors/accounts/account_state.js';
+import { began } from '../../../actors/recordings/imports.js';
 import { type ClaimedImport, IMPORTS_INDEX, type MeasuredAudio } from '../../../actors/recordings/imports_state.js';
 import { chunkId } from '../../domain/ids.js';
 import { durationInWords } from '../../domain/limit_text.js';
@@ -8,6 +9,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, orRefused, unreachable } from '../../domain/refusals.js';
 import { audioFileKind, KIND_BYTES } from '../../engine/audio/audio_file.js';
 import { mp4InOrder } from '../../engine/audio/mp4_order.js';
+import { type RecordedTime, recordedTime } from '../../engine/audio/recorded_time.js';
 import { importPieceKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, TakeBody } from '../../engine/blobs/blob_store.js';
 import { isStoreAway } from '../../engine/blobs/file_errors.js';
@@ -30,6 +32,7 @@ import { askRecordingEvents } from './stream_access.js';
 
 /** How often a process looks for the work that other processes have left. */
 const SWEEP_EVERY_MS = 15_000;
+const DAY_MS = 24 * 3_600_000;
 /** The only chunk of an imported recording. */
 const CHUNK_NUMBER = 1;
 
@@ -191,18 +194,22 @@ export class ImportWorker extends DueWorker {
       const message = `The audio is longer than ${durationInWords(LIMITS.import_length_ms_max)}.`;
       throw new ImportFailed('TOO_LONG', message);
     }
-    return { length_ms: Math.max(1, length_ms), ...kind };
+    const told = await recordedTime({ size_bytes, read });
+    const recorded = told === null ? null : momentOf(told, item);
+    return { length_ms: Math.max(1, length_ms), ...kind, ...(recorded !== null && { recorded }) };
   }
 
   /** Stores the file as a recording; each step that was done before changes nothing. */
-  async #record({ account_id, item }: HeldFile, { length_ms, codec, container }: MeasuredAudio): Promise<void> {
+  async #record({ account_id, item }: HeldFile, measured: MeasuredAudio): Promise<void> {
     const { actors } = this.#deps;
-    const { source_id, size_bytes, sha256, stage, created_at_ms, captured_at, utc_offset_min } = item;
+    const { source_id, size_bytes, sha256, stage } = item;
     const { stream_id } = stage;
+    const { length_ms, codec, container } = measured;
+    const { captured_at, utc_offset_min } = began({ ...item, stage: { ...stage, measured } }, length_ms);
     const { workspace_id, fences } = await this.#owner(account_id);
     const registered = {
       ...{ account_id, workspace_id, source_id, recorder: null, title: titleOf(item.name), end_ms: null },
-      captured_at: captured_at ?? new Date(created_at_ms - length_ms).toISOString(),
+      captured_at,
       ...(utc_offset_min !== undefined && { utc_offset_min }),
     };
     const intent = {
@@ -271,6 +278,17 @@ function failureOf(error: SpeechProcessFailed): Error {
   // That says nothing of the file.
   if (error.code === 'STOPPED') return new NotNow(error.message);
   return new ImportFailed('DECODING_FAILED', error.message, true);
+}
+
+/** A clock that tells no zone was set as that of whoever sends the file. Null for a time to come. */
+function momentOf(
+  { ms, zone }: RecordedTime,
+  { file_time, created_at_ms }: ClaimedImport,
+): NonNullable<MeasuredAudio['recorded']> | null {
+  const offset_min = zone === 'local' ? (file_time?.utc_offset_min ?? 0) : 0;
+  const at_ms = ms - offset_min * 60_000;
+  if (at_ms > created_at_ms + DAY_MS) return null;
+  return { captured_at: new Date(at_ms).toISOString(), ...(typeof zone === 'number' && { utc_offset_min: zone }) };
 }
 
 /** A recording is called as its file, without what says of which kind that is. */

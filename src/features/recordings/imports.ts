@@ -33,7 +33,15 @@ export const importShape = z
     name: z.string().describe('The name of the file.'),
     size_bytes: count.describe('How many bytes it has.'),
     sha256: z.string().describe('Of those bytes, in hexadecimal.'),
-    captured_at: moment.nullable().describe('When its recording began, as it was announced; null where it was not.'),
+    captured_at: moment
+      .nullable()
+      .describe('When its recording began: as it was announced, or, once it is done, as it was found; null before.'),
+    captured_at_by: z
+      .enum(['caller', 'metadata', 'file_time', 'announcement'])
+      .nullable()
+      .describe(
+        'What says so. metadata: the file. file_time: file_modified_at, less the length. announcement: when it was announced, less the length. Null until that is known.',
+      ),
     source_id: id.describe('Where the recording comes from.'),
     received_bytes: count.describe('How many bytes have come: the next piece begins there.'),
     piece_bytes: count.describe('How many bytes each piece but the last has.'),
@@ -58,6 +66,7 @@ export type ImportView = z.infer<typeof importShape>;
 
 type NewImport = Pick<Import, 'import_ref' | 'name' | 'size_bytes' | 'sha256'> & {
   captured_at?: z.infer<typeof capturedAt> | undefined;
+  file_modified_at?: z.infer<typeof capturedAt> | undefined;
   source_id?: string | undefined;
 };
 
@@ -65,7 +74,7 @@ type NewImport = Pick<Import, 'import_ref' | 'name' | 'size_bytes' | 'sha256'> &
 export async function announceImport(
   services: Pick<FeatureServices, 'actors' | 'clock'>,
   who: Principal,
-  { captured_at, source_id: named_source, ...announced }: NewImport,
+  { captured_at, file_modified_at: file_time, source_id: named_source, ...announced }: NewImport,
 ): Promise<ImportView> {
   const { actors, clock } = services;
   const { account_id, fences } = who;
@@ -73,7 +82,7 @@ export async function announceImport(
   const source_id = named_source ?? (await defaultSource(services, who));
   const import_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
   const time = captured_at ?? { captured_at: null };
-  const registered = { ...announced, ...time, id: import_id, source_id };
+  const registered = { ...announced, ...time, ...(file_time && { file_time }), id: import_id, source_id };
   const found = await actors.imports(account_id).register(registered, fences);
   if (found.stage.status !== 'done') return importView(found);
   const stream = await orNull(actors.stream(found.stage.stream_id).view(), 'NOT_FOUND');
@@ -198,7 +207,9 @@ async function defaultSource(
 }
 
 function importView(item: Import): ImportView {
-  const { id, import_ref, stage, name, size_bytes, sha256, captured_at, source_id, created_at_ms } = item;
+  const { id, import_ref, stage, name, size_bytes, sha256, source_id, created_at_ms } = item;
+  const announced = item.captured_at === null ? null : { captured_at: item.captured_at, by: 'caller' as const };
+  const known = stage.status === 'done' ? (stage.began ?? announced) : announced;
   return {
     id,
     import_ref,
@@ -206,7 +217,8 @@ function importView(item: Import): ImportView {
     name,
     size_bytes,
     sha256,
-    captured_at,
+    captured_at: known?.captured_at ?? null,
+    captured_at_by: known?.by ?? null,
     source_id,
     received_bytes: receivedBytes(item),
     piece_bytes: LIMITS.import_piece_bytes,

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { dateAfter, isDate, mayBeNoon } from '../../../src/domain/dates.js';
-import { aheadMs, dateAt, dayBounds, isTimeZone, noonOf } from '../../../src/engine/time/time_zone.js';
+import { aheadMs, dateAt, dayBounds, isTimeZone, mayBeAhead, noonOf } from '../../../src/engine/time/time_zone.js';
 
 const iso = (at_ms: number) => new Date(at_ms).toISOString();
 const in_zone = (time_zone: string) => ({ time_zone, utc_offset_min: 0 });
@@ -25,6 +25,18 @@ t.test('K-180 noon of a day is by the clocks of the zone, or of an offset', asyn
   for (const zone of ['Pacific/Kiritimati', 'Pacific/Niue', 'UTC'])
     t.ok(mayBeNoon(noonOf('2026-12-07', in_zone(zone)), '2026-12-07'), zone);
   t.notOk(mayBeNoon(Date.parse('2026-12-08T12:00:00Z'), '2026-12-07'));
+});
+
+t.test('K-180 clocks of a zone have its offset of summer or winter', async (t) => {
+  for (const [time_zone, utc_offset_min, may] of [
+    ['Europe/Vienna', 60, true],
+    ['Europe/Vienna', 120, true],
+    ['Europe/Vienna', 0, false],
+    ['UTC', 60, false],
+    ['Asia/Kathmandu', 345, true],
+  ] as const)
+    for (const at of ['2026-01-05T12:00:00Z', '2026-07-05T12:00:00Z'])
+      t.equal(mayBeAhead(Date.parse(at), { time_zone, utc_offset_min }), may, `${time_zone} ${utc_offset_min} ${at}`);
 });
 
 t.test('K-180 a day may have 23 or 25 hours, and begins where clocks skip midnight', async (t) => {

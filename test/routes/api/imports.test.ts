@@ -185,6 +185,38 @@ t.test(
   },
 );
 
+t.test('K-270 an import tells when its recording began, and what says so', async (t) => {
+  const file_modified_at = '2026-03-02T12:00:20.000+01:00';
+  const told = wav(20);
+  const bext = Buffer.concat([Buffer.from('bext\0\0\0\0'), Buffer.alloc(602)]);
+  bext.writeUInt32LE(602, 4);
+  bext.write('2026-03-01', 8 + 320);
+  bext.write('09:45:00', 8 + 330);
+  const with_bext = () => Buffer.concat([told.subarray(0, 36), bext, wav(20).subarray(36)]);
+  const captured_at = '2026-02-01T08:00:00.000-05:00';
+  for (const [says, bytes, more, began, by] of [
+    ['what is announced', with_bext(), { captured_at, file_modified_at }, '2026-02-01T13:00:00.000Z', 'caller'],
+    ['the clock of the file', with_bext(), { file_modified_at }, '2026-03-01T08:45:00.000Z', 'metadata'],
+    ['the clock of the file, of no zone', with_bext(), {}, '2026-03-01T09:45:00.000Z', 'metadata'],
+    ['when it was written', wav(20), { file_modified_at }, '2026-03-02T11:00:00.000Z', 'file_time'],
+  ] as const) {
+    const announced = await announceFile(annImports, bytes, { name: 'x.wav', ...more });
+    const is_said = by === 'caller';
+    t.match(announced, { captured_at: is_said ? began : null, captured_at_by: is_said ? by : null }, says);
+    await sendFile(annImports, announced, bytes);
+    const done = await endedImport(annImports, announced.id);
+    t.match(done, { status: 'done', captured_at: began, captured_at_by: by }, says);
+    t.match(await ann.ask<Stream>('GET', `/audio/streams/${done.stream_id}`), { captured_at: began }, says);
+    const { utc_offset_min } = await spool.server.services.actors.stream(done.stream_id as string).view();
+    t.equal(utc_offset_min, is_said ? -300 : 'file_modified_at' in more ? 60 : undefined, `${says}: its offset`);
+  }
+  const bytes = wav(20);
+  const done = await importFile(annImports, bytes);
+  t.match(done, { captured_at_by: 'announcement' });
+  t.equal(Date.parse(done.created_at) - Date.parse(done.captured_at as string), 20_000);
+  await t.rejects(announceFile(annImports, wav(1), { file_modified_at: 'yesterday' }), /file_modified_at/);
+});
+
 t.test('K-151 the same reference again gets the same import; other content is refused', async (t) => {
   const bytes = wav(2);
   const first = await announceFile(annImports, bytes);

@@ -35,11 +35,14 @@ t.test('K-150 K-152 spool import makes recordings of files', async (t) => {
 
   await t.test('it names what a file has become, and the same again the same', async (t) => {
     const path = file('said.m4a', audioFixture('said.m4a'));
-    utimesSync(path, new Date('2026-01-31T08:30:00.000Z'), new Date('2026-01-31T08:30:00.000Z'));
+    const written = new Date('2026-01-31T08:30:00.000Z');
+    utimesSync(path, written, written);
     const first = await run(path);
     t.match(first, { code: 0, errors: /uploading said\.m4a: 100%/ }, first.errors);
     const stream = await streamOf(first.out);
-    t.match(stream, { title: 'said', captured_at: '2026-01-31T08:30:00.000Z' });
+    const captured_at = new Date(written.getTime() - (stream.end_ms as number)).toISOString();
+    t.match(stream, { title: 'said', captured_at });
+    t.match(first.out, /began 2026-01-31T\d\d:29:49.*by the time of the file, less its length; --captured-at/);
     const again = await run(path);
     t.equal(again.out, first.out);
     t.equal(again.errors, '', 'nothing is sent');
@@ -50,6 +53,9 @@ t.test('K-150 K-152 spool import makes recordings of files', async (t) => {
     const path = file('said.mp3', audioFixture('said.mp3'));
     const made = await run(path, '--source', source_id, '--captured-at', '2026-02-01T10:00:00+01:00');
     t.match(await streamOf(made.out), { source_id, captured_at: '2026-02-01T09:00:00.000Z' });
+    t.match(made.out, /as it was given/);
+    const other = await run(path, '--captured-at', '2026-02-02T10:00:00+01:00');
+    t.match(other.out, /it was imported before: delete the recording/);
   });
 
   await t.test('one that was cut off goes on', async (t) => {
