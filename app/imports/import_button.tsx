@@ -3,7 +3,8 @@ import { Button } from '../parts/button.js';
 import { beginImports } from './imports.js';
 
 /** Names that a system has no audio type for as well. */
-const ACCEPTED = 'audio/*,.m4a,.mp4,.webm,.opus,.ogg,.oga,.flac,.aac,.caf,.amr,.wma,.mkv';
+const ACCEPTED =
+  'audio/*,.m4a,.mp4,.mov,.qta,.3gp,.webm,.mkv,.avi,.opus,.ogg,.oga,.flac,.aac,.caf,.amr,.wma,.w64,.rf64';
 
 /** Chooses audio files; they may be dropped anywhere on the page as well. */
 export function ImportButton() {

@@ -1,5 +1,6 @@
 import decode, { type AudioData } from 'audio-decode';
 import audioType from 'audio-type';
+import { ChannelMix } from './channel_mix.js';
 import { flacSlices } from './flac_frames.js';
 import { soundOpus } from './opus.js';
 import { Resampler } from './resampler.js';
@@ -83,16 +84,17 @@ export async function audioLength(
   return length_s;
 }
 
-/** One channel, the mean of all, at a rate; of a file that is longer than so many seconds, its beginning. */
+/** One channel at a rate; of a file that is longer than so many seconds, its beginning. */
 export async function* monoPieces(
   file: AsyncIterable<Uint8Array>,
   { rate, length_s_max }: { rate: number; length_s_max: number },
 ): AsyncGenerator<Float32Array> {
   let left = Math.round(length_s_max * rate);
   let resampler: Resampler | null = null;
+  const mix = new ChannelMix();
   for await (const piece of decodedPieces(file)) {
     resampler ??= new Resampler(piece.rate, rate);
-    const mono = resampler.push(mixed(piece.channels)).subarray(0, left);
+    const mono = resampler.push(mix.push(piece.channels)).subarray(0, left);
     left -= mono.length;
     if (mono.length > 0) yield mono;
     if (left === 0) return;
@@ -103,15 +105,6 @@ export async function* monoPieces(
 
 function decoding(source: AsyncIterable<Uint8Array>, kind: string): AsyncGenerator<AudioData> {
   return decode(source, kind as Parameters<typeof decode>[1] & string);
-}
-
-function mixed(channels: readonly Float32Array[]): Float32Array {
-  const [first] = channels as [Float32Array];
-  const mono = new Float32Array(first.length);
-  for (const channel of channels)
-    for (let at = 0; at < mono.length; at++) mono[at] = (mono[at] as number) + (channel[at] ?? 0) / channels.length;
-  for (let at = 0; at < mono.length; at++) if (!Number.isFinite(mono[at])) mono[at] = 0;
-  return mono;
 }
 
 /** A copy: `audio-type` reads the memory behind a view from its beginning. */

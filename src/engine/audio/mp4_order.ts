@@ -85,7 +85,7 @@ function moveTable(table: Buffer, type: 'stco' | 'co64', by: number): boolean {
   return true;
 }
 
-async function* piecesOf(source: ByteSource, from: number, to: number): AsyncGenerator<Buffer> {
+export async function* piecesOf(source: ByteSource, from: number, to: number): AsyncGenerator<Buffer> {
   for (let at = from; at < to; ) {
     const piece = await source.read(at, Math.min(PIECE_BYTES, to - at));
     if (piece.length === 0) return;

@@ -2,7 +2,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../../domain/limits.js';
-import { mp4InOrder } from '../audio/mp4_order.js';
+import { decoderInput } from '../audio/decoder_input.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { randomBytes } from '../random/random.js';
 import type { AudioDecoders } from './audio_decoders.js';
@@ -147,7 +147,7 @@ export class DecodedAudio {
       const options = { rate, length_s, length_s_max: Math.min(LIMITS.decoded_s_max, length_s + longer_s) };
       const onPiece = (piece: Buffer, at: number) => file.write(piece, at);
       const call = { owner, signal: file.stopping, onPiece };
-      const { is_cut } = await decoders.decode(() => mp4InOrder({ size_bytes, read }), options, call);
+      const { is_cut } = await decoders.decode(() => decoderInput({ size_bytes, read }), options, call);
       file.end({ is_cut: is_cut && options.length_s_max < LIMITS.decoded_s_max });
     } catch (error) {
       file.fail(error);

@@ -7,9 +7,11 @@ import { chunkId } from '../../domain/ids.js';
 import { durationInWords } from '../../domain/limit_text.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, orRefused, unreachable } from '../../domain/refusals.js';
-import { audioFileKind, KIND_BYTES } from '../../engine/audio/audio_file.js';
-import { mp4InOrder } from '../../engine/audio/mp4_order.js';
+import { audioFileKind, KIND_BYTES, undecodedName, undecodedTrack } from '../../engine/audio/audio_file.js';
+import { decoderInput } from '../../engine/audio/decoder_input.js';
+import { boxesOf } from '../../engine/audio/mp4_order.js';
 import { type RecordedTime, recordedTime } from '../../engine/audio/recorded_time.js';
+import type { ByteSource } from '../../engine/audio/wav.js';
 import { importPieceKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, TakeBody } from '../../engine/blobs/blob_store.js';
 import { isStoreAway } from '../../engine/blobs/file_errors.js';
@@ -177,18 +179,25 @@ export class ImportWorker extends DueWorker {
     }
     if (hash.digest('hex') !== item.sha256)
       throw new ImportFailed('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
-    const kind = audioFileKind(await read(0, KIND_BYTES));
+    const head = await read(0, KIND_BYTES);
+    const kind = audioFileKind(head);
     const length_s_max = LIMITS.import_length_ms_max / 1_000 + 1;
     const options = { length_s: null, length_s_max };
     const length_s = await this.#deps.decoders
-      .measure(() => mp4InOrder({ size_bytes, read }), options, { owner: account_id, signal })
+      .measure(() => decoderInput({ size_bytes, read }), options, { owner: account_id, signal })
       .catch((error: unknown) => {
         if (error instanceof SpeechProcessFailed && error.code === 'NOT_DECODED') return null;
         if (error instanceof NoPlace) throw new NotNow(error.message);
         throw error instanceof SpeechProcessFailed ? failureOf(error) : error;
       });
-    if (length_s === null || kind === null)
-      throw new ImportFailed('UNSUPPORTED_AUDIO', 'The file is no audio that can be decoded.');
+    if (length_s === null || kind === null) {
+      const name = undecodedName(head) ?? (await trackName({ size_bytes, read }));
+      const message =
+        name === null
+          ? 'The file is no audio that can be decoded.'
+          : `The file is no audio that can be decoded: its codec is ${name}.`;
+      throw new ImportFailed('UNSUPPORTED_AUDIO', message);
+    }
     const length_ms = Math.round(length_s * 1_000);
     if (length_ms > LIMITS.import_length_ms_max) {
       const message = `The audio is longer than ${durationInWords(LIMITS.import_length_ms_max)}.`;
@@ -268,6 +277,14 @@ export class ImportWorker extends DueWorker {
     const fence = { fence: 'epoch' as const, account_id, epoch: 'account', value: account.lives.account };
     return { workspace_id: account.private_workspace.id, fences: [fence] };
   }
+}
+
+/** The codec of the audio track of a movie; null where the file is none. */
+async function trackName(source: ByteSource): Promise<string | null> {
+  const movie = (await boxesOf(source)).find(({ type }) => type === 'moov');
+  return movie === undefined
+    ? null
+    : undecodedTrack(await source.read(movie.at, Math.min(movie.size_bytes, KIND_BYTES)));
 }
 
 function heldBy({ id: import_id, stage: { claim } }: ClaimedImport): { import_id: string; claim: string } {
