@@ -2,6 +2,7 @@ import decode, { type AudioData } from 'audio-decode';
 import audioType from 'audio-type';
 import { ChannelMix } from './channel_mix.js';
 import { flacSlices } from './flac_frames.js';
+import { soundPages } from './ogg.js';
 import { soundOpus } from './opus.js';
 import { Resampler } from './resampler.js';
 
@@ -26,6 +27,11 @@ const KINDS: ReadonlySet<string> = new Set([
   'webm',
   'wma',
 ]);
+/** Kinds whose files decoders get without what is damaged. */
+const MENDED: Record<string, (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>> = {
+  opus: soundOpus,
+  oga: soundPages,
+};
 /** By which a kind is told: a tag before an MP3 may be longer, then it counts as one. */
 const HEAD_BYTES = 65_536;
 /** Of what a decoder gets at a time: so much at most, and so much where that becomes many samples. */
@@ -56,7 +62,7 @@ async function* decodedPieces(file: AsyncIterable<Uint8Array>): AsyncGenerator<D
   let is_empty = true;
   try {
     const source = kind === 'flac' ? flacSlices(whole(head, pieces), FLAC_SAMPLES_MAX) : slices(head, pieces, slice);
-    const sound = kind === 'opus' ? soundOpus(source) : source;
+    const sound = (MENDED[kind] ?? ((bytes) => bytes))(source);
     for await (const { channelData: channels, sampleRate: rate } of decoding(sound, kind)) {
       slice.became(channels);
       if (channels.length === 0 || channels.length > CHANNELS_MAX || !(rate >= RATE_MIN && rate <= RATE_MAX))

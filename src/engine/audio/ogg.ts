@@ -96,6 +96,11 @@ export async function* pagesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerato
   yield* reader.end();
 }
 
+/** The bytes of the sound pages of a file, for a decoder that gives up at anything else. Throws NotOgg. */
+export async function* soundPages(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  for await (const { bytes } of pagesOf(pieces)) yield bytes;
+}
+
 class PageReader {
   #held: Buffer = Buffer.alloc(0);
   #begun = false;

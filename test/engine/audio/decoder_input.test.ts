@@ -133,6 +133,16 @@ t.test('K-271 Opus, ALAC and AAC in CAF are decoded', async (t) => {
   await t.rejects(decoded(cut), { name: 'NotDecoded' }, 'its table of packets was behind them');
 });
 
+t.test('K-150 what a file in Ogg holds behind damage is decoded', async (t) => {
+  for (const name of ['said.ogg', 'said.opus']) {
+    const sound = audioFixture(name);
+    const half = sound.length >> 1;
+    const damaged = Buffer.concat([sound.subarray(0, half), sound.subarray(half + 500)]);
+    const length_s = await audioLength(decoderInput(bufferSource(damaged)), { length_s_max: 60 });
+    t.ok(length_s > (0.75 * SAID_MS) / 1_000, `${name}: ${length_s} s`);
+  }
+});
+
 t.test('K-271 what is damaged harms nobody', async (t) => {
   const random = new SeededRandom(drawSeed(t));
   const files = [longWav('RF64'), wave64(FMT, TONE), audioFixture('begins_opus.caf'), aacInCaf()];
