@@ -841,7 +841,7 @@ export type InsightWork = {
   };
   /** What it wants to be known. */
   context: string[];
-  /** By which the account's days begin and end, such as Europe/Vienna; null where it named none. */
+  /** By which the account's days begin and end, such as Europe/Vienna; null where it named none, or the recording was made in another zone. */
   time_zone: string | null;
   /** To look for. */
   suggestion_kinds: ('task' | 'follow_up' | 'reminder' | 'question' | 'decision')[];

@@ -86,7 +86,9 @@ export const insightJobShape = z
     time_zone: z
       .string()
       .nullable()
-      .describe("By which the account's days begin and end, such as Europe/Vienna; null where it named none."),
+      .describe(
+        "By which the account's days begin and end, such as Europe/Vienna; null where it named none, or the recording was made in another zone.",
+      ),
     suggestion_kinds: z.array(z.enum(SUGGESTION_KINDS)).describe('To look for.'),
     memory_kinds: z.array(z.enum(MEMORY_KINDS)).describe('To look for.'),
     instructions: z.string().describe('Of the pipeline: what its owner wants.'),

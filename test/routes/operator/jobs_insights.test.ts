@@ -236,8 +236,8 @@ t.test('K-088 workers of one’s own look into conversations', async (t) => {
   t.teardown(() => spool.end());
   const ann = await TestAccount.open(spool, 'ann@x.test');
   const worker = new TestTranscriber(spool);
-  const transcribed = async () => {
-    const recording = await TestRecording.begin(ann);
+  const transcribed = async (captured_at = '2026-11-01T10:00:00.000Z') => {
+    const recording = await TestRecording.begin(ann, { captured_at });
     await recording.add(40_000);
     await recording.end();
     const window = await worker.claim(recording.id);
@@ -322,6 +322,27 @@ t.test('K-088 workers of one’s own look into conversations', async (t) => {
     await ann.ask('DELETE', `/audio/streams/${deleted.id}`);
     t.match(await worker.says(`/ops/jobs/${gone.job}/publish`, result(gone)), /^4(09|10) /);
     t.equal((await suggestionsOf(ann)).length, 1);
+  });
+
+  await t.test('K-180 the zone of the profile holds, but where somebody recorded in another one', async (t) => {
+    const profile = async (time_zone: string | null) => {
+      const { revision } = await ann.ask<{ revision: number }>('GET', '/profile');
+      await ann.ask('PATCH', '/profile', { revision, time_zone });
+    };
+    for (const [time_zone, captured_at, told] of [
+      ['Europe/Vienna', '2026-03-02T09:00:00Z', 'Europe/Vienna'],
+      ['Europe/Vienna', '2026-03-03T09:00:00+01:00', 'Europe/Vienna'],
+      ['Europe/Vienna', '2026-03-04T09:00:00+02:00', 'Europe/Vienna'],
+      ['Europe/Vienna', '2026-03-05T09:00:00-05:00', null],
+      [null, '2026-03-06T09:00:00-05:00', null],
+    ] as const) {
+      await profile(time_zone);
+      await transcribed(captured_at);
+      const work = await claim();
+      t.match(work, { time_zone: told }, captured_at);
+      t.equal(await worker.says(`/ops/jobs/${work.job}/publish`, result(work)), '200');
+    }
+    await profile(null);
   });
 
   await t.test('K-046 what fails comes again, until it does not', async (t) => {
