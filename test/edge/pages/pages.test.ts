@@ -261,11 +261,12 @@ t.test('D-071 where the server sends no mail, the code page names the inbox', as
   t.notMatch(await htmlOf(CODE_PAGE), '/mails');
 });
 
-t.test('a code may be pasted with spaces', async (t) => {
+t.test('a code may be pasted with spaces and dashes, in digits of any script', async (t) => {
   const html = await htmlOf(CODE_PAGE);
   const pattern = new RegExp(`^(?:${/ pattern="([^"]+)"/.exec(html)?.[1]})$`, 'v');
-  for (const typed of ['123456', ' 123456', '123 456', '1 2 3 4 5 6 ']) t.match(typed, pattern);
-  for (const typed of ['', '12345', '1234567', '12345a', '١٢٣٤٥٦']) t.notMatch(typed, pattern);
+  for (const typed of ['123456', ' 123456', '123 456', '1 2 3 4 5 6 ', '123-456', '١٢٣٤٥٦', '\u200e１２３４５６'])
+    t.match(typed, pattern);
+  for (const typed of ['', '12345', '1234567', '12345a', '1234567٨']) t.notMatch(typed, pattern);
 });
 
 t.test('a problem is the first thing said, and belongs to its field', async (t) => {
