@@ -323,11 +323,13 @@ function writeConversation(
     .filter(([, name]) => shownText(was, name) !== shownText(is, name))
     .map(([shown]) => shown)
     .sort();
-  const is_same_made =
-    JSON.stringify([was.suggestions, was.memories]) === JSON.stringify([made.suggestions, made.memories]);
+  const { by_recording } = said;
+  const madeOf = (one: Pick<Conversation, 'suggestions' | 'memories' | 'by_recording'>) =>
+    JSON.stringify([one.suggestions, one.memories, one.by_recording ?? []]);
   if (changed_fields.length === 0) {
     // What came of it is no change of its own.
-    if (!is_same_made) writing.touch('conversation', number, { ...was, ...made });
+    const unseen = { ...made, ...(by_recording !== undefined && { by_recording }) };
+    if (madeOf(was) !== madeOf(unseen)) writing.touch('conversation', number, { ...was, ...unseen });
     return;
   }
   const fields = { ...said, title, ...made, run_id };

@@ -98,6 +98,12 @@ export type HeardLanguage = { at_ms: number; language: string | null };
 /** A sentence of a summary, and where it was said. */
 export type SummarySentence = { text: string; evidence: Span[] };
 
+/** The summary of one recording of several that a conversation lies on. Sentences are absent where its summary has some. */
+export type RecordingSummary = Pick<Conversation, 'title' | 'topics'> & {
+  stream_id: string;
+  sentences?: SummarySentence[];
+};
+
 export type Conversation = Item & {
   parts: Span[];
   started_at_ms: number;
@@ -108,6 +114,8 @@ export type Conversation = Item & {
   /** Absent in what an earlier release made; `sentencesOf` reads them. */
   sentences?: SummarySentence[];
   topics: string[];
+  /** Of each recording, where it lies on several; `onRecording` reads them. */
+  by_recording?: RecordingSummary[];
   participants: StoredParticipant[];
   language: string | null;
   made_by: MadeBy;
@@ -260,7 +268,10 @@ export type FoundConversation = Pick<InsightJob, 'parts' | 'session_id' | 'start
 /** The checked result of an engine: each text is supported by turns, which `evidence` names. */
 export type CheckedInsights = {
   made_by: MadeBy;
-  conversation: Pick<Conversation, 'title' | 'summary' | 'sentences' | 'topics' | 'participants' | 'language'>;
+  conversation: Pick<
+    Conversation,
+    'title' | 'summary' | 'sentences' | 'topics' | 'by_recording' | 'participants' | 'language'
+  >;
   suggestions: SuggestionOp[];
   memories: MemoryOp[];
   /** The number of items and sentences that no turn supports. */

@@ -57,12 +57,17 @@ function withoutText(item: Suggestion): Suggestion {
 function untold(item: Conversation): Conversation {
   const title = item.protected_fields.includes('title') ? item.title : null;
   const is_untold = item.title === title && item.summary === null && item.topics.length === 0;
-  return is_untold ? item : { ...item, title, summary: null, sentences: [], topics: [] };
+  return is_untold ? item : { ...withoutRecordings(item), title, summary: null, sentences: [], topics: [] };
 }
 
 function withoutSentences(item: Conversation, gone: readonly number[]): Conversation {
   const sentences = sentencesOf(item).filter((_, at) => !gone.includes(at));
-  return { ...item, summary: summaryOf(sentences), sentences };
+  return { ...withoutRecordings(item), summary: summaryOf(sentences), sentences };
+}
+
+/** The built-in engine words what is said of each recording, whoever made the rest. */
+function withoutRecordings({ by_recording: _, ...item }: Conversation): Conversation {
+  return item;
 }
 
 export const withdrawalMessages = messagesOf<Library>()({
@@ -136,7 +141,11 @@ export function noteDeleted(writing: Writing, { of, id }: Pick<DeletedSpeech, 'o
 
 /** A conversation in which the built-in engine repeats turns says nothing until it is made anew. Whether it is one. */
 export function untell(writing: Writing, number: number): boolean {
-  if (itemIn(writing.facts, 'conversation', number)?.made_by !== 'extractive') return false;
+  const item = itemIn(writing.facts, 'conversation', number);
+  if (item?.made_by !== 'extractive') {
+    if (item?.by_recording?.[0] !== undefined) writing.touch('conversation', number, withoutRecordings(item));
+    return false;
+  }
   withdraw(writing, { kind: 'conversation', number, is_left: true });
   return true;
 }

@@ -7,6 +7,24 @@ export function summaryOf(sentences: readonly Pick<SummarySentence, 'text'>[]): 
   return sentences.length === 0 ? null : sentences.map(({ text }) => text).join(' ');
 }
 
+/**
+ * A conversation as it is shown of one of its recordings: with nothing that was said in another. A title that a person gave
+ * is that of all.
+ */
+export function onRecording(item: Conversation, stream_id: string): Conversation {
+  if (item.parts.every((part) => part.stream_id === stream_id)) return item;
+  const own = item.by_recording?.find((one) => one.stream_id === stream_id);
+  const said = sentencesOn(item, stream_id);
+  const sentences = said.length > 0 ? said : (own?.sentences ?? []);
+  const title = item.protected_fields.includes('title') ? item.title : (own?.title ?? null);
+  return { ...item, title, summary: summaryOf(sentences), sentences, topics: own?.topics ?? [] };
+}
+
+/** The sentences of a summary that rest on one recording alone. */
+export function sentencesOn(item: Pick<Conversation, 'summary' | 'sentences'>, stream_id: string): SummarySentence[] {
+  return sentencesOf(item).filter(({ evidence }) => evidence.every((span) => span.stream_id === stream_id));
+}
+
 /** None where an earlier release wrote the summary. */
 export function sentencesOf({
   summary,

@@ -136,7 +136,15 @@ export const stream = defineActor<Stream>()({
 
 type NewStream = Pick<
   Stream,
-  'account_id' | 'workspace_id' | 'source_id' | 'recorder' | 'captured_at' | 'utc_offset_min' | 'title' | 'end_ms'
+  | 'account_id'
+  | 'workspace_id'
+  | 'source_id'
+  | 'recorder'
+  | 'captured_at'
+  | 'utc_offset_min'
+  | 'imported'
+  | 'title'
+  | 'end_ms'
 >;
 
 const EMPTY = {

@@ -18,6 +18,8 @@ export type Stream = {
   captured_at: string;
   /** The minutes by which the clocks at the place of recording were ahead of UTC; absent where nobody said so. */
   utc_offset_min?: number;
+  /** A file that a person brought: what was said in it belongs to no other recording. */
+  imported?: true;
   transcript_revision: number;
   title: string | null;
   created_at_ms: number;

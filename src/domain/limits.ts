@@ -428,6 +428,7 @@ export const LIMITS = {
   insight_input_chars_max: 200_000, // docs/choices.md, "Insights": more goes to an engine in parts
   insight_summary_chars_max: 2_000, // ours
   summary_sentences_max: 10, // ours: of one conversation
+  recording_sentences_max: 3, // ours: of a recording of which the summary of its conversation says nothing
   insight_topics_max: 8, // docs/choices.md, "Insights"
   insight_topic_chars_max: 60, // ours
   conversation_participants_max: 100, // ours: those who spoke most

@@ -34,6 +34,7 @@ import { checkedInsights } from './checked_insights.js';
 import { findConversations } from './conversation_boundaries.js';
 import { digestOfTurns, type InsightInput } from './insight_input.js';
 import { inputOfJob, type Owner } from './job_input.js';
+import { recordingSummaries } from './recording_summaries.js';
 import { refreshRoles } from './suggestion_roles.js';
 import { surroundingSpeech } from './surrounding_speech.js';
 
@@ -170,7 +171,10 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
         refuse('BAD_REQUEST', 'The result is not what a result may be.', { details: [{ path, message }] }),
       );
     }
-    const said = { job: number, token, digest, engine, failure, result: checked.insights };
+    const { insights } = checked;
+    const by_recording = await recordingSummaries(insights.conversation, { input: found.input, keys });
+    const result_told = { ...insights, conversation: { ...insights.conversation, by_recording } };
+    const said = { job: number, token, digest, engine, failure, result: result_told };
     const published = await library.publish(said, fences).catch((error: unknown) => {
       if (isFenceBroken(error)) return null;
       throw error;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Conversation, ItemKind, Items } from '../../../actors/insights/library_state.js';
+import { onRecording } from '../../../actors/insights/summary.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { libraryId } from '../../domain/ids.js';
@@ -82,7 +83,7 @@ export async function streamSummary(
   const reading = new InsightReader(services, who);
   const found = await conversationsOn(services, { place, stream_id, reading });
   const conversations = await viewEach(found, async (row) => {
-    const view = await reading.conversation(row);
+    const view = await reading.conversation({ ...row, item: onRecording(row.item, stream_id) });
     return { view, ...spanOn(row.item, stream_id), participants: await participantsOn([row], stream_id, reading) };
   });
   const suggestions = await suggestionsOf(services, { place, stream_id, reading, conversations: found });

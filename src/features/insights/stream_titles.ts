@@ -1,4 +1,4 @@
-import { sentencesOf } from '../../../actors/insights/summary.js';
+import { onRecording, sentencesOf } from '../../../actors/insights/summary.js';
 import { listCursor, type Page } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { libraryId } from '../../domain/ids.js';
@@ -161,8 +161,9 @@ async function suggestedBy(
   { stream, found }: { stream: StreamView; found: FoundItem<'conversation'> | null },
 ): Promise<{ title_suggested: string | null; first_line: string | null }> {
   const row = found === null ? null : await standingItem(reader, 'conversation', found);
-  const { title = null, summary = null } = row?.item ?? {};
-  const [sentence] = row === null ? [] : sentencesOf(row.item);
+  const item = row === null ? null : onRecording(row.item, stream.id);
+  const { title = null, summary = null } = item ?? {};
+  const [sentence] = item === null ? [] : sentencesOf(item);
   const told = sentence?.text ?? firstSentence(summary);
   return { title_suggested: title, first_line: told ?? firstSentence(await firstWords(services, reader, stream.id)) };
 }

@@ -18,7 +18,7 @@ import { countWords, type SpokenTurn, type TranscribedStream } from './conversat
 
 /**
  * Finds the speech around a part of a recording, as far as one turn follows another within five minutes: in the
- * recording itself, and in those of its source and session before and after it.
+ * recording itself, and in those of its source and session before and after it. An imported file stands alone.
  */
 
 const GAP_MS = LIMITS.conversation_gap_ms;
@@ -51,7 +51,7 @@ export async function surroundingSpeech(
   const heard = await stretchIn(reader, own, { from_ms, to_ms, budget, expired });
   const streams = [heard];
   const session_id = await sessionOf(reader, own.stream);
-  if (isPipelineOutput(own)) return { streams, session_id, expired: expiredParts(expired) };
+  if (isPipelineOutput(own) || own.stream.imported) return { streams, session_id, expired: expiredParts(expired) };
   const sought = { reader, stream: own.stream, pipeline_id, budget };
   for (const descending of [true, false]) {
     let empty = 0;
@@ -227,5 +227,5 @@ async function* neighbours({
 
 function isTogether(one: Stream, other: Stream): boolean {
   const epochOf = ({ recorder }: Stream) => recorder?.binding_epoch ?? null;
-  return one.workspace_id === other.workspace_id && epochOf(one) === epochOf(other);
+  return !one.imported && one.workspace_id === other.workspace_id && epochOf(one) === epochOf(other);
 }
