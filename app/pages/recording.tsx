@@ -127,7 +127,9 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
           </div>
         )
       )}
-      {may('turns:read') && may('insights:read') && <SummaryPanel stream_id={id} player={player} />}
+      {may('turns:read') && may('insights:read') && (
+        <SummaryPanel stream_id={id} player={player} is_over={!is_open && turns.turns.length > 0} />
+      )}
       <div class="beside">
         <section aria-label="Transcript" class="transcript">
           {transcript.data !== null && !hasFailed(transcript.data, turns.turns) && (

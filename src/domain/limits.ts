@@ -423,6 +423,7 @@ export const LIMITS = {
   conversation_ms_max: 2 * HOUR_MS, // docs/choices.md, "Insights": a longer one is cut at its widest gap
   conversation_turns_min: 3, // docs/choices.md, "Insights"
   conversation_words_min: 10, // docs/choices.md, "Insights"
+  memo_words_min: 2, // docs/choices.md, "Insights": of a conversation in a recording that is over
   conversation_quiet_ms: 10 * MINUTE_MS, // ours: when nothing came for so long, what is said is all there is
   conversation_turns_max: 12_288, // ours: twelve pages full of turns
   insight_input_chars_max: 200_000, // docs/choices.md, "Insights": more goes to an engine in parts

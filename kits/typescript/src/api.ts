@@ -1609,6 +1609,13 @@ export type StreamSummary = {
       talk_ms: number;
     }[];
   }[];
+  /** Why nothing was made of it, or why the built-in engine did it in place of a model; null otherwise. */
+  failure: {
+    /** As in debug runs; INSIGHTS_OFF where nobody looks into recordings. */
+    code: string;
+    /** A sentence for people. */
+    message: string;
+  } | null;
   /** When any of these last changed; null where there is none. */
   updated_at: string | null;
 };

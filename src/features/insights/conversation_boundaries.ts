@@ -61,7 +61,8 @@ export function findConversations(sought: BoundaryQuery): Conversations {
       if (open.start_ms <= sought.to_ms) left ??= { from_ms: open.start_ms, to_ms: sought.to_ms };
       left = left === null ? null : { ...left, to_ms: Math.max(left.to_ms, own.at(-1)?.end_ms ?? 0) };
     } else if (own.some(({ start_ms, end_ms }) => start_ms <= sought.to_ms && end_ms >= sought.from_ms)) {
-      if (isLongEnough(piece.turns)) found.push(conversationOf(piece.turns, { parts, session_id: sought.session_id }));
+      if (isLongEnough(piece.turns, sought))
+        found.push(conversationOf(piece.turns, { parts, session_id: sought.session_id }));
     }
   }
   return { found, left };
@@ -124,8 +125,11 @@ function isComplete({ turns, is_last }: TurnPiece, streams: readonly Transcribed
   });
 }
 
-function isLongEnough(turns: readonly Turn[]): boolean {
+/** Little is enough where nothing more comes: a memo may be one turn. */
+function isLongEnough(turns: readonly Turn[], { is_over }: Pick<BoundaryQuery, 'is_over'>): boolean {
   const words = turns.reduce((sum, turn) => sum + turn.words, 0);
+  if (is_over || turns.every(({ stream }) => stream.came_to_ms === Number.POSITIVE_INFINITY))
+    return words >= LIMITS.memo_words_min;
   return turns.length >= LIMITS.conversation_turns_min && words >= LIMITS.conversation_words_min;
 }
 

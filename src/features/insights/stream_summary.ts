@@ -11,6 +11,7 @@ import type { FeatureServices } from '../services.js';
 import type { TranscriberSettings } from '../transcripts/engines/choose_engine.js';
 import type { TranscriptionJobs } from '../transcripts/transcription_jobs.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
+import { insightFailure } from './insight_failures.js';
 import { InsightReader, viewEach } from './insight_reader.js';
 import type { InsightServices } from './insight_services.js';
 import {
@@ -58,6 +59,13 @@ export const streamSummaryShape = z
       .describe(
         'The conversations that lie in it, in order. Title, summary and topics of all are those of the longest.',
       ),
+    failure: z
+      .strictObject({
+        code: z.string().describe('As in debug runs; INSIGHTS_OFF where nobody looks into recordings.'),
+        message: z.string().describe('A sentence for people.'),
+      })
+      .nullable()
+      .describe('Why nothing was made of it, or why the built-in engine did it in place of a model; null otherwise.'),
     updated_at: moment.nullable().describe('When any of these last changed; null where there is none.'),
   })
   .meta({ id: 'StreamSummary' });
@@ -103,8 +111,22 @@ export async function streamSummary(
     conversations: conversations.map(({ view, start_ms, end_ms, participants }) => {
       return { id: view.id, start_ms, end_ms, ...toldBy(view), participants };
     }),
+    failure: await failureOn(services, { place, stream_id }),
     updated_at: updated.at(-1) ?? null,
   };
+}
+
+/** Of the newest run of each conversation there, the last one that failed. */
+async function failureOn(
+  { actors, insights }: Pick<FeatureServices, 'actors'> & { insights: InsightServices },
+  { place, stream_id }: { place: LibraryPlace; stream_id: string },
+): Promise<StreamSummaryView['failure']> {
+  if (insights.made_by === null) return insightFailure('INSIGHTS_OFF');
+  const found = await orNull(actors.library(place.library_id).runs({ stream_id }), 'NOT_FOUND');
+  const own = (found?.runs ?? []).filter(({ pipeline_id }) => pipeline_id === null);
+  const newest = own.filter(({ conversation }, at) => own.findIndex((one) => one.conversation === conversation) === at);
+  const failed = newest.find(({ failure }) => failure !== null);
+  return failed === undefined || failed.failure === null ? null : insightFailure(failed.failure, failed.status);
 }
 
 function toldBy(view: ConversationView | undefined) {
