@@ -42,8 +42,8 @@ export type MergedInsights = {
   suggestions: {
     created: NewSuggestion[];
     changed: ItemChange<Suggestion>[];
-    /** Changes that nobody sees: a speaker without a contact is the owner now. */
-    unseen: { number: number; fields: Pick<Suggestion, 'role_speakers'> }[];
+    /** Changes that nobody sees: a speaker without a contact is the owner now, or it was heard in other words. */
+    unseen: { number: number; fields: Partial<Suggestion> }[];
   };
   /** `supersedes`: the memory whose place a new one takes. */
   memories: { created: NewMemory[]; changed: ItemChange<Memory>[]; removed: number[] };
@@ -90,9 +90,10 @@ function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dr
   const of_conversation = [...known.suggestions.values()].filter((one) => isOwn(known, one));
   const room = LIMITS.suggestions_per_conversation_max - of_conversation.length;
   const taken_back = new Set(ops.flatMap((op) => (op.op === 'withdraw' ? [op.number] : [])));
-  for (const op of ops.map((one) => replacing(one, { known, taken_back }))) {
+  // Something new is compared with what the others are after this result, and not with their former words.
+  for (const op of newLast(ops.map((one) => replacing(one, { known, taken_back })))) {
     if (op.op === 'new') {
-      const is_known = of_conversation.some((one) => !isWithdrawn(one) && isSame(op, one));
+      const is_known = [...after.values()].some((one) => isOwn(known, one) && !isWithdrawn(one) && isSame(op, one));
       if (isSuppressed(known, 'suggestion', op)) dropped.protected += 1;
       else if (is_known || created.some((one) => isSame(op, one))) dropped.duplicate += 1;
       else if (created.length >= room) dropped.too_many = (dropped.too_many ?? 0) + 1;
@@ -118,13 +119,11 @@ function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dr
   }
   const changed = changesOf(known.suggestions, after, SUGGESTION_FIELDS);
   const revised = changed.filter(({ fields }) => fields.status === undefined).length;
-  const unseen = [...after].flatMap(([number, { role_speakers }]) =>
-    role_speakers === undefined ||
-    role_speakers === known.suggestions.get(number)?.role_speakers ||
-    changed.some((one) => one.number === number)
-      ? []
-      : [{ number, fields: { role_speakers } }],
-  );
+  const unseen = [...after].flatMap(([number, is]) => {
+    const was = known.suggestions.get(number);
+    const is_same = is.role_speakers === was?.role_speakers && is.made_stems === was?.made_stems;
+    return is_same || changed.some((one) => one.number === number) ? [] : [{ number, fields: is }];
+  });
   return { created, changed, unseen, revised, withdrawn };
 }
 
@@ -157,8 +156,10 @@ function revisionOf(
   let is_protected = false;
   if (kind !== undefined) fields.kind = kind;
   if (text !== undefined && text !== was.text) {
-    if (was.protected_fields.includes('text')) is_protected = true;
-    else Object.assign(fields, { text, stems: stems ?? [] });
+    if (was.protected_fields.includes('text')) {
+      is_protected = true;
+      if (stems !== undefined && isOther(stems, was.made_stems)) fields.made_stems = stems;
+    } else Object.assign(fields, { text, stems: stems ?? [] });
   }
   if (due_at_ms !== undefined && (due_at_ms !== was.due_at_ms || due_date !== dueDateOf(was))) {
     // Day and time are one choice.
@@ -206,7 +207,7 @@ function mergeMemories(known: KnownInsights, ops: readonly MemoryOp[], dropped: 
   let withdrawn = 0;
   const of_conversation = [...known.memories.values()].filter(({ evidence }) => overlap(evidence, of.parts));
   const room = LIMITS.memories_per_conversation_max - of_conversation.length;
-  for (const op of ops) {
+  for (const op of newLast(ops)) {
     if (op.op === 'new') {
       const equal = texts.get(textKey(of.pipeline_id, op.stems));
       const was = equal === undefined ? undefined : after.get(equal);
@@ -216,7 +217,9 @@ function mergeMemories(known: KnownInsights, ops: readonly MemoryOp[], dropped: 
         else after.set(equal, { ...was, evidence });
       } else if (isSuppressed(known, 'memory', op)) dropped.protected += 1;
       else if (
-        of_conversation.some((one) => one.pipeline_id === of.pipeline_id && isSame(op, one)) ||
+        [...after.values()].some(
+          (one) => isOwnMemory(known, one) && overlap(one.evidence, of.parts) && isSame(op, one),
+        ) ||
         created.some((one) => isSame(op, one))
       )
         dropped.duplicate += 1;
@@ -284,6 +287,10 @@ function changesOf<Item extends object>(
     );
     return [{ number, fields: fields as Partial<Item>, changed_fields }];
   });
+}
+
+function newLast<Op extends { op: string }>(ops: readonly Op[]): Op[] {
+  return [...ops.filter(({ op }) => op !== 'new'), ...ops.filter(({ op }) => op === 'new')];
 }
 
 function isOwn({ of }: KnownInsights, { conversation, pipeline_id }: Suggestion): boolean {

@@ -98,6 +98,45 @@ t.test('K-076 what a run takes back and says otherwise is one that it revises, a
   t.equal(played.records('suggestions').size, 2);
 });
 
+t.test('K-080 what a result changes makes nothing new a duplicate of what was said before', async (t) => {
+  const heard = 'we keep the oak and call the joiner tomorrow';
+  const [decision, task] = ['we keep the oak', 'call the joiner tomorrow'];
+  const revised = (text: string) => revise(1, { text, stems: stemsIn(text), evidence: [span(0, 1_000)] });
+  const orders: [string, SuggestionOp[]][] = [
+    ['revised first', [revised(decision), suggest(task, 0)]],
+    ['revised last', [suggest(task, 0), revised(decision)]],
+    ['taken back', [withdraw(1), suggest(decision, 0), suggest(task, 0)]],
+    ['taken back last', [suggest(task, 0), suggest(decision, 0), withdraw(1)]],
+  ];
+  for (const [what, suggestions] of orders) {
+    const played = new PlayedLibrary();
+    played.make(0, MINUTE_MS, { suggestions: [suggest(heard, 0)] });
+    t.match(played.remake(0, MINUTE_MS, { suggestions }), { tally: { dropped: { duplicate: 0 } } }, what);
+    const open = [...played.records<Suggestion>('suggestions').values()].filter(({ status }) => status === 'open');
+    t.same(open.map(({ text }) => text).sort(), [task, decision].sort(), what);
+    played.remake(0, MINUTE_MS, { suggestions: [suggest(task, 0), suggest(decision, 0)] });
+    t.equal(played.records('suggestions').size, 2, 'the same again is one');
+  }
+  const played = new PlayedLibrary();
+  played.make(0, MINUTE_MS, { suggestions: [suggest(heard, 0)], memories: [remember(heard, 0)] });
+  played.say(edit(1, 1, { text: 'Oak!', stems: ['oak!'] }));
+  const memory = {
+    op: 'revise' as const,
+    number: 1,
+    text: decision,
+    stems: stemsIn(decision),
+    evidence: [span(0, 1_000)],
+  };
+  played.remake(0, MINUTE_MS, {
+    suggestions: [suggest(task, 0), revised(decision)],
+    memories: [remember(task, 0), memory],
+  });
+  t.match([played.suggestion(1).text, played.suggestion(2).text], ['Oak!', task], 'a person had put it otherwise');
+  t.match([played.memory(1).text, played.memory(2).text], [decision, task]);
+  played.remake(0, MINUTE_MS, { suggestions: [suggest(decision, 0)] });
+  t.equal(played.records('suggestions').size, 2, 'and it is known by what was heard last');
+});
+
 t.test('K-063 K-065 a replacement keeps the conversation, its id and the title that a person gave it', async (t) => {
   const played = new PlayedLibrary();
   played.make(0, MINUTE_MS);

@@ -20,11 +20,15 @@ export function changesOf(
   const taken = new Set<number>();
   const known = new Map<NewSuggestion, InsightInput['suggestions'][number]>();
   // Another run may cut a sentence off, or hear more of it: that comes after what is said as before.
-  for (const is of [isSame, isPart])
+  // A task stays a task where the same words decide something as well.
+  const steps = [isSame, isPart].flatMap((is) => [true, false].map((same_kind) => ({ is, same_kind })));
+  for (const { is, same_kind } of steps)
     for (const item of found) {
       const before = known.has(item)
         ? undefined
-        : suggestions.find(({ ref, text }) => !taken.has(ref) && is(text, item.text));
+        : suggestions.find(
+            ({ ref, text, kind }) => !taken.has(ref) && (!same_kind || kind === item.kind) && is(text, item.text),
+          );
       if (before === undefined) continue;
       taken.add(before.ref);
       known.set(item, before);
