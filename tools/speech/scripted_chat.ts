@@ -36,12 +36,15 @@ export class ScriptedChat extends ScriptedServer<ChatRequest> {
   /** Makes the model's answer, as an object. */
   thinks: (request: ChatRequest) => object = promisesOf;
 
+  /** Answers in place of the model; null for what it leaves to it. */
+  refuses: (request: ChatRequest) => ScriptedAnswer | null = () => null;
+
   static start({ teardown, keeps_requests = true }: ServerOptions = {}): Promise<ScriptedChat> {
     return new ScriptedChat({ path: '/v1/chat/completions', begins: '{"choices": [', keeps_requests }).listen(teardown);
   }
 
   protected answerTo(request: ChatRequest): ScriptedAnswer {
-    return completion(this.thinks(request));
+    return this.refuses(request) ?? completion(this.thinks(request));
   }
 
   protected async read(incoming: IncomingMessage): Promise<ChatRequest> {
@@ -57,7 +60,12 @@ export class ScriptedChat extends ScriptedServer<ChatRequest> {
 /** An answer whose message is this object, or this text. */
 export function completion(said: object | string): ScriptedAnswer {
   const content = typeof said === 'string' ? said : JSON.stringify(said);
-  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }];
+  return chosen({ content });
+}
+
+/** An answer with this message. */
+export function chosen(message: object, finish_reason: 'stop' | 'length' = 'stop'): ScriptedAnswer {
+  const choices = [{ index: 0, finish_reason, message: { role: 'assistant', ...message } }];
   return { status: 200, body: JSON.stringify({ object: 'chat.completion', choices }) };
 }
 

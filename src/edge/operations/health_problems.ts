@@ -28,10 +28,13 @@ export type HealthFacts = {
   lost_recordings: number;
   silent_devices: number;
   /** Tries to transcribe that failed since one succeeded last; null where none did. */
-  transcription: { failing_ms: number; tries: number; code: string } | null;
+  transcription: FailingEngine | null;
   /** The same of tries to look into conversations. */
-  insights: { failing_ms: number; tries: number; code: string } | null;
+  insights: FailingEngine | null;
 };
+
+/** `code`, `engine`: of the last try; null where no engine had it. */
+type FailingEngine = { failing_ms: number; tries: number; code: string; engine: string | null };
 
 /** The parts of the server that problems belong to, in the order in which operators look at them. */
 export const HEALTH_AREAS = [
@@ -261,11 +264,14 @@ const ROWS: readonly HealthRow[] = [
   {
     name: 'insights_failing',
     area: 'insights',
-    advice: 'Look at the model at INSIGHTS_URL. Conversations are tried again by themselves.',
+    advice:
+      'Look at the model at INSIGHTS_URL: whether it is there, as INSIGHTS_MODEL names it, and takes INSIGHTS_KEY. What no try mends the built-in engine does; “spool content retry” has it done anew.',
     link: '/content#insights',
-    severity: ({ insights }) => (failsForLong(insights) ? 'mild' : null),
+    severity: ({ insights }) => (isRefused(insights) || failsForLong(insights) ? 'mild' : null),
     text: ({ insights }) =>
-      `No conversation was looked into for ${spanText(insights?.failing_ms ?? 0)}: ${insights?.tries} tries failed, the last with ${insights?.code}. Suggestions come late, or not at all.`,
+      isRefused(insights)
+        ? `The model ${insights?.engine ?? ''} looks into no conversation (${insights?.code}, ${counted(insights?.tries ?? 0, 'try', 'tries')}): ${REFUSED[insights?.code ?? '']}. The built-in engine does it.`
+        : `No conversation was looked into by ${insights?.engine ?? 'an engine'} for ${spanText(insights?.failing_ms ?? 0)}: ${insights?.tries} tries failed, the last with ${insights?.code}. Suggestions come late, or not at all.`,
   },
   {
     name: 'retention_failing',
@@ -295,6 +301,17 @@ export function healthProblemsOf(standing: HealthFacts, now_ms: number): HealthP
     return is === null ? [] : [{ name, area, advice, link, severity: is, text: text(standing, now_ms) }];
   });
   return found.sort((a, b) => Number(b.severity === 'grave') - Number(a.severity === 'grave'));
+}
+
+/** The failures that no further try mends, and what they say of the model. */
+const REFUSED: Readonly<Record<string, string>> = {
+  ENGINE_MODEL_MISSING: 'its server has no such model',
+  ENGINE_REFUSED: 'its server refuses what is asked',
+  ENGINE_CONTEXT_TOO_SMALL: 'it has no room for what was said',
+};
+
+function isRefused(engine: FailingEngine | null): boolean {
+  return engine !== null && Object.hasOwn(REFUSED, engine.code);
 }
 
 function failsForLong(engine: HealthFacts['transcription']): boolean {

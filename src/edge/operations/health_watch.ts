@@ -174,8 +174,8 @@ export class HealthWatch {
 
   #failing({ failing }: { failing: Failing | null }): HealthFacts['transcription'] {
     if (failing === null) return null;
-    const { since_ms, tries, code } = failing;
-    return { failing_ms: this.#parts.clock.now() - since_ms, tries, code };
+    const { since_ms, ...last } = failing;
+    return { failing_ms: this.#parts.clock.now() - since_ms, ...last };
   }
 
   async #take(): Promise<void> {

@@ -27,7 +27,7 @@ class RecentEvents<Event> {
 }
 
 /** Tries that failed since one succeeded last. */
-export type Failing = { since_ms: number; tries: number; code: string };
+export type Failing = { since_ms: number; tries: number; code: string; engine: string | null };
 export type RecentFailure = { code: string; tries: number; last_at_ms: number };
 
 /** The outcomes of jobs in the last hour, in this process. `Result`: the part of a result that is kept. */
@@ -45,14 +45,16 @@ export class JobActivity<Result> {
     this.#failed = new RecentEvents(now);
   }
 
-  published(result: Result): void {
-    this.#failing = null;
+  /** `instead`: why the engine that was to do it did not. */
+  published(result: Result, instead?: { code: string; engine: string }): void {
+    if (instead === undefined) this.#failing = null;
+    else this.failed(instead.code, instead.engine);
     this.#published.add(result);
   }
 
-  failed(code: string): void {
+  failed(code: string, engine: string | null = null): void {
     const before = this.failing;
-    this.#failing = { since_ms: before?.since_ms ?? this.#now(), tries: (before?.tries ?? 0) + 1, code };
+    this.#failing = { since_ms: before?.since_ms ?? this.#now(), tries: (before?.tries ?? 0) + 1, code, engine };
     this.#failed.add(code);
   }
 

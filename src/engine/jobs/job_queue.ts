@@ -105,7 +105,7 @@ export abstract class JobQueue<Work extends ClaimedWork, Result extends JobResul
     if (job === null) throw new Refused(NO_JOB);
     const failed = await this.messagesOf(job, claim).fail(failure);
     this.#in_flight.forget(name);
-    this.activity.failed(failure.code);
+    this.activity.failed(failure.code, failure.engine);
     return failed;
   }
 

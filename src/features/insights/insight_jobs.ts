@@ -70,8 +70,8 @@ export type InsightResult = JobResult & {
   engine: string | null;
   /** Of the answer, what its reader has left out. */
   left_out?: LeftOut;
-  /** The code of why it is not the answer of the engine that was to do it. */
-  failure?: string;
+  /** Why it is not the answer of the engine that was to do it. */
+  failure?: { code: string; engine: string };
 };
 
 /** Conversations to look into, where something was said; libraries hold them. */
@@ -174,7 +174,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     const { insights } = checked;
     const by_recording = await recordingSummaries(insights.conversation, { input: found.input, keys });
     const result_told = { ...insights, conversation: { ...insights.conversation, by_recording } };
-    const said = { job: number, token, digest, engine, failure, result: result_told };
+    const said = { job: number, token, digest, engine, failure: failure?.code, result: result_told };
     const published = await library.publish(said, fences).catch((error: unknown) => {
       if (isFenceBroken(error)) return null;
       throw error;
@@ -186,7 +186,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     for (const stream_id of new Set(heard.map((part) => part.stream_id)))
       await refreshRoles(this.#deps, stream_id, number);
     const { tally } = published;
-    this.activity.published(tally);
+    this.activity.published(tally, failure);
     metrics.insights_published.inc({ kind: 'suggestion' }, tally.suggestions);
     metrics.insights_published.inc({ kind: 'memory' }, tally.memories);
     for (const [reason, count] of Object.entries(tally.dropped)) metrics.insights_dropped.inc({ reason }, count);

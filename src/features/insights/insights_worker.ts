@@ -21,18 +21,18 @@ type InsightsWorkerDeps = {
   at_once: number;
 };
 
-/** Answers that are of no use, whatever the server's state is. */
-const USELESS: ReadonlySet<string> = new Set(['ENGINE_NOT_JSON', 'ENGINE_BAD_ANSWER']);
-
 async function resultOf(engine: InsightEngine, { input }: InsightWork, signal: AbortSignal) {
   const { left_out = {}, ...raw } = await engine.think(input, signal);
   return { raw, left_out, made_by: engine.made_by, engine: engine.name };
 }
 
-/** Whether the built-in engine does it: on the last try, but never in the place of what a model has made before. */
-function isGivenUp({ tries, made_by }: InsightWork, code: string): boolean {
-  const is_better = made_by === null || made_by === 'extractive';
-  return USELESS.has(code) && tries >= LIMITS.insight_job_tries_max && is_better;
+/**
+ * Whether the built-in engine does it: where no further try is made or would help, but never in the place of what a model
+ * has made before.
+ */
+function isGivenUp({ tries, made_by }: InsightWork, { code, retry }: EngineFailed['failure']): boolean {
+  const is_last = !retry || (tries >= LIMITS.insight_job_tries_max && code !== 'ENGINE_STOPPED');
+  return is_last && (made_by === null || made_by === 'extractive');
 }
 
 /** The built-in worker that looks into conversations, each with the engine of its pipeline. */
@@ -62,11 +62,11 @@ export function insightsWorker(deps: InsightsWorkerDeps): EngineWorker<InsightWo
         if (!(error instanceof EngineFailed)) throw error;
         const { code, message, retry, retry_after_ms: rest_ms } = error.failure;
         const built_in = engines.get(EXTRACTIVE_ENGINE);
-        if (built_in !== undefined && isGivenUp(work, code)) {
+        if (built_in !== undefined && isGivenUp(work, error.failure)) {
           const result = await resultOf(built_in, work, signal);
           metrics.insight_failures.inc({ code });
           log.warn({ job: work.job, code, reason: message }, 'the built-in engine looked into a conversation instead');
-          return { ok: true, result: { ...result, failure: code } };
+          return { ok: true, result: { ...result, failure: { code, engine: engine.name } } };
         }
         return { ok: false, failure: { code, message, retry, rest_ms, engine: engine.name } };
       }

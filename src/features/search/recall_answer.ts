@@ -6,7 +6,7 @@ import { wordsIn } from '../../domain/search/words.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { isQuoteOf } from '../insights/checked_insights.js';
 import { cleanText, comparedWords, foreignAddresses } from '../insights/clean_text.js';
-import { readCompletion } from '../insights/engines/chat_forms.js';
+import { readCompletion } from '../insights/engines/chat_completion.js';
 import { CHAT_FORMS, type ChatForm, chatBody } from '../insights/engines/chat_request.js';
 import { EngineFailed } from '../transcripts/engines/engine.js';
 import { EngineServer } from '../transcripts/engines/engine_server.js';
@@ -83,7 +83,7 @@ export class RecallAnswers {
       const asked = { system: PROMPT, user, name: 'answer', schema: SCHEMA };
       const bodyOf = (form: ChatForm) => chatBody(asked, { form, model });
       const never = new AbortController().signal;
-      const said = readCompletion(await this.#server.ask(bodyOf, { stream_id: 'recall', signal: never }));
+      const said = readCompletion(await this.#server.ask(bodyOf, { stream_id: 'recall', signal: never }), 'sentences');
       const answer = checkedAnswer(said, { question, turns });
       metrics.recall_answers.inc({ result: answer === null ? 'nothing_stands' : 'answered' });
       return answer;

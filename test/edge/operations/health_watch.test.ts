@@ -115,8 +115,8 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     endpoints: { due: 3, due_ms: 900, circuit_open: 0, disabled: 0 },
     ...{ disk: { free_bytes: 50, size_bytes: 100 }, clock_ahead_ms: 20, clocks_apart_ms: 0, mail_healthy: true },
     ...{ oldest_message_ms: 5, silent_devices: 0, retention_failing_ms: 3_600_000, lost_recordings: 0 },
-    transcription: { failing_ms: 599_000, tries: 9, code: 'ENGINE_BUSY' },
-    insights: { failing_ms: 7_200_000, tries: 2, code: 'ENGINE_BUSY' },
+    transcription: { failing_ms: 599_000, tries: 9, code: 'ENGINE_BUSY', engine: 'small' },
+    insights: { failing_ms: 7_200_000, tries: 2, code: 'ENGINE_BUSY', engine: 'small' },
   };
   t.same(healthProblemsOf(fine, 0), []);
   t.same(healthProblemsOf({ ...fine, dead_letters: null, disk: null }, 0), [], 'what is not known is not wrong');
@@ -152,13 +152,19 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     [{ clock_ahead_ms: 7_200_000 }, 'clock_moved', /2 h ahead of/, 'mild'],
     [{ clock_ahead_ms: -60_000 }, 'clock_moved', /1 min behind/, 'mild'],
     [
-      { transcription: { failing_ms: 1_200_000, tries: 3, code: 'ENGINE_UNREACHABLE' } },
+      { transcription: { failing_ms: 1_200_000, tries: 3, code: 'ENGINE_UNREACHABLE', engine: 'small' } },
       ...(['transcription_failing', /for 20 min: 3 tries failed, .* ENGINE_UNREACHABLE/, 'mild'] as const),
     ],
     [
-      { insights: { failing_ms: 600_000, tries: 3, code: 'ENGINE_REFUSED' } },
-      ...(['insights_failing', /for 10 min: 3 tries failed, .* ENGINE_REFUSED/, 'mild'] as const),
+      { insights: { failing_ms: 600_000, tries: 3, code: 'ENGINE_BUSY', engine: 'small' } },
+      ...(['insights_failing', /by small for 10 min: 3 tries failed, .* ENGINE_BUSY/, 'mild'] as const),
     ],
+    ...(['ENGINE_REFUSED', 'ENGINE_MODEL_MISSING', 'ENGINE_CONTEXT_TOO_SMALL'] as const).map(
+      (code): (typeof rows)[number] => [
+        { insights: { failing_ms: 0, tries: 1, code, engine: 'small' } },
+        ...(['insights_failing', /^The model small looks into no conversation .*: i/, 'mild'] as const),
+      ],
+    ),
     [{ lost_recordings: 1 }, 'audio_lost', /Audio of 1 recording is lost/, 'grave'],
     [{ retention_failing_ms: 6 * 3_600_000 }, 'retention_failing', /has failed for 6 h/, 'mild'],
     [{ silent_devices: 1 }, 'devices_silent', /^1 device has/, 'mild'],

@@ -6,6 +6,7 @@ import {
 } from '../../../../actors/insights/library_state.js';
 import { isDate } from '../../../domain/dates.js';
 import { LIMITS } from '../../../domain/limits.js';
+import { type LocalClock, momentThere } from '../../../engine/time/time_zone.js';
 import { EngineFailed } from '../../transcripts/engines/engine.js';
 import type { InsightInput, RawEvidence, RawInsights, RawSuggestion } from '../insight_input.js';
 
@@ -23,6 +24,10 @@ const object = (properties: Record<string, object>) => ({
 const listOf = (items: object) => ({ type: 'array', items });
 const text = { type: 'string' };
 const orNull = (type: string) => ({ type: [type, 'null'] });
+
+const HAS_OFFSET = /(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})\s*$/iu;
+const ISO_DAY = /^\d{4}-\d{2}-\d{2}/u;
+const HAS_TIME = /\d:\d{2}/u;
 
 const EVIDENCE = listOf(object({ turn: { type: 'integer' }, quote: text }));
 const SUMMARY = {
@@ -56,19 +61,6 @@ export const INSIGHTS_SCHEMA = object({
   memories: listOf(object(itemOf({ kind: kindOf(MEMORY_KINDS), about: orNull('string') }))),
 });
 
-/** The JSON in an answer of `/chat/completions`. Throws EngineFailed. */
-export function readCompletion(answer: string): unknown {
-  const completion = parsed(answer);
-  if (!isObject(completion)) throw bad('The answer is no chat completion.');
-  const [choice] = Array.isArray(completion.choices) ? (completion.choices as unknown[]) : [];
-  const message = isObject(choice) ? choice.message : null;
-  const content = isObject(message) ? message.content : null;
-  if (typeof content !== 'string') throw bad('The answer holds no text.');
-  // Models put words before and after it, or a fence around it.
-  const [from, to] = [content.indexOf('{'), content.lastIndexOf('}')];
-  return parsed(from < 0 ? content : content.slice(from, to + 1));
-}
-
 export type RawSummary = RawInsights['conversation'];
 /** An answer as far as it could be read, and how much of it was left out. */
 export type ReadInsights = RawInsights & { left_out: LeftOut };
@@ -83,9 +75,13 @@ export function readSummary(said: unknown, { turns }: Pick<InsightInput, 'turns'
 
 /**
  * An item that names what is not in the input is left out. Throws EngineFailed for what has not this form at all: without a
- * conversation, with items of which none says what is to be done with it, or empty.
+ * conversation, with items of which none says what is to be done with it, or empty where it is of more than a part.
  */
-export function readInsights(said: unknown, { turns, suggestions, memories }: InsightInput): ReadInsights {
+export function readInsights(
+  said: unknown,
+  { turns, suggestions, memories, time_zone }: InsightInput,
+  { is_part = false }: { is_part?: boolean } = {},
+): ReadInsights {
   if (!isObject(said) || !isObject(said.conversation)) throw bad('The answer is no list of insights.');
   const { suggestions: suggested = [], memories: remembered = [] } = said;
   if (!isListOrNull(suggested) || !isListOrNull(remembered)) throw bad('The answer is no list of insights.');
@@ -93,7 +89,7 @@ export function readInsights(said: unknown, { turns, suggestions, memories }: In
   if (items.length > 0 && !items.some((item) => isObject(item) && operationIn(item) !== null))
     throw bad('No item of the answer has an op.');
   const { left_out, ...conversation } = summaryIn(said.conversation, turns.length);
-  if (items.length === 0 && isEmpty(conversation)) throw bad('The answer says nothing.');
+  if (!is_part && items.length === 0 && isEmpty(conversation)) throw bad('The answer says nothing.');
   const told = itemsOf(suggested, {
     ...{ kinds: SUGGESTION_KINDS, known: suggestions, max: LIMITS.suggestions_per_result_max, turns },
   });
@@ -104,7 +100,7 @@ export function readInsights(said: unknown, { turns, suggestions, memories }: In
     conversation,
     suggestions: told.read.map(({ item, ...read }) => ({
       ...read,
-      ...dueIn(item),
+      ...dueIn(item, { time_zone, utc_offset_min: turns[0]?.utc_offset_min ?? 0 }),
       owner: labelIn(item.owner),
       requester: labelIn(item.requester),
     })),
@@ -190,18 +186,11 @@ function evidenceIn(value: unknown, turns_max: number): RawEvidence[] {
     .slice(0, LIMITS.evidence_spans_max);
 }
 
-/** Some models write numbers as text. */
+/** Some models write numbers as text, with what they number: "turn 2", "#2". */
 function numberIn(value: unknown): number | null {
-  const number = typeof value === 'string' && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : value;
+  const said = typeof value === 'string' ? /^[^\d.-]{0,20}(\d{1,9})[^\w.]{0,3}$/u.exec(value)?.[1] : undefined;
+  const number = said === undefined ? value : Number(said);
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    throw new EngineFailed('ENGINE_NOT_JSON', 'The answer is not JSON.');
-  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -226,16 +215,24 @@ function clipped(value: unknown, max: number): string | null {
 }
 
 /** A time as other answers have it, or a day, whichever member it stands in. */
-function dueIn({ due_at, due_date }: Record<string, unknown>): { due_at: string | null; due_date: string | null } {
-  const time = momentIn(due_at);
+function dueIn(
+  { due_at, due_date }: Record<string, unknown>,
+  clock: LocalClock,
+): { due_at: string | null; due_date: string | null } {
+  const time = momentIn(due_at, clock);
   const day = [due_date, due_at].find((value): value is string => typeof value === 'string' && isDate(value)) ?? null;
   return { due_at: time, due_date: time === null ? day : null };
 }
 
-function momentIn(value: unknown): string | null {
+/** A time that names no offset is by the clocks of the place. */
+function momentIn(value: unknown, clock: LocalClock): string | null {
   if (typeof value !== 'string' || isDate(value)) return null;
-  const at_ms = Date.parse(value);
-  return Number.isFinite(at_ms) ? new Date(at_ms).toISOString() : null;
+  const as_utc = HAS_OFFSET.test(value) ? [value] : [`${value.trim().replace(' ', 'T')}Z`, `${value} UTC`];
+  const found_ms = as_utc.map((text) => Date.parse(text)).find(Number.isFinite);
+  const [day] = ISO_DAY.exec(value) ?? [];
+  if (found_ms === undefined || !HAS_TIME.test(value) || (day !== undefined && !isDate(day))) return null;
+  const at_ms = HAS_OFFSET.test(value) ? found_ms : momentThere(found_ms, clock);
+  return new Date(at_ms).toISOString();
 }
 
 function labelIn(value: unknown): string | null {

@@ -73,6 +73,8 @@ const FAILURES = {
   ENGINE_BUSY: true,
   ENGINE_ERROR: true,
   ENGINE_REFUSED: false,
+  ENGINE_MODEL_MISSING: false,
+  ENGINE_CONTEXT_TOO_SMALL: false,
   ENGINE_NOT_JSON: true,
   ENGINE_BAD_ANSWER: true,
   ENGINE_ANSWER_TOO_LARGE: true,
@@ -99,6 +101,8 @@ export type EngineFailure = {
   of_file: boolean;
   /** The engine asked for so long. */
   retry_after_ms?: number;
+  /** Of a question for which there is no room: the share of it that there may be room for. */
+  share?: number;
 };
 
 /** The message is a sentence for operators. It holds no text that was said, no key, and nothing of the answer. */
@@ -109,7 +113,7 @@ export class EngineFailed extends Error {
   constructor(
     code: EngineFailure['code'],
     message: string,
-    { of_file = OF_FILE.has(code), ...more }: { retry_after_ms?: number; of_file?: boolean } = {},
+    { of_file = OF_FILE.has(code), ...more }: { retry_after_ms?: number; of_file?: boolean; share?: number } = {},
   ) {
     super(message);
     this.failure = { code, message, retry: FAILURES[code], of_file, ...more };

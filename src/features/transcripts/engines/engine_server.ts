@@ -3,6 +3,7 @@ import { sizeInWords } from '../../../domain/limit_text.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { skippingInterim } from '../../../engine/wire/interim_answers.js';
 import { EngineFailed } from './engine.js';
+import { failureSaid } from './engine_refusal.js';
 
 /** A server that engines ask over HTTP: bounded answers, deadlines, and a code for every way in which it fails. */
 
@@ -30,6 +31,8 @@ type EngineServerOptions<Form> = {
   /** The forms that may be requested, the most telling one first. */
   forms: readonly Form[];
   answer_ms_max?: number;
+  /** Tells by the text of a refusal that there is no room for the question, or no such model (engine_refusal.ts). */
+  reads_refusals?: boolean;
   now?: () => number;
 };
 
@@ -125,7 +128,7 @@ export class EngineServer<Form> {
 
   /** A text is JSON. */
   async #post(body: FormData | string, signal: AbortSignal): Promise<{ status: number; text: string }> {
-    const { key } = this.#options;
+    const { key, reads_refusals = false } = this.#options;
     const answer = await this.#agent.request({
       origin: this.#address.origin,
       path: this.#address.pathname + this.#address.search,
@@ -140,7 +143,10 @@ export class EngineServer<Form> {
     });
     const { statusCode: status } = answer;
     if (status === 200) return { status, text: await textOf(answer) };
-    await answer.body.dump({ limit: REFUSAL_BYTES_MAX }).catch(() => {});
+    if (reads_refusals) {
+      const failure = failureSaid(status, await beginningOf(answer));
+      if (failure !== null) throw failure;
+    } else await answer.body.dump({ limit: REFUSAL_BYTES_MAX }).catch(() => {});
     if (NOT_KNOWN.has(status)) return { status, text: '' };
     throw refusalOf(status, answer.headers['retry-after']);
   }
@@ -159,6 +165,22 @@ async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString();
+}
+
+/** Empty where it breaks off. */
+async function beginningOf({ body }: Dispatcher.ResponseData): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      pieces.push(piece);
+      bytes += piece.length;
+      if (bytes > REFUSAL_BYTES_MAX) break;
+    }
+  } catch {
+    return '';
+  }
+  return Buffer.concat(pieces).subarray(0, REFUSAL_BYTES_MAX).toString();
 }
 
 function refusalOf(status: number, retry_after: string | string[] | undefined): EngineFailed {

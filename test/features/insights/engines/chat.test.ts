@@ -5,7 +5,7 @@ import { checkedInsights } from '../../../../src/features/insights/checked_insig
 import { Chat } from '../../../../src/features/insights/engines/chat.js';
 import type { InsightInput } from '../../../../src/features/insights/insight_input.js';
 import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
-import { completion, ScriptedChat } from '../../../../tools/speech/scripted_chat.js';
+import { chosen, completion, ScriptedChat } from '../../../../tools/speech/scripted_chat.js';
 import { inputOf } from '../../../fixtures/insight_input.js';
 import { obeying, SPOKEN_INSTRUCTIONS } from '../../../fixtures/spoken_instructions.js';
 import { tempFolder } from '../../../fixtures/temp_folder.js';
@@ -199,6 +199,131 @@ t.test('K-187 numbers that a model writes as text are numbers', async (t) => {
     { ref: 1, evidence: [] },
   ]);
   t.same(left_out, { malformed: 1 });
+});
+
+t.test('K-187 an answer is read however a local model wraps it', async (t) => {
+  const { server, think } = await openWorld(t);
+  const said = { conversation: { ...TALK, title: 'As asked for' }, suggestions: [], memories: [] };
+  const json = JSON.stringify(said);
+  const pretty = JSON.stringify(said, null, 2);
+  const rows: [string, (typeof server.answers)[number]][] = [
+    ['thought before it', completion(`<think>They want {"conversation": ...}, so {that}.</think>\n${json}`)],
+    [
+      'a whole draft thought before it',
+      completion(`<think>${JSON.stringify({ conversation: { title: 'Draft' } })}</think>${json}`),
+    ],
+    ['thought, of which the beginning is lost', completion(`so {"conversation": "x"} it is</think>${json}`)],
+    ['thought behind it', completion(`${json}<think>Was that {"good"}?</think>`)],
+    [
+      'in channels',
+      completion(`<|channel|>analysis<|message|>A {draft}.<|end|><|start|>assistant<|channel|>final<|message|>${json}`),
+    ],
+    ['in a channel without an end', completion(`<|channel|>final ${json}`)],
+    ['in a fence', completion(`Here it is:\n\`\`\`json\n${pretty}\n\`\`\`\nAnything {else}?`)],
+    ['twice', completion(`${json}\n\n${json}`)],
+    ['behind a draft', completion(`${JSON.stringify({ conversation: { title: 'Draft' } })}\nBetter: ${json}`)],
+    ['before another object', completion(`${json}\n{"confidence": 0.9}`)],
+    ['commas before the ends', completion(pretty.replaceAll(/([\]}"])(\s*[\]}])/g, '$1,$2'))],
+    [
+      'in content parts',
+      chosen({
+        content: [
+          { type: 'text', text: json.slice(0, 20) },
+          { type: 'text', text: json.slice(20) },
+        ],
+      }),
+    ],
+    ['as what it reasons', chosen({ content: null, reasoning_content: `I answer ${json}` })],
+    ['as what it reasons, by another name', chosen({ content: '', reasoning: json })],
+  ];
+  for (const [title, answer] of rows) {
+    server.answers = [answer];
+    t.match(await think(), { conversation: { title: 'As asked for' } }, title);
+  }
+});
+
+t.test('K-187 turns are named in many ways, and a time without an offset is of the place', async (t) => {
+  const { server, think } = await openWorld(t);
+  const quote = 'I will call you';
+  const read = async (turn: unknown, due_at: string, more: Partial<InsightInput> = {}) => {
+    const call = { op: 'new', kind: 'task', text: 'Call', due_at, evidence: [{ turn, quote }] };
+    server.answers = [completion({ conversation: TALK, suggestions: [call], memories: [] })];
+    const [one] = (await think(inputOf(SAID, more))).suggestions;
+    return { turn: one?.evidence?.[0]?.turn, due_at: one?.due_at };
+  };
+  for (const turn of ['turn 2', 'Turn 2', '#2', '[2]', ' 2 ', 2]) t.equal((await read(turn, '')).turn, 2, `${turn}`);
+  for (const turn of ['two', '1.5', '-2', 2.5, null]) t.equal((await read(turn, '')).turn, undefined, `${turn}`);
+  const vienna = { time_zone: 'Europe/Vienna' };
+  for (const [due_at, wanted] of [
+    ['2026-11-27T17:00:00', '2026-11-27T16:00:00.000Z'],
+    ['2026-07-27 17:00', '2026-07-27T15:00:00.000Z'],
+    ['November 27, 2026 5:00 PM', '2026-11-27T16:00:00.000Z'],
+    ['2026-11-27T17:00:00Z', '2026-11-27T17:00:00.000Z'],
+    ['2026-11-27T17:00:00-08:00', '2026-11-28T01:00:00.000Z'],
+    ['2026-02-30T17:00', null],
+    ['soon', null],
+  ] as const)
+    t.equal((await read(2, due_at, vienna)).due_at, wanted, due_at);
+  const input = inputOf(SAID);
+  const turns = input.turns.map((turn) => ({ ...turn, utc_offset_min: -480 }));
+  t.equal((await read(2, '2026-11-27T17:00', { turns })).due_at, '2026-11-28T01:00:00.000Z', 'without a zone');
+});
+
+t.test('K-092 a conversation for which a model has no room goes in smaller parts', async (t) => {
+  const refusals = [
+    {
+      error: {
+        code: 400,
+        message: 'the request exceeds the available context size',
+        n_prompt_tokens: 9000,
+        n_ctx: 4096,
+      },
+    },
+    { error: 'The model is loaded with a context length of only 4096 tokens.' },
+    { error: { message: 'maximum context length is 8192 tokens', code: 'context_length_exceeded' } },
+    { object: 'error', message: 'The prompt (length 40000) is longer than the maximum model length of 4096.' },
+  ];
+  const lines = Array.from({ length: 120 }, (_, at) => `This is the sentence of the talk that has number ${at}.`);
+  for (const [at, error] of refusals.entries()) {
+    const { server, think } = await openWorld(t);
+    server.refuses = ({ body }) =>
+      JSON.stringify(body.messages).length > 9_000
+        ? { status: at === 2 ? 413 : 400, body: JSON.stringify(error) }
+        : null;
+    const { conversation } = await think(inputOf(lines));
+    t.match(conversation.title, /^This is/);
+    const heard = server.requests.flatMap(({ user, body }) =>
+      JSON.stringify(body.messages).length > 9_000 ? [] : (user.what_people_said?.turns ?? []).map(({ turn }) => turn),
+    );
+    t.same(
+      heard,
+      lines.map((_, turn) => turn + 1),
+      'each turn once',
+    );
+    t.ok(server.requests.length < 30, `${server.requests.length}`);
+  }
+  const { server, failure } = await openWorld(t);
+  server.refuses = () => ({ status: 400, body: JSON.stringify(refusals[1]) });
+  t.match(await failure(), { code: 'ENGINE_CONTEXT_TOO_SMALL', retry: false }, 'not even for a turn');
+  t.ok(server.requests.length <= 6);
+  const { server: cut, failure: failed } = await openWorld(t);
+  cut.refuses = () => chosen({ content: '{"conversation": {"title": "wh' }, 'length');
+  t.match(await failed(), { code: 'ENGINE_CONTEXT_TOO_SMALL' }, 'nor for its answer');
+});
+
+t.test('K-092 a model that is not there is told from other refusals', async (t) => {
+  const { server, failure } = await openWorld(t);
+  for (const [status, body, code] of [
+    [404, '{"error": {"message": "model \\"small\\" not found, try pulling it first"}}', 'ENGINE_MODEL_MISSING'],
+    [404, '', 'ENGINE_MODEL_MISSING'],
+    [400, '{"error": "The model `small` does not exist"}', 'ENGINE_MODEL_MISSING'],
+    [401, '{"error": "model not found"}', 'ENGINE_REFUSED'],
+    [403, '{"error": "context length"}', 'ENGINE_REFUSED'],
+    [500, '{"error": "out of memory"}', 'ENGINE_ERROR'],
+  ] as const) {
+    server.answers = [{ status, body }];
+    t.match(await failure(), { code }, `${status} ${body}`);
+  }
 });
 
 t.test('a long conversation goes in parts, and one question more makes one summary of them', async (t) => {
