@@ -4,6 +4,7 @@ import { partsOf, type SpokenClock, spokenClocks } from './calendar.js';
 import type { Sentence } from './sentences.js';
 import { type DayMention, type DayTopic, daysIn, monthAlone } from './spoken_days.js';
 import { type TimeMention, timesIn } from './spoken_times.js';
+import { standing } from './taken_back.js';
 
 /** When something is due, as the sentences about it say. A day without a time is a day. */
 
@@ -20,6 +21,7 @@ type DatedSentence = {
 
 const CHRONO = new Chrono(casual);
 const NOON = 12 * 60;
+const DAY_MIN = 24 * 60;
 /** For so many sentences a day stays what is spoken of. */
 const TOPIC_SENTENCES_MAX = 30;
 const MONTH_SENTENCES_MAX = 12;
@@ -34,14 +36,14 @@ const NOT_DUE = new Set(['since', 'from', 'of', 'than', 'after', 'about']);
 const DEADLINE = new Set(['by', 'before', 'until', 'till', 'end']);
 /** Nothing else names a day or a time. */
 const DATE_WORDS =
-  /\d|\b(?:today|tonight|tomorrow|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day|day|week|weekend|fortnight|month|year|morning|afternoon|evening|night|noon|midday|midnight|first thing|right|straight|way|o'clock|past|quarter|half|at|by|before|around|until|till|from|make it|say|the)|(?:january|february|march|april|may|june|july|august|september|october|november|december)\b/;
+  /\d|\b(?:today|tonight|tomorrow|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day|days?|weeks?|weekend|hours?|hrs?|minutes?|mins?|eod|cob|eob|q[1-4]|mid|every|each|daily|in|within|fortnights?|months?|years?|morning|afternoon|evening|night|noon|midday|midnight|first thing|right|straight|way|o'clock|past|quarter|half|at|by|before|around|until|till|from|make it|say|the)|(?:january|february|march|april|may|june|july|august|september|october|november|december)\b/;
 
 function spokenWords(text: string): string[] {
   const plain = text
     .toLowerCase()
     .replaceAll('’', "'")
     .replaceAll(/\b([ap])\.m\.?/g, '$1m');
-  return plain.match(/\d{1,2}[:.h]\d{2}(?!\d)|[\p{L}\p{N}]+(?:'[\p{L}]+)*|[,.;?!]/gu) ?? [];
+  return plain.match(/\d{1,2}[:.h]\d{2}(?!\d|[.]\d)|[\p{L}\p{N}]+(?:'[\p{L}]+)*|[,.;?!]/gu) ?? [];
 }
 
 /** The days and times of a conversation, sentence by sentence in its order. */
@@ -62,8 +64,12 @@ export class SpokenDates {
     const words = spokenWords(text);
     const clock = this.#clockOf(sentence);
     const topic = this.#topicAt(place);
-    const days = daysIn(words, { today: clock.today, topic, is_afternoon: clock.minute >= NOON });
-    const times = timesIn(words).filter(({ from, to }) => !days.some((day) => from < day.to && to > day.from));
+    const said_days = daysIn(words, { today: clock.today, topic, is_afternoon: clock.minute >= NOON });
+    const said_times = timesIn(words).filter(
+      ({ from, to }) => !said_days.some((day) => from < day.to && to > day.from),
+    );
+    const days = standing(words, said_days, said_times);
+    const times = standing(words, said_times, said_days);
     if (
       days.length === 0 &&
       times.length === 0 &&
@@ -143,9 +149,18 @@ function momentIn({ words, clock, days, times, topic_day }: DatedSentence): Spok
   const preposition = ({ from }: DayMention | TimeMention) => {
     let at = from - 1;
     while (BETWEEN.has(words[at] ?? '')) at--;
-    return words[at] ?? '';
+    // "No later than Friday" is a deadline.
+    return words[at] === 'than' && words[at - 1] === 'later' ? 'by' : (words[at] ?? '');
   };
-  const ahead = days.filter((one) => one.day >= clock.today && !NOT_DUE.has(preposition(one)));
+  const span = times.find(({ ahead_min }) => ahead_min !== undefined);
+  if (span?.ahead_min !== undefined && days.every(({ day }) => day === clock.today)) {
+    const minute = clock.minute + span.ahead_min;
+    return { day: clock.today + Math.floor(minute / DAY_MIN), minute: minute % DAY_MIN };
+  }
+  const whole = days.filter(({ is_part }) => is_part !== true);
+  const ahead = (whole.length > 0 ? whole : days).filter(
+    (one) => one.day >= clock.today && !NOT_DUE.has(preposition(one)),
+  );
   // "from Monday to Friday"
   const single = ahead.filter(
     (one) => preposition(one) !== 'to' || days.every((other) => preposition(other) !== 'from'),
@@ -154,8 +169,9 @@ function momentIn({ words, clock, days, times, topic_day }: DatedSentence): Spok
     single.find((one) => DEADLINE.has(preposition(one)) || words[one.from] === 'end') ??
     single.find(({ is_weak }) => is_weak !== true) ??
     single[0];
+  const clocked = times.filter(({ ahead_min }) => ahead_min === undefined);
   const time =
-    times.find((one) => !['from', 'until', 'till', 'after', 'to'].includes(words[one.from - 1] ?? '')) ?? times[0];
+    clocked.find((one) => !['from', 'until', 'till', 'after', 'to'].includes(words[one.from - 1] ?? '')) ?? clocked[0];
   if (day !== undefined) return { day: day.day, minute: time === undefined ? null : minuteOn(day.day, time, clock) };
   if (time === undefined || days.length > 0) return null;
   if (topic_day !== null && topic_day >= clock.today)
@@ -183,6 +199,6 @@ function chronoMoment({ text, at_ms }: Sentence, { clock, days, times }: DatedSe
   const start = found?.start;
   if (start === undefined || !start.isCertain('day') || !start.isCertain('month')) return null;
   const day = Date.UTC(start.get('year') ?? 1970, (start.get('month') ?? 1) - 1, start.get('day') ?? 1) / DAY_MS;
-  if (!(day >= clock.today)) return null;
+  if (!(day >= clock.today) || partsOf(day).date !== start.get('day')) return null;
   return { day, minute: start.isCertain('hour') ? (start.get('hour') ?? 0) * 60 + (start.get('minute') ?? 0) : null };
 }

@@ -1,9 +1,11 @@
 import { cardinalAt, ordinalAt } from '../../../domain/search/spoken_numbers.js';
 import { dayOf, monthEnd, partsOf, weekdayOf } from './calendar.js';
+import { MONTHS, periodAt } from './spoken_periods.js';
 
 /** Days that a sentence names, as English says them: "by Friday", "in a fortnight", "the Monday of that week". */
 
 export type DayMention = {
+  /** `NO_DAY` for one that no calendar has. */
   day: number;
   /** Its words. */
   from: number;
@@ -13,8 +15,13 @@ export type DayMention = {
   has_month?: boolean;
   /** Counts where nothing else names a day. */
   is_weak?: boolean;
+  /** A part of today, unless a day is named beside it: "end of day". */
+  is_part?: boolean;
   weekday?: number;
 };
+
+/** Neither ahead nor past: "February 30". */
+const NO_DAY = Number.NaN;
 
 /** The day that was named last, and a month that was named without a day. */
 export type DayTopic = { day: number | null; month: number | null };
@@ -27,12 +34,15 @@ const WEEKDAYS = new Map(
     [`${name}s`, at] as const,
   ]),
 );
-const MONTHS = new Map(
-  'january february march april may june july august september october november december'
-    .split(' ')
-    .flatMap((name, at) => [[name, at] as const, [name.slice(0, 3), at] as const]),
-);
-MONTHS.set('sept', 8);
+const PERIOD_PARTS = new Map<string, 'first' | 'middle' | 'last'>([
+  ['start', 'first'],
+  ['beginning', 'first'],
+  ['middle', 'middle'],
+  ['mid', 'middle'],
+  ['end', 'last'],
+]);
+const DAY_LONG = /^(?:day|business|play|work|today|working|office|shift)$/;
+const PRONOUNS = new Set(['i', 'you', 'he', 'she', 'it', 'we', 'they', 'that', 'this']);
 const PARTS_OF_DAY = new Set(['morning', 'afternoon', 'evening', 'night', 'lunchtime', 'noon']);
 /** May follow a day of the month; after "the first" anything else is a noun: "the first time". */
 const FOLLOWS_DATE = new Set(
@@ -71,7 +81,6 @@ const SPAN_DAYS = new Map([
   ['fortnight', 14],
   ['fortnights', 14],
 ]);
-const FRIDAY = 4;
 /** A date with a month that lies back so far is one of the next year. */
 const PAST_DAYS_MAX = 60;
 
@@ -112,10 +121,35 @@ function reconciled(found: readonly DayMention[], { today }: DayContext): DayMen
 
 type DayForm = (words: readonly string[], at: number, context: DayContext) => DayMention | null;
 
-const FORMS: readonly DayForm[] = [todayForms, relativeForms, topicForms, endForms, dateForms, weekdayForms, weekForms];
+/** Forms in which another one may stand. */
+const OUTER: readonly DayForm[] = [offsetForms, dayEndForms];
+const SIMPLE: readonly DayForm[] = [
+  todayForms,
+  relativeForms,
+  topicForms,
+  periodForms,
+  nthForms,
+  dateForms,
+  weekdayForms,
+  weekForms,
+];
+const FORMS = [...OUTER, ...SIMPLE];
 
 function dayAt(words: readonly string[], at: number, context: DayContext): DayMention | null {
-  for (const form of FORMS) {
+  return firstOf(FORMS, words, at, context);
+}
+
+function simpleDayAt(words: readonly string[], at: number, context: DayContext): DayMention | null {
+  return firstOf(SIMPLE, words, at, context);
+}
+
+function firstOf(
+  forms: readonly DayForm[],
+  words: readonly string[],
+  at: number,
+  context: DayContext,
+): DayMention | null {
+  for (const form of forms) {
     const found = form(words, at, context);
     if (found !== null) return found;
   }
@@ -151,6 +185,7 @@ function relativeForms(words: readonly string[], at: number, { today }: DayConte
     return null;
   let place = is_in ? at + 1 : at;
   if (/^(?:about|around|the)$/.test(words[place] ?? '')) place++;
+  if (is_in && words[place] === 'next' && cardinalAt(words, place + 1) !== null) place++;
   const next = words[place] ?? '';
   const is_couple = next === 'a' && words[place + 1] === 'couple' && words[place + 2] === 'of';
   const number = is_couple
@@ -159,8 +194,10 @@ function relativeForms(words: readonly string[], at: number, { today }: DayConte
       ? { value: 1, to: place + 1 }
       : cardinalAt(words, place);
   if (number === null) return null;
-  const unit = words[number.to]?.replace(/'(?:s|)$/, '') ?? '';
-  const to = number.to + 1;
+  const is_working = /^(?:working|business)$/.test(words[number.to] ?? '');
+  const unit_at = is_working ? number.to + 1 : number.to;
+  const unit = words[unit_at]?.replace(/'(?:s|)$/, '') ?? '';
+  const to = unit_at + 1;
   const is_from_now = /^from (?:now|today)$/.test(words.slice(to, to + 2).join(' '));
   if (unit === 'month' || unit === 'months') {
     if (words[at] !== 'in' && words[at] !== 'within' && !is_from_now) return null;
@@ -168,10 +205,20 @@ function relativeForms(words: readonly string[], at: number, { today }: DayConte
     const day = Math.min(dayOf(year, month + number.value, date), monthEnd(year, month + number.value));
     return { day, from: at, to };
   }
+  if (unit === 'year' || unit === 'years') {
+    if (words[at] !== 'in' && words[at] !== 'within' && !is_from_now) return null;
+    const { year, month, date } = partsOf(today);
+    return {
+      day: Math.min(dayOf(year + number.value, month, date), monthEnd(year + number.value, month)),
+      from: at,
+      to,
+    };
+  }
   const days = SPAN_DAYS.get(unit);
   if (days === undefined) return null;
-  const ahead = today + number.value * days;
+  const ahead = is_working ? workingDaysAhead(today, number.value) : today + number.value * days;
   if (words[to] === 'today') return { day: ahead, from: at, to: to + 1 };
+  if (days >= 7 && words[to] === 'tomorrow') return { day: ahead + 1, from: at, to: to + 1 };
   if (is_from_now) return { day: ahead, from: at, to: to + 2 };
   if (words[to] === 'from' && words[to + 1] === 'tomorrow') return { day: ahead + 1, from: at, to: to + 2 };
   if (days >= 7 && words[to] === 'on' && WEEKDAYS.has(words[to + 1] ?? '')) {
@@ -213,24 +260,106 @@ function topicForms(words: readonly string[], at: number, { topic }: DayContext)
   return null;
 }
 
-/** "the end of the week", "end of next month", "end of March", "end of the day" */
-function endForms(words: readonly string[], at: number, { today }: DayContext): DayMention | null {
-  if (words[at] !== 'end' || words[at + 1] !== 'of') return null;
-  let place = at + 2;
-  const which = words[place] ?? '';
-  if (/^(?:the|this|next|that|business|play)$/.test(which)) place++;
-  const unit = words[place] ?? '';
-  const to = place + 1;
-  const { year, month } = partsOf(today);
-  const ahead = which === 'next' ? 1 : 0;
-  if (which === 'business' || which === 'play') return { day: today, from: at, to: place };
-  if (unit === 'day' || unit === 'today') return { day: today, from: at, to };
-  if (unit === 'week') return { day: weekEnd(today) + 7 * ahead, from: at, to };
-  if (unit === 'month') return { day: monthEnd(year, month + ahead), from: at, to };
-  if (unit === 'year') return { day: dayOf(year + ahead, 11, 31), from: at, to };
-  if (unit === 'tomorrow') return { day: today + 1, from: at, to };
-  const named = MONTHS.get(unit);
-  return named === undefined ? null : { day: monthEnd(named < month ? year + 1 : year, named), from: at, to };
+/** "end of day", "close of business on Monday", "the end of the working day": of that day, or else of today. */
+function dayEndForms(words: readonly string[], at: number, context: DayContext): DayMention | null {
+  const short = /^(?:eod|cob|eob)$/.test(words[at] ?? '');
+  const is_end = (words[at] === 'end' || words[at] === 'close') && words[at + 1] === 'of';
+  if (!short && !is_end) return null;
+  let to = short ? at + 1 : at + 2;
+  if (is_end) {
+    while (
+      /^(?:the|this|that|my|your|our|working|business|work)$/.test(words[to] ?? '') &&
+      DAY_LONG.test(words[to + 1] ?? '')
+    )
+      to++;
+    if (!DAY_LONG.test(words[to] ?? '')) return null;
+    to++;
+  }
+  const place = /^(?:on|,)$/.test(words[to] ?? '') ? to + 1 : to;
+  const named = simpleDayAt(words, place, context);
+  if (named !== null && named.is_weak !== true) return { ...named, from: at };
+  return { day: context.today, from: at, to, is_part: true };
+}
+
+/** "the end of the week", "end of the quarter", "the beginning of March", "mid December", "year end" */
+function periodForms(words: readonly string[], at: number, { today }: DayContext): DayMention | null {
+  const word = words[at] ?? '';
+  if (words[at + 1] === 'end' && /^(?:week|month|quarter|year)$/.test(word.replace(/'s$/, ''))) {
+    const period = periodAt(words, at, today);
+    return period === null ? null : { day: period.last, from: at, to: at + 2 };
+  }
+  const part = PERIOD_PARTS.get(word);
+  const has_of = words[at + 1] === 'of';
+  if (part === undefined || !(has_of || word === 'mid')) return null;
+  const place = has_of ? at + 2 : at + 1;
+  if (part === 'last' && words[place] === 'tomorrow') return { day: today + 1, from: at, to: place + 1 };
+  const period = periodAt(words, place, today);
+  if (period === null) return null;
+  // Of a month that has begun the beginning of the next one is meant.
+  const next = period[part] < today ? periodAt(words, place, today, 1) : null;
+  return { day: (next ?? period)[part], from: at, to: period.to };
+}
+
+/** "the first Monday of December", "the last Friday of next month", "the first day of the quarter" */
+function nthForms(words: readonly string[], at: number, { today }: DayContext): DayMention | null {
+  const place = words[at] === 'the' ? at + 1 : at;
+  const is_last = words[place] === 'last';
+  const number = is_last ? { value: 1, to: place + 1 } : ordinalAt(words, place);
+  if (number === null || number.value < 1 || number.value > 5) return null;
+  const is_working = /^(?:working|business)$/.test(words[number.to] ?? '');
+  const unit_at = is_working ? number.to + 1 : number.to;
+  const unit = words[unit_at] ?? '';
+  const weekday = WEEKDAYS.get(unit);
+  const isOne = (day: number) =>
+    unit === 'day'
+      ? !is_working || weekdayOf(day) < 5
+      : unit === 'weekday'
+        ? weekdayOf(day) < 5
+        : weekdayOf(day) === weekday;
+  if ((weekday === undefined && unit !== 'day' && unit !== 'weekday') || !/^(?:of|in)$/.test(words[unit_at + 1] ?? ''))
+    return null;
+  for (const ahead of [0, 1]) {
+    const period = periodAt(words, unit_at + 2, today, ahead);
+    if (period === null) return null;
+    const days = Array.from({ length: period.last - period.first + 1 }, (_, more) => period.first + more).filter(isOne);
+    const day = is_last ? days.at(-1) : days[number.value - 1];
+    const mention = { from: at, to: period.to };
+    if (day === undefined) return { ...mention, day: NO_DAY };
+    if (day >= today) return { ...mention, day };
+  }
+  return null;
+}
+
+/** "the day before Monday", "a week before the thirtieth", "two days after the tenth", "the Friday before the end of the month" */
+function offsetForms(words: readonly string[], at: number, context: DayContext): DayMention | null {
+  const is_the = words[at] === 'the';
+  const weekday = is_the ? WEEKDAYS.get(words[at + 1] ?? '') : undefined;
+  const number =
+    is_the || words[at] === 'a' || words[at] === 'one'
+      ? { value: 1, to: at + 1 }
+      : words[at] === 'couple' && words[at + 1] === 'of'
+        ? { value: 2, to: at + 2 }
+        : cardinalAt(words, at);
+  if (number === null) return null;
+  const unit = words[number.to] ?? '';
+  const days = SPAN_DAYS.get(unit) ?? (is_the && PARTS_OF_DAY.has(unit) ? 1 : undefined);
+  const side = words[number.to + 1] ?? '';
+  if (side !== 'before' && side !== 'after' && !(side === 'from' && !is_the)) return null;
+  if (days === undefined && weekday === undefined) return null;
+  const base =
+    simpleDayAt(words, number.to + 2, context) ??
+    dayEndForms(words, number.to + 2, context) ??
+    endAt(words, number.to + 2, context);
+  if (base === null || base.is_part === true || base.is_weak === true) return null;
+  const { to } = base;
+  if (weekday !== undefined)
+    return { day: nextWeekday(weekday, side === 'before' ? base.day - 8 : base.day), from: at, to };
+  const span = (days as number) * number.value;
+  return { day: base.day + (side === 'before' ? -span : span), from: at, to };
+}
+
+function endAt(words: readonly string[], at: number, context: DayContext): DayMention | null {
+  return periodForms(words, words[at] === 'the' ? at + 1 : at, context);
 }
 
 /** "December seventh", "the seventh of December", "7 December", "Saturday the twentieth", "the tenth" */
@@ -240,21 +369,24 @@ function dateForms(words: readonly string[], at: number, { today, topic }: DayCo
   if (weekday !== undefined && words[place] === ',') place++;
   const month = MONTHS.get(words[place] ?? '');
   if (month !== undefined) {
+    // "I may second that"
+    if (words[place] === 'may' && PRONOUNS.has(words[place - 1] ?? '')) return null;
     const start = words[place + 1] === 'the' ? place + 2 : place + 1;
     const date = ordinalAt(words, start) ?? (/^\d{1,2}$/.test(words[start] ?? '') ? cardinalAt(words, start) : null);
-    return date === null || date.value > 31 ? null : dated(date.value, month, { from: at, to: date.to, today });
+    return date === null ? null : dated(date.value, month, { from: at, to: date.to, today, words });
   }
   const has_the = words[place] === 'the';
   if (has_the) place++;
   const date = ordinalAt(words, place) ?? (/^\d{1,2}$/.test(words[place] ?? '') ? cardinalAt(words, place) : null);
-  if (date === null || date.value < 1 || date.value > 31) return null;
+  if (date === null || date.value < 1) return null;
   const named = MONTHS.get(words[words[date.to] === 'of' ? date.to + 1 : date.to] ?? '');
   const to = words[date.to] === 'of' ? date.to + 2 : date.to + 1;
-  if (named !== undefined) return dated(date.value, named, { from: at, to, today });
+  if (named !== undefined) return dated(date.value, named, { from: at, to, today, words });
+  if (date.value > 31) return null;
+  if (words[date.to] === 'of' && ordinalAt(words, place) !== null) return dayOfMonth(date, words, { from: at, today });
   const is_ordinal = ordinalAt(words, place) !== null;
   const follows = date.to >= words.length || FOLLOWS_DATE.has(words[date.to] ?? '');
   if (!is_ordinal || !(has_the || weekday !== undefined || words[at - 1] === 'on') || !follows) return null;
-  if (words[date.to] === 'of') return null;
   const on_weekday = weekday === undefined ? null : dateOn(date.value, weekday, today);
   const day = on_weekday ?? dateAlone(date.value, today, topic.month);
   return day === null ? null : { day, from: at, to: date.to, date_alone: date.value };
@@ -269,14 +401,15 @@ function weekdayForms(words: readonly string[], at: number, { today }: DayContex
   if (weekday === undefined) return null;
   // "on Tuesdays" is a habit.
   if (words[place]?.endsWith('days') === true) return null;
-  const tail = words.slice(place + 1, place + 3).join(' ');
+  const after = words[place + 1] === 'of' ? place + 2 : place + 1;
+  const tail = words.slice(after, after + 2).join(' ');
   if (tail === 'after next') return { day: nextWeekday(weekday, today) + 7, from: at, to: place + 3, weekday };
   const monday = today - weekdayOf(today);
-  if (tail === 'next week') return { day: monday + 7 + weekday, from: at, to: place + 3, weekday };
-  if (tail === 'this week') return { day: monday + weekday, from: at, to: place + 3, weekday };
+  if (tail === 'next week') return { day: monday + 7 + weekday, from: at, to: after + 2, weekday };
+  if (tail === 'this week') return { day: monday + weekday, from: at, to: after + 2, weekday };
   if (tail.startsWith('week')) return { day: nextWeekday(weekday, today) + 7, from: at, to: place + 2, weekday };
-  if (words.slice(place + 1, place + 5).join(' ') === 'the week after next')
-    return { day: monday + 14 + weekday, from: at, to: place + 5, weekday };
+  if (words.slice(after, after + 4).join(' ') === 'the week after next')
+    return { day: monday + 14 + weekday, from: at, to: after + 4, weekday };
   const day =
     which === 'next'
       ? monday + 7 + weekday
@@ -297,20 +430,14 @@ function weekForms(words: readonly string[], at: number, { today }: DayContext):
     const is_before = words[at - 1] === 'before';
     return { day: is_before ? saturday + ahead - 1 : Math.max(saturday, today) + ahead, from: at, to };
   }
-  if (which === 'the') return null;
+  const is_after_next = words[to] === 'after' && words[to + 1] === 'next';
+  if (which === 'the' && !is_after_next) return null;
+  const period = periodAt(words, at, today);
+  if (period === null || !/^(?:week|month)$/.test(unit)) return null;
   const is_early =
     words[at - 1] === 'early' || /(?:start|beginning) of$/.test(words.slice(Math.max(0, at - 2), at).join(' '));
-  if (unit === 'week' && is_early && ahead > 0) return { day: today - weekdayOf(today) + 7, from: at, to };
-  if (unit === 'week') return { day: weekEnd(today) + ahead, from: at, to };
-  const { year, month } = partsOf(today);
-  if (unit === 'month') return { day: monthEnd(year, month + ahead / 7), from: at, to };
-  return null;
-}
-
-/** Friday, or what is left of a weekend. */
-function weekEnd(today: number): number {
-  const weekday = weekdayOf(today);
-  return weekday <= FRIDAY ? today - weekday + FRIDAY : today - weekday + 6;
+  const is_first = is_early && period.first > today;
+  return { day: is_first ? period.first : period.last, from: at, to: period.to };
 }
 
 /** The first such day after that one. */
@@ -318,15 +445,44 @@ function nextWeekday(weekday: number, day: number): number {
   return day + (((weekday - weekdayOf(day) + 6) % 7) + 1);
 }
 
-/** With a month: the last of them where that is a little past, and else the next. */
+/** "the fifteenth of next month", "the first of the month" */
+function dayOfMonth(
+  { value, to }: { value: number; to: number },
+  words: readonly string[],
+  { from, today }: { from: number; today: number },
+): DayMention | null {
+  for (const ahead of [0, 1]) {
+    const month = periodAt(words, to + 1, today, ahead);
+    if (month === null || words[month.to - 1] !== 'month') return null;
+    const day = month.first + value - 1;
+    if (day > month.last) return { day: NO_DAY, from, to: month.to };
+    if (day >= today) return { day, from, to: month.to };
+  }
+  return null;
+}
+
+/** With a month: the last of them where that is a little past, and else the next; in the year that follows, where one does. */
 function dated(
   date: number,
   month: number,
-  { from, to, today }: Pick<DayMention, 'from' | 'to'> & { today: number },
+  { from, to, today, words }: Pick<DayMention, 'from' | 'to'> & { today: number; words: readonly string[] },
 ): DayMention {
+  const year_at = words[to] === ',' ? to + 1 : to;
+  const named = /^20\d\d$/.test(words[year_at] ?? '') ? Number(words[year_at]) : null;
   const { year } = partsOf(today);
-  const day = dayOf(year, month, date);
-  return { day: today - day > PAST_DAYS_MAX ? dayOf(year + 1, month, date) : day, from, to, has_month: true };
+  const dayIn = (one: number) => (partsOf(dayOf(one, month, date)).date === date ? dayOf(one, month, date) : NO_DAY);
+  const is_past = today - dayOf(year, month, date) > PAST_DAYS_MAX;
+  const day = dayIn(named ?? (is_past ? year + 1 : year));
+  return { day, from, to: named === null ? to : year_at + 1, has_month: true };
+}
+
+function workingDaysAhead(today: number, count: number): number {
+  let day = today;
+  for (let left = Math.min(count, 100); left > 0; ) {
+    day += 1;
+    if (weekdayOf(day) < 5) left -= 1;
+  }
+  return day;
 }
 
 /** The next month in which that day is that weekday; null where none of the next twelve has it. */

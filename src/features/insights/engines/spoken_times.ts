@@ -9,6 +9,8 @@ export type TimeMention = {
   to: number;
   /** Whether it says which half of the day it means. */
   is_exact: boolean;
+  /** "In two hours": so many minutes from now; `minute` is none then. */
+  ahead_min?: number;
 };
 
 /** Before an hour that is a number alone. */
@@ -32,6 +34,8 @@ const FOLLOWS_HOUR = new Set(
    friday saturday sunday that but when instead until till is works`.split(/\s+/),
 );
 const NOON = 12 * 60;
+const HOURS = /^(?:hours?|hrs?|h)$/;
+const MINUTES = /^(?:minutes?|mins?)$/;
 const DAYS = /^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|today|tonight)$/;
 /** Without a word for it, hours before this one are of the afternoon. */
 const AFTERNOON_BEFORE = 7;
@@ -58,7 +62,49 @@ function timeAt(words: readonly string[], at: number): TimeMention | null {
     return clock(Number(digits[1]), Number(digits[2]), { words, from: at, to: at + 1, is_exact: true });
   const joined = /^(\d{1,2})(am|pm)$/.exec(word);
   if (joined !== null) return clock(Number(joined[1]), 0, { words, from: at, to: at, is_exact: false });
-  return pastForms(words, at) ?? hourForms(words, at);
+  return aheadForms(words, at) ?? pastForms(words, at) ?? hourForms(words, at);
+}
+
+/** "in two hours", "in half an hour", "within the hour", "an hour and a half from now", "in twenty minutes" */
+function aheadForms(words: readonly string[], at: number): TimeMention | null {
+  const is_in = words[at] === 'in' || words[at] === 'within';
+  let place = is_in ? at + 1 : at;
+  while (is_in && /^(?:about|around|the|next|just|another)$/.test(words[place] ?? '')) place++;
+  const is_the_hour = words[at] === 'within' && words[place - 1] === 'the' && HOURS.test(words[place] ?? '');
+  const span = is_the_hour ? { minutes: 60, to: place + 1 } : spanAt(words, place);
+  if (span === null || words[span.to] === 'ago') return null;
+  const is_from_now = words[span.to] === 'from' && words[span.to + 1] === 'now';
+  if (!is_in && !is_from_now) return null;
+  return { minute: 0, ahead_min: span.minutes, from: at, to: is_from_now ? span.to + 2 : span.to, is_exact: true };
+}
+
+/** A span of hours or minutes. */
+function spanAt(words: readonly string[], at: number): { minutes: number; to: number } | null {
+  const start = words[at] === 'a' ? at + 1 : at;
+  const part = /^(half|quarter|three)$/.exec(words[start] ?? '')?.[1];
+  const quarters = part === 'three' && words[start + 1] === 'quarters' ? start + 1 : start;
+  const of_an = words[quarters + 1] === 'of' ? quarters + 2 : quarters + 1;
+  if (part !== undefined && /^(?:an|hour)$/.test(words[of_an] ?? '')) {
+    const to = words[of_an] === 'an' ? of_an + 2 : of_an + 1;
+    const minutes = part === 'half' ? 30 : part === 'quarter' ? 15 : quarters > start ? 45 : null;
+    return minutes !== null && HOURS.test(words[to - 1] ?? '') ? { minutes, to } : null;
+  }
+  const is_couple = words[start] === 'couple' && words[start + 1] === 'of';
+  const number = is_couple
+    ? { value: 2, to: start + 2 }
+    : /^an?$/.test(words[at] ?? '')
+      ? { value: 1, to: at + 1 }
+      : cardinalAt(words, at);
+  if (number === null) return null;
+  const hasHalf = (from: number) => words[from] === 'and' && words[from + 1] === 'a' && words[from + 2] === 'half';
+  const half_before = hasHalf(number.to);
+  const unit_at = half_before ? number.to + 3 : number.to;
+  const unit = words[unit_at] ?? '';
+  const unit_min = HOURS.test(unit) ? 60 : MINUTES.test(unit) ? 1 : null;
+  if (unit_min === null) return null;
+  const half_after = hasHalf(unit_at + 1);
+  const minutes = (number.value + (half_before || half_after ? 0.5 : 0)) * unit_min;
+  return { minutes: Math.round(minutes), to: half_after ? unit_at + 4 : unit_at + 1 };
 }
 
 /** "half past eleven", "quarter to nine", "ten past nine" */
@@ -111,7 +157,8 @@ function hourForms(words: readonly string[], at: number): TimeMention | null {
   const day_before = DAYS.test(before) || (before === ',' && DAYS.test(words[at - 2] ?? ''));
   const is_pair =
     day_before && minutes !== null && minutes.value >= 10 && minutes.value < 60 && hour.value >= 1 && hour.value <= 12;
-  if (!BEFORE_HOUR.has(before) && !is_pair) return null;
+  const is_made = before === 'that' && words[at - 2] === 'make';
+  if (!BEFORE_HOUR.has(before) && !is_made && !is_pair) return null;
   if (before === 'it' && words[at - 2] !== 'make') return null;
   if (before === 'to' && !/^(?:from|it|that)$/.test(words[at - 3] ?? words[at - 2] ?? '')) return null;
   const has_minutes = minutes !== null && minutes.value >= 5 && minutes.value < 60 && hour.value <= 24;
@@ -133,14 +180,16 @@ function clock(hour: number, minutes: number, { words, from, to, is_exact }: Clo
   let half_of_day: 'am' | 'pm' | null = (half?.[1] as 'am' | 'pm' | undefined) ?? null;
   if (half_of_day === null && /in the (?:afternoon|evening)/.test(after)) half_of_day = 'pm';
   if (half_of_day === null && /in the morning/.test(after)) half_of_day = 'am';
+  let is_named = false;
   if (half_of_day === null && !is_exact) {
     const rest = words.join(' ');
-    if (/\b(?:afternoon|evening|tonight|night|after lunch|dinner)\b/.test(rest) && hour < 12) half_of_day = 'pm';
-    else if (/\b(?:morning|breakfast|early)\b/.test(rest) && hour > 4) half_of_day = 'am';
+    is_named = /\b(?:every|each|daily|mornings?)\b/.test(rest);
+    if (/\b(?:afternoons?|evenings?|tonight|nights?|after lunch|dinner)\b/.test(rest) && hour < 12) half_of_day = 'pm';
+    else if (/\b(?:mornings?|breakfast|early)\b/.test(rest) && hour > 4) half_of_day = 'am';
     else half_of_day = hour < AFTERNOON_BEFORE || hour === 12 ? 'pm' : 'am';
   }
   const plain = half_of_day === null ? hour : (hour % 12) + (half_of_day === 'pm' ? 12 : 0);
   const minute = plain * 60 + minutes;
-  const is_told = is_exact || half !== null || /in the (?:morning|afternoon|evening)/.test(after);
+  const is_told = is_exact || is_named || half !== null || /in the (?:morning|afternoon|evening)/.test(after);
   return minute < 0 || minute >= 24 * 60 ? null : { minute, from, to: Math.max(end, from + 1), is_exact: is_told };
 }
