@@ -175,9 +175,28 @@ function isTask(verb: string, object: string): boolean {
   return after === undefined ? !NO_TASK.has(verb) : after.test(object);
 }
 
+const SAYING =
+  "(?:said|says|wrote|writes|replied|replies|answered|answers|texted|mailed|emailed|messaged|promised|promises|shouted|claimed|insisted|swore|(?:told|tells|promised) (?:me|us|him|her|them)|(?:was|were|is|are|'s|'re) (?:all )?like)";
+const TELLER =
+  '(?:he|she|they|you|somebody|someone|(?:the|my|our|your|his|her|their) (?:[\\p{L}-]+ ){0,2}?[\\p{L}-]+|[\\p{L}-]+)';
+const NO_TELLER = '(?:i|we|it|that|this|what|all|everything|nothing|time)';
+const ANSWERED =
+  "(?:(?:okay|ok|yes|yeah|no|sure|sorry|well|oh|fine|alright|hey|hi|hello|look|listen|thanks|no problem|don't worry),? )*";
+const REPORTED = [
+  // "He said I have to" may be of whoever tells it; "he said, I have to" is not.
+  `^(?!${NO_TELLER}\\b)${TELLER} (?:just |also |then |always )?${SAYING} (?:that )?${ANSWERED}(?:i will|i'll|i'm|i am|i can|we will|we'll|we can|let me|let us)\\b`,
+  `^(?!${NO_TELLER}\\b)${TELLER} (?:just |also |then |always )?(?:${SAYING}|goes|went)(?:,|:|,? ?["“])\\s*["“]?${ANSWERED}(?:i|we|you|let|please|can|could|would|will)\\b`,
+  `(?:[,!?"”]["”]?) (?!${NO_TELLER}\\b)${TELLER} ${SAYING}(?: (?:to )?(?:me|us))?(?: \\p{L}+)?[.!]*$`,
+].map((form) => new RegExp(form, 'u'));
+
+/** Somebody else's words: "he said, I will call you". */
+export function isReported(plain: string): boolean {
+  return REPORTED.some((form) => form.test(plain));
+}
+
 /** Takes over what was spoken of before, without naming it. */
 const TAKES_OVER =
-  /^(?:(?:leave|give) (?:that|it|this|them) (?:with|to) me|(?:it|that|this|that one|the \w+ one)(?:'s| is| will be| can be) mine|mine|(?:i'm|i am) on it|on it|consider (?:it|that) done|i've got (?:it|that|this)|i got (?:it|that|this)|count on me|will do|i will|i can|i'll do (?:it|that|this)|i can do (?:it|that|this)|i'll take (?:it|that|this|that one|care of (?:it|that))|i could do (?:it|that)|i'd do (?:it|that)|you(?:'ll| will) (?:have|get) (?:it|that|them)|me(?! too| neither| either|\?)|i'll see to (?:it|that)|i'll handle (?:it|that))\b/;
+  /^(?:(?:leave|give) (?:that|it|this|them) (?:with|to) me|(?:it|that|this|that one|the \w+ one)(?:'s| is| will be| can be) mine|mine|(?:i'm|i am) on it|on it|consider (?:it|that) done|i've got (?:it|that|this)|i got (?:it|that|this)|count on me|will do|i will(?! not\b| never\b)|i can(?! not\b|not\b|'t\b)|i'll do (?:it|that|this)|i can do (?:it|that|this)|i'll take (?:it|that|this|that one|care of (?:it|that))|i could do (?:it|that)|i'd do (?:it|that)|you(?:'ll| will) (?:have|get) (?:it|that|them)|me(?! too| neither| either|\?)|i'll see to (?:it|that)|i'll handle (?:it|that))\b/;
 
 export function takesOver(plain: string): boolean {
   return TAKES_OVER.test(plain) && !isHypothetical(plain) && !/,? but\b/.test(plain);
@@ -235,7 +254,7 @@ const YOU_WILL = /^you(?:'ll| will) (?:please |just |then |also )*([a-z-]+)\b ?(
 const NOT_TOLD = new Set(list('get find have hear see need meet pay cover lead break answer'));
 const IMPERATIVE = new RegExp(`^(?:${POLITE} )*([a-z-]+)\\b ?(.*)$`);
 const NEVER_IMPERATIVE =
-  /^(?:(?:please )?do(?: (?:it|that|so))?[.!]?$|(?:please )?do\b[.,] |let's|come (?:in|on|again)|go (?:ahead|on)|hold (?:on|still)|wait|look\b(?! (?:at|into|up|after|for))|see\b|have (?:a seat|a nice|fun)|take (?:care|your time|a seat)|lie down|sit|mind\b|try me|call me|get (?:well|out)|give me a (?:second|minute|moment)|stop\b|talk about|keep going|tell me|show me|excuse|forget (?:it|that)|don't|do you|do we|do i|do they|does|use \w+ing|check \.|back (?:to|in|when)|help yourself|leave it (?:open|there|at)|let (?:me|us)(?! (?:have|know))|move on|moving|open the question|cut it|give (?:or take|up)|make it|make sense|check|watch out|turn out|plan [ab]\b|test\b.* (?:is|was|are)\b|report\b.* (?:is|was)\b|(?:copy|water|phones?|record|drive|paint|park|post|book|plan|ring|cook|cover|place|talk|track|transfer|update|upgrade|visit|watch|walk|count|deal|design|document|help|hand|list|mark|measure|order|process|request|research|reserve|return|review|report|rent|repair|schedule|search|share|sort|start|store|supply|text|touch|train|type) (?:is|are|was|were|has|have|will|can|could|away|needs?|should|must|of|until|or)\b|note\b.* (?:is|was)\b|cover\b.* (?:is|was)\b|back at\b|water\b.* (?:is|was)\b)/;
+  /^(?:(?:please )?do(?: (?:it|that|so))?[.!]?$|(?:please )?do\b[.,] |let's|come (?:in|on|again)|go (?:ahead|on)|hold (?:on|still)|wait|look\b(?! (?:at|into|up|after|for))|see\b|have (?:a seat|a nice|fun)|take (?:care|your time|a seat)|lie down|sit|mind\b|try me|call me|get (?:well|out)|give me a (?:second|minute|moment)|stop\b|talk about|keep going|tell me|show me|excuse|forget (?:it|that)|don't|do not|do you|do we|do i|do they|does|use \w+ing|check \.|back (?:to|in|when)|help yourself|leave it (?:open|there|at)|let (?:me|us)(?! (?:have|know))|move on|moving|open the question|cut it|give (?:or take|up)|make it|make sense|check|watch out|turn out|plan [ab]\b|test\b.* (?:is|was|are)\b|report\b.* (?:is|was)\b|(?:copy|water|phones?|record|drive|paint|park|post|book|plan|ring|cook|cover|place|talk|track|transfer|update|upgrade|visit|watch|walk|count|deal|design|document|help|hand|list|mark|measure|order|process|request|research|reserve|return|review|report|rent|repair|schedule|search|share|sort|start|store|supply|text|touch|train|type) (?:is|are|was|were|has|have|will|can|could|away|needs?|should|must|of|until|or)\b|note\b.* (?:is|was)\b|cover\b.* (?:is|was)\b|back at\b|water\b.* (?:is|was)\b)/;
 const ADVICE =
   /(?:^|[^\w'])you(?:'ll)? (?:just |also |really |still )*(?:need to|have to|must|should|ought to|'d better|could|might|can|might want to) (?:just |also |then )*([a-z-]+)\b ?(.*)$/;
 const PERSON_DOING =
@@ -322,19 +341,36 @@ const ACCEPTS = new RegExp(
   `^${FILLERS}(?:sure|yes|yeah|yep|yup|aye|okay|ok|of course|will do|i will|i can|i'll|no problem|gladly|happy to|with pleasure|fine|all right|alright|go on then|go on|absolutely|definitely|certainly|consider (?:it|that) done|done|on it|i'm on it|it's mine|that's mine|mine|you got it|good idea|great idea|right away|i'd love to|i would love to|works|perfect|great|lovely|sounds good|deal|leave (?:it|that|this) (?:with|to) me|no worries|please do|do that|why not|agreed|if i must|i do|i'm going to|you(?:'ll| will) (?:have|get)|i am on it|not a problem|will do that|can do|if you like|already on|not at all|by all means|me\\b(?! too)|if i \\w+ (?:it|that|them|time),? (?:yes|sure|i will))\\b`,
 );
 const REFUSES = new RegExp(
-  `^${FILLERS}(?:no\\b(?! problem| worries)|nope|nah|not me|i can't|i cannot|i couldn't|i'd (?:really )?rather|i would rather|i'd prefer|i'm afraid|absolutely not|never|no way|i won't|sorry|can't|unfortunately|impossible|i don't think|i have to|not really|not today|not this|i'm (?:away|off|out|busy|on holiday)|don't|that's too|that won't|we can't|we don't)\\b`,
+  `^${FILLERS}(?:no\\b(?! problem| worries)|nope|nah|not me|i can't|i cannot|i couldn't|i'd (?:really )?rather|i would rather|i'd prefer|i'm afraid|absolutely not|never|no way|i won't|i will not|i'm not going to|i am not going to|sorry|can't|unfortunately|impossible|i don't think|i have to|not really|not today|not this|i'm (?:away|off|out|busy|on holiday)|don't|that's too|that won't|we can't|we don't)\\b`,
 );
 /** Asks back: neither accepts nor refuses. */
 const ASKS_BACK = /^(?:why me|me\?|by when|when|until when|how|which)\b/;
 
 export type AnswerForm = 'accepts' | 'refuses' | 'asks' | 'other';
 
+/** "I did that already": nothing is left to do. */
+const DID =
+  '(?:did|done|\\w+ed|sent|made|bought|brought|taken|took|written|wrote|paid|told|put|got|gave|given|went|gone|found|built|sold|cut)';
+const DONE = new RegExp(
+  `^(?!.*(?:'ll\\b|\\bwill\\b|\\bgoing to\\b|\\?))${FILLERS}(?:(?:yes|yeah|no|but),? )*(?:already ${DID}\\b|.{1,40}\\b(?:already (?:\\w+ )?${DID}|${DID}\\b.{0,30} already)\\b|(?:i|we) (?:just )?did (?:that|it|so)\\b|(?:i|we)(?:'ve| have) (?:just )?${DID} (?:that|it|them|him|her)\\b|(?:that|it)(?:'s| is| was| has been) (?:all )?(?:done|taken care of|sorted|finished|settled)\\b)`,
+);
+
 /** How a first sentence answers a request; `plain` still has its openers. */
 export function answerIn(plain: string): AnswerForm {
+  if (DONE.test(plain)) return 'refuses';
   if (REFUSES.test(plain)) return 'refuses';
   if (/^(?:yes|yeah|okay|sure|fine|all right),? but i (?:can't|won't|have)/.test(plain)) return 'refuses';
   if (ACCEPTS.test(plain)) return 'accepts';
   return ASKS_BACK.test(plain) ? 'asks' : 'other';
+}
+
+const TAKES_BACK = new RegExp(
+  `^${FILLERS}(?:(?:no|wait|actually|please|but|sorry),? )*(?:(?:don't|do not)(?! (?:forget|worry|hesitate|let|be))\\b|no need\\b|(?:you|we) (?:don't|do not) (?:need|have) to\\b|never mind\\b|not necessary\\b|forget (?:it|that|about it)\\b)`,
+);
+
+/** "Do not, he came this morning": what was promised is not wanted. */
+export function takesBack(said: string): boolean {
+  return TAKES_BACK.test(said);
 }
 
 const AGREES = new RegExp(

@@ -7,9 +7,11 @@ import {
   type CommitmentForm,
   commitmentIn,
   isAppointment,
+  isReported,
   type RequestForm,
   reactionIn,
   requestIn,
+  takesBack,
   takesOver,
 } from './speech_forms.js';
 import type { SpokenDates } from './spoken_dates.js';
@@ -79,7 +81,7 @@ export class TodoFinder {
 
   /** Looks at a sentence; those before it have been looked at. */
   look(sentence: DialogueSentence): void {
-    if (sentence.plain === '' || this.#used.has(sentence.place)) return;
+    if (sentence.plain === '' || this.#used.has(sentence.place) || isReported(sentence.lower)) return;
     if (this.#amends(sentence) || this.#asksWhen(sentence) || this.#goesOn(sentence)) return;
     const is_asked = sentence.is_question && !ASSENT_TAG.test(sentence.said);
     const commitment = is_asked ? null : commitmentIn(sentence.lower);
@@ -113,6 +115,8 @@ export class TodoFinder {
 
   #commit(sentence: DialogueSentence, { verb, object }: CommitmentForm): void {
     const passed_to = /\b(?:it|that|this) (?:on )?to (\p{L}+)/u.exec(object)?.[1];
+    const [reply = []] = this.#dialogue.replies(sentence, 1);
+    if (reply.slice(0, 2).some(({ said }) => takesBack(said))) return;
     const answered = this.#answeredBy(sentence);
     if (answered === null && this.#addsToLast(sentence)) return;
     const is_passed = passed_to !== undefined && /^(?:assign|give|hand|pass)$/.test(verb);
@@ -298,14 +302,15 @@ export class TodoFinder {
   #countsUnanswered({ sentence, request }: AskedSentence, target: string | null): boolean {
     const { form, is_polite } = request;
     if (form === 'advice') return false;
+    const has_due = this.#dates.hasDay(sentence);
+    const other = target ?? this.#dialogue.otherThan(sentence.speaker);
     if (form === 'directed' && sentence.is_question) {
       const is_last = this.#dialogue.replies(sentence, 1).length === 0;
-      return is_last ? (target ?? this.#dialogue.otherThan(sentence.speaker)) !== null : target !== null && is_polite;
+      return has_due || (is_last ? other !== null : target !== null && is_polite);
     }
-    const has_due = this.#dates.hasDay(sentence);
     if (is_polite) return standsAlone(sentence) || has_due;
     if (TO_ALL.test(sentence.said)) return has_due;
-    return (target !== null || this.#dialogue.otherThan(sentence.speaker) !== null) && has_due && standsAlone(sentence);
+    return other !== null && has_due && standsAlone(sentence);
   }
 
   // --- delegations ------------------------------------------------------------------------------------------------------

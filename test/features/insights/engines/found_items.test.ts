@@ -166,3 +166,78 @@ t.test('K-209 a long conversation is looked through in slices, and long turns co
   for (const word of ['so ', 'no ', "i'll ", 'if ', 'okay, ', 'the ', 'at nine ', 'please ', 'a'])
     t.same(await itemsOf([`A: ${word.repeat(5_000 / word.length)}`, 'B: Yes.']), [], word);
 });
+
+t.test('K-208 what somebody else said is no task of whoever tells it', async (t) => {
+  await hold(t, [
+    ['A: He said, I will call you tomorrow. / B: Good.', null],
+    ['A: She texted, sorry, I will bring the keys on Monday. / B: Good.', null],
+    ['A: My brother wrote, we will bring the tent on Friday. / B: Good.', null],
+    ['A: The landlord was like, yes, I will fix the heating tomorrow. / B: Good.', null],
+    ['A: And then Peter goes, I will repair the car on Monday. / B: Good.', null],
+    ['A: She said I will send the contract on Monday. / B: Good.', null],
+    ['A: "I will fix the heating tomorrow," he told me. / B: Good.', null],
+    ['A: “We will paint it on Monday,” the neighbours said. / B: Good.', null],
+    ['A: I will fix it tomorrow, she promised. / B: Good.', null],
+    ['A: He told me, please send the papers on Monday. / B: Good.', null],
+    ['a: he said i will call you tomorrow / b: good', null],
+    [
+      'A: I told him that I will call the bank on Monday. / B: Good.',
+      'task A I told him that I will call the bank on Monday.',
+    ],
+    ['A: I said, I will call the bank on Monday. / B: Good.', 'task A I said, I will call the bank on Monday.'],
+    [
+      'A: He said that he is late, so I will call the bank on Monday. / B: Good.',
+      'task A He said that he is late, so I will call the bank on Monday.',
+    ],
+    [
+      'A: The desk looks like new, I will sell it on Monday. / B: Good.',
+      'task A The desk looks like new, I will sell it on Monday.',
+    ],
+  ]);
+});
+
+t.test('K-201 what was done already, refused or taken back is no task', async (t) => {
+  for (const done of [
+    'I did that already.',
+    'Already done.',
+    'I already watered them.',
+    "Yes, that's done.",
+    'We did that.',
+    'Cleo has watered them already.',
+    'No, I will not.',
+    "I'm not going to.",
+  ])
+    t.same(await itemsOf(['A: Bob, please water the plants tomorrow.', `B: ${done}`, 'A: Great.']), [], done);
+  for (const taken of ['Yes, I will.', "I'm already on it.", "It's already late, but I'll do it."])
+    t.match(
+      await itemsOf(['A: Bob, please water the plants tomorrow.', `B: ${taken}`]),
+      [/^task B Water the plants/],
+      taken,
+    );
+  for (const back of [
+    'Actually, do not, he came this morning.',
+    "Don't, he is away.",
+    'No need, he came.',
+    "You don't have to.",
+  ])
+    t.same(await itemsOf(['A: I will call the plumber tomorrow.', `B: ${back}`]), [], back);
+  t.match(await itemsOf(['A: I will call the plumber tomorrow.', "B: Don't forget the sink."]), [
+    /^(?:task|reminder)/,
+    /./,
+  ]);
+});
+
+t.test('K-201 a request that names a day counts without an answer', async (t) => {
+  for (const asked of [
+    'Can you send me the invoice by Friday?',
+    'Could you call the roofer tomorrow?',
+    'Would you bring the ladder on Saturday?',
+    'Bob, will you return the drill by the end of the month?',
+  ]) {
+    const lines = ['A: The roof has to be ready.', `A: ${asked}`, 'B: The wood is dry this year.', 'A: It was.'];
+    t.equal((await itemsOf(lines)).length, 1, asked);
+    t.same(await itemsOf([...lines.slice(0, 2), 'B: No, I have no time.', 'A: It was.']), [], asked);
+  }
+  for (const asked of ['How was the weather on Friday?', 'Were you there on Monday?', 'Can you hear me today?'])
+    t.same(await itemsOf([`A: ${asked}`, 'B: The wood is dry this year.', 'A: It was.']), [], asked);
+});
