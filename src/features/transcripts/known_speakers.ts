@@ -64,10 +64,18 @@ export function hearsInPauses(
   { samples, begins_ms }: Pick<WindowFile, 'samples' | 'begins_ms'>,
   segments: readonly HeardSegment[],
 ): boolean {
-  const said = segments.flatMap(({ words, start_s, end_s }) => (words.length > 0 ? words : [{ start_s, end_s }]));
+  const said = segments
+    .flatMap(({ words, start_s, end_s }) => (words.length > 0 ? words : [{ start_s, end_s }]))
+    .sort((a, b) => a.start_s - b.start_s);
   return samples.some(({ to_ms }, at) => {
     const [from_s, to_s] = [to_ms / 1_000, (samples[at + 1]?.from_ms ?? begins_ms) / 1_000];
-    const heard_s = said.map(({ start_s, end_s }) => Math.min(end_s, to_s) - Math.max(start_s, from_s));
-    return Math.max(0, ...heard_s) > (to_s - from_s) * PAUSE_SHARE_MAX;
+    let [heard_s, until_s] = [0, from_s];
+    // Words may overlap, and be as short as they will: what counts is how much of the pause they fill.
+    for (const { start_s, end_s } of said) {
+      const more_s = Math.min(end_s, to_s) - Math.max(start_s, until_s);
+      heard_s += Math.max(0, more_s);
+      until_s = Math.max(until_s, end_s);
+    }
+    return heard_s > (to_s - from_s) * PAUSE_SHARE_MAX;
   });
 }

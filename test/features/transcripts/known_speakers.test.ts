@@ -59,5 +59,11 @@ t.test('K-165 speech in the pauses behind samples tells that an engine hears ano
   t.notOk(hearsInPauses(FILE, [said((first?.from_ms ?? 0) / 1_000, ends_s), said(12, 15)] as never));
   t.notOk(hearsInPauses(FILE, [said(0, ends_s + 0.3)] as never), 'times may be a little late');
   t.ok(hearsInPauses(FILE, [said(ends_s - 1, ends_s + 1)] as never));
+  const words = (from_s: number, each_s: number, count: number) =>
+    Array.from({ length: count }, (_, at) => said(from_s + at * each_s, from_s + (at + 1) * each_s));
+  t.ok(hearsInPauses(FILE, words(ends_s - 0.5, 0.25, 6) as never), 'also in short words');
+  t.ok(hearsInPauses(FILE, [{ ...said(ends_s - 0.5, ends_s + 1), words: words(ends_s - 0.5, 0.25, 6) }] as never));
+  t.notOk(hearsInPauses(FILE, words(ends_s, 0.25, 2) as never), 'half of the pause is an error of times');
+  t.notOk(hearsInPauses(FILE, Array(9).fill(said(ends_s, ends_s + 0.4)) as never), 'the same time counts once');
   t.notOk(hearsInPauses({ samples: [], begins_ms: 0 }, [said(0, 60)] as never), 'without samples there are no pauses');
 });
