@@ -168,7 +168,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     isLeaving: () => draining.isLeaving,
   });
   for (const pool of live_text.pools) metrics.pools.add(pool);
-  const recall_answers = openRecallAnswers({ settings, log }, metrics);
+  const recall_answers = openRecallAnswers({ settings, log }, { metrics, clock });
   shutdown.add(async () => recall_answers?.close());
   const services: ServerServices = {
     speech,

@@ -6,7 +6,8 @@ import { retryAfterMs } from '../../src/domain/webhooks.js';
 import { makeMetrics } from '../../src/engine/metrics/metrics.js';
 import { openServerKeys } from '../../src/engine/secrets/server_keys.js';
 import { checkedInsights } from '../../src/features/insights/checked_insights.js';
-import { readCompletion, readInsights, readSummary } from '../../src/features/insights/engines/chat_forms.js';
+import { readCompletion } from '../../src/features/insights/engines/chat_completion.js';
+import { readInsights, readSummary } from '../../src/features/insights/engines/chat_forms.js';
 import { Embeddings } from '../../src/features/search/embeddings.js';
 import { RecallAnswers } from '../../src/features/search/recall_answer.js';
 import type { RecallItem } from '../../src/features/search/recall_shapes.js';
@@ -44,7 +45,14 @@ function isReadOrFailed(read: () => unknown): boolean {
 
 t.test('whatever a model answers to a question, there is an answer that stands, or none', async (t) => {
   const model = await ScriptedChat.start({ teardown: (end) => t.teardown(end), keeps_requests: false });
-  const answers = new RecallAnswers({ url: model.url, key: null, model: null, metrics: makeMetrics(), log: LOG });
+  const answers = new RecallAnswers({
+    url: model.url,
+    key: null,
+    model: null,
+    metrics: makeMetrics(),
+    log: LOG,
+    now: Date.now,
+  });
   t.teardown(() => answers.close());
   const turn = { id: 'a turn', text: QUOTE, started_at: '2026-11-01T10:00:00.000Z', speaker_name: null };
   const items = [{ turns: [turn] }] as unknown as RecallItem[];
@@ -55,7 +63,7 @@ t.test('whatever a model answers to a question, there is an answer that stands, 
   await fc.assert(
     fc.asyncProperty(said, async (value) => {
       model.answers = [completion(JSON.stringify(value))];
-      const answer = await answers.answer('Where is the key?', items);
+      const answer = await answers.answer('a', 'Where is the key?', items);
       return answer === null || answer.sentences.every(({ text }) => typeof text === 'string' && text !== '');
     }),
     draws(t, 400),
@@ -94,9 +102,9 @@ t.test('whatever a model makes of a conversation, it is read and checked, or the
   const said = fc.oneof(odd, fc.record({ conversation, suggestions: items, memories: items }));
   fc.assert(
     fc.property(said, (value) => {
-      const read = () => readCompletion(completion(JSON.stringify(value)).body);
+      const read = () => readCompletion(completion(JSON.stringify(value)).body, 'conversation');
       return (
-        isReadOrFailed(() => readCompletion(JSON.stringify(value))) &&
+        isReadOrFailed(() => readCompletion(JSON.stringify(value), 'conversation')) &&
         isReadOrFailed(() => readSummary(read(), input)) &&
         isReadOrFailed(() => {
           const { left_out, ...raw } = readInsights(read(), input);
@@ -142,7 +150,7 @@ t.test('whatever a model of vectors answers, a question gets a vector or none', 
   const server = createServer((_request, response) => void response.end(body));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const embeddings = new Embeddings({ url, key: null, model: null, metrics: makeMetrics(), log: LOG });
+  const embeddings = new Embeddings({ url, key: null, model: null, metrics: makeMetrics(), log: LOG, now: Date.now });
   t.teardown(async () => {
     await embeddings.close();
     server.close();

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
-import { SharedPool } from '../../engine/limits/shared_pool.js';
+import { SharedPool } from '../../engine/pools/shared_pool.js';
 import { spreadRetryAfter } from './overload.js';
 
 /** A body on its way. `take` counts bytes that have come; throws Refused where there is no room for them. */

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket, Server as TlsServer } from 'node:tls';
 import { networkOf } from '../../engine/limits/rate_limits.js';
-import { NoPlace, type NoPlaceCause, SharedPool } from '../../engine/limits/shared_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
+import { NoPlace, type NoPlaceCause, SharedPool } from '../../engine/pools/shared_pool.js';
 import { type ConnectionCause, ConnectionLimiter, type ConnectionLimits } from './connection_limiter.js';
 
 /** The maximum of handshakes at once and of connections that wait for theirs: all together, and from one network. */

@@ -1,7 +1,7 @@
 import { type Refusal, refuse, throwRefusal } from '../../domain/refusals.js';
 import type { RateLimits, RateName } from '../../engine/limits/rate_limits.js';
-import { NoPlace, type SharedPool } from '../../engine/limits/shared_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
+import { NoPlace, type SharedPool } from '../../engine/pools/shared_pool.js';
 import type { ArrivingBody, BodyBudget, BodyHead } from './body_budget.js';
 import { type DeviceBudgets, overBudget } from './device_budgets.js';
 import { type Overload, type Priority, spreadRetryAfter } from './overload.js';

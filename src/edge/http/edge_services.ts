@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { AccessDeps } from '../../access/principal.js';
 import type { RateLimits } from '../../engine/limits/rate_limits.js';
-import type { SharedPool } from '../../engine/limits/shared_pool.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
+import type { SharedPool } from '../../engine/pools/shared_pool.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Clock } from '../../engine/time/clock.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';

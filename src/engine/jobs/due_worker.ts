@@ -1,4 +1,4 @@
-import type { SharedPool } from '../limits/shared_pool.js';
+import type { SharedPool } from '../pools/shared_pool.js';
 import type { Store } from '../store/store.js';
 import { DueEntities } from './due_entities.js';
 import type { DuePoll } from './due_poll.js';

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Counter, Gauge } from 'prom-client';
 import type { JobFailure } from '../../../actors/job.js';
 import { isRefused, nullIfPermanent, type Refusal } from '../../domain/refusals.js';
-import type { SharedPool } from '../limits/shared_pool.js';
+import type { SharedPool } from '../pools/shared_pool.js';
 import { isRetryable } from '../store/store.js';
 import type { DuePoll } from './due_poll.js';
 import { JobPool, LEASE_MS, persisting, prolonging } from './job_pool.js';

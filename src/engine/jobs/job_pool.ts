@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { partitionOfId } from '../../domain/ids.js';
-import { NoPlace, SharedPool } from '../limits/shared_pool.js';
+import { NoPlace, SharedPool } from '../pools/shared_pool.js';
 import { isRetryable } from '../store/store.js';
 import type { DueEntities } from './due_entities.js';
 import type { DuePoll } from './due_poll.js';

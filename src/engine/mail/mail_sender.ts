@@ -3,7 +3,7 @@
  * service in a row it doesn't, until one mail or one probe succeeds (sign-in answers 503 meanwhile, rule C-097). Nothing
  * that concerns one recipient counts, else made-up addresses would end sign-in for everybody.
  */
-import { NoPlace, type PoolBounds, SharedPool } from '../limits/shared_pool.js';
+import { NoPlace, type PoolBounds, SharedPool } from '../pools/shared_pool.js';
 import { type Mail, type Mailer, MailFailed, type MailFailure } from './mailer.js';
 
 /** A timer; `after` returns what cancels it. Tests bring their own. */

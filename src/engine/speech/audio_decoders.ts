@@ -1,7 +1,7 @@
-import { type PoolBounds, SharedPool } from '../limits/shared_pool.js';
+import { type PoolBounds, SharedPool } from '../pools/shared_pool.js';
 import { type CallOptions, SpeechProcess, SpeechProcessFailed } from './speech_process.js';
 
-/** What a process that only decodes may take: see `SpeechProcess`. */
+/** Bounds of a process that only decodes, as those of `SpeechProcess`. */
 type DecoderOptions = Omit<ConstructorParameters<typeof SpeechProcess>[0], 'model_folder'>;
 
 /** Gives the audio from its beginning; it may be read twice. */

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { NoPlace, type PoolBounds, SharedPool } from '../limits/shared_pool.js';
+import { NoPlace, type PoolBounds, SharedPool } from '../pools/shared_pool.js';
 import { type AudioFrame, readFrames, writeFrame } from './frames.js';
 import type { RecognitionOptions, Recognized } from './speech_recognizer.js';
 

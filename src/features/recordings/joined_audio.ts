@@ -16,7 +16,7 @@ import {
 import { isPlayedWav } from '../../engine/audio/wav.js';
 import { blobKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
-import { type PoolBounds, SharedPool } from '../../engine/limits/shared_pool.js';
+import { type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
 import { joinDecoded, type TimedChunk } from '../../engine/speech/joined_decoded.js';
 import type { FeatureServices } from '../services.js';
 import type { MissingAudio } from './missing_audio.js';

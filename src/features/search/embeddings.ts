@@ -11,6 +11,7 @@ type EmbeddingsDeps = {
   model: string | null;
   metrics: Pick<Metrics, 'embedding_failures'>;
   log: Pick<Logger, 'warn'>;
+  now: () => number;
   query_ms_max?: number;
 };
 
@@ -25,7 +26,7 @@ export class Embeddings {
   readonly model: number;
 
   constructor(deps: EmbeddingsDeps) {
-    const { url, key, model } = deps;
+    const { url, key, model, now } = deps;
     this.#deps = deps;
     this.#server = new EngineServer({
       url,
@@ -33,6 +34,7 @@ export class Embeddings {
       path: '/embeddings',
       forms: FORMS,
       answer_ms_max: LIMITS.embed_ms_max,
+      now,
     });
     this.model = fingerprintOf([url, model ?? '']);
   }

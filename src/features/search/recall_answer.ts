@@ -4,6 +4,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { numbersIn } from '../../domain/search/spoken_numbers.js';
 import { wordsIn } from '../../domain/search/words.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
+import { type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
 import { isQuoteOf } from '../insights/checked_insights.js';
 import { cleanText, comparedWords, foreignAddresses } from '../insights/clean_text.js';
 import { readCompletion } from '../insights/engines/chat_completion.js';
@@ -55,29 +56,38 @@ type AnsweringDeps = {
   model: string | null;
   metrics: Pick<Metrics, 'recall_answers'>;
   log: Pick<Logger, 'warn'>;
+  now: () => number;
   answer_ms_max?: number;
 };
 
 /** A turn as the model gets it, and the item in which it stands. */
 type ShownTurn = { item: number; turn_id: string; said_at: string; speaker: string | null; text: string };
 
+/** Nobody waits: a recall without an answer of the model is one all the same. */
+const ANSWERS: PoolBounds = {
+  places_max: LIMITS.recall_answers_at_once_max,
+  share_max: 2,
+  waiting_max: 0,
+  waiting_share_max: 0,
+  wait_ms_max: 0,
+};
+
 export class RecallAnswers {
   readonly #deps: AnsweringDeps;
   readonly #server: EngineServer<ChatForm>;
-  #asked = 0;
+  readonly pool = new SharedPool('recall_answers', ANSWERS);
 
   constructor(deps: AnsweringDeps) {
-    const { url, key, answer_ms_max = LIMITS.recall_answer_ms_max } = deps;
+    const { url, key, now, answer_ms_max = LIMITS.recall_answer_ms_max } = deps;
     this.#deps = deps;
-    this.#server = new EngineServer({ url, key, path: '/chat/completions', forms: CHAT_FORMS, answer_ms_max });
+    this.#server = new EngineServer({ url, key, path: '/chat/completions', forms: CHAT_FORMS, answer_ms_max, now });
   }
 
-  /** Null where the model gives none in time, too many wait for theirs, or nothing that it says stands. */
-  async answer(question: string, items: readonly RecallItem[]): Promise<RecalledAnswer | null> {
+  /** Null where the model gives none in time, too many are asked for, or nothing that it says stands. */
+  async answer(account_id: string, question: string, items: readonly RecallItem[]): Promise<RecalledAnswer | null> {
     const { metrics, log, model } = this.#deps;
     const turns = turnsOf(items);
-    if (turns.length === 0 || this.#asked >= LIMITS.recall_answers_at_once_max) return null;
-    this.#asked += 1;
+    if (turns.length === 0 || !this.pool.tryTake(account_id)) return null;
     try {
       const user = { question, what_people_said: { note: NOTE, turns: turns.map(shownTurn) } };
       const asked = { system: PROMPT, user, name: 'answer', schema: SCHEMA };
@@ -93,7 +103,7 @@ export class RecallAnswers {
       log.warn({ code: error.failure.code }, 'a question got no answer of the model');
       return null;
     } finally {
-      this.#asked -= 1;
+      this.pool.leave(account_id);
     }
   }
 

@@ -66,7 +66,8 @@ export async function recall(services: RecallDeps, who: Principal, query: Recall
   const items = is_relaxed
     ? await recalled(services, who, { query, opened, asked, vector, time: { ...time, period: null, near: null } })
     : found;
-  const answer = query.answer && items.length > 0 ? await services.recall_answers?.answer(query.query, items) : null;
+  const answer =
+    query.answer && items.length > 0 ? await services.recall_answers?.answer(who.account_id, query.query, items) : null;
   const iso = (ms: number) => new Date(ms).toISOString();
   return {
     items,

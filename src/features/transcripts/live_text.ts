@@ -9,7 +9,7 @@ import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, Refused, refuse } from '../../domain/refusals.js';
 import { NO_SPEECH_BEFORE } from '../../domain/speech_before.js';
-import { type PoolBounds, SharedPool } from '../../engine/limits/shared_pool.js';
+import { type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
 import type { FeatureServices } from '../services.js';
 import type { Engine } from './engines/engine.js';
 import { ShownTurns } from './live_turns.js';

@@ -1,7 +1,7 @@
 import { type FailedAudio, NOT_UNDERSTOOD } from '../../../actors/transcripts/transcript_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import { BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
-import { NoPlace } from '../../engine/limits/shared_pool.js';
+import { NoPlace } from '../../engine/pools/shared_pool.js';
 import { SpeechProcessFailed } from '../../engine/speech/speech_process.js';
 import {
   type Engine,

@@ -54,7 +54,7 @@ type Window = Pick<WindowWork, 'account_id' | 'stream_id' | 'from_ms' | 'to_ms' 
 type Span = { start_ms: number; end_ms: number };
 /** A part of a chunk that can not be heard: its bytes are gone or damaged, or it lasts longer than it was said to. */
 export type LeftOut = Span & { chunk_id: string; code: 'AUDIO_GONE' | 'AUDIO_DAMAGED' | 'WRONG_DURATION' };
-type Reading = { onLeftOut(left_out: LeftOut): void; signal: AbortSignal };
+type WindowReading = { onLeftOut(left_out: LeftOut): void; signal: AbortSignal };
 
 /** A chunk's share of a file. `joins` is equal for what can be one file. */
 type AudioPiece = { body: Buffer; part: Omit<AudioPart, 'file_ms'>; span: Span } & (
@@ -90,7 +90,7 @@ const TYPES: ReadonlyMap<string, { content_type: string; extension: string }> = 
 export async function* windowFiles(
   stores: AudioStores,
   window: Window,
-  { onLeftOut, signal }: Reading,
+  { onLeftOut, signal }: WindowReading,
 ): AsyncGenerator<WindowFile> {
   const reading = { ...stores, call: { owner: window.account_id, signal } };
   const samples = await samplePieces(reading, window);
@@ -177,7 +177,7 @@ export function lengthOf({ parts }: Pick<WindowFile, 'parts'>): number {
 }
 
 /** `is_decoded`: Opus becomes samples as well. */
-type PieceStores = AudioStores & { is_decoded?: boolean; call: CallOptions; onLeftOut?: Reading['onLeftOut'] };
+type PieceStores = AudioStores & { is_decoded?: boolean; call: CallOptions; onLeftOut?: WindowReading['onLeftOut'] };
 type WavPiece = AudioPiece & { kind: 'wav' };
 type SamplePiece = { speaker: string; piece: WavPiece };
 type WindowSource = { key: string; chunk: WindowChunk; span: Span };

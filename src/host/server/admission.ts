@@ -8,9 +8,9 @@ import {
 } from '../../edge/admission/descriptor_limits.js';
 import { Overload } from '../../edge/admission/overload.js';
 import { RateLimits } from '../../engine/limits/rate_limits.js';
-import { type PoolBounds, SharedPool } from '../../engine/limits/shared_pool.js';
 import type { SharedWindows } from '../../engine/limits/shared_windows.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
+import { type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
 import type { Settings } from '../settings.js';
 import { CannotStart, type Start } from './start.js';
 

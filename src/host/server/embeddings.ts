@@ -15,9 +15,9 @@ export function openEmbeddings(
 ): { embeddings: Embeddings | null; workers: EmbeddingWorker[] } {
   const { embed_url: url, embed_key: key, embed_model: model, content_worker } = settings;
   if (url === null) return { embeddings: null, workers: [] };
-  const embeddings = new Embeddings({ url, key, model, metrics, log });
-  shutdown.add(() => embeddings.close());
   const { now } = clock;
+  const embeddings = new Embeddings({ url, key, model, metrics, log, now });
+  shutdown.add(() => embeddings.close());
   const workers = content_worker ? [new EmbeddingWorker({ store, actors, poll, embeddings, metrics, log, now })] : [];
   return { embeddings, workers };
 }

@@ -15,11 +15,13 @@ type OpenInsightsDeps = Pick<Entities, 'store' | 'actors' | 'runtime'> &
 /** Null where no model of this server looks into conversations. */
 export function openRecallAnswers(
   { settings, log }: Pick<Start, 'settings' | 'log'>,
-  metrics: Metrics,
+  { metrics, clock }: { metrics: Metrics } & Pick<Foundation, 'clock'>,
 ): RecallAnswers | null {
   const { insights_url: url, insights_key: key, insights_model: model } = settings;
   if (url === null || insightMakerOf(settings).by !== 'server') return null;
-  return new RecallAnswers({ url, key, model, metrics, log });
+  const answers = new RecallAnswers({ url, key, model, metrics, log, now: clock.now });
+  metrics.pools.add(answers.pool);
+  return answers;
 }
 
 /** Hosts that text of conversations may go to, for insights or vectors. */
@@ -39,7 +41,7 @@ export function openInsights(
   const { now } = clock;
   const jobs = new InsightJobs({ store, actors, runtime, keys, poll, metrics, log, now });
   const { by } = insightMakerOf(settings);
-  const engines = insightEngines(settings, further);
+  const engines = insightEngines(settings, further, now);
   const at_once = settings.content_at_once;
   const worker = engines.size === 0 ? null : insightsWorker({ jobs, poll, engines, metrics, log, at_once });
   const hosts = hostsOf(settings, further);

@@ -67,7 +67,7 @@ export function openTranscription(
     has_engine,
     insights,
   });
-  const engines = transcriptionEngines(settings, further, speech);
+  const engines = transcriptionEngines(settings, further, { speech, now });
   const worker =
     engines.size === 0
       ? null

@@ -27,7 +27,7 @@ type ChatOptions = {
   key: string | null;
   model: string | null;
   answer_ms_max?: number;
-  now?: () => number;
+  now: () => number;
 };
 type JointSummary = ReturnType<typeof readSummary>;
 

@@ -26,13 +26,14 @@ export function insightMakerOf({ content_worker, insights, insights_url }: Insig
 export function insightEngines(
   settings: InsightMakerSettings,
   further: EnginesFile['insights'],
+  now: () => number,
 ): Map<string, InsightEngine> {
   const { insights_url: url, insights_key: key, insights_model: model } = settings;
   const { by } = insightMakerOf(settings);
   if (by !== 'server' && by !== 'built_in') return new Map();
-  const own = url === null ? new Extractive() : new Chat({ url, key, model });
+  const own = url === null ? new Extractive() : new Chat({ url, key, model, now });
   const named = Object.entries(further).map(([name, server]): [string, InsightEngine] => {
-    return [name, new Chat({ url: server.url, key: server.key ?? null, model: server.model ?? null })];
+    return [name, new Chat({ url: server.url, key: server.key ?? null, model: server.model ?? null, now })];
   });
   return new Map<string, InsightEngine>([...named, [OPERATORS_ENGINE, own], [EXTRACTIVE_ENGINE, new Extractive()]]);
 }

@@ -1,4 +1,4 @@
-import { NoPlace } from '../../../engine/limits/shared_pool.js';
+import { NoPlace } from '../../../engine/pools/shared_pool.js';
 import type { SpeechModel } from '../../../engine/speech/speech_model.js';
 import { type SpeechProcess, SpeechProcessFailed } from '../../../engine/speech/speech_process.js';
 import { lengthOf } from '../window_audio.js';

@@ -30,12 +30,15 @@ export type Transcriber = { by: 'server' | 'program' | 'built_in' | 'workers' | 
  */
 export type TranscriberShown = Transcriber & { hosts: string[]; languages: string[] | null };
 
+/** `speech`: for the built-in engine. `now`: the clock. */
+type EngineParts = { speech: SpeechProcess; now: () => number };
+
 /** The engine that the settings name; null where there is none, or workers on the operator port are to do it. */
-function chooseEngine(settings: TranscriberSettings, speech: SpeechProcess): Engine | null {
+function chooseEngine(settings: TranscriberSettings, { speech, now }: EngineParts): Engine | null {
   const { transcribe_url: url, transcribe_key: key, transcribe_model: model, transcribe_diarize: diarize } = settings;
   switch (transcriberOf(settings).by) {
     case 'server':
-      return new OpenAiCompatible({ url: url as string, key, model, diarize });
+      return new OpenAiCompatible({ url: url as string, key, model, diarize, now });
     case 'program':
       void removeLeftBehind(Date.now());
       return commandEngine(settings.transcribe_command as string[]);
@@ -64,13 +67,14 @@ function builtInEngine(
 export function transcriptionEngines(
   settings: TranscriberSettings,
   further: EnginesFile['transcription'],
-  speech: SpeechProcess,
+  parts: EngineParts,
 ): Map<string, Engine> {
-  const own = chooseEngine(settings, speech);
+  const own = chooseEngine(settings, parts);
+  const { now } = parts;
   if (own === null) return new Map();
   const named = Object.entries(further).map(([name, one]): [string, Engine] => {
     const { url, command, key = null, model = null, diarize = false } = one;
-    if (url !== undefined) return [name, new OpenAiCompatible({ url, key, model, diarize })];
+    if (url !== undefined) return [name, new OpenAiCompatible({ url, key, model, diarize, now })];
     return [name, commandEngine(command ?? [])];
   });
   return new Map([...named, [OPERATORS_ENGINE, own]]);

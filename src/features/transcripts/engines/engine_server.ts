@@ -1,4 +1,5 @@
 import { Agent, buildConnector, type Dispatcher, errors, type FormData } from 'undici';
+import { isId, partitionOfId } from '../../../domain/ids.js';
 import { sizeInWords } from '../../../domain/limit_text.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { skippingInterim } from '../../../engine/wire/interim_answers.js';
@@ -33,10 +34,10 @@ type EngineServerOptions<Form> = {
   answer_ms_max?: number;
   /** Tells by the text of a refusal that there is no room for the question, or no such model (engine_refusal.ts). */
   reads_refusals?: boolean;
-  now?: () => number;
+  now: () => number;
 };
 
-/** `stream_id`: the recording that a question is about; `account_id`: whose it is. */
+/** `stream_id`: the recording that a question is about; `account_id`: whose it is, where that is known. */
 export type AskedOf = { account_id?: string; stream_id: string; signal: AbortSignal };
 
 export class EngineServer<Form> {
@@ -71,7 +72,7 @@ export class EngineServer<Form> {
    */
   async ask(
     bodyOf: (form: Form) => FormData | string,
-    { stream_id, account_id = stream_id, signal }: AskedOf,
+    { stream_id, account_id = ownerOf(stream_id), signal }: AskedOf,
   ): Promise<string> {
     const deadline = AbortSignal.timeout(this.#answer_ms_max);
     const either = AbortSignal.any([signal, deadline]);
@@ -102,7 +103,7 @@ export class EngineServer<Form> {
     const found = [...this.#fell_back.values()];
     const accounts = new Set(found.map(({ account_id }) => account_id));
     const agree = found.length >= STREAMS_AGREED && accounts.size >= this.#accounts.size;
-    return agree && this.#now() < this.#first_again_ms ? Math.min(...found.map(({ at }) => at)) : 0;
+    return agree && this.#options.now() < this.#first_again_ms ? Math.min(...found.map(({ at }) => at)) : 0;
   }
 
   #answered(
@@ -119,11 +120,7 @@ export class EngineServer<Form> {
     this.#fell_back.set(stream_id, { account_id, at });
     const [oldest] = this.#fell_back.keys();
     if (this.#fell_back.size > STREAMS_KEPT_MAX) this.#fell_back.delete(oldest as string);
-    this.#first_again_ms = this.#now() + FORM_KEPT_MS;
-  }
-
-  #now(): number {
-    return (this.#options.now ?? Date.now)();
+    this.#first_again_ms = this.#options.now() + FORM_KEPT_MS;
   }
 
   /** A text is JSON. */
@@ -150,6 +147,11 @@ export class EngineServer<Form> {
     if (NOT_KNOWN.has(status)) return { status, text: '' };
     throw refusalOf(status, answer.headers['retry-after']);
   }
+}
+
+/** All that an account has lies in one partition. */
+function ownerOf(stream_id: string): string {
+  return isId(stream_id) ? String(partitionOfId(stream_id)) : stream_id;
 }
 
 async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {

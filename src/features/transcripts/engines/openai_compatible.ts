@@ -13,7 +13,7 @@ type OpenAiOptions = {
   /** Speakers are told apart, whoever asks. */
   diarize: boolean;
   answer_ms_max?: number;
-  now?: () => number;
+  now: () => number;
 };
 
 /** The forms that are requested, the most telling one first. Servers that do not support one answer 400 or 422. */

@@ -16,7 +16,7 @@ const SAID = ['Hello there, how was it?', 'I will call you on Friday.', 'Fine, u
 
 async function openWorld(t: Test, options: Record<string, unknown> = {}) {
   const server = await ScriptedChat.start(t);
-  const engine = new Chat({ url: server.url, key: null, model: null, ...options });
+  const engine = new Chat({ url: server.url, key: null, model: null, now: Date.now, ...options });
   t.teardown(() => engine.close());
   const think = (input: InsightInput = inputOf(SAID), signal = new AbortController().signal) =>
     engine.think(input, signal);

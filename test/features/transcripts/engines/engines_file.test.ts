@@ -53,7 +53,7 @@ t.test('which engines there are, and where text goes', async (t) => {
   const further = { large: { url: URL_ } };
   const of = (env: Record<string, string>) => {
     const settings = readSettings(env);
-    return [[...insightEngines(settings, further).keys()].sort(), insightHosts(settings, further)];
+    return [[...insightEngines(settings, further, Date.now).keys()].sort(), insightHosts(settings, further)];
   };
   t.same(of({}), [['default', 'extractive', 'large'], ['models.example']]);
   t.same(of({ INSIGHTS_URL: 'http://127.0.0.1:8000/v1' }), [

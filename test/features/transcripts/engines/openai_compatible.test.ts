@@ -13,7 +13,14 @@ async function openWorld(t: Parameters<typeof StoredStream.open>[0], options: Re
   await stream.add([0, 4_000], wav16(counting(4_000)));
   const [file] = await stream.files(0, 4_000);
   if (file === undefined) throw new Error('no file');
-  const engine = new OpenAiCompatible({ url: server.url, key: null, model: null, diarize: false, ...options });
+  const engine = new OpenAiCompatible({
+    url: server.url,
+    key: null,
+    model: null,
+    diarize: false,
+    now: Date.now,
+    ...options,
+  });
   t.teardown(() => engine.close());
   const hear = (more: Record<string, unknown> = {}, signal = new AbortController().signal) =>
     engine.hear({ file, ...REQUEST, ...more }, signal);
@@ -231,7 +238,7 @@ t.test('an engine that is silent, away, or no longer wanted', async (t) => {
 t.test('addresses may have a path, a slash at its end, and parameters', async (t) => {
   const { server, file } = await openWorld(t);
   for (const url of [`${server.url}/`, `${server.url}//`, server.url]) {
-    const engine = new OpenAiCompatible({ url, key: null, model: null, diarize: false });
+    const engine = new OpenAiCompatible({ url, key: null, model: null, diarize: false, now: Date.now });
     t.teardown(() => engine.close());
     t.same((await engine.hear({ file, ...REQUEST }, new AbortController().signal)).segments, []);
   }

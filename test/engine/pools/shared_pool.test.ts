@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type PoolBounds, SharedPool } from '../../../src/engine/limits/shared_pool.js';
+import { type PoolBounds, SharedPool } from '../../../src/engine/pools/shared_pool.js';
 
 const BOUNDS: PoolBounds = {
   places_max: 4,
