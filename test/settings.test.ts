@@ -56,7 +56,7 @@ t.test('with nothing set every setting has its default', async (t) => {
     transcribe_backlog_days: 7,
     look_for_ollama: false,
     content_worker: true,
-    content_at_once: 2,
+    content_at_once: 3,
     captcha_url: null,
     captcha_site_key: null,
     captcha_script_url: null,
