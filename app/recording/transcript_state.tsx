@@ -23,6 +23,7 @@ const FAILURES: Record<string, string> = {
   AUDIO_UNAVAILABLE: 'the audio could not be read',
   AUDIO_GONE: 'the audio is gone',
   AUDIO_DAMAGED: 'the file is damaged there',
+  WRONG_DURATION: 'the audio is longer than its recorder said',
   UNSUPPORTED_AUDIO: 'the audio format is not supported',
   LANGUAGE_UNKNOWN: 'the speech engine does not know the language',
   NOT_UNDERSTOOD: 'it was not understood',

@@ -8,6 +8,7 @@ import {
 } from '../../../src/features/transcripts/engines/engine.js';
 import { transcribeWindow } from '../../../src/features/transcripts/transcribe_window.js';
 import type { TranscriptionResult, WindowWork } from '../../../src/features/transcripts/transcription.js';
+import { silentFlac } from '../../fixtures/flac_file.js';
 import { counting, StoredStream, wav16 } from '../../fixtures/window.js';
 
 type Said = Partial<HeardSegment> & { text: string; start_s: number; end_s: number };
@@ -363,6 +364,17 @@ t.test('K-023 K-043 a chunk whose bytes are gone fails, and the others are heard
     failures: [],
   });
   t.same(lost, [gone]);
+});
+
+t.test('K-256 a chunk that is much longer than its intent says fails, and the others are heard', async (t) => {
+  const stream = await StoredStream.open(t);
+  const flac = { codec: 'flac', container: 'flac' };
+  await stream.add([0, 1_000], silentFlac({ seconds: 3_600 }), flac);
+  await stream.add([1_000, 3_000], silentFlac({ seconds: 2 }), flac);
+  const engine: Engine = { name: 'scripted', hear: async () => ({ segments: [] }), close: async () => {} };
+  const signal = new AbortController().signal;
+  const made = await transcribeWindow({ engine, stores: stream.stores, work: stream.work(0, 3_000), signal });
+  t.match(made, { ok: true, result: { failed: [{ from_ms: 0, to_ms: 1_000, code: 'WRONG_DURATION' }] }, failures: [] });
 });
 
 t.test('K-023 K-043 where the engine stops before a chunk whose bytes are gone, that waits as well', async (t) => {

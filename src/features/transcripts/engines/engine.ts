@@ -83,7 +83,6 @@ const FAILURES = {
   ENGINE_STOPPED: true,
   AUDIO_UNAVAILABLE: true,
   UNSUPPORTED_AUDIO: false,
-  WRONG_DURATION: false,
   LANGUAGE_UNKNOWN: false,
 } as const;
 
