@@ -145,6 +145,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     { ...foundation, ...entities },
     { clients, server_key_rotation, shared, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
   );
+  metrics.pools.add(identity.client_documents.pool);
   const reader = new AccountReader(() => services);
   const exports = new ExportWorker({ store, actors, blobs, poll, reader, metrics, log, now: clock.now });
   const handleDue = async () => {

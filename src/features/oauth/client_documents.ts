@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, type Dispatcher, ProxyAgent, request } from 'undici';
 import type { Client } from '../../access/oauth_client.js';
 import { isOauthError, type OauthError, oauthError } from '../../domain/oauth_errors.js';
+import { NoPlace, type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
 import { checkLiteral, makeLookup } from '../webhooks/addresses.js';
 import { documentClient } from './clients/document_client.js';
 import { readClientDocument } from './registration.js';
@@ -17,7 +18,8 @@ const KEPT_MAX = 1_000;
 const KEPT_MS = 60 * 60_000;
 /** Of what could not be read: another try comes soon, and not with every page. */
 const FAULT_KEPT_MS = 60_000;
-const AT_ONCE_MAX = 16;
+/** By the last two labels of the host: one site that is slow takes no place from others. */
+const READS: PoolBounds = { places_max: 16, share_max: 2, waiting_max: 64, waiting_share_max: 8, wait_ms_max: 5_000 };
 
 const NOT_READ = oauthError(
   'invalid_request',
@@ -41,6 +43,7 @@ export class ClientDocuments {
   readonly #agent: Dispatcher;
   readonly #kept = new LRUCache<string, Client | OauthError>({ max: KEPT_MAX });
   readonly #asked = new Map<string, Promise<Client | OauthError>>();
+  readonly pool = new SharedPool('client_documents', READS);
 
   constructor({ brand_names, extra_ca = null, proxy, block_private = true }: ClientDocumentsOptions) {
     this.#brand_names = brand_names;
@@ -56,12 +59,20 @@ export class ClientDocuments {
     if (kept !== undefined) return Promise.resolve(kept);
     const under_way = this.#asked.get(client_id);
     if (under_way !== undefined) return under_way;
-    if (this.#asked.size >= AT_ONCE_MAX) return Promise.resolve(BUSY);
-    const read = this.#read(client_id).then((found) => {
-      this.#asked.delete(client_id);
-      this.#kept.set(client_id, found, { ttl: isOauthError(found) ? FAULT_KEPT_MS : KEPT_MS });
-      return found;
-    });
+    const site = new URL(client_id).hostname.split('.').slice(-2).join('.');
+    const read = this.pool
+      .run(site, () => this.#read(client_id))
+      .then(
+        (found) => {
+          this.#kept.set(client_id, found, { ttl: isOauthError(found) ? FAULT_KEPT_MS : KEPT_MS });
+          return found;
+        },
+        (error: unknown) => {
+          if (error instanceof NoPlace) return BUSY;
+          throw error;
+        },
+      )
+      .finally(() => this.#asked.delete(client_id));
     this.#asked.set(client_id, read);
     return read;
   }

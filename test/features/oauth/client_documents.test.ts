@@ -8,8 +8,16 @@ import { isOauthError } from '../../../src/domain/oauth_errors.js';
 import { ClientDocuments } from '../../../src/features/oauth/client_documents.js';
 import { isDocumentId } from '../../../src/features/oauth/clients/document_client.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
+import { until } from '../../fixtures/until.js';
 
-type Served = { status?: number; type?: string; body: string | Buffer; headers?: Record<string, string> };
+/** `hangs`: it is asked for in vain. */
+type Served = {
+  status?: number;
+  type?: string;
+  body: string | Buffer;
+  headers?: Record<string, string>;
+  hangs?: boolean;
+};
 
 /** A server of documents, by path. */
 async function open(t: Test, { block_private = false } = {}) {
@@ -27,7 +35,9 @@ async function open(t: Test, { block_private = false } = {}) {
         type = 'application/json',
         body,
         headers = {},
+        hangs = false,
       } = served.get(url) ?? { status: 404, body: '' };
+      if (hangs) return;
       response.writeHead(status, { 'content-type': type, ...headers }).end(body);
     },
   );
@@ -116,4 +126,15 @@ t.test('C-135 no document is read from a private address', async (t) => {
   ])
     t.match(await documents.find(client_id), { error: 'invalid_request' }, client_id);
   t.equal(connections(), 0);
+});
+
+t.test('C-135 a site whose documents hang takes no place from others', async (t) => {
+  const { documents, serve, origin } = await open(t);
+  const slow = Array.from({ length: 3 }, (_, n) => documents.find(serve(`/slow/${n}`, {}, { hangs: true })));
+  await until('two are asked for', () => documents.pool.counts.taken === 2 && documents.pool.counts.waiting === 1);
+  const other = origin.replace('localhost', '127.0.0.1');
+  serve('/good', { client_id: `${other}/good` });
+  t.match(await documents.find(`${other}/good`), { name: 'Notes' });
+  await documents.close();
+  for (const found of await Promise.all(slow)) t.ok(isOauthError(found));
 });
