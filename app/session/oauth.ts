@@ -22,8 +22,8 @@ export function randomText(): string {
   return base64url(crypto.getRandomValues(new Uint8Array(RANDOM_BYTES)));
 }
 
-/** Where a sign-in begins. `again`: with a new code, whoever is signed in. */
-export async function authorizeUrl({
+/** The parameters that a sign-in begins with. `again`: with a new code, whoever is signed in. */
+export async function authorizationRequest({
   state,
   verifier,
   again,
@@ -31,9 +31,9 @@ export async function authorizeUrl({
   state: string;
   verifier: string;
   again: boolean;
-}): Promise<string> {
+}): Promise<URLSearchParams> {
   const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
-  const parameters = new URLSearchParams({
+  return new URLSearchParams({
     response_type: 'code',
     client_id: CLIENT_ID,
     redirect_uri: callbackUrl(),
@@ -42,7 +42,6 @@ export async function authorizeUrl({
     code_challenge_method: 'S256',
     ...(again ? { prompt: 'login' } : {}),
   });
-  return `/oauth/authorize?${parameters}`;
 }
 
 export function exchange({ code, verifier }: { code: string; verifier: string }): Promise<Tokens> {

@@ -5,7 +5,7 @@ import { BASE, go } from '../router.js';
 import { forgetQuestions } from '../search/recent_questions.js';
 import {
   accountOf,
-  authorizeUrl,
+  authorizationRequest,
   CALLBACK_PATH,
   endSessionUrl,
   exchange,
@@ -62,15 +62,20 @@ export async function startSession(): Promise<void> {
   else await resume();
 }
 
-/** Leads back to where it was begun. `again`: what is about to happen needs a code that was entered just now. */
-export async function signIn({ again = false }: { again?: boolean } = {}): Promise<void> {
+/**
+ * Leads back to where it was begun. `email`: the address that was typed here, to which a code goes at once. `again`: what is
+ * about to happen needs a code that was entered just now.
+ */
+export async function signIn({ email, again = false }: { email?: string; again?: boolean }): Promise<void> {
   const begun = {
     state: randomText(),
     verifier: randomText(),
     to: location.pathname + location.search + location.hash,
   };
   keepSignIn(begun);
-  location.assign(await authorizeUrl({ ...begun, again }));
+  const asked = await authorizationRequest({ ...begun, again });
+  if (email === undefined) location.assign(`/oauth/authorize?${asked}`);
+  else post(`/oauth/sign-in?${asked}`, { email });
 }
 
 /**
@@ -175,6 +180,16 @@ function take({ access_token, refresh_token, expires_in }: Tokens): string {
   const now = session.value;
   if (now.is !== 'in' || now.account_id !== account_id) session.value = { is: 'in', account_id };
   return access_token;
+}
+
+/** Leaves for the page that answers a form. */
+function post(action: string, values: Record<string, string>): void {
+  const form = Object.assign(document.createElement('form'), { method: 'post', action });
+  for (const [name, value] of Object.entries(values))
+    form.append(Object.assign(document.createElement('input'), { type: 'hidden', name, value }));
+  document.body.append(form);
+  form.submit();
+  form.remove();
 }
 
 function end(problem: string | null): SignedOut {

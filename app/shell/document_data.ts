@@ -9,4 +9,6 @@ export const DOCUMENT_DATA = {
   icon: root.dataset.icon as string,
   /** Whether the server has a language model that answers questions. */
   has_answers: root.dataset.answers === 'yes',
+  /** Whether the server sends mails; else it keeps them for its operator. */
+  sends_mail: root.dataset.mail === 'yes',
 };

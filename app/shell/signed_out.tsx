@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import { Button, ButtonLink } from '../parts/button.js';
+import { TextField } from '../parts/field.js';
 import { Loading } from '../parts/placeholders.js';
 import { Time } from '../parts/time.js';
 import { resume, session, signIn, signOut } from '../session/session.js';
@@ -11,6 +12,8 @@ import { DOCUMENT_DATA } from './document_data.js';
 import { is_offline } from './offline.js';
 
 /** The screen for somebody who is not signed in. */
+
+const EMAIL_CHARS_MAX = 254;
 
 function Card({ title, children }: { title: string; children: ComponentChildren }) {
   useEffect(() => {
@@ -33,6 +36,7 @@ function Card({ title, children }: { title: string; children: ComponentChildren 
 export function SignInScreen() {
   const now = session.value;
   const enter = useAction(signIn);
+  const [email, setEmail] = useState('');
   if (now.is === 'starting' || now.is === 'in') {
     return (
       <Card title="Your recordings">
@@ -61,12 +65,23 @@ export function SignInScreen() {
       )}
       {is_offline.value && <p class="notice caution">You are offline. To sign in you need a connection.</p>}
       {isSecureContext ? (
-        <>
-          <Button kind="primary" busy={enter.busy} onClick={() => void enter.run()}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void enter.run({ email });
+          }}
+        >
+          <TextField
+            {...{ type: 'email', autoComplete: 'email', required: true, maxLength: EMAIL_CHARS_MAX, spellcheck: false }}
+            label="Email address"
+            value={email}
+            onValue={setEmail}
+            hint={`${DOCUMENT_DATA.sends_mail ? 'We’ll email you' : 'You get'} a six-digit code. If you are new here, this creates your account.`}
+          />
+          <Button kind="primary" type="submit" busy={enter.busy}>
             Sign in
           </Button>
-          <p class="hint">We’ll email you a six-digit code. If you are new here, this creates your account.</p>
-        </>
+        </form>
       ) : (
         <p class="notice problem">You can’t sign in at this address: it must be https, or localhost.</p>
       )}

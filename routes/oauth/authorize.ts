@@ -1,12 +1,25 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Goal } from '../../actors/oauth/browser_sign_in.js';
 import { atBase, issuerOf } from '../../src/access/issuer.js';
+import { emailAddress } from '../../src/access/request_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError } from '../../src/domain/oauth_errors.js';
-import { browserCookie, sessionCookie, setSessionCookie } from '../../src/edge/pages/browser_cookies.js';
+import type { Answer } from '../../src/edge/http/route.js';
+import { SIGN_IN_PATHS } from '../../src/edge/pages/account_pages.js';
+import {
+  browserCookie,
+  sessionCookie,
+  setBrowserCookie,
+  setSessionCookie,
+} from '../../src/edge/pages/browser_cookies.js';
 import { leadToSignIn, leave, sendBack } from '../../src/edge/pages/redirect.js';
 import { authorize } from '../../src/features/oauth/authorization.js';
-import { beginSignIn } from '../../src/features/oauth/browser_sign_ins.js';
+import { isSessionOf } from '../../src/features/oauth/browser_sessions.js';
+import { beginSignIn, readSignIn } from '../../src/features/oauth/browser_sign_ins.js';
 import { openRoute, type Route } from '../rows.js';
+import type { Services } from '../services.js';
+import { pressEmail, signInForm } from './sign_in.js';
 
 /** The browser's way in. docs/rules.md, "OAuth: browser sign-in". */
 
@@ -41,15 +54,50 @@ export const AUTHORIZE_ROUTES: readonly Route[] = [
     async handler({ services, request, reply }) {
       // New authorizations are made at the present address only.
       if (issuerOf(services, request) === 'legacy') return leave(reply, atBase(services, request));
-      const session_cookie = sessionCookie(services, request);
-      const result = await authorize(services, { url: request.url, session_cookie });
-      if (isOauthError(result)) return result;
-      setSessionCookie(services, reply, result.session_cookie);
-      if ('answer' in result) return sendBack(services, reply, result.back, result.answer);
-      const { goal, signed_in } = result;
-      const browser_cookie = browserCookie(services, request);
-      const begun = await beginSignIn(services, { goal, signed_in, ip: request.ip, browser_cookie });
-      return leadToSignIn(services, reply, goal, begun);
+      const begun = await begin(services, request, reply, sessionCookie(services, request));
+      return 'goal' in begun ? leadToSignIn(services, reply, begun.goal, begun) : begun.answered;
+    },
+  }),
+
+  // The same of a page of ours that has asked for the address: the code is sent at once.
+  openRoute({
+    method: 'POST',
+    path: SIGN_IN_PATHS.client,
+    credential: 'none',
+    dialect: 'page',
+    takes: 'form',
+    body: signInForm,
+    async handler({ services, request, reply, body }) {
+      // Another site's form gets as far as its link would: it has no code sent to anybody.
+      if (request.headers['sec-fetch-site'] !== 'same-origin')
+        return leave(reply, request.url.replace(SIGN_IN_PATHS.client, '/oauth/authorize'));
+      const typed = emailAddress.safeParse(body.email ?? '');
+      const known = sessionCookie(services, request);
+      const goes_on = typed.success && (await isSessionOf(services, known, typed.data));
+      const begun = await begin(services, request, reply, goes_on ? known : null);
+      if (!('goal' in begun)) return begun.answered;
+      const browser_cookie = begun.browser_cookie ?? browserCookie(services, request);
+      if (begun.browser_cookie !== null) setBrowserCookie(services, reply, begun.browser_cookie);
+      const open = await readSignIn(services, begun.id, { browser_cookie, leads_to: 'client' });
+      return pressEmail({ services, request, reply, ...open }, body);
     },
   }),
 ];
+
+type BegunSignIn = { goal: Goal } & Awaited<ReturnType<typeof beginSignIn>>;
+
+/** Begins the sign-in that an address asks for; where none is needed, or the request is wrong, that is answered. */
+async function begin(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session_cookie: string | null,
+): Promise<BegunSignIn | { answered: Answer }> {
+  const result = await authorize(services, { url: request.url, session_cookie });
+  if (isOauthError(result)) return { answered: result };
+  setSessionCookie(services, reply, result.session_cookie);
+  if ('answer' in result) return { answered: sendBack(services, reply, result.back, result.answer) };
+  const { goal, signed_in } = result;
+  const browser_cookie = browserCookie(services, request);
+  return { goal, ...(await beginSignIn(services, { goal, signed_in, ip: request.ip, browser_cookie })) };
+}

@@ -42,7 +42,7 @@ const NOTICES = {
 };
 
 const text = z.string().optional();
-const form = z.object({
+export const signInForm = z.object({
   form_token: text,
   action: text,
   email: text,
@@ -53,7 +53,7 @@ const form = z.object({
   'h-captcha-response': text,
   'g-recaptcha-response': text,
 });
-type SignInForm = z.output<typeof form>;
+type SignInForm = z.output<typeof signInForm>;
 
 const LEADS_TO = Object.keys(SIGN_IN_PATHS) as (keyof typeof SIGN_IN_PATHS)[];
 
@@ -79,7 +79,7 @@ export const SIGN_IN_ROUTES: readonly Route[] = LEADS_TO.flatMap((leads_to) => [
     credential: 'none',
     dialect: 'page',
     takes: 'form',
-    body: form,
+    body: signInForm,
     async handler({ services, request, reply, params, body }) {
       const browser_cookie = browserCookie(services, request);
       const open = await readSignIn(services, params.id as string, { browser_cookie, leads_to });
@@ -108,7 +108,8 @@ const ACTIONS = new Map<string, (context: SignInContext, body: SignInForm) => Pr
   ['leave', pressDeny],
 ]);
 
-async function pressEmail(context: SignInContext, body: SignInForm): Promise<Answer> {
+/** Has a code sent to the address that was typed. */
+export async function pressEmail(context: SignInContext, body: SignInForm): Promise<Answer> {
   const { services, request } = context;
   const typed = emailAddress.safeParse(body.email ?? '');
   if (!typed.success) return emailProblem(context, body, 'Enter an email address, such as name@example.com.');
@@ -192,7 +193,14 @@ function pageOf(context: SignInContext, problem: string | null): HtmlPage {
   };
   switch (step.at) {
     case 'email':
-      return { page: 'email', flow, email: null, problem, captcha: captchaWidget(services.settings) };
+      return {
+        page: 'email',
+        flow,
+        email: null,
+        problem,
+        captcha: captchaWidget(services.settings),
+        sends_mail: services.settings.smtp_url !== null,
+      };
     case 'accounts':
       return { page: 'accounts', flow, email: step.email };
     case 'code':

@@ -57,6 +57,7 @@ export const APP_ROUTES: readonly Route[] = [
       async handler({ services, reply }) {
         const { base_url } = services.addresses();
         const answers = services.recall_answers === null ? 'no' : 'yes';
+        const mail = services.settings.smtp_url === null ? 'no' : 'yes';
         return reply
           .header('Content-Security-Policy', POLICY)
           .header('Cross-Origin-Opener-Policy', 'same-origin')
@@ -64,7 +65,7 @@ export const APP_ROUTES: readonly Route[] = [
           .header('Referrer-Policy', 'no-referrer')
           .header('X-Frame-Options', 'DENY')
           .type('text/html; charset=utf-8')
-          .send(renderTemplate('app', { ...APP_ENTRIES, ...DOCUMENT_FILES, theme: GROUND, base_url, answers }));
+          .send(renderTemplate('app', { ...APP_ENTRIES, ...DOCUMENT_FILES, theme: GROUND, base_url, answers, mail }));
       },
     }),
   ),

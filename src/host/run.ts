@@ -73,7 +73,7 @@ async function main(): Promise<void> {
 /** One process that serves, loaded only where it is this one. */
 async function startAlone(settings: Settings, log: Logger): Promise<Started> {
   const { startServer } = await import('./server.js');
-  const { services, close, ...started } = await startServer(settings, log);
+  const { services, close, ...started } = await startServer(settings, log, { print: console.log });
   return {
     ...started,
     async close() {

@@ -33,7 +33,6 @@ import { Shutdown } from './server/shutdown.js';
 import { ofStorage, type ServerServices, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
 import { developmentAddresses, publicAddresses, type Settings } from './settings.js';
-import type { SupervisorLink } from './supervised/supervisor_link.js';
 
 /** A server that serves. Ports are those it ended up with. */
 export type Server = {
@@ -49,12 +48,12 @@ export type Server = {
 export async function startServer(
   settings: Settings,
   log: Logger,
-  supervised: SupervisorLink | null = null,
+  { supervised = null, print = () => {} }: Partial<Pick<Start, 'supervised' | 'print'>> = {},
 ): Promise<Server> {
   const shutdown = new Shutdown(log);
   const close = () => shutdown.run();
   try {
-    return { ...(await startParts({ settings, log, shutdown, supervised })), close };
+    return { ...(await startParts({ settings, log, shutdown, supervised, print })), close };
   } catch (error) {
     await close();
     throw error;

@@ -261,7 +261,7 @@ const variables = {
   }),
   SMTP_URL: row(orNull(address('must be an smtp:// or smtps:// address', ['smtp', 'smtps'])), {
     default_text: 'files in DATA_DIR/outbox',
-    meaning: 'mail server; without one each mail becomes an .eml file',
+    meaning: 'mail server; without one each mail becomes an .eml file, and the terminal prints codes',
     shown: 'address',
   }),
   MAIL_FROM: row(

@@ -76,7 +76,7 @@ t.test('the restore page and the invitations page in a browser', async (t) => {
     const { email, statusOfMe } = await deleted();
     await page.goto(restore_url);
     await visitor.enterEmail(email);
-    await page.getByLabel('Code from the email').fill(await spool.readCode(email));
+    await page.getByLabel('Six-digit code').fill(await spool.readCode(email));
     await page.getByRole('button', { name: 'Sign in' }).dblclick();
     // The second click may break off the way that the first one began.
     await until('signed in', () => page.url() === restore_url);

@@ -53,8 +53,7 @@ const app_url = `${spool.server.base_url}/app`;
 const enter = async (visitor: Visitor, email: string, path = '') => {
   const { page } = visitor;
   await page.goto(app_url + path);
-  await visitor.press('Sign in');
-  await visitor.enterEmail(email);
+  await visitor.enterAddress(email);
   await visitor.enterCode(await spool.readCode(email));
   await page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'attached' });
 };
@@ -121,9 +120,8 @@ await walk('signing in comes back to where one wanted to go, and leaves no token
     body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'svc-web', refresh_token }),
   });
   t.equal(again.status, 400, 'and on the server');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByLabel('Email address').waitFor();
-  t.pass('the browser session has ended as well');
+  await visitor.enterAddress(email);
+  t.equal(await headingOf(page), 'Enter your code', 'the browser session has ended as well');
 });
 
 await walk('a sign-in that was not begun here, and tabs that refresh at once', async (t, visitor) => {

@@ -358,8 +358,7 @@ await walk('D-015 an account is renamed, exported, and after a new code deleted'
   await page.evaluate('new Promise(requestAnimationFrame)');
   t.ok(await notice.isVisible(), 'what was still asked changes nothing of it');
   t.equal(await page.evaluate('localStorage.length'), 0);
-  await visitor.press('Sign in');
-  await visitor.enterEmail(email);
+  await visitor.enterAddress(email);
   await visitor.enterCode(await spool.readCode(email));
   await page.getByRole('heading', { name: 'Your account is deleted' }).waitFor();
   await sees(page, /You can restore it until /);

@@ -45,7 +45,7 @@ await walk('back, forward and reload at every step show where things stand, and 
   const code = await spool.readCode(email);
   await page.reload();
   t.equal(await headingOf(page), 'Enter your code');
-  const field = page.getByLabel('Code from the email');
+  const field = page.getByLabel('Six-digit code');
   await field.fill('12x');
   await page.getByRole('button', { name: 'Sign in' }).click();
   t.notOk(await field.evaluate((field) => field.validity.valid), 'the browser itself says so');
@@ -85,7 +85,7 @@ await walk('a form sent again: at once the same answer, later only that it is fi
   const [second, third] = [await visitor.newPage(), await visitor.newPage()];
   for (const other of [second, third]) {
     await other.goto(page.url());
-    await other.getByLabel('Code from the email').fill(code);
+    await other.getByLabel('Six-digit code').fill(code);
   }
   await visitor.enterCode(code);
   await visitor.press('Sign in', second);
@@ -139,7 +139,7 @@ await walk('a double click goes where a single one goes', async (t, visitor) => 
   const email = browsing.somebody();
   await page.goto(url());
   await visitor.enterEmail(email);
-  await page.getByLabel('Code from the email').fill(await spool.readCode(email));
+  await page.getByLabel('Six-digit code').fill(await spool.readCode(email));
   await page.getByRole('button', { name: 'Sign in' }).dblclick();
   // The second click may break off the way that the first one began.
   await until('back at the app', () => page.url().startsWith(`${web.redirect_uri}?`));
@@ -186,7 +186,7 @@ await walk('C-035 five wrong codes end it; leaving tells the app', async (t, vis
   await page.goBack();
   t.equal(await headingOf(page), 'Too many wrong codes', 'there is no way back to the code');
   await page.goForward();
-  await visitor.press('Back to Spool Web');
+  await visitor.press('Back to Spool');
   t.match(answerAt(page), { error: 'access_denied', state: 's 1' });
   await page.goto(url('none'));
   t.match(answerAt(page), { error: 'login_required' });

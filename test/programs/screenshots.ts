@@ -67,11 +67,10 @@ async function takeApp(): Promise<void> {
   const { page, context } = await browsing.visitor({ viewport: VIEWPORT });
   const [, app = '', email = ''] = await seen(/See it at (\S+): sign in as (\S+)\. /);
   await page.goto(app);
-  await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByLabel('Email address').fill(email);
   await page.keyboard.press('Enter');
   const [, code = ''] = await seen(/^code for \S+: (\d{6})$/m);
-  await page.getByLabel('Code from the email').fill(code);
+  await page.getByLabel('Six-digit code').fill(code);
   await page.keyboard.press('Enter');
   const links = page.locator('#content .list a[href*="/recordings/"]');
   await links.nth(3).waitFor();

@@ -60,8 +60,8 @@ function Deletion({ onClose }: { onClose: () => void }) {
     return (
       <>
         <p role="alert">
-          You signed in a while ago. So that nobody else deletes your account, enter a new code from your email first:
-          it leads back here.
+          You signed in a while ago. So that nobody else deletes your account, enter a new code first: it leads back
+          here.
         </p>
         <div class="dialog-actions">
           <Button onClick={onClose}>Cancel</Button>

@@ -45,12 +45,19 @@ export type CaptchaWidget = { script_url: string; css_class: string; site_key: s
  * Every page there is. Forms post `form_token` and `action`, which is named at each page; other fields stand behind it.
  */
 export type HtmlPage =
-  /** `email` (field `email`, and the CAPTCHA's own). */
-  | { page: 'email'; flow: Flow; email: string | null; problem: string | null; captcha: CaptchaWidget | null }
+  /** `email` (field `email`, and the CAPTCHA's own). `sends_mail`: the code comes by mail. */
+  | {
+      page: 'email';
+      flow: Flow;
+      email: string | null;
+      problem: string | null;
+      captcha: CaptchaWidget | null;
+      sends_mail: boolean;
+    }
   /**
    * `code` (field `code`: six digits, perhaps with spaces between and around them, as they were pasted), `resend`,
    * `other_email`. `sent`: a code went to the address. `notice` says for example that a new one is on its way. `kept`: the
-   * server sends no mail, and keeps it at this address, where that is known.
+   * server sends no mail, and its inbox is at this address, where that is known.
    */
   | {
       page: 'code';

@@ -7,6 +7,8 @@ export interface Mail {
   subject: string;
   /** Plain text, lines ended by `\n`. */
   text: string;
+  /** The sign-in code in the text, for a mailer that shows it to whoever runs the server. */
+  code?: string;
 }
 
 export interface Mailer {

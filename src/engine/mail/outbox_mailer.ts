@@ -13,6 +13,8 @@ export interface OutboxMailerOptions {
   /** Wall clock; names and dates of the mails follow it. */
   nowMs: () => number;
   files_max?: number;
+  /** Takes a line about each mail with a sign-in code, for the terminal. */
+  print?: (line: string) => void;
 }
 
 export interface OutboxMail {
@@ -41,7 +43,7 @@ export class OutboxMailer implements Mailer {
   }
 
   async send(mail: Mail, signal: AbortSignal): Promise<void> {
-    const { dir, mail_from, files_max = FILES_MAX } = this.#options;
+    const { dir, mail_from, files_max = FILES_MAX, print = () => {} } = this.#options;
     checkMail(mail);
     try {
       const files = await this.#known();
@@ -56,6 +58,7 @@ export class OutboxMailer implements Mailer {
         await rm(temporary, { force: true });
         throw error;
       }
+      if (mail.code !== undefined) print(`Sign-in code ${mail.code} for ${mail.to}`);
       files.push(name);
       const surplus = files.splice(0, Math.max(0, files.length - files_max));
       for (const file of surplus) await rm(path.join(dir, file), { force: true });

@@ -6,6 +6,7 @@ import type { Mail } from '../../engine/mail/mailer.js';
 export function codeMail({ to, code }: { to: string; code: string }): Mail {
   return {
     to,
+    code,
     subject: 'Your Spool sign-in code',
     text: [
       'Your code to sign in to Spool:',

@@ -223,12 +223,12 @@ function furtherEngines(path: string | null): EnginesFile {
   }
 }
 
-function openMail({ settings, shutdown }: Start, now: () => number): MailSender {
+function openMail({ settings, shutdown, print }: Start, now: () => number): MailSender {
   const { mail_from, smtp_url } = settings;
   const mail = new MailSender({
     mailer:
       smtp_url === null
-        ? new OutboxMailer({ dir: outboxFolder(settings), mail_from, nowMs: now })
+        ? new OutboxMailer({ dir: outboxFolder(settings), mail_from, nowMs: now, print })
         : new SmtpMailer({ smtp_url, mail_from }),
   });
   shutdown.add(() => mail.close());

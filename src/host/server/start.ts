@@ -12,8 +12,15 @@ export type ServerServices = Services & { settings: Settings };
 
 /**
  * The arguments with which every part of a server is started. `supervised`: null for one that is alone on its ports.
+ * `print`: shows a line to the person at the terminal; unlike the log, it may show a sign-in code.
  */
-export type Start = { settings: Settings; log: Logger; shutdown: Shutdown; supervised: SupervisorLink | null };
+export type Start = {
+  settings: Settings;
+  log: Logger;
+  shutdown: Shutdown;
+  supervised: SupervisorLink | null;
+  print: (line: string) => void;
+};
 
 /** Work in progress gets so long to end. */
 export const DRAIN_MAX_MS = 10_000;

@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
   const starting = loadModules()
     .then(() => import('../server.js'))
-    .then(({ startServer }) => startServer(settings, log, supervised));
+    .then(({ startServer }) => startServer(settings, log, { supervised, print: console.log }));
   let is_stopping = false;
   const stop = () => {
     if (is_stopping) return;

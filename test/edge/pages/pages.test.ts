@@ -35,9 +35,9 @@ const MARKUP = `"'><script>alert(1)</script><b onclick=x>&amp;`;
 function everyPage(text: string): HtmlPage[] {
   const flow = { ...FLOW, leads_to: text };
   return [
-    { page: 'email', flow, email: null, problem: null, captcha: null },
-    { page: 'email', flow, email: text, problem: text, captcha: null },
-    { page: 'email', flow, email: text, problem: null, captcha: { ...CAPTCHA, site_key: text } },
+    { page: 'email', flow, email: null, problem: null, captcha: null, sends_mail: true },
+    { page: 'email', flow, email: text, problem: text, captcha: null, sends_mail: false },
+    { page: 'email', flow, email: text, problem: null, captcha: { ...CAPTCHA, site_key: text }, sends_mail: true },
     { page: 'code', flow, email: text, sent: true, problem: null, notice: text, kept: null },
     { page: 'code', flow, email: text, sent: false, problem: null, notice: text, kept: { inbox_url: null } },
     {
@@ -155,7 +155,7 @@ t.test('the content policy lets nothing in but the stylesheet and images of this
 });
 
 t.test('a CAPTCHA widget may load from the origin of its script, on its page alone', async (t) => {
-  const page: HtmlPage = { page: 'email', flow: FLOW, email: null, problem: null, captcha: CAPTCHA };
+  const page: HtmlPage = { page: 'email', flow: FLOW, email: null, problem: null, captcha: CAPTCHA, sends_mail: true };
   const policy = await policyOf(page);
   for (const name of ['script-src', 'frame-src', 'connect-src']) {
     t.equal(policy.get(name), 'https://captcha.example', name);
@@ -251,14 +251,20 @@ t.test('every page offers what its step can do', async (t) => {
   t.match(code, 'value="other_email" formnovalidate>');
 });
 
-t.test('D-071 where the server sends no mail, the code page names the inbox', async (t) => {
+t.test('D-071 where the server sends no mail, the code page names the terminal and the inbox', async (t) => {
   const inbox_url = 'http://localhost:9090/mails';
   const here = await htmlOf({ ...CODE_PAGE, kept: { inbox_url } });
   t.match(here, `href="${inbox_url}"`);
   const elsewhere = await htmlOf({ ...CODE_PAGE, kept: { inbox_url: null } });
   t.match(elsewhere, '<code>/mails</code>');
-  for (const html of [here, elsewhere]) t.notMatch(html, /spam folder|We’ve sent/);
-  t.notMatch(await htmlOf(CODE_PAGE), '/mails');
+  for (const html of [here, elsewhere]) {
+    t.match(html, 'in the terminal');
+    t.notMatch(html, /spam folder|We’ve sent/);
+  }
+  t.notMatch(await htmlOf(CODE_PAGE), /\/mails|terminal/);
+  const asks = { page: 'email', flow: FLOW, email: null, problem: null, captcha: null } as const;
+  t.match(await htmlOf({ ...asks, sends_mail: true }), 'We’ll email you');
+  t.notMatch(await htmlOf({ ...asks, sends_mail: false }), 'email you');
 });
 
 t.test('a code may be pasted with spaces and dashes, in digits of any script', async (t) => {
@@ -270,7 +276,14 @@ t.test('a code may be pasted with spaces and dashes, in digits of any script', a
 });
 
 t.test('a problem is the first thing said, and belongs to its field', async (t) => {
-  const email: HtmlPage = { page: 'email', flow: FLOW, email: 'ann', problem: 'Enter a whole address.', captcha: null };
+  const email: HtmlPage = {
+    page: 'email',
+    flow: FLOW,
+    email: 'ann',
+    problem: 'Enter a whole address.',
+    captcha: null,
+    sends_mail: true,
+  };
   const code: HtmlPage = {
     page: 'code',
     flow: FLOW,

@@ -54,6 +54,38 @@ await t.test('C-020 C-031 C-032 a first-party app: email, code, and straight bac
   t.equal(await statusOf(tokens.access_token), 200);
 });
 
+await t.test('D-076 the address that a page of ours has asked for gets its code at once', async (t) => {
+  const ours = { 'Sec-Fetch-Site': 'same-origin' };
+  const { verifier, challenge } = pkce();
+  const asking = web.authorizePath({ code_challenge: challenge, code_challenge_method: 'S256' });
+  const path = asking.replace('/authorize', '/sign-in');
+  const [email, other] = [somebody(), somebody()];
+  const browser = newBrowser();
+  const asked = await browser.post(path, { email }, ours);
+  t.equal(pageOf(asked), 'code');
+  const back = await browser.press(asked, 'code', { code: await spool.readCode(email) });
+  t.equal(await statusOf((await tokensOf(web, back, verifier)).access_token), 200);
+  t.ok(codeOf(await browser.post(path, { email }, ours)), 'whoever has a session of this address goes on with it');
+  t.equal(pageOf(await browser.post(path, { email: other }, ours)), 'code', 'nobody else does');
+
+  const wrong = await browser.post(path, { email: 'ann@nowhere' }, ours);
+  t.equal(wrong.status, 400);
+  t.equal(pageOf(wrong), 'email');
+  t.match(wrong.html, 'value="ann@nowhere"');
+  const again = await browser.press(wrong, 'email', { email: other });
+  t.equal(pageOf(again), 'code', 'the page of the problem goes on');
+
+  const strange = newBrowser();
+  const victim = somebody();
+  for (const site of ['cross-site', 'same-site', 'none', ''] as const) {
+    const shown = await strange.post(path, { email: victim }, site === '' ? {} : { 'Sec-Fetch-Site': site });
+    t.equal(pageOf(shown), 'email', site);
+  }
+  await spool.operator.advanceClock(0); // all mails that are due have been sent
+  t.same(await spool.operator.codes(victim), [], 'forms of other sites have no code sent');
+  t.equal((await browser.post('/oauth/sign-in?client_id=nobody', { email }, ours)).status, 400);
+});
+
 await t.test(
   'C-021 C-022 C-025 C-026 C-032 C-045 C-108 X-04 what is wrong is told by redirect, with state and issuer',
   async (t) => {

@@ -30,7 +30,7 @@ const onThisMachine = (port: number) => [`http://localhost:${port}/callback`, `h
 
 const FIRST_PARTY = {
   'svc-web': {
-    name: 'Spool Web',
+    name: 'Spool',
     native: false,
     confidential: false,
     workspace_scopes: true,
