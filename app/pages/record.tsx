@@ -19,6 +19,7 @@ import {
   recorder,
   resumeRecording,
   startRecording,
+  unheard,
 } from '../recorder/recorder.js';
 import { UnfinishedRecordings } from '../recorder/unfinished.js';
 import { LiveText } from '../recording/live_lines.js';
@@ -26,6 +27,13 @@ import { BASE, go } from '../router.js';
 import { account } from '../shell/account.js';
 
 const BACK = { href: `${BASE}/recordings`, name: 'Recordings' };
+
+const UNHEARD = {
+  interrupted:
+    'Nothing is heard: the microphone is interrupted, as by a phone call. Recording goes on when it is back.',
+  muted: 'Nothing is heard: the microphone is muted. Unmute it in the system’s settings or on the microphone.',
+  silent: 'Nothing is heard: only silence comes from the microphone. Check whether it is muted.',
+} as const;
 
 /** Records with this browser's microphone. */
 export function Record() {
@@ -80,6 +88,11 @@ export function Record() {
             {now.is === 'paused' && interruption.value !== null && (
               <p class="notice caution" role="alert">
                 {interruption.value}
+              </p>
+            )}
+            {now.is === 'recording' && unheard.value !== null && (
+              <p class="notice caution" role="alert">
+                {UNHEARD[unheard.value]}
               </p>
             )}
             <LevelMeter />

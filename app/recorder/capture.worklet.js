@@ -21,7 +21,8 @@ class Capture extends AudioWorkletProcessor {
       const { buffer } = this.piece;
       this.piece = new Float32Array(this.piece.length);
       this.filled = 0;
-      this.port.postMessage(buffer, [buffer]);
+      // With its time: the page may be too busy to take it at once.
+      this.port.postMessage({ buffer, at_ms: Date.now() }, [buffer]);
     }
     return true;
   }

@@ -14,39 +14,69 @@ const REASONS: Record<string, string> = {
   NotReadableError: 'Another program is using the microphone. Close it, then start again.',
 };
 
+/** The listeners of an open microphone. */
+type MicrophoneEvents = {
+  /** A piece of samples, and how long ago it was complete. */
+  take(piece: Float32Array, age_ms: number): void;
+  /** It was muted or interrupted, or that is over. */
+  changed(): void;
+  /** It was unplugged, or permission was withdrawn. */
+  lost(): void;
+};
+
 /** The open microphone: hands on pieces of samples until it is closed. */
 export class Microphone {
   readonly samples_per_s: number;
   readonly #context: AudioContext;
   readonly #media: MediaStream;
+  /** Held here: while a context stands still, Chromium collects a source that nobody holds, and it is silent for ever. */
+  readonly #input: AudioNode;
 
-  private constructor(context: AudioContext, media: MediaStream) {
+  private constructor({ context, input }: { context: AudioContext; input: AudioNode }, media: MediaStream) {
     this.#context = context;
+    this.#input = input;
     this.#media = media;
     this.samples_per_s = context.sampleRate;
   }
 
-  /** `lost`: it was unplugged, or permission was withdrawn. */
-  static async open(take: (piece: Float32Array) => void, lost: () => void): Promise<Microphone> {
+  static async open({ take, changed, lost }: MicrophoneEvents): Promise<Microphone> {
     const media = await openMedia();
     try {
       const { context, input } = connected(media);
+      const microphone = new Microphone({ context, input }, media);
       await context.audioWorklet.addModule(worklet_address);
       const capture = new AudioWorkletNode(context, 'capture', { numberOfOutputs: 0, channelCount: 1 });
-      capture.port.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => take(new Float32Array(data));
+      capture.port.onmessage = ({ data }: MessageEvent<{ buffer: ArrayBuffer; at_ms: number }>) =>
+        take(new Float32Array(data.buffer), Math.max(0, Date.now() - data.at_ms));
       input.connect(capture);
       await context.resume();
-      media.getAudioTracks()[0]?.addEventListener('ended', lost);
-      return new Microphone(context, media);
+      context.addEventListener('statechange', changed);
+      const [track] = media.getAudioTracks();
+      track?.addEventListener('mute', changed);
+      track?.addEventListener('unmute', changed);
+      track?.addEventListener('ended', lost);
+      return microphone;
     } catch (error) {
       for (const track of media.getTracks()) track.stop();
       throw error;
     }
   }
 
+  /** By the system or a switch: what comes is silence. */
+  get is_muted(): boolean {
+    return this.#media.getAudioTracks().some(({ muted }) => muted);
+  }
+
+  /** Goes on after a call or the like, where the system lets it. */
+  async resume(): Promise<void> {
+    const { state } = this.#context;
+    if (state !== 'running' && state !== 'closed') await this.#context.resume().catch(() => {});
+  }
+
   async close(): Promise<void> {
     for (const track of this.#media.getTracks()) track.stop();
-    await this.#context.close();
+    this.#input.disconnect();
+    if (this.#context.state !== 'closed') await this.#context.close();
   }
 }
 

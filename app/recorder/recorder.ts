@@ -5,16 +5,26 @@ import { presentToken, session } from '../session/session.js';
 import { browserSource } from './browser_source.js';
 import { type ChunkHead, forgetRecording, hold, type KeptRecording, keepRecording } from './kept.js';
 import { Microphone } from './microphone.js';
+import { SteadyClock } from './steady_clock.js';
 import { Uploads } from './uploads.js';
 import { wavOf } from './wav.js';
 
 /**
  * Records with this browser, as one more source of the account. It goes on while other pages are shown. Chunks are sent as
- * they fill, and kept here until then; pauses are gaps of the timeline, so that what was said keeps its time. When the page
- * goes, the recording ends two minutes later; until then a page that is loaded anew can continue it.
+ * they fill, and kept here until then; pauses and interruptions are gaps of the timeline, so that what was said keeps its
+ * time. When the page goes, the recording ends two minutes later; until then a page that is loaded anew can continue it.
  */
 
 const CHUNK_MS = 2_000;
+/** Samples that come so much later than those before them allow are behind a gap. */
+const GAP_MIN_MS = 1_000;
+const LISTEN_EVERY_MS = 1_000;
+/** Pieces come ten times a second. */
+const NO_SAMPLES_MS = 2_500;
+/** No room is without any noise for so long. */
+const NO_SOUND_MS = 5_000;
+/** When an interrupted microphone may be back. */
+const MAY_BE_BACK = ['focus', 'pointerdown', 'visibilitychange'] as const;
 const CONTINUED_WITHIN_S = 120;
 const LEVEL_FALL = 0.8;
 const RETRY_MS = 2_000;
@@ -37,6 +47,8 @@ export const recorder = signal<State>({ is: 'off' });
 export const level = signal(0);
 /** The recorded time in ms, without pauses. */
 export const recorded_ms = signal(0);
+/** Why nothing is heard, while that is so: no samples come, or only silence. */
+export const unheard = signal<'interrupted' | 'muted' | 'silent' | null>(null);
 /** Why a recording ended that nobody ended. */
 export const interruption = signal<string | null>(null);
 
@@ -50,7 +62,11 @@ let pieces: Float32Array[] = [];
 let samples = 0;
 /** The present recording, as far as whole chunks go: the next one begins at its end, or later. */
 let kept: KeptRecording | null = null;
+const clock = new SteadyClock();
 let began_at = 0;
+/** When the last samples came, and the last sound. */
+let [sampled_at, sounded_at] = [0, 0];
+let listening: ReturnType<typeof setInterval> | undefined;
 let awake: WakeLockSentinel | null = null;
 let release = () => {};
 
@@ -100,20 +116,25 @@ async function begin(find: () => Promise<Unfinished>): Promise<void> {
   recorder.value = { is: 'starting' };
   interruption.value = null;
   try {
-    microphone = await Microphone.open(take, () => void interrupted());
+    microphone = await Microphone.open({ take, changed: listen, lost: () => void disconnected() });
     const unfinished = await find();
     const { captured_at_ms, end_ms } = unfinished.recording;
     const recording = open(unfinished);
-    const passed_ms = Math.max(end_ms, Date.now() - captured_at_ms);
-    began_at = performance.now() - passed_ms;
+    const real_ms = Math.max(end_ms, Date.now() - captured_at_ms);
+    // A new one begins with its first sample, unless registering it took long.
+    const passed_ms = end_ms === 0 && real_ms < GAP_MIN_MS ? 0 : real_ms;
+    began_at = clock.now() - passed_ms;
+    [sampled_at, sounded_at] = [clock.now(), clock.now()];
     [pieces, samples] = [[], 0];
     [recorded_ms.value, level.value] = [end_ms, 0];
-    kept = { ...unfinished.recording, end_ms: end_ms === 0 ? 0 : Math.round(passed_ms) };
+    kept = { ...unfinished.recording, end_ms: passed_ms };
     void keepRecording(unfinished.recording).catch(() => {});
     recorder.value = { is: 'recording', recording };
     addEventListener('beforeunload', warn);
     addEventListener('pagehide', leave);
     document.addEventListener('visibilitychange', stayAwake);
+    for (const name of MAY_BE_BACK) addEventListener(name, listen, true);
+    listening = setInterval(listen, LISTEN_EVERY_MS);
     stayAwake();
   } catch (error) {
     await microphone?.close();
@@ -135,6 +156,7 @@ export function pauseRecording(): void {
   if (now.is !== 'recording') return;
   cut();
   level.value = 0;
+  unheard.value = null;
   recorder.value = { is: 'paused', recording: now.recording };
 }
 
@@ -142,8 +164,10 @@ export function resumeRecording(): void {
   const now = recorder.peek();
   if (now.is !== 'paused' || kept === null) return;
   interruption.value = null;
-  kept = { ...kept, end_ms: Math.max(kept.end_ms, Math.round(performance.now() - began_at)) };
+  kept = { ...kept, end_ms: Math.max(kept.end_ms, Math.round(clock.now() - began_at)) };
+  [sampled_at, sounded_at] = [clock.now(), clock.now()];
   recorder.value = { is: 'recording', recording: now.recording };
+  listen();
 }
 
 /** Ends it, and gives the recording's id once all of it is on the server; null where some of it never will be. */
@@ -185,6 +209,9 @@ function stop(): void {
   removeEventListener('beforeunload', warn);
   removeEventListener('pagehide', leave);
   document.removeEventListener('visibilitychange', stayAwake);
+  for (const name of MAY_BE_BACK) removeEventListener(name, listen, true);
+  clearInterval(listening);
+  unheard.value = null;
   void awake?.release();
   awake = null;
   void microphone?.close();
@@ -239,19 +266,53 @@ effect(() => {
   if (now.is !== 'off') stop();
 });
 
-async function interrupted(): Promise<void> {
+async function disconnected(): Promise<void> {
   interruption.value = 'The microphone was disconnected. What was recorded until then is kept.';
   await endRecording();
 }
 
-function take(piece: Float32Array): void {
-  if (recorder.peek().is !== 'recording' || microphone === null) return;
+function take(piece: Float32Array, age_ms: number): void {
+  if (!isRecording() || microphone === null || kept === null) return;
+  const { samples_per_s } = microphone;
+  sampled_at = clock.now() - age_ms;
+  const came_ms = sampled_at - began_at;
+  const is_late = came_ms - (kept.end_ms + msOf(samples + piece.length, samples_per_s)) > GAP_MIN_MS;
+  if (is_late) {
+    cut();
+    if (!isRecording()) return;
+    kept = { ...kept, end_ms: Math.round(came_ms - msOf(piece.length, samples_per_s)) };
+  }
   pieces.push(piece);
   samples += piece.length;
   const loudest = piece.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  if (loudest > 0) sounded_at = sampled_at;
   level.value = Math.max(loudest, level.peek() * LEVEL_FALL);
-  recorded_ms.value += (piece.length / microphone.samples_per_s) * 1_000;
-  if ((samples / microphone.samples_per_s) * 1_000 >= CHUNK_MS) cut();
+  recorded_ms.value += msOf(piece.length, samples_per_s);
+  if (msOf(samples, samples_per_s) >= CHUNK_MS) cut();
+}
+
+/** `cut` pauses where no more is kept. */
+function isRecording(): boolean {
+  return recorder.peek().is === 'recording';
+}
+
+function msOf(count: number, samples_per_s: number): number {
+  return (count / samples_per_s) * 1_000;
+}
+
+/** Looks whether anything is heard, and has an interrupted microphone go on. */
+function listen(): void {
+  if (!isRecording() || microphone === null) return;
+  void microphone.resume();
+  const now = clock.now();
+  const has_none = now - sampled_at > NO_SAMPLES_MS;
+  if (has_none) {
+    // What there is must not wait for what may never come.
+    cut();
+    level.value = 0;
+  }
+  const is_silent = now - sounded_at > NO_SOUND_MS;
+  unheard.value = microphone.is_muted ? 'muted' : has_none ? 'interrupted' : is_silent ? 'silent' : null;
 }
 
 /** Makes a chunk of the audio since the last one. */
@@ -261,7 +322,7 @@ function cut(): void {
   const { uploads } = now.recording;
   const { samples_per_s } = microphone;
   const { sequence, end_ms: start_ms } = kept;
-  const end_ms = start_ms + Math.round((samples / samples_per_s) * 1_000);
+  const end_ms = start_ms + Math.round(msOf(samples, samples_per_s));
   kept = { ...kept, sequence: sequence + 1, end_ms };
   uploads.add(kept, { sequence, start_ms, end_ms, bytes: wavOf(pieces, samples_per_s) });
   [pieces, samples] = [[], 0];

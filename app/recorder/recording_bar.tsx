@@ -1,17 +1,16 @@
 import { clockText } from '../../src/domain/span_text.js';
 import { BASE, place } from '../router.js';
-import { is_recording, recorded_ms, recorder } from './recorder.js';
+import { is_recording, recorded_ms, recorder, unheard } from './recorder.js';
 
 /** On all other pages: that a recording is under way. */
 export function RecordingBar() {
   if (!is_recording.value || place.value.path === '/record') return null;
   const { is } = recorder.value;
+  const words = unheard.value === null ? 'Recording' : 'Nothing is heard';
   return (
     <a class="recording-bar" href={`${BASE}/record`}>
       <span class={is === 'recording' ? 'dot live' : 'dot'} aria-hidden="true" />
-      <span>
-        {is === 'recording' ? 'Recording' : is === 'paused' ? 'Recording is paused' : 'Sending the recording'}
-      </span>
+      <span>{is === 'recording' ? words : is === 'paused' ? 'Recording is paused' : 'Sending the recording'}</span>
       <span class="soft">{clockText(recorded_ms.value)}</span>
     </a>
   );

@@ -1,16 +1,13 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
 import { heardIn } from '../../tools/speech/audible_script.js';
 import { ScriptedEngine } from '../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { looksWell } from '../fixtures/app_browsing.js';
 import { Browsing, headingOf, type Visitor } from '../fixtures/browsing.js';
 import { makeInsights } from '../fixtures/insights.js';
-import { tempFolder } from '../fixtures/temp_folder.js';
+import { TONE_RATE, toneMicrophone } from '../fixtures/tone_microphone.js';
 import { TestRecording } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
 
@@ -20,7 +17,6 @@ const HOUR_MS = 3_600_000;
 /** What comes within less joins a window. */
 const QUIET_MS = LIMITS.window_quiet_ms + 1_000;
 const INTO_THE_MICROPHONE = 'this was said into the microphone';
-const MICROPHONE_RATE = 16_000;
 const SAID = [
   { text: 'I will send you the report on Friday', start_ms: 500, end_ms: 2_500, speaker: 'A' },
   { text: 'The spare key is in the safe', start_ms: 3_000, end_ms: 5_500, speaker: 'B' },
@@ -31,18 +27,14 @@ const LATER = { text: 'And the bicycle is in the cellar', start_ms: 9_200, end_m
 const engine = await ScriptedEngine.start(t);
 // What comes out of a loudspeaker holds no script any more.
 engine.hears = ({ wav, samples, length_s }) => {
-  if (wav?.format.frames_per_second !== MICROPHONE_RATE) return wav === null ? [] : heardIn(samples, wav.format);
+  if (wav?.format.frames_per_second !== TONE_RATE) return wav === null ? [] : heardIn(samples, wav.format);
   return [{ text: INTO_THE_MICROPHONE, start: 0.2, end: Math.max(0.5, length_s - 0.2) }];
 };
 const browsing = await Browsing.start(
   t,
   { CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url, TRANSCRIBE_DIARIZE: '1', TRANSCRIBE_WINDOW_S: '600' },
   {
-    flags: [
-      '--use-fake-device-for-media-stream',
-      '--use-fake-ui-for-media-stream',
-      `--use-file-for-fake-audio-capture=${toneFile(t)}`,
-    ],
+    flags: toneMicrophone(t),
   },
 );
 const { spool } = browsing;
@@ -432,13 +424,3 @@ await walk(
     await looksWell(t, page, 'a dialog');
   },
 );
-
-/** What the fake microphone hears. */
-function toneFile(t: Test): string {
-  const rate = MICROPHONE_RATE;
-  const samples = Buffer.alloc(2 * rate * 2);
-  for (let at = 0; at < samples.length; at += 2) samples.writeInt16LE(Math.round(12_000 * Math.sin(at / 12)), at);
-  const file = join(tempFolder(t), 'tone.wav');
-  writeFileSync(file, writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: rate }) }, samples));
-  return file;
-}
