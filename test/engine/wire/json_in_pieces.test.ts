@@ -54,6 +54,16 @@ t.test('wherever the bytes are cut, they are read as in one piece', async (t) =>
   t.pass();
 });
 
+t.test('U+FEFF is taken away at the beginning alone, wherever the bytes are cut', async (t) => {
+  const text = '["é\ufeff","\ufeff"]';
+  const bytes = Buffer.from(`\ufeff${text}`);
+  const places = [...bytes.keys()].flatMap((one) => [...bytes.keys()].map((two) => [one, two]));
+  t.same(
+    places.filter((at) => new JsonInPieces(cut(bytes, at)).read().text !== text),
+    [],
+  );
+});
+
 t.test('what is read in one go is asked for again when it was cut', async (t) => {
   const json = new JsonInPieces(['[[123', '4,"a', '"],[3', '4]]'].map((text) => Buffer.from(text)));
   let asked = 0;
