@@ -1,3 +1,4 @@
+import { hasReadableLabels } from '../../access/host_names.js';
 import { LIMITS } from '../../domain/limits.js';
 
 /**
@@ -9,7 +10,7 @@ export function destinationFault(text: string): string | null {
     return `must have at most ${LIMITS.endpoint_url_chars_max} characters`;
   // URL would silently cut these away.
   if (/[^!-[\]-~\u0080-\uffff]/.test(text)) return 'must be a URL without spaces, control characters or backslashes';
-  if (!URL.canParse(text)) return 'must be a URL';
+  if (!URL.canParse(text) || !hasReadableLabels(new URL(text).hostname)) return 'must be a URL';
   if (/^http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/?]|$)/i.test(text))
     return 'must be an https:// URL; `spool listen` forwards events to a program on your own machine';
   if (!/^https:\/\//i.test(text)) return 'must be an https:// URL';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hasReadableLabels } from '../../../access/host_names.js';
 import { LIMITS } from '../../../domain/limits.js';
 
 /**
@@ -58,7 +59,8 @@ function httpsProblem(text: string): string | null {
   const url = new URL(text);
   if (authority === '') return 'must be https:// with a host';
   if (authority.includes('@')) return 'must not have a user name or password';
-  if (authority.toLowerCase().replace(/:443$/, '') !== url.host || !HOST.test(url.host))
+  const is_written_so = authority.toLowerCase().replace(/:443$/, '') === url.host;
+  if (!is_written_so || !HOST.test(url.host) || !hasReadableLabels(url.hostname))
     return 'must name its host as it is resolved';
   if ((path || '/') !== url.pathname) return 'must have a path without . and .. segments';
   if (query !== '?' && query !== url.search) return 'must have a query that needs no further encoding';

@@ -117,6 +117,8 @@ const BAD: Record<string, string[]> = {
     "https://a.test/cb?'",
     'https://a.test:99999/',
     'https://*.a.test/cb',
+    'https://xn--a/cb',
+    'https://a.xn--a-.test/cb',
   ],
 };
 
