@@ -1,4 +1,4 @@
-# A release of Node that is supported for years (LTS). Packages say that 20.18.1 and later will do.
+# The newest release of Node that is supported for years (LTS).
 FROM node:24.18.0-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
