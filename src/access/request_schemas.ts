@@ -152,7 +152,7 @@ function trimmed(max: number, isRefused: (text: string) => boolean, rule: string
   return z
     .string(length)
     .transform((text) => text.trim())
-    .refine((text) => text.length > 0 && [...text].length <= max, length)
+    .refine((text) => text.length > 0 && [...text].length <= max, { error: length, abort: true })
     .refine((text) => text.isWellFormed() && !isRefused(text), rule)
     .meta({ minLength: 1, maxLength: max });
 }
