@@ -68,6 +68,11 @@ t.test('whatever a model answers to a question, there is an answer that stands, 
     }),
     draws(t, 400),
   );
+  const good = [completion(JSON.stringify({ sentences: [{ text: QUOTE, evidence: EVIDENCE }] }))];
+  for (let n = 0; n < 2; n++) t.ok(answers.pool.tryTake('a'));
+  model.answers = [...good];
+  t.equal(await answers.answer('a', 'Where is the key?', items), null, 'an account has its share');
+  t.match(await answers.answer('b', 'Where is the key?', items), { sentences: [{ text: QUOTE }] });
 });
 
 t.test('whatever a model makes of a conversation, it is read and checked, or the engine failed', async (t) => {

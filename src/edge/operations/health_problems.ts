@@ -265,7 +265,7 @@ const ROWS: readonly HealthRow[] = [
     name: 'insights_failing',
     area: 'insights',
     advice:
-      'Look at the model at INSIGHTS_URL: whether it is there, as INSIGHTS_MODEL names it, and takes INSIGHTS_KEY. What no try mends the built-in engine does; “spool content retry” has it done anew.',
+      'Look at the model at INSIGHTS_URL: whether it is there, as INSIGHTS_MODEL names it, and takes INSIGHTS_KEY. What no try mends the built-in engine does; “spool content reprocess STREAM --insights” has the model asked anew.',
     link: '/content#insights',
     severity: ({ insights }) => (isRefused(insights) || failsForLong(insights) ? 'mild' : null),
     text: ({ insights }) =>
