@@ -7,7 +7,7 @@ const MARK = Buffer.from('fLaC', 'latin1');
 const BLOCK_HEAD_BYTES = 4;
 /** The longest head of a frame: 4 bytes, a number of 7, the size of the block and the rate of 2 each, and its check. */
 const FRAME_HEAD_BYTES_MAX = 16;
-/** No frame is larger: 65,535 samples of 8 channels of 32 bits. What is without a frame for so long is passed on as it is. */
+/** No frame is larger: 65,535 samples of 8 channels of 32 bits. So many bytes without a frame are passed on as they are. */
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
 
 type Frame = { samples: number; number: number; form: number };

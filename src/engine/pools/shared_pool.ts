@@ -21,10 +21,7 @@ export type NoPlaceCause = 'waiting' | 'waiting_share' | 'late' | 'left';
 export class NoPlace extends Refused {
   override name = 'NoPlace';
 
-  constructor(
-    readonly pool: string,
-    override readonly cause: NoPlaceCause,
-  ) {
+  constructor(override readonly cause: NoPlaceCause) {
     super(refuse('UNAVAILABLE', cause === 'waiting_share' ? OWN : OTHERS, { retry_after_s: RETRY_AFTER_S }));
   }
 }
@@ -35,9 +32,12 @@ export type PoolCounts = { taken: number; waiting: number; refused: Readonly<Rec
 /** `is_short`: passes all that is not; it must be bounded elsewhere. `signal` ends the wait. */
 export type PlaceWanted = { is_short?: boolean; signal?: AbortSignal | undefined };
 
+/** For a pool in which nobody waits. */
+export const NO_WAIT = { waiting_max: 0, waiting_share_max: 0, wait_ms_max: 0 };
+
 type Begin = () => void;
 /** Those that wait, by owner; the first owner has waited longest for its turn. */
-type Lane = Map<string, Set<Begin>>;
+type Queues = Map<string, Set<Begin>>;
 
 const RETRY_AFTER_S = 2;
 const OWN = 'Too much work of this kind waits for you already; try again.';
@@ -51,8 +51,8 @@ export class SharedPool {
   readonly name: string;
   readonly #bounds: PoolBounds;
   readonly #taken_by = new Map<string, number>();
-  readonly #short: Lane = new Map();
-  readonly #long: Lane = new Map();
+  readonly #short: Queues = new Map();
+  readonly #long: Queues = new Map();
   readonly #refused: Record<NoPlaceCause, number> = { waiting: 0, waiting_share: 0, late: 0, left: 0 };
   #taken = 0;
   #waiting = 0;
@@ -89,15 +89,15 @@ export class SharedPool {
     const cause = this.#causeAgainst(owner, signal);
     if (cause !== null) return Promise.reject(this.#refusal(cause));
     const { wait_ms_max } = this.#bounds;
-    const lane = is_short ? this.#short : this.#long;
+    const queues = is_short ? this.#short : this.#long;
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(late);
         signal?.removeEventListener('abort', onAbort);
         this.#waiting -= 1;
-        const waiters = lane.get(owner) as Set<Begin>;
+        const waiters = queues.get(owner) as Set<Begin>;
         waiters.delete(begin);
-        if (waiters.size === 0) lane.delete(owner);
+        if (waiters.size === 0) queues.delete(owner);
       };
       const giveUp = (why: NoPlaceCause) => {
         end();
@@ -113,7 +113,7 @@ export class SharedPool {
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#waiting += 1;
-      lane.set(owner, (lane.get(owner) ?? new Set()).add(begin));
+      queues.set(owner, (queues.get(owner) ?? new Set()).add(begin));
     });
   }
 
@@ -129,17 +129,17 @@ export class SharedPool {
     this.#beginNext(this.#long);
   }
 
-  #beginNext(lane: Lane): void {
+  #beginNext(queues: Queues): void {
     // Owners that have their share are few: each has places taken.
-    for (const [owner, waiters] of lane) {
+    for (const [owner, waiters] of queues) {
       if (this.#taken >= this.#bounds.places_max) return;
       if (this.hasItsShare(owner)) continue;
       const [begin] = waiters;
       begin?.();
       if (waiters.size === 0) continue;
       // Behind all others; the loop comes to it again where places are left.
-      lane.delete(owner);
-      lane.set(owner, waiters);
+      queues.delete(owner);
+      queues.set(owner, waiters);
     }
   }
 
@@ -159,6 +159,6 @@ export class SharedPool {
 
   #refusal(cause: NoPlaceCause): NoPlace {
     this.#refused[cause] += 1;
-    return new NoPlace(this.name, cause);
+    return new NoPlace(cause);
   }
 }

@@ -78,15 +78,13 @@ const HEAP_MB = 512;
 
 export class SpeechProcess {
   readonly #options: SpeechProcessOptions;
-  readonly pool: SharedPool;
+  readonly pool = new SharedPool('speech', CALLS);
   readonly #stopping = new AbortController();
   #running: Running | null = null;
   #idle: NodeJS.Timeout | undefined;
 
-  /** `name`: of its pool. */
-  constructor(options: SpeechProcessOptions, name = 'speech') {
+  constructor(options: SpeechProcessOptions) {
     this.#options = options;
-    this.pool = new SharedPool(name, CALLS);
   }
 
   /** Its id while it runs. */

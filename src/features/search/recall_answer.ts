@@ -4,7 +4,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { numbersIn } from '../../domain/search/spoken_numbers.js';
 import { wordsIn } from '../../domain/search/words.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import { type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
+import { NO_WAIT, type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
 import { isQuoteOf } from '../insights/checked_insights.js';
 import { cleanText, comparedWords, foreignAddresses } from '../insights/clean_text.js';
 import { readCompletion } from '../insights/engines/chat_completion.js';
@@ -63,13 +63,11 @@ type AnsweringDeps = {
 /** A turn as the model gets it, and the item in which it stands. */
 type ShownTurn = { item: number; turn_id: string; said_at: string; speaker: string | null; text: string };
 
-/** Nobody waits: a recall without an answer of the model is one all the same. */
+/** A recall without an answer of the model is one all the same. */
 const ANSWERS: PoolBounds = {
   places_max: LIMITS.recall_answers_at_once_max,
   share_max: 2,
-  waiting_max: 0,
-  waiting_share_max: 0,
-  wait_ms_max: 0,
+  ...NO_WAIT,
 };
 
 export class RecallAnswers {

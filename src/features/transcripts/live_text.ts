@@ -9,7 +9,7 @@ import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, Refused, refuse } from '../../domain/refusals.js';
 import { NO_SPEECH_BEFORE } from '../../domain/speech_before.js';
-import { type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
+import { NO_WAIT, type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
 import type { FeatureServices } from '../services.js';
 import type { Engine } from './engines/engine.js';
 import { ShownTurns } from './live_turns.js';
@@ -77,8 +77,7 @@ const TOO_MANY = refuse('TOO_MANY_REQUESTS', 'Too many live texts of this accoun
 });
 const FULL = refuse('UNAVAILABLE', 'Too many live texts are open at the moment.', { retry_after_s: 10 });
 
-/** Nobody waits: whoever watches comes again, and a recording without preliminary lines looks again. */
-const NO_WAIT = { waiting_max: 0, waiting_share_max: 0, wait_ms_max: 0 };
+/** Whoever watches comes again, and a recording without preliminary lines looks again. */
 const WATCHERS: PoolBounds = {
   places_max: LIMITS.live_watchers_max,
   share_max: LIMITS.live_watchers_per_account_max,
