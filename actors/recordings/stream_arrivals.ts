@@ -1,6 +1,5 @@
-import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { type Decision, type Effect, type Facts, messagesOf, type RecordQuery } from '../actor.js';
+import { type Decision, type Effect, type Facts, messagesOf } from '../actor.js';
 import {
   type ChunkPointer,
   chunkOf,
@@ -8,7 +7,6 @@ import {
   type Intended,
   intentRecords,
   mayAdd,
-  NO_MORE_CHUNKS,
   OTHER_CONTENT,
   storedChunk,
   type UploadedBytes,
@@ -17,30 +15,11 @@ import { endStream, type StreamEnd } from './stream_end.js';
 import { checkedEffects, dueEffects, type Transcribes } from './stream_processing.js';
 import { type Chunk, chunkKey, hasExpired, keptStream, type Stream } from './stream_state.js';
 
-/**
- * Chunks that are announced and stored at once. Their bytes are on disk before the stream decides, under numbers that a
- * process has reserved: no other chunk is ever written under such a number, whatever comes of this one.
- */
+/** Chunks that are announced and stored at once. Their bytes are on disk before the stream decides. */
 export const arrivalMessages = messagesOf<Stream>()({
-  /** The next numbers are given to whoever asks, from `first` on. */
-  reserve_numbers: {
-    decide: keptStream((state, { count }: { count: number }): Decision<Stream, { first: number }> => {
-      if (state.chunks + count > LIMITS.chunks_per_stream_max) return { reply: NO_MORE_CHUNKS };
-      const next = { ...state, chunks: state.chunks + count, reserved: (state.reserved ?? 0) + count };
-      return { reply: { first: state.chunks + 1 }, next };
-    }),
-  },
-
-  /**
-   * All of them are decided on, or none: that is so while the bytes of one have to lie elsewhere first. Each is stored or
-   * refused by itself; then the stream ends, where an end came along.
-   */
+  /** Each is stored or refused by itself; then the stream ends, where an end came along. */
   store_chunks: {
-    records: ({ chunks }: ArrivedChunks) =>
-      chunks.flatMap(({ intent, number }): RecordQuery[] => [
-        ...intentRecords(intent),
-        { collection: 'chunks', id: chunkKey(number), expected: 'absent' },
-      ]),
+    records: ({ chunks }: ArrivedChunks) => chunks.flatMap(({ intent }) => intentRecords(intent)),
     further: ({ chunks }: ArrivedChunks, _state, read) =>
       chunks.flatMap(({ intent }) => {
         const known = read.record<ChunkPointer>('refs', intent.source_chunk_ref);
@@ -50,18 +29,12 @@ export const arrivalMessages = messagesOf<Stream>()({
   },
 });
 
-/** `number`: its bytes lie in the blob store under it, synced, of the intent's size and hash. */
-export type ArrivedChunk = Intended & UploadedBytes & { number: number };
+/** `place`: where its bytes lie, synced, of the intent's size and hash. */
+export type ArrivedChunk = Intended & UploadedBytes;
 type ArrivedChunks = { chunks: ArrivedChunk[]; end?: StreamEnd | undefined; transcribes?: Transcribes | undefined };
 
-/**
- * A chunk after its request: stored by it (`is_new`) or before, or refused. Or its bytes have to lie elsewhere first:
- * under the number that the chunk has, or under any that is reserved (`number` is null).
- */
-export type ArrivalOutcome =
-  | { chunk: Chunk; is_new: boolean }
-  | { refusal: Refusal }
-  | { misplaced: true; number: number | null };
+/** A chunk after its request: stored by it (`is_new`) or before, or refused. */
+export type ArrivalOutcome = { chunk: Chunk; is_new: boolean } | { refusal: Refusal };
 
 export type ArrivalReply = { outcomes: ArrivalOutcome[]; end_refusal: Refusal | null; stream: Stream };
 
@@ -78,7 +51,6 @@ function storeChunks(
     outcomes.push(outcome);
     next = after;
   }
-  if (outcomes.some((outcome) => 'misplaced' in outcome)) return { reply: { outcomes, end_refusal: null, stream } };
   const stored = outcomes.flatMap((outcome) => ('chunk' in outcome && outcome.is_new ? [outcome.chunk] : []));
   const checked = checkedEffects(next, { chunks: stored, transcribes }, facts);
   const ended = end === undefined ? null : endStream(checked.next, end, facts);
@@ -95,7 +67,7 @@ function storeOne(
   arrived: ArrivedChunk,
   { records, facts }: { records: ChunkRecords; facts: Facts },
 ): { outcome: ArrivalOutcome; next: Stream } {
-  const { intent, content, number, ...uploaded } = arrived;
+  const { intent, content: _, content_before: __, ...uploaded } = arrived;
   const known = records.read<ChunkPointer>('refs', intent.source_chunk_ref);
   const holder = records.read<ChunkPointer>('sequences', String(intent.sequence));
   const there = known && records.read<Chunk>('chunks', chunkKey(known.number));
@@ -104,20 +76,17 @@ function storeOne(
   if (there !== undefined && (there.status === 'stored' || hasExpired(there)))
     return unchanged({ chunk: there, is_new: false });
   const is_open = there?.status === 'awaiting_upload';
+  const number = known?.number ?? stream.chunks + 1;
   const refused = is_open ? null : mayAdd(stream, { intent, number, holder, is_announced: false });
   if (refused !== null) return unchanged({ refusal: refused });
-  if (known !== undefined && known.number !== number) return unchanged({ misplaced: true, number: known.number });
-  const is_reserved = number <= stream.chunks && records.read('chunks', chunkKey(number)) === undefined;
-  if (known === undefined && !is_reserved) return unchanged({ misplaced: true, number: null });
   // From here on it succeeds.
   const chunk = is_open ? there : chunkOf(stream, { number, intent, status: 'stored' }, facts);
-  const pointer: ChunkPointer = { number, content };
+  const pointer: ChunkPointer = { number, content: arrived.content };
   if (!is_open) records.put({ collection: 'sequences', id: String(intent.sequence), value: pointer });
   if (known === undefined) records.put({ collection: 'refs', id: intent.source_chunk_ref, value: pointer });
   const stored = storedChunk(stream, { number, chunk, uploaded }, facts);
   records.add(stored.effects);
-  const { reserved = 0 } = stream;
-  const next = known === undefined ? { ...stored.next, reserved: Math.max(0, reserved - 1) } : stored.next;
+  const next = { ...stored.next, chunks: Math.max(stream.chunks, number) };
   return { outcome: { chunk: stored.chunk, is_new: true }, next };
 }
 

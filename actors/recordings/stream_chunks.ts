@@ -69,6 +69,35 @@ export const chunkMessages = messagesOf<Stream>()({
     }),
   },
 
+  /** Those of them whose bytes lie at that place, or may come to lie there. */
+  claimed_places: {
+    reads: true,
+    records: ({ appended }: AppendedPlaces) => appended.map(({ source_chunk_ref: id }) => ({ collection: 'refs', id })),
+    further: ({ appended }: AppendedPlaces, _state, read) =>
+      appended.flatMap(({ source_chunk_ref }) => {
+        const known = read.record<ChunkPointer>('refs', source_chunk_ref);
+        return known === undefined ? [] : [{ collection: 'chunks', id: chunkKey(known.number) }];
+      }),
+    decide: keptStream((_, { appended }: AppendedPlaces, facts): Decision<Stream, { claimed: string[] }> => {
+      const claimed = appended.flatMap(({ source_chunk_ref, place }) => {
+        const known = facts.record<ChunkPointer>('refs', source_chunk_ref);
+        const chunk = known && facts.record<Chunk>('chunks', chunkKey(known.number));
+        return chunk?.place === place ? [place] : [];
+      });
+      return { reply: { claimed } };
+    }),
+  },
+
+  /** Chunks with bytes, also of a stream that is going. */
+  chunks_to_erase: {
+    reads: true,
+    records: ({ range }: { range: RangeQuery }) => [{ collection: 'chunks', range }],
+    decide: (_state, _: { range: RangeQuery }, facts): Decision<Stream, { chunks: ListedChunk[] }> => {
+      const rows = facts.range<Chunk>('chunks');
+      return { reply: { chunks: rows.map(({ id, order, value }) => ({ ...value, order, member: id })) } };
+    },
+  },
+
   /** The bytes lie in the blob store, synced, of this size and hash. */
   stored: {
     records: chunkRecord,
@@ -83,10 +112,13 @@ export const chunkMessages = messagesOf<Stream>()({
   },
 });
 
+/** At most 100. */
+type AppendedPlaces = { appended: readonly { source_chunk_ref: string; place: string }[] };
+
 type ChunkReply = { chunk: Chunk; stream: Stream };
 
-/** `result`: what checking its audio gave, where it was checked before it is stored. */
-export type UploadedBytes = { upload_started_at_ms: number; result?: ChunkResult | undefined };
+/** Bytes at a place in the blob store. `result`: what checking their audio gave, where that was done before. */
+export type UploadedBytes = { place: string; upload_started_at_ms: number; result?: ChunkResult | undefined };
 type StoredBytes = UploadedBytes & { number: number; transcribes?: Transcribes | undefined };
 
 /**
@@ -172,7 +204,7 @@ export function mayAdd(stream: Stream, { intent, number, holder, is_announced }:
   return number > LIMITS.chunks_per_stream_max ? NO_MORE_CHUNKS : null;
 }
 
-export const NO_MORE_CHUNKS = refuse('CONFLICT', 'The stream holds no more chunks.');
+const NO_MORE_CHUNKS = refuse('CONFLICT', 'The stream holds no more chunks.');
 
 export function chunkOf(
   stream: Stream,
@@ -186,6 +218,7 @@ export function chunkOf(
     registered_at_ms: now_ms,
     upload_started_at_ms: null,
     stored_at_ms: null,
+    place: null,
   };
 }
 
@@ -215,8 +248,8 @@ export function storedChunk(
   { number, chunk, uploaded }: { number: number; chunk: Chunk; uploaded: UploadedBytes },
   { now_ms }: Facts,
 ): { chunk: Chunk; next: Stream; effects: Effect[] } {
-  const { upload_started_at_ms, result } = uploaded;
-  const came: Chunk = { ...chunk, status: 'stored', upload_started_at_ms, stored_at_ms: now_ms };
+  const { place, upload_started_at_ms, result } = uploaded;
+  const came: Chunk = { ...chunk, status: 'stored', place, upload_started_at_ms, stored_at_ms: now_ms };
   const stored: Chunk = result === undefined ? came : { ...came, result };
   const { next, effects } = keptChunk(stream, stored, number, {
     stored_chunks: stream.stored_chunks + 1,

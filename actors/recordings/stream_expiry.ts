@@ -1,15 +1,16 @@
 import { addInterval, type Interval, shared } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { dueIndex, type Expire, isBefore } from '../../src/domain/retention.js';
-import { type Decision, type Effect, type Facts, messagesOf } from '../actor.js';
+import { type Decision, DONE, type DoneDecision, type Effect, type Facts, messagesOf } from '../actor.js';
 import { countRemoved } from '../insights/library.js';
 import { dueEffects } from './stream_processing.js';
-import { type Chunk, chunkKey, keptStream, putChunk, type Stream } from './stream_state.js';
+import { type Chunk, chunkKey, hasExpired, keptStream, putChunk, type Stream } from './stream_state.js';
 
 /**
- * Expiry of a stream's audio. Each stored chunk stands in the collection `kept`, by number, in the order in which their
- * uploads began, and the stream on its account's due list at the first of them. docs/areas.md, "The retention
- * sweep".
+ * Expiry of a stream's audio. Each chunk with bytes stands in the collection `kept`, by number, in the order in which their
+ * uploads began, and the stream on its account's due list at the first of them. A chunk expires in one commit, then its
+ * bytes are erased, and with another commit it leaves the collection: what is cut off in between is due again.
+ * docs/areas.md, "The retention sweep".
  */
 const KEPT = 'kept';
 
@@ -33,18 +34,22 @@ export const expiryMessages = messagesOf<Stream>()({
       ...numbers.flatMap((number) =>
         ['chunks', 'unprocessed'].map((collection) => ({ collection, id: chunkKey(number) })),
       ),
-      keptAfter(null, numbers.length + 1),
     ],
-    decide: keptStream((state, input: ExpireAudio, facts): Decision<Stream, { gone: number[] }> => {
+    decide: keptStream((state, input: ExpireAudio, facts): Decision<Stream, { gone: GoneAudio[]; expired: number }> => {
       const gone = input.numbers.flatMap((number): Gone => {
         const chunk = facts.record<Chunk>('chunks', chunkKey(number));
         return chunk !== undefined && expires(chunk, input, facts) ? [{ number, chunk }] : [];
       });
       const next = titleExpired(audioExpired(state, gone, facts), input);
       const count = gone.length + (next.title === state.title ? 0 : 1);
-      if (count === 0) return { reply: { gone: [] } };
+      const left_over = input.numbers.flatMap((number): Gone => {
+        const chunk = facts.record<Chunk>('chunks', chunkKey(number));
+        return chunk !== undefined && hasExpired(chunk) ? [{ number, chunk }] : [];
+      });
+      const reply = { gone: [...gone, ...left_over].flatMap(goneAudio), expired: gone.length };
+      if (count === 0) return { reply };
       return {
-        reply: { gone: gone.map(({ number }) => number) },
+        reply,
         next,
         effects: [
           ...gone.flatMap(expired),
@@ -53,6 +58,30 @@ export const expiryMessages = messagesOf<Stream>()({
           ...retentionEffects(state, next),
         ],
       };
+    }),
+  },
+
+  /** The bytes of these expired chunks are gone. */
+  audio_erased: {
+    records: ({ numbers }: { numbers: number[] }) => [
+      ...numbers.map((number) => ({ collection: 'chunks', id: chunkKey(number) })),
+      keptAfter(null, numbers.length + 1),
+    ],
+    decide: keptStream((state, { numbers }: { numbers: number[] }, facts): DoneDecision<Stream> => {
+      const erased = numbers.flatMap((number): Gone => {
+        const chunk = facts.record<Chunk>('chunks', chunkKey(number));
+        return chunk !== undefined && hasExpired(chunk) && chunk.place !== null ? [{ number, chunk }] : [];
+      });
+      if (erased.length === 0) return { reply: DONE };
+      const keys = new Set(erased.map(({ number }) => chunkKey(number)));
+      const left = facts.range(KEPT).find(({ id }) => !keys.has(id));
+      const chunks = (state.kept?.chunks ?? 0) - erased.length;
+      const next = { ...state, kept: { chunks, oldest_ms: left?.order ?? null } };
+      const effects = erased.flatMap(({ number, chunk }): Effect[] => [
+        putChunk(number, { ...chunk, place: null }),
+        { effect: 'delete_record', collection: KEPT, id: chunkKey(number) },
+      ]);
+      return { reply: DONE, next, effects: [...effects, ...retentionEffects(state, next)] };
     }),
   },
 
@@ -84,6 +113,8 @@ export const expiryMessages = messagesOf<Stream>()({
 type DueInput = { before_ms: number | null; after: ChunkPosition | null; limit: number };
 type DueAudio = { due: number[]; next: ChunkPosition | null };
 type Gone = { number: number; chunk: Chunk }[];
+/** A chunk that has expired, whose bytes are to be erased. */
+export type GoneAudio = { number: number; place: string; size_bytes: number };
 
 /**
  * `spared`: where a transcript is awaited, for audio that is not kept. There, and while it is not processed, a chunk stays
@@ -93,7 +124,7 @@ export type ExpireAudio = Expire & { numbers: number[]; spared: Interval[] | nul
 
 /** Whether some of its stored chunks are not in `kept`, as an earlier release leaves them. */
 export function lacksPlace({ kept, stored_chunks }: Stream): boolean {
-  return (kept?.chunks ?? 0) !== stored_chunks;
+  return (kept?.chunks ?? 0) < stored_chunks;
 }
 
 /** The stream with one more stored chunk and what else that changes, and what keeps it to be found. */
@@ -126,8 +157,8 @@ function dueMember({ id: member, account_id: owner, workspace_id }: Stream) {
 }
 
 function dueAt(stream: Stream): number | null {
-  const { kept, stored_chunks } = stream;
-  if (stored_chunks > 0) return kept?.oldest_ms ?? null;
+  const { kept } = stream;
+  if (kept !== undefined && kept.chunks > 0) return kept.oldest_ms;
   return hasIdleTitle(stream) ? startedAt(stream) : null;
 }
 
@@ -156,7 +187,6 @@ function expires(chunk: Chunk, { before_ms, spared }: ExpireAudio, { now_ms }: F
 function audioExpired(stream: Stream, gone: Gone, facts: Facts): Stream {
   if (gone.length === 0) return stream;
   const numbers = new Set(gone.map(({ number }) => number));
-  const left = facts.range(KEPT).find(({ id }) => !numbers.has(numberOf(id)));
   const unprocessed = gone.filter(({ number }) => facts.record('unprocessed', chunkKey(number)) !== undefined);
   return {
     ...stream,
@@ -164,7 +194,6 @@ function audioExpired(stream: Stream, gone: Gone, facts: Facts): Stream {
     stored_bytes: stream.stored_bytes - gone.reduce((sum, { chunk }) => sum + chunk.size_bytes, 0),
     unprocessed: stream.unprocessed - unprocessed.length,
     claims: stream.claims.filter(({ number }) => !numbers.has(number)),
-    kept: { chunks: (stream.kept?.chunks ?? 0) - gone.length, oldest_ms: left?.order ?? null },
     expired_chunks: (stream.expired_chunks ?? 0) + gone.length,
     audio_expired: gone.reduce(
       (spans, { chunk }) => addInterval(spans, spanOf(chunk), LIMITS.expired_spans_max),
@@ -182,9 +211,12 @@ function titleExpired(stream: Stream, { before_ms }: Expire): Stream {
 function expired({ number, chunk: { result: _, processed_by: __, ...chunk } }: Gone[number]): Effect[] {
   return [
     putChunk(number, { ...chunk, status: 'expired' }),
-    { effect: 'delete_record', collection: KEPT, id: chunkKey(number) },
     { effect: 'delete_record', collection: 'unprocessed', id: chunkKey(number) },
   ];
+}
+
+function goneAudio({ number, chunk: { place, size_bytes } }: Gone[number]): GoneAudio[] {
+  return place === null ? [] : [{ number, place, size_bytes }];
 }
 
 function spanOf({ source_start_ms, source_end_ms }: Chunk): Interval {

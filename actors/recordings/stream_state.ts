@@ -24,10 +24,8 @@ export type Stream = {
   title: string | null;
   created_at_ms: number;
   end_ms: number | null;
-  /** The highest number that a chunk has or that is reserved. */
+  /** Chunks ever registered; they are numbered from 1. */
   chunks: number;
-  /** Reserved numbers that no chunk has; absent where none was ever reserved. */
-  reserved?: number;
   stored_chunks: number;
   stored_bytes: number;
   /** The latest end among stored chunks: with the open intents, all that a new end must respect. */
@@ -39,7 +37,7 @@ export type Stream = {
   /** Stored chunks that no worker has processed, and those of them that one has in hand. */
   unprocessed: number;
   claims: ChunkClaim[];
-  /** Chunks in the collection `kept`, all stored ones since there is one, and when the first of these uploads began. */
+  /** Chunks in the collection `kept`, and when the first of these uploads began. */
   kept?: { chunks: number; oldest_ms: number | null };
   /** Chunks whose audio retention has removed, and where they lay on the timeline. */
   expired_chunks?: number;
@@ -94,6 +92,8 @@ export type Chunk = ChunkIntent & {
   registered_at_ms: number;
   upload_started_at_ms: number | null;
   stored_at_ms: number | null;
+  /** Where its bytes lie (`audioKey`); null before they came and after they were erased. */
+  place: string | null;
   /** The result of processing, and the token of the claim that sent it; absent until then. */
   result?: ChunkResult;
   processed_by?: string;
@@ -103,11 +103,6 @@ export type Chunk = ChunkIntent & {
 export type ChunkResult =
   | { status: 'processed'; checked: boolean }
   | { status: 'failed'; failure: { code: string; message: string } };
-
-/** Chunks ever registered. */
-export function chunkCount({ chunks, reserved = 0 }: Stream): number {
-  return chunks - reserved;
-}
 
 /** `silent`: its source is deleted, so that no event is recorded. Otherwise the commit is fenced by the source's open id. */
 export type EventSilence = { silent: boolean };
@@ -156,6 +151,13 @@ export function statusOf(chunk: Chunk, { claims }: Stream, now_ms: number): Chun
 }
 
 export type ChunkStanding = ChunkStatus | 'processing' | ChunkResult['status'];
+
+/** A chunk whose audio can be read. */
+export type StoredChunk = Chunk & { place: string };
+
+export function isStored<Found extends Chunk>(chunk: Found): chunk is Found & StoredChunk {
+  return chunk.status === 'stored' && chunk.place !== null;
+}
 
 /** Whether its bytes were here, and retention has removed them. */
 export function hasExpired({ status, stored_at_ms }: Chunk): boolean {

@@ -63,7 +63,7 @@ export const FILE_ROUTES: readonly Route[] = [
     answer: fileShape,
     refusals: BODY_UPLOAD_REFUSALS,
     handler: ({ services, who, params, request, reply }) =>
-      uploadFile(services, who, { file_id: params.id as string, takeBody: bodyOf(services, { request, reply }) }),
+      uploadFile(services, who, { file_id: params.id as string, takeBody: bodyOf({ request, reply }) }),
   }),
 
   accountRoute({

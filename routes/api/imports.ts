@@ -80,7 +80,7 @@ export const IMPORT_ROUTES: readonly Route[] = [
       uploadImportPiece(services, who, {
         import_id: params.id as string,
         ...query,
-        takeBody: bodyOf(services, { request, reply }),
+        takeBody: bodyOf({ request, reply }),
       }),
   }),
 

@@ -204,7 +204,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     handler: ({ services, who, params, request, reply }) =>
       uploadOwnChunk(services, who, {
         chunk_id: params.id as string,
-        takeBody: bodyOf(services, { request, reply }),
+        takeBody: bodyOf({ request, reply }),
       }),
   }),
 

@@ -76,7 +76,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
     handler: ({ services, who, params, request, reply }) =>
       uploadDeviceChunk(services, who, {
         chunk_id: params.chunk_id as string,
-        takeBody: bodyOf(services, { request, reply }),
+        takeBody: bodyOf({ request, reply }),
       }),
   }),
 

@@ -145,7 +145,6 @@ export const LIMITS = {
   chunks_per_stream_max: 0x7fff_ffff, // the chunk's number has 31 bits of its id
   chunks_per_request_max: 64, // docs/choices.md, "Recordings": of those that come with their bytes
   chunks_body_bytes_max: 4 * 1024 * 1024, // docs/choices.md, "Recordings": of a request with chunks and their bytes
-  chunk_numbers_reserved: 1_024, // ours: of one stream, by one process at a time
   bodies_bytes_max: 128 * 1024 * 1024, // ours: bodies with chunks or signals that a process has in memory
   bodies_bytes_share_max: 16 * 1024 * 1024, // ours: those of one account or device
   gaps_listed_max: 1_000, // docs/choices.md, "Recordings"

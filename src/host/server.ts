@@ -81,7 +81,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const base_url = () => addresses().base_url;
   const clients = await openClients(start, { ...foundation, ...entities, base_url });
   const devices = await openDevices(start, { clock, records, redis });
-  const blobs = await openBlobs(start, descriptors.segments);
+  const blobs = await openBlobs(start);
   const speech = openSpeechProcess(settings);
   shutdown.add(() => speech.close());
   const decoders = openDecoders(settings);
@@ -146,7 +146,10 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   );
   metrics.pools.add(identity.client_documents.pool);
   const reader = new AccountReader(() => services);
-  const exports = new ExportWorker({ store, actors, blobs, poll, reader, metrics, log, now: clock.now });
+  const exports = new ExportWorker({
+    ...{ store, actors, blobs, poll, reader, metrics, log, now: clock.now },
+    lost_audio: delivery.lost_audio,
+  });
   const handleDue = async () => {
     await server_key_rotation.look();
     await handleWork();

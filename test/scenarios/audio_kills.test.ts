@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { SeededRandom } from '../../src/engine/random/seeded_random.js';
 import { CBOR_ENCODING } from '../../tools/cbor_encoding.js';
-import { ageRecords, isSegment } from '../engine/blobs/segments.js';
+import { ageRecords, segmentsIn } from '../engine/blobs/segments.js';
 import { KilledServer } from '../fixtures/kills.js';
 import { scenario } from '../fixtures/scenario.js';
 import { drawSeed } from '../fixtures/seed.js';
@@ -118,7 +118,6 @@ async function audioKills(t: Test, { rounds, at_once, bytes }: Size): Promise<vo
     const audio = await audioOf(server.client(session.access_token), blobs);
     orphans_seen += unclaimed(audio).length;
     t.strictSame(differences(audio).missing, [], 'what is marked stored is there');
-    t.strictSame(differences(audio).wrong, [], 'with its hash');
     // Half of those that failed come again, the others never do.
     const failed = planned.filter(({ bytes }) => !acknowledged.has(sha256Of(bytes)));
     for (const plan of failed.filter(({ sequence }) => sequence % 2 === 0)) {
@@ -130,15 +129,15 @@ async function audioKills(t: Test, { rounds, at_once, bytes }: Size): Promise<vo
   t.ok(orphans_seen > 0, `${orphans_seen} blobs lay there without a claim`);
   for (const file of filesBelow(blobs)) {
     const then = new Date(Date.now() - 2 * HOUR_MS);
-    if (isSegment(file)) ageRecords(file, 2 * HOUR_MS);
     utimesSync(file, then, then);
   }
+  for (const segment of segmentsIn(blobs)) ageRecords(segment, 2 * HOUR_MS);
   // A day until intents without bytes have expired, one until each partition was swept after that.
   for (let days = 0; days < 2; days++) await server.operator.advanceClock(25 * HOUR_MS);
   const { access_token } = await server.signIn(EMAIL);
   const audio = await audioOf(server.client(access_token), blobs);
-  t.strictSame(differences(audio), { unclaimed: [], missing: [], wrong: [] }, 'blobs = chunks marked stored');
-  const hashes = new Set(audio.stored.values());
+  t.strictSame(differences(audio), { unclaimed: [], missing: [] }, 'blobs = chunks marked stored');
+  const hashes = new Set(audio.stored.map((one) => one.slice(37)));
   t.strictSame(
     [...acknowledged].filter((sha256) => !hashes.has(sha256)),
     [],

@@ -133,7 +133,9 @@ async function fill(spool: TestSpool, account_id: string, { streams, chunks, blo
         await Promise.all(
           numbers.map((n) => ask(id, { type: 'intend', intent: intentOf(drawn(), n), content: `${n}` })),
         );
-        await Promise.all(numbers.map((n) => ask(id, { type: 'stored', number: n + 1, upload_started_at_ms: 0 })));
+        await Promise.all(
+          numbers.map((n) => ask(id, { type: 'stored', number: n + 1, place: `p@${n}`, upload_started_at_ms: 0 })),
+        );
       }
       const place = join(settings.data_dir, 'blobs', streamFolder(id));
       await mkdir(place, { recursive: true });

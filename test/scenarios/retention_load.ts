@@ -3,11 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { StreamMessage } from '../../actors/recordings/stream.js';
 import type { Event } from '../../kits/typescript/src/api.js';
-import { chunkId, libraryId, partitionOfId } from '../../src/domain/ids.js';
+import { libraryId, partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, orNull } from '../../src/domain/refusals.js';
-import { blobKey } from '../../src/engine/blobs/blob_keys.js';
 import { randomId } from '../../src/engine/random/random.js';
-import { expectationOf, streamOf } from '../engine/blobs/blob_store_contract.js';
+import { expectationOf } from '../engine/blobs/blob_store_contract.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { scenario } from '../fixtures/scenario.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -60,8 +59,9 @@ async function retentionLoad(t: Test, { records, streams, clients, beside }: Siz
         ...{ size_bytes: expected.size_bytes, sha256: expected.sha256_hex },
       };
       await actors.stream(id).intend({ intent, content: intent.source_chunk_ref });
-      await blobs.put(blobKey(id, chunkId(id, number)), streamOf(BYTES), expected);
-      await actors.stream(id).stored({ number, upload_started_at_ms: clock.now() });
+      const { source_chunk_ref } = intent;
+      const [place] = (await blobs.append([{ stream_id: id, source_chunk_ref, bytes: BYTES }])) as [string];
+      await actors.stream(id).stored({ number, place, upload_started_at_ms: clock.now() });
     }
     for (let at = 0; at < signals; at += 500) {
       const batch = Array.from({ length: Math.min(500, signals - at) }, (_, n) => ({

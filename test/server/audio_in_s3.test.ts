@@ -6,11 +6,12 @@ import { call } from '../../kits/typescript/src/http_call.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { pcm16Format, writeWav } from '../../src/engine/audio/wav.js';
-import { blobKey } from '../../src/engine/blobs/blob_keys.js';
+import { type PlacedBytes, placedBytes, streamFolder } from '../../src/engine/blobs/blob_keys.js';
 import { announceFile, importFile, putPiece } from '../fixtures/importing.js';
 import { record } from '../fixtures/recording.js';
 import { type S3Server, startS3Server } from '../fixtures/s3_server.js';
 import { TestSpool } from '../fixtures/spool.js';
+import { keyOfChunk } from '../fixtures/stored_audio.js';
 import { until } from '../fixtures/until.js';
 
 const DAY_MS = 86_400_000;
@@ -29,7 +30,8 @@ t.test('H-023 a server keeps its audio in a bucket', { skip: store === null }, a
 
   const one = await record(device, { epoch });
   const stream_id = streamOfChunk(one.chunk_id)?.stream_id as string;
-  const name = `audio/${blobKey(stream_id, one.chunk_id)}`;
+  const { container } = placedBytes(await keyOfChunk(spool.server.services.actors, one.chunk_id)) as PlacedBytes;
+  const name = `audio/${streamFolder(stream_id)}/${container}`;
   t.strictSame(await namesIn(store), [name]);
   const download = (headers: Record<string, string> = {}) =>
     call({

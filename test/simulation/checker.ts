@@ -8,7 +8,7 @@ import type { Email } from '../../actors/emails/email.js';
 import type { AuthSession } from '../../actors/oauth/auth_session.js';
 import { type Grant, grantIndex, isLive } from '../../actors/oauth/grant.js';
 import { PROCESSING_INDEX } from '../../actors/recordings/stream_processing.js';
-import { type Chunk, chunkCount, chunkKey, type Stream } from '../../actors/recordings/stream_state.js';
+import { type Chunk, chunkKey, type Stream } from '../../actors/recordings/stream_state.js';
 import { chunkId, PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/domain/permissions.js';
@@ -364,14 +364,14 @@ export class Checker {
   }
 
   #checkStreams(): void {
-    const { registered, ends, intents, puts, stored, processed } = this.#ledger;
+    const { registered, ends, intents, places, stored, processed } = this.#ledger;
     const chunks = new Map<string, Map<string, Chunk>>();
     for (const [id, stream] of this.#all('stream')) {
       const own = this.#records<Chunk>(id, 'chunks');
       chunks.set(id, own);
       const with_bytes = [...own.values()].filter(({ status }) => status === 'stored');
       const { end_ms } = stream;
-      const counted = chunkCount(stream);
+      const counted = stream.chunks;
       this.#must(counted === own.size, `stream ${id} counts ${counted} chunks of ${own.size}`);
       this.#must(
         stream.stored_chunks === with_bytes.length,
@@ -433,12 +433,15 @@ export class Checker {
       const chunk = chunks.get(stream_id)?.get(chunkKey(number));
       this.#must(chunk?.status === 'stored', `chunk ${number} of ${stream_id} was stored and is ${chunk?.status}`);
     }
-    for (const [stream_id, numbers] of puts) {
-      for (const [number, contents] of numbers) {
-        const chunk = chunks.get(stream_id)?.get(chunkKey(number));
-        const pointer = this.#records<{ content: string }>(stream_id, 'refs').get(chunk?.source_chunk_ref ?? '');
-        const own = chunk === undefined || (contents.size === 1 && contents.has(pointer?.content ?? ''));
-        this.#must(own, `bytes of another chunk were written under ${number} of ${stream_id}`);
+    const claimed = new Set<string>();
+    for (const [stream_id, of_stream] of chunks) {
+      for (const { place, status, source_chunk_ref } of of_stream.values()) {
+        this.#must((status === 'stored') === (place !== null), `a chunk of ${stream_id} is ${status} at ${place}`);
+        if (place === null) continue;
+        const pointer = this.#records<{ content: string }>(stream_id, 'refs').get(source_chunk_ref);
+        this.#must(places.get(place) === pointer?.content, `bytes of another chunk lie at a place of ${stream_id}`);
+        this.#must(!claimed.has(place), `two chunks have the place ${place}`);
+        claimed.add(place);
       }
     }
     for (const { stream_id, number, token, status } of processed) {

@@ -8,7 +8,7 @@ import type { DeviceMessage } from '../../actors/devices/device.js';
 import type { EmailMessage } from '../../actors/emails/email.js';
 import type { StreamMessage } from '../../actors/recordings/stream.js';
 import type { ArrivalReply } from '../../actors/recordings/stream_arrivals.js';
-import { type Chunk, type ChunkIntent, chunkCount, type Stream } from '../../actors/recordings/stream_state.js';
+import type { Chunk, ChunkIntent, Stream } from '../../actors/recordings/stream_state.js';
 import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';
 import type { Entitlement } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -31,7 +31,6 @@ const RETRY_MAX_MS = 900;
 /** The answer got lost between the server and its client. */
 const ANSWER_LOST = 0.03;
 const LOST = refuse('UNAVAILABLE', 'No answer came.');
-const ARRIVAL_TRIES_MAX = 4;
 const CHUNK_MS = 1_000;
 const MEMBERS_SHARE = 0.85;
 const HOSTS_SHARE = 0.9;
@@ -56,8 +55,7 @@ export const ABOUTS = ['devices', 'workspaces', 'endpoints', 'sessions'] as cons
 export type About = (typeof ABOUTS)[number];
 
 type KnownIntent = { intent: ChunkIntent; content: string; number: number | null };
-/** `numbers`: reserved for chunks that come with their bytes, and not used yet. */
-type KnownStream = { stream_id: string; device_id: string; intents: KnownIntent[]; numbers: number[] };
+type KnownStream = { stream_id: string; device_id: string; intents: KnownIntent[] };
 
 /** Users, staff and devices: they do what a client of the routes does, knowing no more than they were told. */
 export class Clients {
@@ -397,7 +395,7 @@ export class Clients {
     ledger.registered.push({ epoch, ref, stream_id });
     if (message.end_ms !== null) ledger.ends.push({ stream_id, end_ms: message.end_ms });
     if (!this.#streams.some((known) => known.stream_id === stream_id))
-      this.#streams.push({ stream_id, device_id, intents: [], numbers: [] });
+      this.#streams.push({ stream_id, device_id, intents: [] });
   }
 
   /** A new intent, one that was sent before, one with other content, or one of a sequence that may be taken. */
@@ -457,55 +455,43 @@ export class Clients {
   }
 
   async #sendArrivals(
-    { stream_id, numbers }: KnownStream,
+    { stream_id }: KnownStream,
     { known, end_ms }: { known: KnownIntent[]; end_ms: number | null },
   ): Promise<void> {
     const { random, ledger, now } = this.#parts;
     const address = { kind: 'stream', id: stream_id };
-    let places: (number | null)[] = known.map(() => null);
-    for (let tries = 0; tries < ARRIVAL_TRIES_MAX; tries++) {
-      while (numbers.length < known.length) {
-        const reserved = await this.#ask<{ first: number }>(address, { type: 'reserve_numbers', count: 4 });
-        if (isRefusal(reserved)) return;
-        numbers.push(...[0, 1, 2, 3].map((index) => reserved.first + index));
-      }
-      const chunks = known.map(({ intent, content }, index) => {
-        const number = places[index] ?? (numbers.shift() as number);
-        ledger.put({ stream_id, number, content });
-        const result = random.chance(0.7) ? { status: 'processed' as const, checked: true } : undefined;
-        return { intent, content, number, upload_started_at_ms: now(), result };
+    const chunks = known.map(({ intent, content }) => {
+      const result = random.chance(0.7) ? { status: 'processed' as const, checked: true } : undefined;
+      return { intent, content, place: ledger.append(content), upload_started_at_ms: now(), result };
+    });
+    const end = end_ms === null ? undefined : { end_ms, silent: false };
+    const reply = await this.#ask<ArrivalReply>(address, { type: 'store_chunks', chunks, end });
+    if (isRefusal(reply)) return;
+    ledger.acknowledge('store_chunks');
+    if (end_ms !== null && reply.end_refusal === null) ledger.ends.push({ stream_id, end_ms });
+    for (const [index, outcome] of reply.outcomes.entries()) {
+      if (!('chunk' in outcome)) continue;
+      const one = known[index] as KnownIntent;
+      one.number = streamOfChunk(outcome.chunk.chunk_id)?.number ?? null;
+      ledger.stored.push({ stream_id, number: one.number as number });
+      const { chunk_id, status } = outcome.chunk;
+      ledger.intents.push({
+        ...{ stream_id, ref: one.intent.source_chunk_ref, content: one.content },
+        ...{ chunk_id, status },
       });
-      const end = end_ms === null ? undefined : { end_ms, silent: false };
-      const reply = await this.#ask<ArrivalReply>(address, { type: 'store_chunks', chunks, end });
-      if (isRefusal(reply)) return;
-      ledger.acknowledge('store_chunks');
-      places = reply.outcomes.map((outcome, index) =>
-        'misplaced' in outcome ? outcome.number : (chunks[index] as { number: number }).number,
-      );
-      if (reply.outcomes.some((outcome) => 'misplaced' in outcome)) continue;
-      if (end_ms !== null && reply.end_refusal === null) ledger.ends.push({ stream_id, end_ms });
-      for (const [index, outcome] of reply.outcomes.entries()) {
-        if (!('chunk' in outcome)) continue;
-        const one = known[index] as KnownIntent;
-        one.number = streamOfChunk(outcome.chunk.chunk_id)?.number ?? null;
-        ledger.stored.push({ stream_id, number: one.number as number });
-        const { chunk_id, status } = outcome.chunk;
-        ledger.intents.push({
-          ...{ stream_id, ref: one.intent.source_chunk_ref, content: one.content },
-          ...{ chunk_id, status },
-        });
-      }
-      return;
     }
   }
 
   async #store(): Promise<void> {
     const { random, ledger, now } = this.#parts;
     const stream = random.pick(this.#streams.slice(-3));
-    const numbers = stream.intents.flatMap(({ number }) => number ?? []);
-    if (numbers.length === 0) return this.#intend();
-    const number = random.pick(numbers);
-    const message: StreamMessage = { type: 'stored', number, upload_started_at_ms: now() };
+    const known = stream.intents.filter(({ number }) => number !== null);
+    if (known.length === 0) return this.#intend();
+    const { number, content } = random.pick(known) as { number: number; content: string };
+    const message: StreamMessage = {
+      ...{ type: 'stored', number, place: ledger.append(content) },
+      upload_started_at_ms: now(),
+    };
     const stored = await this.#ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.stream_id }, message);
     if (isRefusal(stored)) return;
     ledger.acknowledge('stored');
@@ -579,10 +565,10 @@ export class Clients {
     if (isRefusal(listed)) return;
     const { chunks, stream } = listed;
     const stored = chunks.filter(({ status }) => status === 'stored').length;
-    const same = chunks.length === chunkCount(stream) && stored === stream.stored_chunks;
+    const same = chunks.length === stream.chunks && stored === stream.stored_chunks;
     ledger.mustHold(
       same,
-      `${chunks.length} chunks, ${stored} stored, are listed of ${chunkCount(stream)}, ${stream.stored_chunks} stored`,
+      `${chunks.length} chunks, ${stored} stored, are listed of ${stream.chunks}, ${stream.stored_chunks} stored`,
     );
     ledger.acknowledge('list_chunks');
   }

@@ -17,8 +17,8 @@ export class Ledger {
   readonly bound: { claim_id: string; device_id: string; epoch: string }[] = [];
   readonly registered: { epoch: string; ref: string; stream_id: string }[] = [];
   readonly intents: { stream_id: string; ref: string; content: string; chunk_id: string; status: ChunkStatus }[] = [];
-  /** What was ever written under a chunk's number before its stream knew of it. */
-  readonly puts = new Map<string, Map<number, Set<string>>>();
+  /** What lies at each place: the bytes of which announcement. */
+  readonly places = new Map<string, string>();
   readonly stored: { stream_id: string; number: number }[] = [];
   readonly ends: { stream_id: string; end_ms: number }[] = [];
   readonly claimed: { stream_id: string; number: number; token: string }[] = [];
@@ -32,10 +32,11 @@ export class Ledger {
     return ++this.#clock;
   }
 
-  put({ stream_id, number, content }: { stream_id: string; number: number; content: string }): void {
-    const of_stream = this.puts.get(stream_id) ?? new Map<number, Set<string>>();
-    this.puts.set(stream_id, of_stream);
-    of_stream.set(number, (of_stream.get(number) ?? new Set()).add(content));
+  /** Bytes are appended to the store; gives their place. */
+  append(content: string): string {
+    const place = `p@${this.places.size}`;
+    this.places.set(place, content);
+    return place;
   }
 
   acknowledge(what: string, times = 1): void {

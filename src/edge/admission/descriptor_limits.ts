@@ -7,10 +7,8 @@
 const OWN = 64;
 /** Of the rest. What is left over is for uploads, downloads and deliveries in progress. */
 const CONNECTIONS_SHARE = 3 / 4;
-const SEGMENTS_SHARE = 1 / 16;
 const OPERATOR_SHARE = 1 / 16;
 const OPERATOR_CONNECTIONS_MAX = 256;
-const SEGMENTS_MAX = 500;
 const CONNECTIONS_MAX_DEFAULT = 10_000;
 const DEVICE_CONNECTIONS_MAX_DEFAULT = 20_000;
 /** Of what connections would be under a higher limit. */
@@ -23,8 +21,6 @@ export type DescriptorPlan = {
   public_connections: number;
   device_connections: number;
   operator_connections: number;
-  /** Segments of audio that are held open between writes. */
-  segments: number;
   /** Whether a higher limit would let in a good many more connections. */
   is_low: boolean;
 };
@@ -50,9 +46,7 @@ export function planDescriptors(
 ): DescriptorPlan | string {
   if (limit < DESCRIPTORS_MIN)
     return `This process may have ${limit} files open (ulimit -n), which is too few; it needs at least ${DESCRIPTORS_MIN}.`;
-  const rest = limit - OWN;
   const operator_connections = operatorConnections(limit);
-  const segments = Math.min(SEGMENTS_MAX, Math.floor(rest * SEGMENTS_SHARE));
   const room = connectionRoom(limit) * processes;
   const set = (asked.public_connections ?? 0) + (asked.device_connections ?? 0);
   const unset = [asked.public_connections, asked.device_connections].filter((one) => one === null).length;
@@ -68,7 +62,6 @@ export function planDescriptors(
     public_connections: part(asked.public_connections, CONNECTIONS_MAX_DEFAULT),
     device_connections: part(asked.device_connections, DEVICE_CONNECTIONS_MAX_DEFAULT),
     operator_connections,
-    segments,
     is_low: share < LOW_SHARE,
   };
 }

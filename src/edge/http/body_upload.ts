@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import type { AnnouncedBody, BlobStore, TakeBody, TakenBody } from '../../engine/blobs/blob_store.js';
+import type { AnnouncedBody, TakeBody } from '../../engine/blobs/blob_store.js';
 import type { Clock } from '../../engine/time/clock.js';
 import { askForBody } from './body_arrival.js';
 import type { Exchange } from './request_state.js';
@@ -28,11 +28,11 @@ export function arrivedAt({ clock }: { clock: Clock }, reply: FastifyReply): num
 }
 
 /** The function by which a use case takes the body of this request. */
-export function bodyOf({ blobs }: { blobs: BlobStore }, ends: Exchange): TakeBody {
-  return (announced) => takeBody(blobs, ends, announced);
+export function bodyOf(ends: Exchange): TakeBody {
+  return (announced) => takeBody(ends, announced);
 }
 
-async function takeBody(blobs: BlobStore, { request, reply }: Exchange, announced: AnnouncedBody): Promise<TakenBody> {
+async function takeBody<Put>({ request, reply }: Exchange, announced: AnnouncedBody<Put>): Promise<Put | null> {
   const { size_bytes, is_known } = announced;
   const { 'content-length': length, 'content-encoding': encoding } = request.headers;
   if (encoding !== undefined && encoding !== 'identity') {
@@ -51,7 +51,7 @@ async function takeBody(blobs: BlobStore, { request, reply }: Exchange, announce
   const { raw } = request;
   const silence = watchSilence(raw);
   try {
-    return await Promise.race([is_known ? compare(raw, announced) : store(blobs, raw, announced), silence.fell]);
+    return await Promise.race([is_known ? compare(raw, announced) : store(raw, announced), silence.fell]);
   } finally {
     silence.end();
   }
@@ -72,22 +72,21 @@ function watchSilence({ socket }: FastifyRequest['raw']): { fell: Promise<never>
   return { fell, end: () => clearInterval(timer) };
 }
 
-async function store(
-  blobs: BlobStore,
+async function store<Put>(
   body: FastifyRequest['raw'],
-  { key, size_bytes, sha256: sha256_hex }: AnnouncedBody,
-): Promise<TakenBody> {
-  const put = await blobs.put(key, body, { size_bytes, sha256_hex });
-  if (put.ok) return { parts: put.parts ?? null };
-  return put.reason === 'checksum' ? throwRefusal(WRONG_BYTES) : throwRefusal(CUT_SHORT);
+  { size_bytes, sha256: sha256_hex, put }: AnnouncedBody<Put>,
+): Promise<Put> {
+  const result = await put(body, { size_bytes, sha256_hex });
+  if (result.ok) return result;
+  return result.reason === 'checksum' ? throwRefusal(WRONG_BYTES) : throwRefusal(CUT_SHORT);
 }
 
-async function compare(body: FastifyRequest['raw'], { sha256 }: AnnouncedBody): Promise<TakenBody> {
+async function compare(body: FastifyRequest['raw'], { sha256 }: { sha256: string }): Promise<null> {
   const hash = createHash('sha256');
   try {
     for await (const piece of body) hash.update(piece as Buffer);
   } catch {
     throw new Refused(CUT_SHORT);
   }
-  return hash.digest('hex') === sha256 ? { parts: null } : throwRefusal(WRONG_BYTES);
+  return hash.digest('hex') === sha256 ? null : throwRefusal(WRONG_BYTES);
 }

@@ -1,6 +1,5 @@
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { closedName } from '../blobs/segment_index.js';
 import { type BackupFile, copyFile, filesIn, hashFile } from './backup_files.js';
 import { BackupRefused, FILE_LIST, MANIFEST, type Manifest } from './manifest.js';
 
@@ -66,10 +65,7 @@ async function fill(partial: string, wishes: BackupWishes): Promise<Manifest> {
     if (!audio_elsewhere) {
       const audio = join(data_dir, 'blobs');
       for await (const path of filesIn(audio)) {
-        if (LEFT_OUT.test(path)) continue;
-        const is_there = await copyOne(join(audio, path), join('blobs', path));
-        const closed = closedName(path);
-        if (!is_there && closed !== null) await copyOne(join(audio, closed), join('blobs', closed));
+        if (!LEFT_OUT.test(path)) await copyOne(join(audio, path), join('blobs', path));
       }
     }
     await list.sync();
@@ -80,17 +76,15 @@ async function fill(partial: string, wishes: BackupWishes): Promise<Manifest> {
   await writeSynced(join(partial, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 
-  /** False for one that is gone meanwhile: it was erased, and belongs in no backup. */
-  async function copyOne(from: string, path: string): Promise<boolean> {
+  /** One that is gone meanwhile was erased, and belongs in no backup. */
+  async function copyOne(from: string, path: string): Promise<void> {
     const to = join(partial, path);
     try {
       await note({ path, ...(await copyFile({ from, to })) });
-      return true;
     } catch (error) {
       const { code, path: where } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT' || where !== from) throw error;
       await rm(to, { force: true });
-      return false;
     }
   }
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { isId, partitionOfId } from '../../domain/ids.js';
 
 /** Where all audio of a partition's streams lies in the blob store. */
@@ -10,9 +11,32 @@ export function streamFolder(stream_id: string): string {
   return `${partitionFolder(partitionOfId(stream_id))}/${stream_id}`;
 }
 
-/** Where the audio of a chunk lies there. */
-export function blobKey(stream_id: string, chunk_id: string): string {
-  return `${streamFolder(stream_id)}/${chunk_id}`;
+/**
+ * Where the audio of a stored chunk lies there. Its `place` is `container@offset`, in a segment or an object that holds
+ * other chunks too, or the name of a blob of its own.
+ */
+export function audioKey(stream_id: string, { place, size_bytes }: { place: string; size_bytes: number }): string {
+  return `${streamFolder(stream_id)}/${place}${place.includes('@') ? `-${size_bytes}` : ''}`;
+}
+
+/** The bytes of one chunk among others: `offset` is that of its record in the container. */
+export type PlacedBytes = { stream_id: string; container: string; offset: number; size_bytes: number };
+
+const PLACED_KEY = /^[0-9a-f]{2}\/([0-9a-f-]{36})\/([0-9a-z]{17,19})@(\d{1,12})-(\d{1,12})$/;
+
+/** Null for the key of a blob of its own. */
+export function placedBytes(key: string): PlacedBytes | null {
+  const [, stream_id = '', container = '', offset, size_bytes] = PLACED_KEY.exec(key) ?? [];
+  return container === '' ? null : { stream_id, container, offset: Number(offset), size_bytes: Number(size_bytes) };
+}
+
+const CONTAINER_TIME_DIGITS = 9; // until the year 5188
+const CONTAINER_RANDOM_BYTES = 5;
+
+/** A name of 17 letters and digits that no other container has. */
+export function newContainer(now_ms: number): string {
+  const random = randomBytes(CONTAINER_RANDOM_BYTES).readUIntBE(0, CONTAINER_RANDOM_BYTES);
+  return now_ms.toString(36).padStart(CONTAINER_TIME_DIGITS, '0') + random.toString(36).padStart(8, '0');
 }
 
 /** The folders of an account beside the audio of its streams. */

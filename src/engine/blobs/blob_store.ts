@@ -1,5 +1,6 @@
 /** Where audio, files and archives lie. What a store must do is tested by `test/engine/blobs/blob_store_contract.ts`, for each store alike. */
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import type { ChunkBytes } from './segment_record.js';
 
 /** Announced by the uploader; both must hold before anything is kept. */
 export interface BlobExpectation {
@@ -8,19 +9,11 @@ export interface BlobExpectation {
   sha256_hex: string;
 }
 
-/** A blob in memory. `sha256_hex` is of `bytes`, in lower case. */
-export interface WholeBlob {
-  key: string;
-  bytes: Buffer;
-  sha256_hex: string;
-}
+export type ArrivingBytes = Readable | AsyncIterable<Buffer>;
 
-/**
- * - `size`: fewer or more bytes than announced. - `checksum`: other bytes. - `aborted`: the stream broke off.
- * `parts` is a small blob's whole content, where it still was in memory.
- * After a refusal the stream is left where it was, neither read further nor destroyed: it may be a request to answer.
- */
-export type PutResult = { ok: true; parts?: Buffer[] } | { ok: false; reason: 'size' | 'checksum' | 'aborted' };
+/** `size`: fewer or more bytes than announced. `checksum`: other bytes. `aborted`: the stream broke off. */
+export type BlobRefusal = 'size' | 'checksum' | 'aborted';
+export type PutResult<Put = unknown> = ({ ok: true } & Put) | { ok: false; reason: BlobRefusal };
 
 /** Offsets of bytes, both inclusive, as in HTTP. `end` is cut to the last byte. */
 export interface ByteRange {
@@ -35,23 +28,33 @@ export interface OpenBlob {
   stream: Readable;
 }
 
-/** Keys are `partition/folder/name` (src/engine/blobs/blob_keys.ts); any other throws RangeError. A store that fails throws, and no retry harms. */
+/**
+ * Keys are `partition/folder/name`, or name bytes among others (`placedBytes`); any other throws RangeError. A store that
+ * fails throws, and no retry harms.
+ */
 export interface BlobStore {
   /**
    * Durable when it resolves with `ok`. Nothing is kept otherwise, and no more is read than shows that there are too
    * many bytes. Puts of one key at once are allowed: the name holds one whole, verified content at any time.
    */
-  put(key: string, stream: Readable | AsyncIterable<Buffer>, expected: BlobExpectation): Promise<PutResult>;
-  /** Puts blobs that are in memory, whose hashes the caller has checked; durable when it resolves. Nothing, or some, after a rejection. */
-  putAll(blobs: readonly WholeBlob[]): Promise<void>;
+  put(key: string, stream: ArrivingBytes, expected: BlobExpectation): Promise<PutResult>;
+  /**
+   * Appends the bytes of chunks of one stream, whose hashes the caller has checked. Durable when it resolves with the
+   * place of each, which the caller keeps: the store does not know who has which. After a rejection some may be there,
+   * until the sweep.
+   */
+  append(chunks: readonly ChunkBytes[]): Promise<string[]>;
   /** Null when there is no such blob. */
   open(key: string, range?: ByteRange): Promise<OpenBlob | null>;
   has(key: string): Promise<boolean>;
-  /** None of them is there any more; keys of nothing are fine. */
+  /** None of them is there any more, nor are their bytes in what else lies beside them; keys of nothing are fine. */
   remove(keys: readonly string[]): Promise<void>;
   /** Removes all keys below `partition` or `partition/folder`; nothing there is fine. */
   removeFolder(prefix: string): Promise<void>;
-  /** Keys below a prefix as of removeFolder, or all, in no order; what comes or goes meanwhile may be missed. */
+  /**
+   * Keys of blobs below a prefix as of removeFolder, or all, in no order; what comes or goes meanwhile may be missed. A
+   * bucket lists containers of appended bytes, which are in their streams' folders there.
+   */
   list(prefix?: string): AsyncIterable<string>;
   /** First parts of keys below which anything may lie. */
   partitions(): Promise<string[]>;
@@ -67,9 +70,18 @@ export interface BlobStore {
    * anywhere; resolves with how many there were.
    */
   sweepTemporary(older_than_ms: number, prefix?: string): Promise<number>;
+  /**
+   * Removes appended bytes that nobody claims and that are older than that, where containers are not listed. Yields after
+   * each container how many chunks' bytes it removed.
+   */
+  sweepAppended(older_than_ms: number, claims: AppendedClaims): AsyncIterable<number>;
   /** Lets go of what it holds; nothing may be asked any more. */
   close(): Promise<void>;
 }
+
+/** Which of these places of a stream a chunk has, or may still have. */
+export type AppendedClaims = (stream_id: string, appended: readonly AppendedBytes[]) => Promise<boolean[]>;
+export type AppendedBytes = { source_chunk_ref: string; place: string };
 
 /** Bytes that are given out whole or in ranges. `etag`, without quotes, is another one whenever a byte is. */
 export interface ByteContent {
@@ -80,23 +92,21 @@ export interface ByteContent {
   open(range: Required<ByteRange> | undefined): Promise<Readable>;
 }
 
-/** A body whose size and hash were announced, and the key of its blob. */
-export interface AnnouncedBody {
-  key: string;
+/** A body whose size and hash were announced. */
+export interface AnnouncedBody<Put> {
   size_bytes: number;
   /** 64 hex digits. */
   sha256: string;
   /** It has come before: the same bytes again are welcome and not stored, other ones are refused. */
   is_known: boolean;
+  put: (body: ArrivingBytes, expected: BlobExpectation) => Promise<PutResult<Put>>;
 }
 
-/** A body that is stored. `parts` is all of it, where a small one came and still was in memory. */
-export interface TakenBody {
-  parts: Buffer[] | null;
-}
-
-/** Stores the body of an upload, or rejects with a refusal: before it is read where that can be said. */
-export type TakeBody = (announced: AnnouncedBody) => Promise<TakenBody>;
+/**
+ * Stores the body of an upload, or rejects with a refusal: before it is read where that can be said. Null where it has
+ * come before.
+ */
+export type TakeBody = <Put>(announced: AnnouncedBody<Put>) => Promise<Put | null>;
 
 /** The store did not do what it was asked, and may later: the device keeps its copy. */
 export class BlobStoreUnavailable extends Error {
@@ -106,7 +116,7 @@ export class BlobStoreUnavailable extends Error {
 
 /** Where a store keeps whose it is; no key, since it has a dot. */
 export const OWNER_NAME = '.owner';
-/** Bodies up to this size are collected in memory and written at once; larger ones pass through in pieces. */
+/** Bodies up to this size are collected in memory and written at once, chunks beside others; larger ones pass through in pieces. */
 export const SMALL_BLOB_BYTES_MAX = 1_048_576;
 
 const NAME = '[A-Za-z0-9_-]{1,100}';
@@ -114,7 +124,7 @@ const KEY = new RegExp(`^${NAME}/${NAME}/${NAME}$`);
 const PART = new RegExp(`^${NAME}$`);
 const PREFIX = new RegExp(`^${NAME}(?:/${NAME})?$`);
 
-/** Throws RangeError unless `key` is a blob's. No dot can be in it, so it can neither climb nor be a temporary name. */
+/** Throws RangeError unless `key` is that of a blob of its own. No dot can be in it, so it can neither climb nor be a temporary name. */
 export function checkKey(key: string): void {
   if (!isKey(key)) throw new RangeError('not a blob key');
 }
@@ -145,10 +155,4 @@ export function resolveRange(
     throw new RangeError('not a range of bytes');
   const last = Math.min(end, size_bytes - 1);
   return start > last ? null : { start, end: last };
-}
-
-/** Iterates what arrives without destroying the stream when left early: it may be a request to answer. */
-export function partsOf(stream: Readable | AsyncIterable<Buffer>): AsyncIterator<Buffer> {
-  if (stream instanceof Readable) return stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
-  return stream[Symbol.asyncIterator]();
 }

@@ -20,7 +20,10 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import pMap from 'p-map';
+import { gathered, verified } from './arriving_body.js';
+import { newContainer, type PlacedBytes, placedBytes, streamFolder } from './blob_keys.js';
 import {
+  type ArrivingBytes,
   type BlobExpectation,
   type BlobStore,
   BlobStoreUnavailable,
@@ -33,13 +36,20 @@ import {
   type OpenBlob,
   OWNER_NAME,
   type PutResult,
-  partsOf,
   resolveRange,
   SMALL_BLOB_BYTES_MAX,
-  type WholeBlob,
 } from './blob_store.js';
 import { adviceOn, isAbsence, reasonOf, statusOf } from './s3_errors.js';
 import type { S3Location } from './s3_location.js';
+import {
+  type ChunkBytes,
+  decodeHeader,
+  encodeHeader,
+  encodeRecords,
+  RECORD_HEADER_BYTES,
+  type RecordHeader,
+} from './segment_record.js';
+import { placesOf } from './segments.js';
 
 /** Tries of a request whose body is at hand; what passes through is tried once, and the device comes again. */
 const TRIES_MAX = 3;
@@ -52,8 +62,9 @@ const STILL_MAX_MS = 30_000;
 const CONNECTIONS_MAX = 256;
 /** Of S3, for one listing and one removal. */
 const BATCH_MAX = 1_000;
-/** Of blobs that are put together. */
-const PUTS_AT_ONCE_MAX = 8;
+/** Objects in which a request erases at once. */
+const AT_ONCE_MAX = 8;
+const COUNT_DIGITS = 2; // of base 36: more than `chunks_per_request_max`
 /** Warnings of the client would go to the console, without a level or a form. */
 const QUIET = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
@@ -83,6 +94,8 @@ class S3BlobStore implements BlobStore {
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #batch_max: number;
+  /** Erasures, one after the other in each object. */
+  readonly #erasures = new Map<string, Promise<void>>();
 
   constructor(place: S3Location, batch_max: number) {
     this.#client = clientOf(place);
@@ -111,35 +124,31 @@ class S3BlobStore implements BlobStore {
       warn('the bucket keeps versions: audio that was erased stays in it until its lifecycle rules expire old ones');
   }
 
-  async put(key: string, stream: Readable | AsyncIterable<Buffer>, expected: BlobExpectation): Promise<PutResult> {
+  async put(key: string, stream: ArrivingBytes, expected: BlobExpectation): Promise<PutResult> {
     checkKey(key);
     checkExpectation(expected);
-    const sha256 = Buffer.from(expected.sha256_hex, 'hex');
     const name = this.#prefix + key;
-    if (expected.size_bytes <= SMALL_BLOB_BYTES_MAX) {
-      const parts: Buffer[] = [];
-      for await (const part of verified(stream, expected)) {
-        if ('reason' in part) return { ok: false, reason: part.reason };
-        parts.push(part.bytes);
-      }
-      const bytes = Buffer.concat(parts);
-      await ask('storing', () => this.#putBuffer(name, bytes, sha256));
-      return { ok: true, parts: [bytes] };
-    }
-    return this.#passThrough(name, stream, expected);
+    if (expected.size_bytes > SMALL_BLOB_BYTES_MAX) return this.#passThrough(name, stream, expected);
+    const came = await gathered(stream, expected);
+    if (!came.ok) return came;
+    await ask('storing', () => this.#putBuffer(name, came.bytes, Buffer.from(expected.sha256_hex, 'hex')));
+    return { ok: true };
   }
 
-  async putAll(blobs: readonly WholeBlob[]): Promise<void> {
-    for (const { key } of blobs) checkKey(key);
-    await pMap(
-      blobs,
-      ({ key, bytes, sha256_hex }) =>
-        ask('storing', () => this.#putBuffer(this.#prefix + key, bytes, Buffer.from(sha256_hex, 'hex'))),
-      { concurrency: PUTS_AT_ONCE_MAX },
-    );
+  /** Puts them as one object, whose name ends in the number of its chunks. */
+  async append(chunks: readonly ChunkBytes[]): Promise<string[]> {
+    const [first] = chunks;
+    if (first === undefined) return [];
+    const now_ms = Date.now();
+    const container = newContainer(now_ms) + chunks.length.toString(36).padStart(COUNT_DIGITS, '0');
+    const bytes = Buffer.concat(encodeRecords(chunks, now_ms));
+    await ask('storing', () => this.#putBuffer(this.#objectOf({ ...first, container }), bytes, hashOf(bytes)));
+    return placesOf(container, 0, chunks);
   }
 
   async open(key: string, range: ByteRange = {}): Promise<OpenBlob | null> {
+    const placed = placedBytes(key);
+    if (placed !== null) return this.#openPlaced(placed, range);
     checkKey(key);
     const wanted = resolveRange(Number.MAX_SAFE_INTEGER, range);
     const is_whole = range.start === undefined && range.end === undefined;
@@ -152,19 +161,39 @@ class S3BlobStore implements BlobStore {
         return { size_bytes: Number(whole ?? found.ContentLength), stream: found.Body as Readable };
       }
     }
-    const found = await this.#head(key);
+    const found = await this.#head(this.#prefix + key);
     return found && { size_bytes: found.ContentLength ?? 0, stream: Readable.from([]) };
   }
 
   async has(key: string): Promise<boolean> {
+    const placed = placedBytes(key);
+    if (placed !== null) return (await this.#head(this.#objectOf(placed))) !== null;
     checkKey(key);
-    return (await this.#head(key)) !== null;
+    return (await this.#head(this.#prefix + key)) !== null;
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    for (const key of keys) checkKey(key);
-    const names = keys.map((key) => this.#prefix + key);
+    const names: string[] = [];
+    const of_object = new Map<string, PlacedBytes[]>();
+    for (const key of keys) {
+      const placed = placedBytes(key);
+      if (placed === null) {
+        checkKey(key);
+        names.push(this.#prefix + key);
+        continue;
+      }
+      const name = this.#objectOf(placed);
+      const records = of_object.get(name);
+      if (records === undefined) of_object.set(name, [placed]);
+      else records.push(placed);
+    }
+    const parts: [string, PlacedBytes[]][] = [];
+    for (const [name, records] of of_object) {
+      if (new Set(records.map(({ offset }) => offset)).size === countOf(name)) names.push(name);
+      else parts.push([name, records]);
+    }
     for (let at = 0; at < names.length; at += BATCH_MAX) await this.#removeMany(names.slice(at, at + BATCH_MAX));
+    await pMap(parts, ([name, records]) => this.#eraseInTurn(name, records), { concurrency: AT_ONCE_MAX });
   }
 
   async partitions(): Promise<string[]> {
@@ -206,7 +235,7 @@ class S3BlobStore implements BlobStore {
   // may put at that moment; S3 has no removal on condition that all stores know.
   async removeOlder(key: string, age_ms: number): Promise<'removed' | 'young' | 'absent'> {
     checkKey(key);
-    const found = await this.#head(key);
+    const found = await this.#head(this.#prefix + key);
     if (found === null) return 'absent';
     const age = ageMs(found);
     if (age === null || age < age_ms) return 'young';
@@ -236,16 +265,56 @@ class S3BlobStore implements BlobStore {
     return 0;
   }
 
+  // Containers are in their streams' folders, and are listed.
+  async *sweepAppended(): AsyncGenerator<number> {}
+
   async close(): Promise<void> {
     this.#client.destroy();
   }
 
+  #objectOf({ stream_id, container }: { stream_id: string; container: string }): string {
+    return `${this.#prefix}${streamFolder(stream_id)}/${container}`;
+  }
+
+  async #openPlaced(placed: PlacedBytes, range: ByteRange): Promise<OpenBlob | null> {
+    const { size_bytes, offset } = placed;
+    const asked = resolveRange(size_bytes, range);
+    const name = this.#objectOf(placed);
+    if (asked === null) return (await this.#head(name)) && { size_bytes, stream: Readable.from([]) };
+    const begins = offset + RECORD_HEADER_BYTES;
+    const found = await this.#getObject(name, `bytes=${begins + asked.start}-${begins + asked.end}`);
+    return found === null || found === 'beyond' ? null : { size_bytes, stream: found.Body as Readable };
+  }
+
+  #eraseInTurn(name: string, records: readonly PlacedBytes[]): Promise<void> {
+    const before = this.#erasures.get(name) ?? Promise.resolve();
+    const erase = () => this.#eraseRecords(name, records);
+    const erased = before.then(erase, erase);
+    this.#erasures.set(name, erased);
+    const done = () => {
+      if (this.#erasures.get(name) === erased) this.#erasures.delete(name);
+    };
+    erased.then(done, done);
+    return erased;
+  }
+
+  /** Puts an object again without the bytes of some of its chunks; every place in it stays what it was. */
+  async #eraseRecords(name: string, records: readonly PlacedBytes[]): Promise<void> {
+    const found = await this.#getObject(name);
+    if (found === null || found === 'beyond') return;
+    const bytes = Buffer.concat(await (found.Body as Readable).toArray());
+    for (const { offset, size_bytes } of records) {
+      const header = headerAt(bytes, offset);
+      if (header === null || header.size_bytes !== size_bytes) continue;
+      encodeHeader({ ...header, is_erased: true }).copy(bytes, offset);
+      bytes.fill(0, offset + RECORD_HEADER_BYTES, offset + RECORD_HEADER_BYTES + size_bytes);
+    }
+    if (hasLiveRecord(bytes)) await ask('removing', () => this.#putBuffer(name, bytes, hashOf(bytes)));
+    else await this.#removeOne(name);
+  }
+
   /** A large body on its way to the bucket; what is wrong with it cuts the request off. */
-  async #passThrough(
-    name: string,
-    stream: Readable | AsyncIterable<Buffer>,
-    expected: BlobExpectation,
-  ): Promise<PutResult> {
+  async #passThrough(name: string, stream: ArrivingBytes, expected: BlobExpectation): Promise<PutResult> {
     const sha256 = Buffer.from(expected.sha256_hex, 'hex');
     let refusal: PutResult | null = null;
     const cut = new AbortController();
@@ -295,9 +364,9 @@ class S3BlobStore implements BlobStore {
     });
   }
 
-  #head(key: string): Promise<(HeadObjectCommandOutput & { date: string | undefined }) | null> {
+  #head(Key: string): Promise<(HeadObjectCommandOutput & { date: string | undefined }) | null> {
     return ask('looking at an object', async () => {
-      const command = new HeadObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key });
+      const command = new HeadObjectCommand({ Bucket: this.#bucket, Key });
       let date: string | undefined;
       command.middlewareStack.add(
         (next) => async (args) => {
@@ -396,45 +465,29 @@ async function ask<Output>(what: string, request: () => Promise<Output>): Promis
   }
 }
 
-type VerifiedPart = { bytes: Buffer } | { reason: 'size' | 'checksum' | 'aborted' };
+type Put = { Bucket: string; Key: string; Body: Buffer | Readable; ContentLength: number };
 
-/** Parts as they arrive, each one late: the last comes only when all of them are right; else a reason comes instead. */
-async function* verified(
-  stream: Readable | AsyncIterable<Buffer>,
-  { size_bytes, sha256_hex }: BlobExpectation,
-): AsyncGenerator<VerifiedPart> {
-  const parts = partsOf(stream);
-  const hash = createHash('sha256');
-  let seen_bytes = 0;
-  let held: Buffer | null = null;
-  let is_at_end = false;
-  try {
-    for (;;) {
-      let part: IteratorResult<Buffer>;
-      try {
-        part = await parts.next();
-      } catch {
-        is_at_end = true;
-        return yield { reason: 'aborted' };
-      }
-      if (part.done === true) break;
-      seen_bytes += part.value.length;
-      if (seen_bytes > size_bytes) return yield { reason: 'size' };
-      hash.update(part.value);
-      if (part.value.length === 0) continue;
-      if (held !== null) yield { bytes: held };
-      held = part.value;
-    }
-    is_at_end = true;
-    if (seen_bytes !== size_bytes) return yield { reason: 'size' };
-    if (hash.digest('hex') !== sha256_hex.toLowerCase()) return yield { reason: 'checksum' };
-    if (held !== null) yield { bytes: held };
-  } finally {
-    if (!is_at_end) await parts.return?.();
-  }
+function hashOf(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest();
 }
 
-type Put = { Bucket: string; Key: string; Body: Buffer | Readable; ContentLength: number };
+/** The number of chunks in an object. */
+function countOf(name: string): number {
+  return Number.parseInt(name.slice(-COUNT_DIGITS), 36);
+}
+
+function headerAt(bytes: Buffer, at: number): RecordHeader | null {
+  return at + RECORD_HEADER_BYTES > bytes.length ? null : decodeHeader(bytes.subarray(at, at + RECORD_HEADER_BYTES));
+}
+
+function hasLiveRecord(bytes: Buffer): boolean {
+  for (let at = 0; at < bytes.length; ) {
+    const header = headerAt(bytes, at);
+    if (header === null || !header.is_erased) return true;
+    at += RECORD_HEADER_BYTES + header.size_bytes;
+  }
+  return false;
+}
 
 /** Names the hash twice: signed with the request, which every store checks, and as the object's checksum. */
 function putCommand(put: Put, sha256: Buffer): PutObjectCommand {

@@ -13,7 +13,7 @@ import { ENDPOINTS } from '../../../actors/webhooks/endpoint_state.js';
 import { SWEEPS } from '../../../actors/workspaces/sweep.js';
 import { partitionOfId, pipelineOutputId } from '../../domain/ids.js';
 import { orNull, unreachable } from '../../domain/refusals.js';
-import { ACCOUNT_FOLDERS, accountFolder, streamFolder } from '../../engine/blobs/blob_keys.js';
+import { ACCOUNT_FOLDERS, accountFolder, audioKey, streamFolder } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
 import { ALL_PARTITIONS, type DuePoll } from '../../engine/jobs/due_poll.js';
@@ -225,10 +225,29 @@ export class ErasureWorker {
     // The bytes first: once the stream is gone nobody would know of them.
     if (kind === 'stream') {
       await blobs.removeFolder(streamFolder(id));
+      await this.#eraseAppended(id);
       await actors.signals(id).erase();
       await this.#eraseTranscripts(id);
     }
     await actors[kind](id).erase(erase);
+  }
+
+  /** Erases the bytes of a stream's chunks that lie beside those of others. */
+  async #eraseAppended(stream_id: string): Promise<void> {
+    const { actors, blobs } = this.#deps;
+    for (let after: { order: number; id: string } | undefined; ; ) {
+      const { chunks } = await actors.stream(stream_id).chunks_to_erase({ range: { after, limit: STEP_MAX } });
+      const began = performance.now();
+      await blobs.remove(
+        chunks.flatMap((chunk) =>
+          chunk.place === null ? [] : [audioKey(stream_id, { ...chunk, place: chunk.place })],
+        ),
+      );
+      const last = chunks.at(-1);
+      if (last === undefined || chunks.length < STEP_MAX) return;
+      after = { order: last.order, id: last.member };
+      await rest((performance.now() - began) * REST_FACTOR);
+    }
   }
 
   /** Erases a stream's transcripts: those of other pipelines first, since the stream's own lists them. */

@@ -52,7 +52,7 @@ export async function uploadFile(
   const { size_bytes, sha256 } = file;
   const key = fileKey(account_id, file_id);
   const is_known = file.status === 'stored';
-  await takeBody({ key, size_bytes, sha256, is_known });
+  await takeBody({ size_bytes, sha256, is_known, put: (...body) => blobs.put(key, ...body) });
   if (is_known) return fileView(file);
   try {
     return fileView(await actors.files(account_id).stored({ file_id }, fences));

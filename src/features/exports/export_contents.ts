@@ -1,8 +1,9 @@
+import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Export } from '../../../actors/accounts/exports_state.js';
 import { streamOfChunk } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { blobKey, fileKey } from '../../engine/blobs/blob_keys.js';
+import { fileKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { StreamView } from '../recordings/streams.js';
 import { transcriptMarkdown } from '../transcripts/transcript_markdown.js';
@@ -31,6 +32,8 @@ type LeftOut = { what: string; why: string };
 type ExportContentsDeps = {
   reader: AccountReader;
   blobs: BlobStore;
+  /** The bytes of a stored chunk; null where they are gone. */
+  chunkBytes: (chunk_id: string) => Promise<Readable | null>;
   now: () => number;
   readers: ExportReaders;
   wanted: Pick<Export, 'audio' | 'files'>;
@@ -170,14 +173,14 @@ export class ExportContents {
 
   /** The newest streams first, as far as one archive goes. */
   async #addAudio(archive: Archive): Promise<void> {
-    const { blobs, readers } = this.#deps;
+    const { readers } = this.#deps;
     if (!readers.who.permissions.includes('audio:read')) {
       this.#left_out.push({ what: 'audio/', why: 'The layer audio.access is switched off.' });
       return;
     }
     const total = { files: 0, bytes: 0, beyond: 0 };
     for await (const chunk of this.#items(resourceNamed('chunks'))) {
-      const { id, stream_id, container, size_bytes, stored_at, status } = chunk as unknown as StoredChunk;
+      const { id, stream_id, container, size_bytes, stored_at, status } = chunk as unknown as ChunkItem;
       if (stored_at === null || status === 'expired') continue;
       const is_beyond =
         total.files >= LIMITS.export_audio_files_max || total.bytes + size_bytes > LIMITS.export_audio_bytes_max;
@@ -188,7 +191,7 @@ export class ExportContents {
       const path = `audio/${stream_id}/${streamOfChunk(id)?.number}.${extensionOf(container)}`;
       total.files += 1;
       total.bytes += size_bytes;
-      await this.#addBlob(archive, path, () => blobs.open(blobKey(stream_id, id)));
+      await this.#addBytes(archive, path, await this.#deps.chunkBytes(id));
     }
     if (total.beyond > 0) {
       const why = `One archive holds ${LIMITS.export_audio_files_max} chunks and ${LIMITS.export_audio_bytes_max} bytes of audio at most.`;
@@ -201,26 +204,24 @@ export class ExportContents {
     for await (const file of this.#items(resourceNamed('files'))) {
       const { id, name, status } = file as { id: string; name: string; status: string };
       if (status !== 'stored') continue;
-      await this.#addBlob(archive, `files/${id}/${nameInArchive(name)}`, () =>
-        blobs.open(fileKey(readers.who.account_id, id)),
-      );
+      const blob = await blobs.open(fileKey(readers.who.account_id, id));
+      await this.#addBytes(archive, `files/${id}/${nameInArchive(name)}`, blob?.stream ?? null);
     }
   }
 
-  async #addBlob(archive: Archive, path: string, open: () => ReturnType<BlobStore['open']>): Promise<void> {
-    const blob = await open();
-    if (blob === null) {
+  async #addBytes(archive: Archive, path: string, bytes: Readable | null): Promise<void> {
+    if (bytes === null) {
       this.#missing.push(path);
       return;
     }
     // Audio is compressed already as a rule; of files nobody knows.
-    const added = await archive.add({ path, from: blob.stream, compress: false });
+    const added = await archive.add({ path, from: bytes, compress: false });
     this.#files.push({ path, ...added });
     this.#deps.onRecord();
   }
 }
 
-type StoredChunk = {
+type ChunkItem = {
   id: string;
   stream_id: string;
   container: string;

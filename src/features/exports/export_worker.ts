@@ -15,6 +15,7 @@ import type { Metrics } from '../../engine/metrics/metrics.js';
 import { isFenceBroken } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import type { Fence, Store } from '../../engine/store/store.js';
+import type { MissingAudio } from '../recordings/missing_audio.js';
 import type { AccountReader } from './account_reader.js';
 import { Archive } from './archive.js';
 import { ExportContents } from './export_contents.js';
@@ -28,6 +29,7 @@ type ExportWorkerDeps = {
   store: Store;
   actors: Actors;
   blobs: BlobStore;
+  lost_audio: Pick<MissingAudio, 'read'>;
   poll: DuePoll;
   reader: AccountReader;
   metrics: Metrics;
@@ -116,7 +118,7 @@ export class ExportWorker extends DueWorker implements Exporter {
 
   /** Makes the archive and stores it, as long as it may be made and is nobody else's. */
   async #archive({ account_id, item, readers, signal }: Making): Promise<void> {
-    const { actors, blobs, reader, now } = this.#deps;
+    const { actors, blobs, lost_audio, reader, now } = this.#deps;
     const { id: export_id, stage } = item;
     const exports = actors.exports(account_id);
     const held = { export_id, claim: stage.claim };
@@ -133,7 +135,10 @@ export class ExportWorker extends DueWorker implements Exporter {
     const onRecord = () => {
       progress.records += 1;
     };
-    const contents = new ExportContents({ reader, blobs, now, readers, wanted: item, onRecord });
+    const contents = new ExportContents({
+      ...{ reader, blobs, now, readers, wanted: item, onRecord },
+      chunkBytes: (chunk_id) => lost_audio.read(chunk_id),
+    });
     try {
       await stillMine();
       const archived = await prolonging(prolong, async () => {

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { Chunk, ChunkStatus, Stream } from '../../../actors/recordings/stream_state.js';
-import { chunkId, isId, PARTITIONS, streamOfChunk } from '../../domain/ids.js';
+import { type Chunk, isStored, type Stream } from '../../../actors/recordings/stream_state.js';
+import { isId, PARTITIONS, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
-import { blobKey, partitionFolder, streamFolder } from '../../engine/blobs/blob_keys.js';
-import type { BlobStore } from '../../engine/blobs/blob_store.js';
+import { audioKey, partitionFolder, placedBytes, streamFolder } from '../../engine/blobs/blob_keys.js';
+import type { AppendedBytes, BlobStore } from '../../engine/blobs/blob_store.js';
 import { PeriodicTask } from '../../engine/jobs/periodic_task.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { randomBytes } from '../../engine/random/random.js';
@@ -27,8 +27,10 @@ const NAMED_MAX = 10;
 const REST_FACTOR = 2;
 /** A server that stops waits for a rest to end. */
 const REST_MAX_MS = 200;
-/** The sweep over streams instead of bytes: finds those of which no byte is left. */
+/** The sweep over streams: holds what lies in their folders against their chunks, and these against their bytes. */
 const STREAMS = 'streams';
+/** The sweep over bytes that lie beside those of other streams. */
+const APPENDED = 'appended';
 
 type AudioSweepDeps = {
   turns: SweepSchedule;
@@ -42,25 +44,15 @@ type AudioSweepDeps = {
   now: () => number;
 };
 
-/** Whether a chunk's bytes must be there, may be put at any moment, or are nobody's. */
-const BYTES: Record<ChunkStatus, 'there' | 'awaited' | 'unclaimed'> = {
-  stored: 'there',
-  awaiting_upload: 'awaited',
-  expired: 'unclaimed',
-};
-
-/** A stream whose bytes are being looked at: which of its numbers have some, and of how many we know. */
-type FoundStream = { stream_id: string; chunks: number; present: Uint8Array; is_usable: boolean };
-
 /** A stream that gives no answer, such as a quarantined one: its files are left alone. */
 class UnusableStream extends Error {
   override name = 'UnusableStream';
 }
 
 /**
- * Holds the bytes in the blob store against the chunks that are marked stored, a partition a day each. Bytes that no
- * chunk, file or export claims are removed: a server may have ended between storing them and saying so, or between erasing a stream and
- * an upload that was in progress. Chunks whose bytes are not there are reported; nothing can bring them back.
+ * Holds the bytes in the blob store against the chunks that are stored, each day. Bytes that no chunk, file or export
+ * claims are removed: a server may have ended between storing them and saying so, or between erasing a stream and an
+ * upload that was in progress. Chunks whose bytes are not there are reported; nothing can bring them back.
  */
 export class AudioSweep {
   readonly #deps: AudioSweepDeps;
@@ -108,6 +100,7 @@ export class AudioSweep {
       for (const name of names) {
         try {
           if (name === STREAMS) await this.#sweepStreams();
+          else if (name === APPENDED) await this.#sweepAppended();
           else if (folders.has(partitionFolder(Number(name)))) await this.#sweepPartition(Number(name));
         } catch (error) {
           if (isRetryable(error)) throw error;
@@ -146,36 +139,22 @@ export class AudioSweep {
     const tally = { looked_at: 0, removed: left_behind };
     metrics.audio_removed.inc(left_behind);
     const account_bytes = new AccountBytes(this.#deps);
-    let found: FoundStream | null = null;
+    const seen = { stream_id: '', is_gone: false };
     for await (const key of blobs.list(folder)) {
       if (this.#stopped) return;
-      const place = placeOf(key);
-      const of_account = place === null ? await account_bytes.removeUnclaimed(key) : null;
-      if (place === null && of_account === null) continue; // not ours to judge
+      const id = streamOf(key);
+      const of_account = id === null ? await account_bytes.removeUnclaimed(key) : null;
+      if (id === null && of_account === null) continue; // not ours to judge
       tally.looked_at += 1;
       metrics.audio_swept.inc();
-      if (place === null) {
-        tally.removed += of_account ?? 0;
-        metrics.audio_removed.inc(of_account ?? 0);
-        continue;
-      }
-      if (found?.stream_id !== place.stream_id) {
-        if (found !== null) tally.removed += await this.#compare(found);
-        found = await this.#findStream(place.stream_id);
-      }
-      if (!found.is_usable) continue;
-      if (place.number <= found.chunks) mark(found.present, place.number);
-      else tally.removed += await this.#removeUnclaimed(place);
+      if (id !== null && seen.stream_id !== id)
+        Object.assign(seen, { stream_id: id, is_gone: (await this.#view(id)) === null });
+      // What is left of a stream that is there is looked at with its chunks.
+      const removed = of_account ?? (seen.is_gone ? await this.#removeOld(key) : 0);
+      if (of_account !== null) metrics.audio_removed.inc(removed);
+      tally.removed += removed;
     }
-    if (found !== null) tally.removed += await this.#compare(found);
     if (tally.removed > 0) log.info({ partition, ...tally }, 'bytes that nothing claims were removed');
-  }
-
-  /** No chunks, when there is no such stream. */
-  async #findStream(stream_id: string): Promise<FoundStream> {
-    const stream = await this.#view(stream_id);
-    const chunks = stream === 'unusable' ? 0 : (stream?.chunks ?? 0);
-    return { stream_id, chunks, present: new Uint8Array((chunks >>> 3) + 1), is_usable: stream !== 'unusable' };
   }
 
   async #view(stream_id: string): Promise<Stream | null | 'unusable'> {
@@ -188,70 +167,9 @@ export class AudioSweep {
     }
   }
 
-  /** Goes through a stream's chunks beside what was found of it; gives how many blobs were removed. */
-  async #compare({ stream_id, chunks, present, is_usable }: FoundStream): Promise<number> {
-    if (!is_usable) return 0;
-    const began = performance.now();
-    const missing: number[] = [];
-    let removed = 0;
-    let after: { order: number; id: string } | undefined;
-    for (let is_last = chunks === 0; !is_last && !this.#stopped; ) {
-      const page = await this.#deps.actors
-        .stream(stream_id)
-        .list_chunks({ range: { after, limit: PAGE_MAX } })
-        .catch(absent);
-      const listed = page?.chunks ?? [];
-      for (const { chunk_id, status } of listed) {
-        const number = streamOfChunk(chunk_id)?.number as number;
-        const is_present = number <= chunks && isMarked(present, number);
-        if (number <= chunks) unmark(present, number);
-        const place = { stream_id, chunk_id, number };
-        if (is_present) removed += await this.#removeUnclaimed(place, status);
-        else if (BYTES[status] === 'there' && (await this.#isMissing(place))) missing.push(number);
-      }
-      const last = listed.at(-1);
-      if (last !== undefined) after = { order: last.order, id: last.member };
-      is_last = listed.length < PAGE_MAX;
-    }
-    if (this.#stopped) return removed;
-    // Numbers without a record: how they came to their bytes is not known.
-    for (let at = 0; at < present.length; at++) {
-      for (let number = at * 8; present[at] !== 0 && number < at * 8 + 8; number++) {
-        if (!isMarked(present, number)) continue;
-        unmark(present, number);
-        removed += await this.#removeUnclaimed({ stream_id, chunk_id: chunkId(stream_id, number), number });
-      }
-    }
-    if (missing.length > 0) this.#report(stream_id, missing.length, missing);
-    await restAfter(began);
-    return removed;
-  }
-
-  /** Removes bytes unless a chunk claims them or they are young; gives how many blobs that were. */
-  async #removeUnclaimed(place: ChunkPlace, known_status?: ChunkStatus): Promise<0 | 1> {
-    const { blobs, metrics } = this.#deps;
-    const status = known_status ?? (await this.#chunk(place))?.status;
-    // What awaits its upload becomes stored, or expires within a day.
-    if (status !== undefined && BYTES[status] !== 'unclaimed') return 0;
-    const key = blobKey(place.stream_id, place.chunk_id);
-    if ((await blobs.removeOlder(key, LIMITS.audio_orphan_age_ms)) !== 'removed') return 0;
-    metrics.audio_removed.inc();
-    return 1;
-  }
-
-  /** Whether a chunk that was marked stored has no bytes, and is still marked so. */
-  async #isMissing(place: ChunkPlace): Promise<boolean> {
-    if (await this.#deps.blobs.has(blobKey(place.stream_id, place.chunk_id))) return false;
-    const chunk = await this.#chunk(place);
-    return chunk !== null && BYTES[chunk.status] === 'there';
-  }
-
-  /**
-   * Finds streams whose bytes are all gone, which no walk over bytes comes across, and shows all to who brings in what an
-   * older release has stored.
-   */
+  /** Goes through all streams, and shows each to who brings in what an older release has stored. */
   async #sweepStreams(): Promise<void> {
-    const { actors, turns, blobs, searchBackfill } = this.#deps;
+    const { actors, turns, searchBackfill } = this.#deps;
     const places = new RetentionBackfill(actors);
     const search = searchBackfill();
     for await (const stream_id of turns.streamIds()) {
@@ -261,33 +179,88 @@ export class AudioSweep {
       if (stream === null || stream === 'unusable') continue;
       await places.look(stream);
       await search.look(stream);
-      if (stream.stored_chunks === 0) continue;
-      let has_some = false;
-      for await (const _ of blobs.list(streamFolder(stream_id))) {
-        has_some = true;
-        break;
-      }
-      if (!has_some) {
-        const still = await actors.stream(stream_id).view().catch(absent);
-        if (still !== null && still.stored_chunks > 0) this.#report(stream_id, still.stored_chunks, []);
-      }
+      await this.#compare(stream_id);
       await restAfter(began);
     }
   }
 
-  #report(stream_id: string, missing: number, numbers: number[]): void {
-    const { metrics, log } = this.#deps;
-    metrics.audio_missing.inc(missing);
-    this.#deps.lost_audio.note(stream_id);
-    const some = numbers.slice(0, NAMED_MAX);
-    log.error(
-      { stream_id, missing, ...(some.length > 0 ? { some } : {}) },
-      'audio is lost: stored chunks have no bytes',
-    );
+  /** Holds what lies in a stream's folder against its chunks, and these against their bytes. */
+  async #compare(stream_id: string): Promise<void> {
+    const { blobs, metrics } = this.#deps;
+    const unclaimed = new Set<string>();
+    for await (const key of blobs.list(streamFolder(stream_id))) unclaimed.add(key.slice(key.lastIndexOf('/') + 1));
+    const present = new Set(unclaimed);
+    const missing: string[] = [];
+    for await (const chunk of this.#chunks(stream_id)) {
+      metrics.audio_swept.inc();
+      // What awaits its upload becomes stored, or expires within a day.
+      if (chunk.status === 'awaiting_upload') unclaimed.delete(chunk.chunk_id);
+      if (chunk.place === null) continue;
+      const key = audioKey(stream_id, { ...chunk, place: chunk.place });
+      const name = placedBytes(key)?.container ?? chunk.place;
+      unclaimed.delete(name);
+      if (isStored(chunk) && !present.has(name) && !(await blobs.has(key))) missing.push(chunk.chunk_id);
+    }
+    if (this.#stopped) return;
+    for (const name of unclaimed) await this.#removeOld(`${streamFolder(stream_id)}/${name}`);
+    const still = missing.length === 0 ? null : await this.#view(stream_id);
+    if (still !== null && still !== 'unusable' && still.stored_chunks > 0) this.#report(stream_id, missing);
   }
 
-  async #chunk({ stream_id, number }: ChunkPlace): Promise<Chunk | null> {
-    return (await this.#deps.actors.stream(stream_id).chunk({ number }).catch(absent))?.chunk ?? null;
+  async *#chunks(stream_id: string): AsyncGenerator<Chunk> {
+    for (let after: { order: number; id: string } | undefined; !this.#stopped; ) {
+      const range = { after, limit: PAGE_MAX };
+      const page = await this.#deps.actors.stream(stream_id).list_chunks({ range }).catch(absent);
+      const listed = page?.chunks ?? [];
+      yield* listed;
+      const last = listed.at(-1);
+      if (last === undefined || listed.length < PAGE_MAX) return;
+      after = { order: last.order, id: last.member };
+    }
+  }
+
+  async #sweepAppended(): Promise<void> {
+    const { blobs, metrics, log } = this.#deps;
+    let removed = 0;
+    let began = performance.now();
+    const claims = (stream_id: string, appended: readonly AppendedBytes[]) => this.#claims(stream_id, appended);
+    for await (const count of blobs.sweepAppended(LIMITS.audio_orphan_age_ms, claims)) {
+      removed += count;
+      metrics.audio_removed.inc(count);
+      if (this.#stopped) return;
+      await restAfter(began);
+      began = performance.now();
+    }
+    if (removed > 0) log.info({ removed }, 'bytes of chunks that nothing claims were removed');
+  }
+
+  /** Bytes of a stream that gives no answer are left alone. */
+  async #claims(stream_id: string, appended: readonly AppendedBytes[]): Promise<boolean[]> {
+    try {
+      const known = await this.#deps.actors.stream(stream_id).claimed_places({ appended }).catch(absent);
+      return appended.map(({ place }) => known?.claimed.includes(place) ?? false);
+    } catch (error) {
+      if (!(error instanceof UnusableStream)) throw error;
+      return appended.map(() => true);
+    }
+  }
+
+  /** Gives how many blobs were removed. */
+  async #removeOld(key: string): Promise<0 | 1> {
+    const { blobs, metrics } = this.#deps;
+    if ((await blobs.removeOlder(key, LIMITS.audio_orphan_age_ms)) !== 'removed') return 0;
+    metrics.audio_removed.inc();
+    return 1;
+  }
+
+  #report(stream_id: string, missing: readonly string[]): void {
+    const { metrics, log } = this.#deps;
+    metrics.audio_missing.inc(missing.length);
+    this.#deps.lost_audio.note(stream_id);
+    log.error(
+      { stream_id, missing: missing.length, some: missing.slice(0, NAMED_MAX) },
+      'audio is lost: stored chunks have no bytes',
+    );
   }
 }
 
@@ -297,32 +270,17 @@ function absent(error: unknown): null {
   throw isRefused(error, 'INTERNAL') ? new UnusableStream(`stream: ${error.message}`) : error;
 }
 
-type ChunkPlace = { stream_id: string; chunk_id: string; number: number };
-
-/** The chunk that a key names; null for any other key. */
-function placeOf(key: string): ChunkPlace | null {
-  const chunk_id = key.slice(key.lastIndexOf('/') + 1);
-  const home = isId(chunk_id) ? streamOfChunk(chunk_id) : null;
-  return home === null || blobKey(home.stream_id, chunk_id) !== key ? null : { ...home, chunk_id };
+/** The stream in whose folder a key lies; null for any other key. */
+function streamOf(key: string): string | null {
+  const [partition, id] = key.split('/');
+  return isId(id) && partitionFolder(partitionOfId(id)) === partition ? id : null;
 }
 
 /** When each is due that was never swept: one after the other over a whole turn, so that none is a burden. */
 function spread(now_ms: number): { name: string; at_ms: number }[] {
-  const step_ms = LIMITS.audio_sweep_every_ms / (PARTITIONS + 1);
-  const names = [...Array.from({ length: PARTITIONS }, (_, partition) => String(partition)), STREAMS];
+  const step_ms = LIMITS.audio_sweep_every_ms / (PARTITIONS + 2);
+  const names = [...Array.from({ length: PARTITIONS }, (_, partition) => String(partition)), STREAMS, APPENDED];
   return names.map((name, index) => ({ name, at_ms: Math.round(now_ms + (index + 1) * step_ms) }));
-}
-
-function mark(bits: Uint8Array, number: number): void {
-  bits[number >>> 3] = (bits[number >>> 3] ?? 0) | (1 << (number & 7));
-}
-
-function unmark(bits: Uint8Array, number: number): void {
-  bits[number >>> 3] = (bits[number >>> 3] ?? 0) & ~(1 << (number & 7));
-}
-
-function isMarked(bits: Uint8Array, number: number): boolean {
-  return ((bits[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0;
 }
 
 function restAfter(began: number): Promise<void> {

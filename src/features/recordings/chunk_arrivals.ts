@@ -4,14 +4,12 @@ import type { ArrivalOutcome, ArrivalReply, ArrivedChunk } from '../../../actors
 import { type ChunkResult, failureOf, statusOf } from '../../../actors/recordings/stream_state.js';
 import { bytes, sha256, uuid, whole } from '../../access/request_schemas.js';
 import { count, id } from '../../access/response_schemas.js';
-import { chunkId, streamOfChunk } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefused, type Refusal, Refused, refuse } from '../../domain/refusals.js';
-import { blobKey } from '../../engine/blobs/blob_keys.js';
+import { isRefused, type Refusal, refuse } from '../../domain/refusals.js';
+import { audioKey } from '../../engine/blobs/blob_keys.js';
 import type { Fence } from '../../engine/store/store.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
 import type { FeatureServices } from '../services.js';
-import { takeChunkNumbers } from './chunk_numbers.js';
 import type { ChunkProcessing } from './chunk_processing.js';
 import {
   chunkFailure,
@@ -25,9 +23,6 @@ import {
 import { askRecordingEvents } from './stream_access.js';
 
 /** Chunks that are announced and stored with one request. docs/devices.md, "Chunks with their bytes in one request". */
-
-/** The number of times that bytes are put elsewhere, since the chunk was announced or its number used meanwhile. */
-const TRIES_MAX = 4;
 
 const { size_bytes: _, sha256: __, ...announced } = INTENT_FIELDS;
 const ARRIVAL_FIELDS = {
@@ -103,7 +98,7 @@ export type Arrivals = {
 };
 
 /** A chunk whose bytes are right, with what checking its audio gave. */
-type GoodChunk = Omit<ArrivedChunk, 'number'> & { bytes: Buffer };
+type GoodChunk = Omit<ArrivedChunk, 'place'> & { bytes: Buffer };
 
 type ArrivalServices = Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'metrics' | 'runtime'> & {
   processing: ChunkProcessing;
@@ -113,7 +108,6 @@ type ArrivalServices = Pick<FeatureServices, 'actors' | 'blobs' | 'clock' | 'met
 type WritableStream = { stream_id: string; source_id: string; fences: Fence[] };
 
 const OTHER_BYTES = refuse('CHECKSUM_MISMATCH', 'The bytes are not those of the announced sha256.');
-const CROWDED = refuse('UNAVAILABLE', 'Others announce the same chunks; send them again.', { retry_after_s: 1 });
 
 /**
  * Stores chunks that came with their bytes: one sync for all bytes, then one commit. Each that can't be stored is refused
@@ -159,98 +153,47 @@ async function readChunk(
   return { ...intended(intent), bytes, upload_started_at_ms, result };
 }
 
-/** A chunk and the number under which its bytes lie, or are to lie; null for any that is reserved. */
-type PlacedChunk = { chunk: GoodChunk; number: number | null; is_put: boolean };
-
-/** Puts the bytes and tells the stream, again where some of them have to lie under other numbers. */
+/** Appends the bytes and tells the stream; removes those that no chunk has then. */
 async function storeGood(
   services: ArrivalServices,
   stream: WritableStream,
   { good, end_ms }: { good: readonly GoodChunk[]; end_ms: number | undefined },
 ): Promise<ArrivalReply> {
-  const placed = good.map((chunk): PlacedChunk => ({ chunk, number: null, is_put: false }));
-  /** Those that were taken for this request and that no chunk has. */
-  const unused = new Set<number>();
-  for (let tries = 1; tries <= TRIES_MAX; tries++) {
-    const without = placed.filter(({ number }) => number === null);
-    if (without.length > 0) {
-      const numbers = await takeChunkNumbers(services, { ...stream, count: without.length });
-      for (const [index, one] of without.entries()) one.number = numbers[index] as number;
-      for (const number of numbers) unused.add(number);
-    }
-    await putBytes(services, stream, placed);
-    const reply = await tellStream(services, stream, { placed, end_ms }).catch(async (error: unknown) => {
-      // The stream was erased while its bytes came: nobody would know of these.
-      if (isRefused(error, 'NOT_FOUND')) await removeBytes(services, stream, unused);
-      throw error;
-    });
-    if (!replaced(placed, reply.outcomes)) {
-      for (const outcome of reply.outcomes) if ('chunk' in outcome) unused.delete(numberOf(outcome.chunk.chunk_id));
-      await removeBytes(services, stream, unused);
-      return reply;
-    }
+  const { stream_id } = stream;
+  const appended = good.map(({ intent: { source_chunk_ref }, bytes }) => ({ stream_id, source_chunk_ref, bytes }));
+  const places = appended.length === 0 ? [] : await services.blobs.append(appended);
+  const chunks = good.map(({ bytes: _, ...chunk }, index) => ({ ...chunk, place: places[index] as string }));
+  const unclaimed = chunks.map(({ place, intent: { size_bytes } }) => audioKey(stream_id, { place, size_bytes }));
+  try {
+    const reply = await tellStream(services, stream, { chunks, end_ms });
+    const claimed = reply.outcomes.map((outcome, index) => 'chunk' in outcome && outcome.chunk.place === places[index]);
+    await removeBytes(
+      services,
+      unclaimed.filter((_, index) => claimed[index] !== true),
+    );
+    return reply;
+  } catch (error) {
+    // The stream was erased while its bytes came: nobody would know of these.
+    if (isRefused(error, 'NOT_FOUND')) await removeBytes(services, unclaimed);
+    throw error;
   }
-  await removeBytes(services, stream, unused);
-  throw new Refused(CROWDED);
-}
-
-async function putBytes(
-  { blobs }: ArrivalServices,
-  { stream_id }: WritableStream,
-  placed: readonly PlacedChunk[],
-): Promise<void> {
-  const left = placed.filter(({ is_put }) => !is_put);
-  const wholes = left.map(({ chunk: { bytes, intent }, number }) => ({
-    key: keyOf(stream_id, number as number),
-    bytes,
-    sha256_hex: intent.sha256,
-  }));
-  if (wholes.length > 0) await blobs.putAll(wholes);
-  for (const one of left) one.is_put = true;
 }
 
 function tellStream(
   services: ArrivalServices,
   { stream_id, source_id, fences }: WritableStream,
-  { placed, end_ms }: { placed: readonly PlacedChunk[]; end_ms: number | undefined },
+  { chunks, end_ms }: { chunks: ArrivedChunk[]; end_ms: number | undefined },
 ): Promise<ArrivalReply> {
   const { transcribes } = services.processing;
-  const chunks = placed.map(({ chunk: { bytes: _, ...chunk }, number }) => ({ ...chunk, number: number as number }));
   if (end_ms === undefined) return services.actors.stream(stream_id).store_chunks({ chunks, transcribes }, fences);
   return askRecordingEvents(services, { stream_id, source_id, fences }, (stream, silence, holds) =>
     stream.store_chunks({ chunks, end: { end_ms, ...silence }, transcribes }, holds),
   );
 }
 
-/** Notes where the bytes of misplaced chunks have to lie; false where none is. */
-function replaced(placed: readonly PlacedChunk[], outcomes: readonly ArrivalOutcome[]): boolean {
-  let some = false;
-  for (const [index, outcome] of outcomes.entries()) {
-    if (!('misplaced' in outcome)) continue;
-    const one = placed[index] as PlacedChunk;
-    one.number = outcome.number;
-    one.is_put = false;
-    some = true;
-  }
-  return some;
-}
-
-/** Removes the bytes of unused numbers; the sweep finds those that can't be removed now. */
-async function removeBytes(
-  { blobs }: ArrivalServices,
-  { stream_id }: WritableStream,
-  numbers: ReadonlySet<number>,
-): Promise<void> {
-  if (numbers.size === 0) return;
-  await blobs.remove([...numbers].map((number) => keyOf(stream_id, number))).catch(() => {});
-}
-
-function keyOf(stream_id: string, number: number): string {
-  return blobKey(stream_id, chunkId(stream_id, number));
-}
-
-function numberOf(chunk_id: string): number {
-  return streamOfChunk(chunk_id)?.number as number;
+/** Removes bytes that no chunk has; the sweep finds those that can't be removed now. */
+async function removeBytes({ blobs }: ArrivalServices, keys: readonly string[]): Promise<void> {
+  if (keys.length > 0) await blobs.remove(keys).catch(() => {});
 }
 
 /** Counts what was stored now, and has the rest checked; gives the ids of those chunks. */
@@ -261,10 +204,11 @@ function noteStored(
 ): string[] {
   const stored = outcomes.flatMap((outcome) => ('chunk' in outcome && outcome.is_new ? [outcome.chunk] : []));
   const results: ChunkResult[] = [];
-  for (const { chunk_id, size_bytes, result } of stored) {
+  for (const { place, size_bytes, result } of stored) {
     metrics.uploads.inc();
     metrics.uploads_bytes.inc(size_bytes);
-    if (result === undefined) processing.offer(stream_id, { key: blobKey(stream_id, chunk_id), parts: null });
+    if (result === undefined)
+      processing.offer(stream_id, { key: audioKey(stream_id, { place: place as string, size_bytes }), parts: null });
     else results.push(result);
   }
   processing.noteChecked(stream_id, results);
@@ -277,7 +221,6 @@ function itemOf(
   { stream, now_ms }: { stream: ArrivalReply['stream']; now_ms: number },
 ): ArrivalsView['items'][number] {
   if ('refusal' in outcome) return { source_chunk_ref, error: faultOf(outcome.refusal) };
-  if (!('chunk' in outcome)) throw new Error('a chunk was neither stored nor refused');
   const { chunk } = outcome;
   const { chunk_id, size_bytes, sha256 } = chunk;
   const failure = failureOf(chunk);

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { type Chunk, type ChunkResult, type Stream, statusOf } from '../../../actors/recordings/stream_state.js';
+import {
+  type Chunk,
+  type ChunkResult,
+  isStored,
+  type Stream,
+  statusOf,
+} from '../../../actors/recordings/stream_state.js';
 import { count, id, moment } from '../../access/response_schemas.js';
 import { streamOfChunk } from '../../domain/ids.js';
 import type { Interval } from '../../domain/intervals.js';
@@ -54,6 +60,7 @@ export async function downloadChunk(
   { chunk_id, who }: { chunk_id: string; who: 'staff' | 'worker' },
 ) {
   const { chunk, stream } = await chunkOf(services, chunk_id);
+  if (!isStored(chunk)) throw new Refused(NO_CHUNK);
   const span: Interval = [chunk.source_start_ms, chunk.source_end_ms];
   if (who === 'worker' && !(await services.transcription.isClaimed(stream.id, span))) throw new Refused(NOT_CLAIMED);
   return {

@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { ClaimedChunk } from '../../../actors/recordings/stream_processing.js';
 import { PROCESSING_INDEX } from '../../../actors/recordings/stream_processing.js';
-import type { Chunk, ChunkResult, Stream } from '../../../actors/recordings/stream_state.js';
+import { type ChunkResult, isStored, type StoredChunk, type Stream } from '../../../actors/recordings/stream_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull, orRefused } from '../../domain/refusals.js';
 import { type CheckedChunk, checkAudio } from '../../engine/audio/check.js';
-import { blobKey } from '../../engine/blobs/blob_keys.js';
+import { audioKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { newClaimToken } from '../../engine/jobs/claim_token.js';
 import { DueEntities } from '../../engine/jobs/due_entities.js';
@@ -43,7 +43,7 @@ type ChunkProcessingDeps = {
 };
 
 /** A claimed chunk; a result needs the token. */
-export type Work = ClaimedChunk & { token: string; chunk: Chunk; stream: Stream };
+export type Work = ClaimedChunk & { token: string; chunk: StoredChunk; stream: Stream };
 
 /** `parts`: its bytes, where they are in memory. `is_decoded`: a decoder has read it, and told how long it is. */
 type ArrivedChunk = Omit<CheckedChunk, 'key' | 'parts'> & { parts: readonly Buffer[] | null; is_decoded?: boolean };
@@ -147,7 +147,7 @@ export class ChunkProcessing {
     if (first === undefined) return taken > 0;
     const results: { number: number; result: ChunkResult }[] = [];
     for (const { chunk, number } of work) {
-      const key = blobKey(stream_id, chunk.chunk_id);
+      const key = audioKey(stream_id, chunk);
       const parts = this.#bodies.get(key);
       this.#bodies.delete(key);
       const result = await checkAudio(blobs, { ...chunk, key, parts });
@@ -184,7 +184,7 @@ export class ChunkProcessing {
     const work: Work[] = [];
     for (const one of claimed) {
       const found = await actors.stream(stream_id).chunk({ number: one.number }).catch(orRefused(null));
-      if (found !== null) work.push({ ...one, token, ...found });
+      if (found !== null && isStored(found.chunk)) work.push({ ...one, token, ...found, chunk: found.chunk });
     }
     return { work, taken: claimed.length + given_up };
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { z } from 'zod';
 import type { Intended } from '../../../actors/recordings/stream_chunks.js';
 import { type Chunk, type ChunkIntent, hasExpired } from '../../../actors/recordings/stream_state.js';
@@ -7,8 +7,9 @@ import { count, id } from '../../access/response_schemas.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, Refused, refuse } from '../../domain/refusals.js';
 import { type AnnouncedAudio, audioKindOf } from '../../engine/audio/kinds.js';
-import { blobKey } from '../../engine/blobs/blob_keys.js';
+import { audioKey } from '../../engine/blobs/blob_keys.js';
 import type { TakeBody } from '../../engine/blobs/blob_store.js';
+import { putAudio } from '../../engine/blobs/put_audio.js';
 import type { Fence } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';
 import type { ChunkProcessing } from './chunk_processing.js';
@@ -162,25 +163,32 @@ export async function uploadChunk(
     throw new Refused(refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.'));
   const upload_started_at_ms = services.clock.now();
   const { size_bytes, sha256 } = chunk;
-  const key = blobKey(stream.id, chunk.chunk_id);
-  const taken = await takeBody({ key, size_bytes, sha256, is_known });
-  if (is_known) return uploadView(chunk);
+  const owner = { stream_id: stream.id, ...chunk };
+  const taken = await takeBody({
+    size_bytes,
+    sha256,
+    is_known,
+    put: (body, expected) => putAudio(services.blobs, owner, { body, expected }),
+  });
+  if (taken === null) return uploadView(chunk);
   services.metrics.uploads.inc();
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
   const { processing } = services;
-  const { parts } = taken;
+  const { place, bytes } = taken;
+  const key = audioKey(stream.id, { place, size_bytes });
+  const parts = bytes && [bytes];
   const result = await processing.check({ ...chunk, parts, is_decoded });
   const { transcribes } = processing;
   const recorded = services.actors
     .stream(stream.id)
-    .stored({ number, upload_started_at_ms, result, transcribes }, fences);
-  // The stream was erased while its bytes came, or the chunk came twice and has expired: nobody would know of these.
+    .stored({ number, place, upload_started_at_ms, result, transcribes }, fences);
+  // The stream was erased while its bytes came, or the chunk came twice: nobody would know of these.
   const { chunk: stored } = await recorded.catch(async (error: unknown) => {
     if (isRefused(error, 'NOT_FOUND')) await services.blobs.remove([key]);
     throw error;
   });
-  if (hasExpired(stored)) await services.blobs.remove([key]);
-  if (stored.result === undefined) processing.offer(stream.id, { key, parts });
+  if (stored.place !== place) await services.blobs.remove([key]);
+  else if (stored.result === undefined) processing.offer(stream.id, { key, parts });
   else processing.noteChecked(stream.id, [stored.result]);
   return uploadView(stored);
 }
@@ -208,5 +216,5 @@ function digestOf(intent: ChunkIntent, samples?: Pick<ChunkIntent, 'sample_rate_
     hash,
     ...(samples === undefined ? [] : [samples.sample_rate_hz ?? null, samples.channels ?? null]),
   ];
-  return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
+  return hashOf('sha256', JSON.stringify(fields), 'base64url');
 }

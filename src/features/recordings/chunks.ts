@@ -4,6 +4,7 @@ import {
   type ChunkIntent,
   failureOf,
   hasExpired,
+  isStored,
   type Stream,
   statusOf,
 } from '../../../actors/recordings/stream_state.js';
@@ -101,7 +102,7 @@ export async function chunkAudio(
 ): Promise<ByteContent> {
   const { chunk } = await readableChunk(services, who, chunk_id);
   if (hasExpired(chunk)) throw new Refused(AUDIO_EXPIRED);
-  if (chunk.status !== 'stored')
+  if (!isStored(chunk))
     throw new Refused(refuse('CONFLICT', `The chunk's audio is not here: its status is ${chunk.status}.`));
   return {
     size_bytes: chunk.size_bytes,

@@ -246,11 +246,11 @@ export class ImportWorker extends DueWorker {
 
   /** Puts the pieces together into one blob. */
   #takeFile(account_id: string, item: ClaimedImport): TakeBody {
-    return async ({ key, size_bytes, sha256: sha256_hex, is_known }) => {
-      if (is_known) return { parts: null };
-      const put = await this.#deps.blobs.put(key, this.#bytesOf(account_id, item), { size_bytes, sha256_hex });
-      if (!put.ok) throw new Error(`the pieces of an import are not what they were: ${put.reason}`);
-      return { parts: put.parts ?? null };
+    return async ({ size_bytes, sha256: sha256_hex, is_known, put }) => {
+      if (is_known) return null;
+      const result = await put(this.#bytesOf(account_id, item), { size_bytes, sha256_hex });
+      if (!result.ok) throw new Error(`the pieces of an import are not what they were: ${result.reason}`);
+      return result;
     };
   }
 

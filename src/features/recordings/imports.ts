@@ -107,7 +107,12 @@ export async function uploadImportPiece(
   if (refused !== null) throw new Refused(refused);
   const key = importPieceKey(account_id, { import_id, piece: offset / LIMITS.import_piece_bytes });
   const is_known = offset < receivedBytes(known);
-  await takeBody({ key, size_bytes: pieceBytes(known, offset), sha256, is_known });
+  await takeBody({
+    size_bytes: pieceBytes(known, offset),
+    sha256,
+    is_known,
+    put: (...body) => blobs.put(key, ...body),
+  });
   if (is_known) return importView(await actors.imports(account_id).view({ import_id }));
   const stream_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
   try {

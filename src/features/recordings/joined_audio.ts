@@ -1,6 +1,11 @@
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
-import type { Chunk, Stream } from '../../../actors/recordings/stream_state.js';
+import {
+  type Chunk,
+  isStored,
+  type StoredChunk as StoredAudio,
+  type Stream,
+} from '../../../actors/recordings/stream_state.js';
 import type { Principal } from '../../access/principal.js';
 import { LIMITS } from '../../domain/limits.js';
 import { CONTENT_MISSING, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
@@ -14,7 +19,7 @@ import {
   type StoredChunk,
 } from '../../engine/audio/joined_file.js';
 import { isPlayedWav } from '../../engine/audio/wav.js';
-import { blobKey } from '../../engine/blobs/blob_keys.js';
+import { audioKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteContent, ByteRange } from '../../engine/blobs/blob_store.js';
 import { type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
 import { joinDecoded, type TimedChunk } from '../../engine/speech/joined_decoded.js';
@@ -108,9 +113,9 @@ export async function joinedAudio(
 /** Some chunks of a stream as one file, whole and in this order. */
 export async function joinedPart(
   { blobs }: Pick<FeatureServices, 'blobs'>,
-  { stream_id, audio }: { stream_id: string; audio: readonly (Omit<StoredChunk, 'key'> & { chunk_id: string })[] },
+  { stream_id, audio }: { stream_id: string; audio: readonly (Omit<StoredChunk, 'key'> & { place: string })[] },
 ): Promise<JoinedContent> {
-  const chunks = audio.map((chunk): StoredChunk => ({ ...chunk, key: blobKey(stream_id, chunk.chunk_id) }));
+  const chunks = audio.map((chunk): StoredChunk => ({ ...chunk, key: audioKey(stream_id, chunk) }));
   const file = await joinChunks(blobs, chunks, WORKER.signal);
   if ('why' in file)
     return file.lost === true ? throwRefusal(CONTENT_MISSING) : throwRefusal(refuse('CONFLICT', file.why));
@@ -152,7 +157,7 @@ async function joinOnce(
 async function join(services: JoinedAudioServices, stream: Stream, reader: AudioReader): Promise<Joined> {
   if (stream.stored_chunks > LIMITS.joined_chunks_max) throw new Refused(TOO_MANY_CHUNKS);
   const chunks = await storedChunks(services, stream.id);
-  const keyOf = ({ chunk_id }: Chunk) => blobKey(stream.id, chunk_id);
+  const keyOf = (chunk: StoredAudio) => audioKey(stream.id, chunk);
   const stored = chunks.map((chunk): TimedChunk => {
     return { ...chunk, key: keyOf(chunk), length_ms: chunk.source_end_ms - chunk.source_start_ms };
   });
@@ -197,12 +202,12 @@ async function singleFile(blobs: BlobStore, [only, ...more]: readonly StoredChun
   return { ...type, size_bytes, etag, segments: [{ size_bytes, read }], chunks: [only] };
 }
 
-async function storedChunks({ actors }: Pick<FeatureServices, 'actors'>, stream_id: string): Promise<Chunk[]> {
-  const found: Chunk[] = [];
+async function storedChunks({ actors }: Pick<FeatureServices, 'actors'>, stream_id: string): Promise<StoredAudio[]> {
+  const found: StoredAudio[] = [];
   let after: { order: number; id: string } | undefined;
   do {
     const listed = await actors.stream(stream_id).list_chunks({ range: { after, limit: LIST_STEP } });
-    found.push(...listed.chunks.filter(({ status }) => status === 'stored'));
+    found.push(...listed.chunks.filter(isStored));
     const last = listed.chunks.at(-1);
     after = listed.chunks.length < LIST_STEP || last === undefined ? undefined : { order: last.order, id: last.member };
   } while (after !== undefined);

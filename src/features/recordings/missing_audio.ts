@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { Chunk } from '../../../actors/recordings/stream_state.js';
+import { isStored, type StoredChunk } from '../../../actors/recordings/stream_state.js';
 import { streamOfChunk } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { CONTENT_MISSING, orRefused, type Refusal, throwRefusal } from '../../domain/refusals.js';
-import { blobKey } from '../../engine/blobs/blob_keys.js';
+import { audioKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 
@@ -29,28 +29,44 @@ export class MissingAudio {
   }
 
   /** The bytes of a stored chunk; null where it is gone as well, or has no bytes any more. */
-  async open(chunk_id: string, { size_bytes }: Pick<Chunk, 'size_bytes'>, range?: ByteRange): Promise<Readable | null> {
+  async open(
+    chunk_id: string,
+    chunk: Pick<StoredChunk, 'place' | 'size_bytes'>,
+    range?: ByteRange,
+  ): Promise<Readable | null> {
     const stream_id = streamOfChunk(chunk_id)?.stream_id ?? '';
-    const blob = await this.#deps.blobs.open(blobKey(stream_id, chunk_id), range);
-    if (blob?.size_bytes === size_bytes) return blob.stream;
+    const blob = await this.#deps.blobs.open(audioKey(stream_id, chunk), range);
+    if (blob?.size_bytes === chunk.size_bytes) return blob.stream;
     blob?.stream.destroy();
     return null;
   }
 
+  /** The bytes of a chunk; null where it is not stored, or has no bytes any more. */
+  async read(chunk_id: string): Promise<Readable | null> {
+    const chunk = await this.#stored(chunk_id);
+    return chunk && this.open(chunk_id, chunk);
+  }
+
   /** Somebody found no bytes of it. False where it was deleted or has expired meanwhile: then none need be there. */
   async confirms(chunk_id: string): Promise<boolean> {
-    const home = streamOfChunk(chunk_id);
-    if (home === null) return false;
-    const asked = this.#deps.actors.stream(home.stream_id).chunk({ number: home.number });
-    const found = await asked.catch(orRefused(null));
-    if (found?.chunk.status !== 'stored') return false;
-    const bytes = await this.open(chunk_id, found.chunk, { start: 0, end: 0 });
+    const chunk = await this.#stored(chunk_id);
+    if (chunk === null) return false;
+    const bytes = await this.open(chunk_id, chunk, { start: 0, end: 0 });
     bytes?.destroy();
     if (bytes !== null) return false;
-    if (!this.#isKnown(home.stream_id))
-      this.#deps.log.error({ stream_id: home.stream_id, chunk_id }, 'audio is lost: a stored chunk has no bytes');
-    this.note(home.stream_id, chunk_id);
+    const { stream_id } = chunk;
+    if (!this.#isKnown(stream_id))
+      this.#deps.log.error({ stream_id, chunk_id }, 'audio is lost: a stored chunk has no bytes');
+    this.note(stream_id, chunk_id);
     return true;
+  }
+
+  async #stored(chunk_id: string): Promise<(StoredChunk & { stream_id: string }) | null> {
+    const home = streamOfChunk(chunk_id);
+    if (home === null) return null;
+    const { stream_id, number } = home;
+    const found = await this.#deps.actors.stream(stream_id).chunk({ number }).catch(orRefused(null));
+    return found !== null && isStored(found.chunk) ? { ...found.chunk, stream_id } : null;
   }
 
   /** Chunks of it have no bytes. */
@@ -81,10 +97,10 @@ export class MissingAudio {
 /** A stored chunk's bytes, or a range of them, for who may have them. */
 export async function chunkContent(
   { lost_audio }: { lost_audio: MissingAudio },
-  { chunk_id, size_bytes }: Pick<Chunk, 'chunk_id' | 'size_bytes'>,
+  chunk: Pick<StoredChunk, 'chunk_id' | 'place' | 'size_bytes'>,
   { range, gone }: { range: ByteRange | undefined; gone: Refusal },
 ): Promise<Readable> {
-  const bytes = await lost_audio.open(chunk_id, { size_bytes }, range);
+  const bytes = await lost_audio.open(chunk.chunk_id, chunk, range);
   if (bytes !== null) return bytes;
-  return (await lost_audio.confirms(chunk_id)) ? throwRefusal(CONTENT_MISSING) : throwRefusal(gone);
+  return (await lost_audio.confirms(chunk.chunk_id)) ? throwRefusal(CONTENT_MISSING) : throwRefusal(gone);
 }

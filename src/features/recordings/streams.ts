@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { STREAMS, streamIndexOf } from '../../../actors/recordings/stream.js';
-import { chunkCount, type Stream } from '../../../actors/recordings/stream_state.js';
+import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.js';
 import { type Page, type PageQuery, type Position, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
@@ -215,7 +215,7 @@ async function streamView(services: Pick<FeatureServices, 'actors'>, changed: St
     created_at: new Date(stream.created_at_ms).toISOString(),
     source_device_id: stream.recorder?.device_id ?? null,
     ...(stream.end_ms === null ? {} : { end_ms: stream.end_ms }),
-    chunks: chunkCount(stream),
+    chunks: stream.chunks,
     stored_chunks: stream.stored_chunks,
     stored_bytes: stream.stored_bytes,
     last_stored_at: stream.last_stored_at_ms === undefined ? null : new Date(stream.last_stored_at_ms).toISOString(),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { OPERATORS_ENGINE } from '../../../actors/insights/context_state.js';
-import type { Stream } from '../../../actors/recordings/stream_state.js';
+import { isStored, type Stream } from '../../../actors/recordings/stream_state.js';
 import type { Transcript } from '../../../actors/transcripts/transcript_state.js';
 import type { Principal } from '../../access/principal.js';
 import { count } from '../../access/response_schemas.js';
@@ -425,7 +425,8 @@ async function linesOf(
   const range = { descending: true, limit: LIMITS.live_preview_chunks_max };
   const { chunks } = await actors.stream(stream.id).list_chunks({ range });
   const audio = chunks
-    .filter(({ status, result }) => status === 'stored' && result?.status !== 'failed')
+    .filter(isStored)
+    .filter(({ result }) => result?.status !== 'failed')
     .filter(({ source_start_ms, source_end_ms }) => source_end_ms > from_ms && source_start_ms < stream.stored_until_ms)
     .map(windowChunk);
   const work = {

@@ -1,4 +1,4 @@
-import type { Chunk } from '../../../actors/recordings/stream_state.js';
+import type { StoredChunk } from '../../../actors/recordings/stream_state.js';
 import type { FailedAudio, PublishedTurn, SpeakerScope } from '../../../actors/transcripts/transcript_state.js';
 import type { StoppedHearing } from '../../../actors/transcripts/transcript_windows.js';
 import type { SpeechBefore } from '../../domain/speech_before.js';
@@ -11,8 +11,8 @@ import type { ClaimedWork } from '../../engine/jobs/job_queue.js';
 
 /** A piece of audio that a window needs. */
 export type WindowChunk = Pick<
-  Chunk,
-  'chunk_id' | 'codec' | 'container' | 'sample_rate_hz' | 'channels' | 'size_bytes' | 'sha256' | 'sequence'
+  StoredChunk,
+  'chunk_id' | 'place' | 'codec' | 'container' | 'sample_rate_hz' | 'channels' | 'size_bytes' | 'sha256' | 'sequence'
 > & { start_ms: number; end_ms: number };
 
 /** Where a speaker talks alone, and the chunks that hold it. `speaker`: such as S1. */

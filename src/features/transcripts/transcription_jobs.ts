@@ -2,8 +2,7 @@ import pMap from 'p-map';
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
 import type { JobFailure } from '../../../actors/job.js';
-import type { Chunk, Stream } from '../../../actors/recordings/stream_state.js';
-import { statusOf } from '../../../actors/recordings/stream_state.js';
+import { isStored, type StoredChunk, type Stream, statusOf } from '../../../actors/recordings/stream_state.js';
 import { windowFor } from '../../../actors/transcripts/transcript_publication.js';
 import {
   type PublicationTally,
@@ -269,8 +268,8 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
         .catch(absent);
       if (listed === null) return [];
       for (const chunk of listed.chunks) {
-        const is_there = chunk.status === 'stored' && statusOf(chunk, listed.stream, now()) === 'processed';
-        if (is_there && chunk.source_end_ms > from_ms && chunk.source_start_ms < to_ms) chunks.push(windowChunk(chunk));
+        if (!isStored(chunk) || statusOf(chunk, listed.stream, now()) !== 'processed') continue;
+        if (chunk.source_end_ms > from_ms && chunk.source_start_ms < to_ms) chunks.push(windowChunk(chunk));
       }
       const last = listed.chunks.at(-1);
       if (last === undefined || listed.chunks.length < CHUNKS_STEP || last.source_start_ms >= to_ms) return chunks;
@@ -285,10 +284,11 @@ function isGivenUp({ start_ms, end_ms }: WindowChunk, { failed, waiting }: Trans
   return !waits && failed.some(({ from_ms, to_ms }) => from_ms <= start_ms && to_ms >= end_ms);
 }
 
-export function windowChunk(chunk: Chunk): WindowChunk {
-  const { chunk_id, codec, container, sample_rate_hz, channels, size_bytes, sha256, sequence } = chunk;
+export function windowChunk(chunk: StoredChunk): WindowChunk {
+  const { chunk_id, place, codec, container, sample_rate_hz, channels, size_bytes, sha256, sequence } = chunk;
   return {
     chunk_id,
+    place,
     start_ms: chunk.source_start_ms,
     end_ms: chunk.source_end_ms,
     codec,

@@ -5,7 +5,7 @@ import { FLAGS, NO_GRANULE, NotOgg, type OggPage } from '../../engine/audio/ogg.
 import { type OpusFile, opusPages, PacketClock, placePage, readOpus } from '../../engine/audio/opus.js';
 import { isSilent } from '../../engine/audio/samples.js';
 import { plainFormat, readWav, type Wav, type WavFormat, withHead, writeWav } from '../../engine/audio/wav.js';
-import { blobKey } from '../../engine/blobs/blob_keys.js';
+import { audioKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
 import type { DecodedAudio } from '../../engine/speech/decoded_audio.js';
 import { type CallOptions, SpeechProcessFailed } from '../../engine/speech/speech_process.js';
@@ -102,7 +102,7 @@ export async function* windowFiles(
     const span = { start_ms: Math.max(chunk.start_ms, reached_ms), end_ms: Math.min(chunk.end_ms, window.to_ms) };
     if (span.start_ms >= span.end_ms) continue;
     reached_ms = span.end_ms;
-    const key = blobKey(window.stream_id, chunk.chunk_id);
+    const key = audioKey(window.stream_id, chunk);
     const piece = await pieceOf({ ...source, onLeftOut }, { key, chunk, span }).catch((error: unknown) => {
       if (!(error instanceof NoBytes || error instanceof TooLong)) throw error;
       onLeftOut({ chunk_id: chunk.chunk_id, ...span, code: error.code });
@@ -145,7 +145,7 @@ async function piecesOfSample(stores: PieceStores, { stream_id, from_ms, to_ms, 
   const pieces: WavPiece[] = [];
   for (const chunk of audio) {
     const span = { start_ms: Math.max(chunk.start_ms, from_ms), end_ms: Math.min(chunk.end_ms, to_ms) };
-    const key = blobKey(stream_id, chunk.chunk_id);
+    const key = audioKey(stream_id, chunk);
     const piece = await pieceOf(stores, { key, chunk, span }).catch((error: unknown) => {
       if (error instanceof NoBytes || error instanceof TooLong) return null;
       throw error;

@@ -111,7 +111,7 @@ async function workView(services: Pick<FeatureServices, 'blobs'>, work: WindowWo
     kind: 'transcribe',
     pipeline: { id: pipeline_id, engine, diarize },
     lease_until: new Date(lease_until_ms).toISOString(),
-    audio: audio.map(({ sequence: _, ...chunk }) => ({
+    audio: audio.map(({ sequence: _sequence, place: _place, ...chunk }) => ({
       ...chunk,
       content_path: `/ops/chunks/${chunk.chunk_id}/content`,
     })),

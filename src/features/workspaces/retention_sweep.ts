@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { SweepJob } from '../../../actors/actor.js';
 import type { Library, LibrarySweep } from '../../../actors/insights/library_state.js';
-import { chunkId, isPipelineOutputId, ownerOfPrivateWorkspace, partitionOfId } from '../../domain/ids.js';
+import { isPipelineOutputId, ownerOfPrivateWorkspace, partitionOfId } from '../../domain/ids.js';
 import type { Interval } from '../../domain/intervals.js';
 import { isRefused, orNull, type Refused, unreachable } from '../../domain/refusals.js';
 import { DUE_LISTS, type DueList, dueIndex, type Expire, type Expired } from '../../domain/retention.js';
-import { blobKey } from '../../engine/blobs/blob_keys.js';
+import { audioKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
@@ -220,9 +220,10 @@ export class RetentionSweep {
     for (let after: { order: number; id: string } | null = null; ; ) {
       const page = await stream.due_audio({ before_ms, after, limit: RECORDS_MAX });
       const answer = await stream.expire_audio({ ...expire, numbers: page.due, spared }, fences);
-      // Cut off here, the bytes go with the daily sweep of audio that no chunk claims.
-      await blobs.remove(answer.gone.map((number) => blobKey(stream_id, chunkId(stream_id, number))));
-      yield answer.gone.length;
+      // Cut off here, they are due again.
+      await blobs.remove(answer.gone.map((chunk) => audioKey(stream_id, chunk)));
+      if (answer.gone.length > 0) await stream.audio_erased({ numbers: answer.gone.map(({ number }) => number) });
+      yield answer.expired;
       if (page.next === null) return;
       after = page.next;
     }

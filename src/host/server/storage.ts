@@ -83,14 +83,11 @@ export async function startRuntime(
 }
 
 /** Where audio lies. What speaks S3 is loaded only where it is used: it costs a tenth of a second and 25 MB. */
-export async function openBlobs(
-  { settings: { blob_url, data_dir }, log, shutdown }: Start,
-  open_files_max: number,
-): Promise<BlobStore> {
+export async function openBlobs({ settings: { blob_url, data_dir }, log, shutdown }: Start): Promise<BlobStore> {
   const open = async () => {
     if (blob_url === null) {
       const warn = (details: Record<string, unknown>, text: string) => log.warn(details, text);
-      return openFolderBlobStore(join(data_dir, 'blobs'), { warn, open_files_max });
+      return openFolderBlobStore(join(data_dir, 'blobs'), { warn });
     }
     const { openS3BlobStore, UnusableBucket } = await import('../../engine/blobs/s3_blob_store.js');
     return openS3BlobStore(blob_url, { warn: (text) => log.warn(text) }).catch((error: unknown) => {

@@ -4,13 +4,7 @@ import type { Effect } from '../../../actors/actor.js';
 import { type StreamMessage, stream } from '../../../actors/recordings/stream.js';
 import type { ArrivalReply } from '../../../actors/recordings/stream_arrivals.js';
 import type { ListedChunk } from '../../../actors/recordings/stream_chunks.js';
-import {
-  type Chunk,
-  type ChunkIntent,
-  chunkCount,
-  chunkKey,
-  type Stream,
-} from '../../../actors/recordings/stream_state.js';
+import { type Chunk, type ChunkIntent, chunkKey, type Stream } from '../../../actors/recordings/stream_state.js';
 import { chunkId, makeId, streamOfChunk } from '../../../src/domain/ids.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
@@ -75,6 +69,7 @@ const chunkOf = (number: number, more: Partial<Chunk> = {}): Chunk => ({
   registered_at_ms: START_MS,
   upload_started_at_ms: null,
   stored_at_ms: null,
+  place: more.status === 'stored' ? `p@${number}` : null,
   ...more,
 });
 const putChunk = (number: number, value: Chunk): Effect => ({
@@ -90,7 +85,10 @@ const expireAt = (at_ms: number): Effect => ({
   at_ms,
   message: { type: 'expire_intents' },
 });
-const stored = (number: number): StreamMessage => ({ type: 'stored', number, upload_started_at_ms: START_MS - 9 });
+const stored = (number: number): StreamMessage => ({
+  ...{ type: 'stored', number, place: `p@${number}` },
+  upload_started_at_ms: START_MS - 9,
+});
 const end = (end_ms: number, silent = false): StreamMessage => ({ type: 'end', end_ms, silent });
 const DONE = { done: true } as const;
 const SHARED = makeId({ partition: 9, now_ms: START_MS, random: new Uint8Array(5) });
@@ -503,7 +501,7 @@ t.test('H-019 an intent again, in every state of its chunk', async (t) => {
       state: one_stored,
       records: of_stored,
       message: intend(),
-      reply: { chunk: chunkOf(1, { status: 'stored' }), stream: one_stored },
+      reply: { chunk: chunkOf(1, { status: 'stored', place: null }), stream: one_stored },
     },
     {
       says: 'stored before intents said more: what it said then is the same',
@@ -515,7 +513,7 @@ t.test('H-019 an intent again, in every state of its chunk', async (t) => {
         content: 'with more',
         content_before: contentOf(intentOf()),
       },
-      reply: { chunk: { ...chunkOf(1, { status: 'stored' }), channels: 1 }, stream: one_stored },
+      reply: { chunk: { ...chunkOf(1, { status: 'stored', place: null }), channels: 1 }, stream: one_stored },
     },
     {
       says: 'stored, other content also then',
@@ -690,7 +688,7 @@ t.test('H-024 an intent expires a day after its last repeat', async (t) => {
 type StreamStep =
   | { intend: number; sequence: number; start: number; length: number; size: number }
   | { repeat: number }
-  | { arrive: { ref: number; sequence: number; start: number; size: number }[]; reserved: boolean }
+  | { arrive: { ref: number; sequence: number; start: number; size: number }[] }
   | { stored: number }
   | { end: number; by: 'end' | 'register' }
   | { pass: number };
@@ -705,14 +703,12 @@ type Known = {
 };
 
 const small = fc.integer({ min: 0, max: 6 });
-/** `reserved`: under reserved numbers, and not under ones that anybody may have. */
 const arrivals = (ref: fc.Arbitrary<number>) =>
   fc.record({
     arrive: fc.array(fc.record({ ref, sequence: small, start: small, size: fc.integer({ min: 1, max: 2 }) }), {
       minLength: 1,
       maxLength: 4,
     }),
-    reserved: fc.boolean(),
   });
 /** Few references, so that repeats and conflicts meet; `wide` ones run into the limit of open intents. */
 function streamSteps(wide: boolean): fc.Arbitrary<StreamStep[]> {
@@ -785,22 +781,11 @@ function playStream(steps: StreamStep[]): { most_open: number } {
       noted_ms,
     });
   };
-  const arrive = (intents: ChunkIntent[], reserved: boolean) => {
-    const { first } = played.ask<{ first: number }>({ type: 'reserve_numbers', count: 16 });
-    let free = first + intents.length;
-    let numbers = intents.map((_, index) => (reserved ? first + index : index + 1));
-    for (let tries = 0; tries < 3; tries++) {
-      const chunks = intents.map((intent, index) => ({
-        ...{ intent, content: contentOf(intent), upload_started_at_ms: played.now_ms },
-        number: numbers[index] as number,
-      }));
-      const { outcomes } = played.ask<ArrivalReply>({ type: 'store_chunks', chunks });
-      if (!outcomes.some((outcome) => 'misplaced' in outcome)) return outcomes;
-      numbers = outcomes.map((outcome, index) =>
-        'misplaced' in outcome ? (outcome.number ?? free++) : (numbers[index] as number),
-      );
-    }
-    throw new Error('misplaced again');
+  const arrive = (intents: ChunkIntent[]) => {
+    const chunks = intents.map((intent, index) => ({
+      ...{ intent, content: contentOf(intent), place: `p@${index}`, upload_started_at_ms: played.now_ms },
+    }));
+    return played.ask<ArrivalReply>({ type: 'store_chunks', chunks }).outcomes;
   };
   for (const step of steps) {
     if ('arrive' in step) {
@@ -810,7 +795,7 @@ function playStream(steps: StreamStep[]): { most_open: number } {
           ...{ source_start_ms: start, publication_start_ms: start, source_end_ms: start + 1 },
         }),
       );
-      for (const [index, outcome] of arrive(intents, step.reserved).entries()) {
+      for (const [index, outcome] of arrive(intents).entries()) {
         const intent = intents[index] as ChunkIntent;
         const before = known.get(intent.source_chunk_ref);
         const welcome = isWelcome(intent) !== 'no';
@@ -873,7 +858,7 @@ function checkStream(
     played.effects.filter((effect) => effect.effect === 'append_event').length === (end_ms === null ? 1 : 2),
     'events',
   );
-  must(chunkCount(state) === known.size && chunks.size === known.size, 'chunks are counted wrongly');
+  must(state.chunks === known.size && chunks.size === known.size, 'chunks are counted wrongly');
   must(state.open.length <= LIMITS.open_intents_max, 'too many are open');
   const sequences = new Set<number>();
   let open = 0;
@@ -928,12 +913,11 @@ t.test('a stream answers every message in every state, and lists all chunks in t
     number.map(stored),
     number.map((number) => ({ type: 'chunk' as const, number })),
     fc.array(ref).map((refs) => ({ type: 'chunks_of_refs' as const, refs })),
-    fc.integer({ min: 1, max: 3 }).map((count) => ({ type: 'reserve_numbers' as const, count })),
     fc.array(fc.tuple(ref, number, number), { maxLength: 3 }).map((given) => ({
       type: 'store_chunks' as const,
       chunks: given.map(([source_chunk_ref, sequence, number]) => {
         const intent = intentOf({ source_chunk_ref, sequence });
-        return { intent, content: contentOf(intent), number: number + 1, upload_started_at_ms: START_MS };
+        return { intent, content: contentOf(intent), place: `p@${number}`, upload_started_at_ms: START_MS };
       }),
     })),
     number.map((by) => end(1_000 + by)),
@@ -972,7 +956,7 @@ t.test('a stream answers every message in every state, and lists all chunks in t
       listed.push(...page.chunks);
     }
     const starts = listed.map(({ source_start_ms }) => source_start_ms);
-    if (listed.length !== chunkCount(played.state) || starts.some((start, index) => start < (starts[index - 1] ?? 0))) {
+    if (listed.length !== played.state.chunks || starts.some((start, index) => start < (starts[index - 1] ?? 0))) {
       throw new Error('listed otherwise');
     }
   });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type StreamMessage, stream } from '../../../actors/recordings/stream.js';
-import { lacksPlace } from '../../../actors/recordings/stream_expiry.js';
+import { type GoneAudio, lacksPlace } from '../../../actors/recordings/stream_expiry.js';
 import { type Chunk, chunkKey, hasExpired, type Stream, statusOf } from '../../../actors/recordings/stream_state.js';
 import { makeId } from '../../../src/domain/ids.js';
 import type { Interval } from '../../../src/domain/intervals.js';
@@ -38,7 +38,7 @@ function intend(number: number): StreamMessage {
 function store(played: Recording, count: number): void {
   for (let number = 1; number <= count; number++) {
     played.send(intend(number));
-    played.send({ type: 'stored', number, upload_started_at_ms: START_MS + number });
+    played.send({ type: 'stored', number, place: 'p@0', upload_started_at_ms: START_MS + number });
   }
 }
 
@@ -52,7 +52,9 @@ function expire(played: Recording, before_ms: number | null, spared: Interval[] 
       .reply as DueAudio;
     const asked = { sweep_id: '1', library_id: 'l', before_ms, numbers: page.due, spared };
     const { reply } = played.send({ type: 'expire_audio', ...asked });
-    gone.push(...(reply as { gone: number[] }).gone);
+    const numbers = (reply as { gone: GoneAudio[] }).gone.map(({ number }) => number);
+    if (numbers.length > 0) played.send({ type: 'audio_erased', numbers });
+    gone.push(...numbers);
     after = page.next;
   } while (after !== null);
   const effects = played.effects.slice(began);
@@ -102,7 +104,7 @@ t.test('I-024 spans of expired audio are bounded', async (t) => {
   const holes = LIMITS.expired_spans_max + 9;
   for (let n = 1; n <= holes; n++) {
     played.send(intend(n * 2));
-    played.send({ type: 'stored', number: n, upload_started_at_ms: START_MS });
+    played.send({ type: 'stored', number: n, place: 'p@0', upload_started_at_ms: START_MS });
   }
   expire(played, null);
   t.equal(played.state?.audio_expired?.length, LIMITS.expired_spans_max);
@@ -168,7 +170,7 @@ t.test('H-023 what has expired is not stored again', async (t) => {
   const { reply } = played.send(intend(1));
   t.match(reply, { chunk: { chunk_id: chunkOf(played, 1).chunk_id } }, 'its intent gets the same chunk');
   const before = played.state;
-  t.match(played.send({ type: 'stored', number: 1, upload_started_at_ms: START_MS + 9 }).reply, {
+  t.match(played.send({ type: 'stored', number: 1, place: 'p@0', upload_started_at_ms: START_MS + 9 }).reply, {
     chunk: { status: 'expired' },
   });
   t.equal(played.state, before);

@@ -28,6 +28,7 @@ const chunk: Chunk = {
     registered_at_ms: START_MS,
     upload_started_at_ms: START_MS,
     stored_at_ms: START_MS,
+    place: 'p@0',
   },
 };
 const waiting = (tries = 0) => ({ tries });

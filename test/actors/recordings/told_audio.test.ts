@@ -27,7 +27,6 @@ class ToldStream {
   }
 
   store(end?: { end_ms: number; silent: boolean }): void {
-    const { first } = this.played.ask<{ first: number }>({ type: 'reserve_numbers', count: 1 });
     const at_ms = this.end_ms;
     const intent = {
       ...{ source_chunk_ref: `c${this.#chunks}`, sequence: this.#chunks, source_start_ms: at_ms },
@@ -36,7 +35,7 @@ class ToldStream {
     };
     this.#chunks += 1;
     const result = { status: 'processed' as const, checked: true };
-    const chunk = { intent, content: intent.source_chunk_ref, number: first, upload_started_at_ms: START_MS, result };
+    const chunk = { intent, content: intent.source_chunk_ref, place: 'p@0', upload_started_at_ms: START_MS, result };
     const message: StreamMessage = { type: 'store_chunks', chunks: [chunk], transcribes: { window_ms: 15_000 }, end };
     this.played.ask<ArrivalReply>(message);
   }

@@ -6,8 +6,8 @@ import {
 } from '../../../src/edge/admission/descriptor_limits.js';
 
 const NOTHING = { public_connections: null, device_connections: null };
-const sum = ({ public_connections, device_connections, operator_connections, segments }: DescriptorPlan) =>
-  public_connections + device_connections + operator_connections + segments;
+const sum = ({ public_connections, device_connections, operator_connections }: DescriptorPlan) =>
+  public_connections + device_connections + operator_connections;
 
 t.test('what a process may have open is divided, with room left for everything else', async (t) => {
   for (const limit of [128, 200, 256, 1_024, 4_096, 20_000, 65_536, 1_048_576]) {
@@ -15,7 +15,7 @@ t.test('what a process may have open is divided, with room left for everything e
     t.ok(sum(plan) < limit - 64, `${limit}: ${sum(plan)}`);
     for (const count of Object.values(plan)) t.ok(count !== 0, `${limit}: ${JSON.stringify(plan)}`);
   }
-  const roomy = { public_connections: 10_000, device_connections: 20_000, operator_connections: 256, segments: 500 };
+  const roomy = { public_connections: 10_000, device_connections: 20_000, operator_connections: 256 };
   t.same(planDescriptors(Number.POSITIVE_INFINITY, NOTHING), { ...roomy, is_low: false });
   t.equal((planDescriptors(1_024, NOTHING) as DescriptorPlan).is_low, true);
 });

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 import type { PutResult } from '../../../src/engine/blobs/blob_store.js';
 import { openFolderBlobStore } from '../../../src/engine/blobs/folder_blob_store.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
+import { until } from '../../fixtures/until.js';
 import { blobStoreContract, expectationOf, streamOf } from './blob_store_contract.js';
 
 async function filesOf(folder: string): Promise<string[]> {
@@ -41,7 +42,10 @@ t.test('H-023 what a crash left behind is swept, what is being written is not', 
   }
   const stream = new PassThrough();
   const put = store.put('p/s/slow', stream, expectationOf(bytes));
-  stream.write(bytes.subarray(0, 1_000_000));
+  for (const at of [0, 500_000]) {
+    stream.write(bytes.subarray(at, at + 500_000));
+    await until('it is taken', () => stream.readableLength === 0);
+  }
   const deadline_ms = performance.now() + 10_000;
   while ((await leftovers()).length < 3) {
     if (performance.now() > deadline_ms) throw new Error('the slow put has not begun to write');

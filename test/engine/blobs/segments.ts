@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { BlobStore } from '../../../src/engine/blobs/blob_store.js';
 import { decodeHeader, encodeHeader, RECORD_HEADER_BYTES } from '../../../src/engine/blobs/segment_record.js';
+import { encodeSegmentHead, SEGMENT_HEAD_BYTES } from '../../../src/engine/blobs/segment_scan.js';
 
 /** Bytes that anybody can tell from their name. */
 export function bytesNamed(name: string, size: number): Buffer {
@@ -11,42 +12,30 @@ export function bytesNamed(name: string, size: number): Buffer {
   return Buffer.alloc(size, seed);
 }
 
-/** The segments in the folder of a stream. */
+/** The segments of a store in a folder. */
 export function segmentsIn(folder: string): string[] {
-  return readdirSync(folder)
-    .filter(isSegment)
-    .map((file) => join(folder, file));
+  const segments = join(folder, 'segments');
+  return existsSync(segments) ? readdirSync(segments).map((file) => join(segments, file)) : [];
 }
 
-export function isSegment(file: string): boolean {
-  return file.endsWith('.seg') || file.endsWith('.closed');
-}
-
-/** Makes what was put into a segment older: all of it, or what is of one name. */
-export function ageRecords(segment: string, by_ms: number, name?: string): void {
+/** Makes what was appended to a segment older, and has it checked again. */
+export function ageRecords(segment: string, by_ms: number): void {
   const bytes = readFileSync(segment);
   const fd = openSync(segment, 'r+');
-  for (let at = 0; at + RECORD_HEADER_BYTES <= bytes.length; ) {
+  writeSync(fd, encodeSegmentHead(), 0, SEGMENT_HEAD_BYTES, 0);
+  for (let at = SEGMENT_HEAD_BYTES; at + RECORD_HEADER_BYTES <= bytes.length; ) {
     const header = decodeHeader(bytes.subarray(at, at + RECORD_HEADER_BYTES));
     if (header === null) break;
-    const aged = encodeHeader({ ...header, at_ms: header.at_ms - by_ms });
-    if (name === undefined || header.name === name) writeSync(fd, aged, 0, RECORD_HEADER_BYTES, at);
+    writeSync(fd, encodeHeader({ ...header, at_ms: header.at_ms - by_ms }), 0, RECORD_HEADER_BYTES, at);
     at += RECORD_HEADER_BYTES + header.size_bytes;
   }
   closeSync(fd);
 }
 
-/** Whether there was such a blob, and now is none. */
-export async function isRemoved(store: BlobStore, key: string): Promise<boolean> {
-  const was_there = await store.has(key);
-  await store.remove([key]);
-  return was_there && !(await store.has(key));
-}
-
-/** The SHA-256 of every blob, by its key. */
-export async function hashesOf(store: BlobStore): Promise<Map<string, string>> {
+/** The SHA-256 of each of these blobs that is there. */
+export async function hashesOf(store: BlobStore, keys: Iterable<string>): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
-  for await (const key of store.list()) {
+  for (const key of keys) {
     const blob = await store.open(key);
     if (blob === null) continue;
     hashes.set(

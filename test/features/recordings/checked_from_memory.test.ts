@@ -1,7 +1,7 @@
 import t from 'tap';
 import { chunkId } from '../../../src/domain/ids.js';
 import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
-import { blobKey } from '../../../src/engine/blobs/blob_keys.js';
+import { audioKey } from '../../../src/engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../../src/engine/blobs/blob_store.js';
 import { DuePoll } from '../../../src/engine/jobs/due_poll.js';
 import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
@@ -19,6 +19,7 @@ t.test('what this process took is checked without reading it again', async (t) =
   const wav = writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: 8_000 }) }, Buffer.alloc(16_000));
   const chunk = {
     ...{ chunk_id: chunkId(stream_id, 1), codec: 'pcm_s16le', container: 'wav', size_bytes: wav.length },
+    ...{ status: 'stored' as const, place: 'p@0' },
     ...{ source_start_ms: 0, source_end_ms: 1_000 },
   };
   let is_due = true;
@@ -49,7 +50,7 @@ t.test('what this process took is checked without reading it again', async (t) =
   const parts = { store, actors: actorsOf(runtime), blobs, metrics: makeMetrics(), log: { error() {} }, now: Date.now };
   const poll = new DuePoll({ ...parts, ownership: { owns: () => true } });
   const processing = new ChunkProcessing({ ...parts, poll, is_worker: true });
-  const key = blobKey(stream_id, chunk.chunk_id);
+  const key = audioKey(stream_id, chunk);
   processing.offer(stream_id, { key, parts: [wav.subarray(0, 100), wav.subarray(100)] });
   await until('it is checked', () => results.length === 1);
   t.same(results, [{ status: 'processed', checked: true }]);

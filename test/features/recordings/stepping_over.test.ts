@@ -1,7 +1,7 @@
 import t from 'tap';
 import { chunkId } from '../../../src/domain/ids.js';
 import { refuse } from '../../../src/domain/refusals.js';
-import { blobKey, partitionFolder } from '../../../src/engine/blobs/blob_keys.js';
+import { partitionFolder, streamFolder } from '../../../src/engine/blobs/blob_keys.js';
 import type { BlobStore } from '../../../src/engine/blobs/blob_store.js';
 import { Backoff } from '../../../src/engine/jobs/backoff.js';
 import { DuePoll } from '../../../src/engine/jobs/due_poll.js';
@@ -59,7 +59,9 @@ t.test('streams that are quarantined keep no chunk of others from being processe
     async ask({ id }: { id: string }, { type }: { type: string }) {
       asked.push(id);
       if (id !== good) return QUARANTINED;
-      return type === 'claim_chunks' ? { claimed: [{ number: 1, tries: 1 }] } : { chunk: {}, stream: {} };
+      return type === 'claim_chunks'
+        ? { claimed: [{ number: 1, tries: 1 }] }
+        : { chunk: { status: 'stored', place: 'p@0' }, stream: {} };
     },
   } as unknown as Runtime;
   let now_ms = Date.now();
@@ -89,7 +91,7 @@ t.test('streams that are quarantined keep no chunk of others from being processe
 
 t.test('a stream that is quarantined keeps neither others nor other partitions from being swept', async (t) => {
   const [quarantined, gone, other] = [streamId(), streamId(), randomId({ partition: 4, now_ms: Date.now() })].sort();
-  const keys = [quarantined, gone, other].map((id) => blobKey(id as string, chunkId(id as string, 1)));
+  const keys = [quarantined, gone, other].map((id) => `${streamFolder(id as string)}/${chunkId(id as string, 1)}`);
   const removed: string[] = [];
   const blobs = {
     partitions: async () => [partitionFolder(PARTITION), partitionFolder(4)],

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { sha256Of } from '../../../kits/typescript/src/device_client.js';
 import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
-import { blobKey, fileKey } from '../../../src/engine/blobs/blob_keys.js';
+import { fileKey } from '../../../src/engine/blobs/blob_keys.js';
 import { ScriptedEngine } from '../../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { opusFile } from '../../fixtures/opus_file.js';
 import { TestSpool } from '../../fixtures/spool.js';
+import { keyOfChunk } from '../../fixtures/stored_audio.js';
 import { type AudioFile, TestRecording } from '../../fixtures/transcribing.js';
 import { until } from '../../fixtures/until.js';
 
@@ -35,14 +38,15 @@ t.test('audio that the server has lost', async (t) => {
     const { items } = await ann.ask<{ items: { id: string }[] }>('GET', `/audio/streams/${recording.id}/chunks`);
     return { recording, chunks: items.map(({ id }) => id), path: `/audio/streams/${recording.id}/content` };
   };
-  const lose = (stream_id: string, ...chunks: (string | undefined)[]) =>
-    spool.server.services.blobs.remove(chunks.map((chunk) => blobKey(stream_id, chunk as string)));
+  const { actors, blobs } = spool.server.services;
+  const lose = async (...chunks: (string | undefined)[]) =>
+    blobs.remove(await Promise.all(chunks.map((chunk) => keyOfChunk(actors, chunk as string))));
   const codeOf = async (answer: Response) =>
     `${answer.status} ${((await answer.json()) as { error: { code: string } }).error.code}`;
 
   await t.test('K-023 a chunk is 410 with a code of its own, and a health problem says so', async (t) => {
-    const { recording, chunks } = await recorded(wav(1), wav(2));
-    await lose(recording.id, chunks[0]);
+    const { chunks } = await recorded(wav(1), wav(2));
+    await lose(chunks[0]);
     t.equal(await codeOf(await get(`/audio/chunks/${chunks[0]}/content`)), '410 CONTENT_MISSING');
     t.equal((await get(`/audio/chunks/${chunks[1]}/content`)).status, 200);
     const answer = await spool.operator.send('GET', `/ops/chunks/${chunks[0]}/content`);
@@ -52,12 +56,9 @@ t.test('audio that the server has lost', async (t) => {
   });
 
   await t.test('K-023 a chunk of which a part is there is lost as well', async (t) => {
-    const { recording, chunks } = await recorded(wav(1));
-    const { blobs } = spool.server.services;
-    await lose(recording.id, chunks[0]);
-    const part = randomBytes(10);
-    const expected = { size_bytes: part.length, sha256_hex: sha256Of(part) };
-    await blobs.put(blobKey(recording.id, chunks[0] as string), oneOf(part), expected);
+    const { chunks } = await recorded({ ...wav(1), bytes: Buffer.concat([wav(1).bytes, randomBytes(2_000_000)]) });
+    const file = join(spool.folder, 'blobs', await keyOfChunk(actors, chunks[0] as string));
+    truncateSync(file, 10);
     t.equal(await codeOf(await get(`/audio/chunks/${chunks[0]}/content`)), '410 CONTENT_MISSING');
   });
 
@@ -66,8 +67,8 @@ t.test('audio that the server has lost', async (t) => {
     ['Ogg', ogg],
   ] as const)
     await t.test(`K-021 K-023 ${kind} joined without what is lost, and a header says so`, async (t) => {
-      const { recording, chunks, path } = await recorded(file(1), file(2), file(3));
-      await lose(recording.id, chunks[0]);
+      const { chunks, path } = await recorded(file(1), file(2), file(3));
+      await lose(chunks[0]);
       const answer = await get(path);
       t.match(
         [answer.status, answer.headers.get('x-joined-chunks'), answer.headers.get('x-joined-lost-chunks')],
@@ -86,7 +87,7 @@ t.test('audio that the server has lost', async (t) => {
     const recording = await TestRecording.begin(ann);
     for (const byte of [1, 2]) await recording.add(1_000, { file: { ...raw(byte), ...more } });
     const { items } = await ann.ask<{ items: { id: string }[] }>('GET', `/audio/streams/${recording.id}/chunks`);
-    await lose(recording.id, items[1]?.id);
+    await lose(items[1]?.id);
     const answer = await get(`/audio/streams/${recording.id}/content`);
     t.same([answer.status, answer.headers.get('x-joined-lost-chunks')], [200, '1']);
     t.ok(
@@ -97,15 +98,15 @@ t.test('audio that the server has lost', async (t) => {
   });
 
   await t.test('K-023 of a recording that is lost as a whole there is no joined file', async (t) => {
-    const { recording, chunks, path } = await recorded(wav(1), wav(2));
-    await lose(recording.id, ...chunks);
+    const { chunks, path } = await recorded(wav(1), wav(2));
+    await lose(...chunks);
     t.equal(await codeOf(await get(path)), '410 CONTENT_MISSING');
   });
 
   await t.test('K-023 a joined file that was whole before is made anew once it breaks', async (t) => {
-    const { recording, chunks, path } = await recorded(wav(1), wav(2));
+    const { chunks, path } = await recorded(wav(1), wav(2));
     t.equal((await (await get(path)).arrayBuffer()).byteLength, 44 + 32_000);
-    await lose(recording.id, chunks[1]);
+    await lose(chunks[1]);
     await get(path)
       .then((answer) => answer.arrayBuffer())
       .catch(() => {});
@@ -114,13 +115,13 @@ t.test('audio that the server has lost', async (t) => {
   });
 
   await t.test('K-023 a joined file that was whole before is made anew once a loss of it is known', async (t) => {
-    const { recording, chunks, path } = await recorded(wav(1), wav(2), wav(3));
+    const { chunks, path } = await recorded(wav(1), wav(2), wav(3));
     t.equal((await (await get(path)).arrayBuffer()).byteLength, 44 + 48_000);
     for (const [at, left] of [
       [1, 2],
       [2, 1],
     ] as const) {
-      await lose(recording.id, chunks[at]);
+      await lose(chunks[at]);
       t.equal(await codeOf(await get(`/audio/chunks/${chunks[at]}/content`)), '410 CONTENT_MISSING');
       const answer = await get(path);
       const joined = ['x-joined-chunks', 'x-joined-lost-chunks'].map((name) => answer.headers.get(name));
@@ -131,7 +132,7 @@ t.test('audio that the server has lost', async (t) => {
 
   await t.test('K-023 K-043 what is lost of a window stands in failed, and the rest is transcribed', async (t) => {
     const { recording, chunks } = await recorded(wav(1), wav(2), wav(3));
-    await lose(recording.id, chunks[1]);
+    await lose(chunks[1]);
     await recording.end();
     const transcript = () =>
       ann.ask<{ waiting: []; covered: []; failed: [] }>('GET', `/audio/streams/${recording.id}/transcript`);
@@ -162,7 +163,3 @@ t.test('audio that the server has lost', async (t) => {
     t.equal(await codeOf(await get(`/files/${made.file.id}/content`)), '410 CONTENT_MISSING');
   });
 });
-
-async function* oneOf(bytes: Buffer) {
-  yield bytes;
-}

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Event } from '../../../kits/typescript/src/api.js';
@@ -8,7 +7,6 @@ import { libraryId, partitionOfId, streamOfChunk } from '../../../src/domain/ids
 import { isRefused } from '../../../src/domain/refusals.js';
 import { dueIndex } from '../../../src/domain/retention.js';
 import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
-import { blobKey, streamFolder } from '../../../src/engine/blobs/blob_keys.js';
 import { decodeStored, encodeStored } from '../../../src/engine/store/codec.js';
 import { keysOf } from '../../../src/engine/store/partitions.js';
 import { TestAccount } from '../../fixtures/account.js';
@@ -17,6 +15,7 @@ import { allOf } from '../../fixtures/colleagues.js';
 import { record } from '../../fixtures/recording.js';
 import { everyKey, ownRedisOf } from '../../fixtures/redis_content.js';
 import { TestSpool } from '../../fixtures/spool.js';
+import { keyOfChunk, liesInSegment } from '../../fixtures/stored_audio.js';
 import { until } from '../../fixtures/until.js';
 
 const HOUR_MS = 3_600_000;
@@ -159,6 +158,7 @@ t.test(
     const chunk = await ann.upload(stream, 0);
     await ann.upload(stream, 1);
     const kept_chunk = await ann.upload(kept, 0);
+    const kept_key = await keyOfChunk(spool.server.services.actors, kept_chunk);
     await transcribe(stream);
     const turns = await allOf<{ id: string }>(ann.app, '/turns');
     t.ok(turns.length > 0);
@@ -203,7 +203,7 @@ t.test(
       stored_chunks: 1,
     });
     t.match(await ann.app.ask('GET', `/audio/streams/${kept}`), { title: null, stored_chunks: 0, stored_bytes: 0 });
-    t.notOk(existsSync(join(spool.folder, 'blobs', streamFolder(kept), kept_chunk)));
+    t.equal(await spool.server.services.blobs.open(kept_key), null);
     const { items: signals } = await ann.app.ask<{ items: { ref: string; payload: unknown }[] }>(
       ...(['GET', `/audio/streams/${stream}/signals`] as const),
     );
@@ -357,7 +357,9 @@ t.test('H-023 I-024 a device hears that what it stored has expired, and sends it
   t.match(other, /CHECKSUM_MISMATCH/);
   t.match(await device.ask('GET', `/device/chunks/${chunk_id}`), expired);
   t.match(await fay.app.ask('GET', `/audio/streams/${stream_id}`), { stored_chunks: 0 });
-  t.notOk(await spool.server.services.blobs.has(blobKey(stream_id, chunk_id)), 'its bytes are not here again');
+  const { chunk } = await spool.server.services.actors.stream(stream_id).chunk({ number: 1 });
+  t.equal(chunk.place, null, 'its bytes are not here again');
+  t.notOk(liesInSegment(join(spool.folder, 'blobs'), bytes));
 });
 
 t.test('I-018 what a deleted account has stays until it is restored', async (t) => {
@@ -486,7 +488,7 @@ t.test('K-024 H-037 a deleted recording is gone at once and for good', async (t)
   };
   await gone();
   await pass(60_000);
-  t.notOk(existsSync(join(spool.folder, 'blobs', streamFolder(id))), 'its bytes are removed');
+  t.notOk(liesInSegment(join(spool.folder, 'blobs'), bytes), 'its bytes are removed');
   const left = (await everyKey(redis)).filter(
     ({ key, bytes: content }) => key.includes(id) || content.includes('Marked title') || content.includes('marked'),
   );

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { StreamMessage } from '../../../actors/recordings/stream.js';
@@ -7,11 +6,11 @@ import { sha256Of } from '../../../kits/typescript/src/device_client.js';
 import { partitionOfId, privateWorkspaceId, streamOfChunk } from '../../../src/domain/ids.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
-import { streamFolder } from '../../../src/engine/blobs/blob_keys.js';
 import { randomId } from '../../../src/engine/random/random.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { record } from '../../fixtures/recording.js';
 import { TestSpool } from '../../fixtures/spool.js';
+import { bytesLying } from '../../fixtures/stored_audio.js';
 import { until } from '../../fixtures/until.js';
 
 type Page = { items: { id: string; title: string | null }[]; cursor: string | null };
@@ -70,7 +69,7 @@ t.test('streams in shared workspaces', async (t) => {
   const inWorkspace = async (who: TestAccount, id: string, query = '') =>
     (await who.ask<Page>('GET', `/audio/streams?workspace_id=${id}${query}`)).items.map((stream) => stream.id);
   const streamsOf = (who: TestAccount) => inWorkspace(who, privateWorkspaceId(who.id, 1));
-  const folderOf = (id: string) => join(spool.folder, 'blobs', streamFolder(id));
+  const bytesOf = (id: string) => bytesLying(join(spool.folder, 'blobs'), id);
   const workDone = (what: string, done: () => boolean | Promise<boolean>) =>
     until(what, async () => {
       await spool.operator.ask('POST', '/ops/clock', { advance_ms: 1 });
@@ -219,7 +218,7 @@ t.test('streams in shared workspaces', async (t) => {
       const id = await register(team.id);
       const chunk_id = await recorded(id);
       const others = await Promise.all(Array.from({ length: 12 }, () => register(team.id)));
-      t.ok(existsSync(folderOf(id)));
+      t.equal((await bytesOf(id)).length, 1);
       await bob.ask('POST', `/workspaces/${team.id}/leave`);
       await bob.newEvents();
       t.equal(await ann.says('DELETE', `/workspaces/${team.id}`), '204');
@@ -240,7 +239,7 @@ t.test('streams in shared workspaces', async (t) => {
         return ![id, ...others].some((gone) => left.includes(gone));
       });
       t.notOk((await listed(`streams:${source.id}`)).some((gone) => [id, ...others].includes(gone)));
-      t.notOk(existsSync(folderOf(id)), 'with their bytes');
+      t.equal((await bytesOf(id)).length, 0, 'with their bytes');
       for (const kind of ['stream', 'signals']) {
         const address = { kind, id };
         const [stored] = await store.load([{ address, partition: place.partition }]);

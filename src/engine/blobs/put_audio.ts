@@ -1,0 +1,31 @@
+import { gathered } from './arriving_body.js';
+import { streamFolder } from './blob_keys.js';
+import {
+  type ArrivingBytes,
+  type BlobExpectation,
+  type BlobStore,
+  type PutResult,
+  SMALL_BLOB_BYTES_MAX,
+} from './blob_store.js';
+
+type AudioOwner = { stream_id: string; chunk_id: string; source_chunk_ref: string };
+
+/** `bytes` are those of a small chunk; null for a larger one, which is not in memory. */
+export type PutAudio = { place: string; bytes: Buffer | null };
+
+/** Stores the audio of a chunk as it arrives: beside others where it is small, as a blob of its own otherwise. */
+export async function putAudio(
+  blobs: BlobStore,
+  { stream_id, chunk_id, source_chunk_ref }: AudioOwner,
+  { body, expected }: { body: ArrivingBytes; expected: BlobExpectation },
+): Promise<PutResult<PutAudio>> {
+  if (expected.size_bytes > SMALL_BLOB_BYTES_MAX) {
+    const put = await blobs.put(`${streamFolder(stream_id)}/${chunk_id}`, body, expected);
+    return put.ok ? { ok: true, place: chunk_id, bytes: null } : put;
+  }
+  const came = await gathered(body, expected);
+  if (!came.ok) return came;
+  const { bytes } = came;
+  const [place] = (await blobs.append([{ stream_id, source_chunk_ref, bytes }])) as [string];
+  return { ok: true, place, bytes };
+}
