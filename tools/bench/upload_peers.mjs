@@ -1,7 +1,9 @@
 /** Peers of uploads, over the same TLS, and the bytes that lie in their folders afterwards. */
 import { mkdtempSync, readdirSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openFolderBlobStore } from '../../dist/src/engine/blobs/folder_blob_store.js';
+import { scanSegment } from '../../dist/src/engine/blobs/segment_scan.js';
 import { clientLoop } from './measure.mjs';
 import { cpuMs, startProgram } from './processes.mjs';
 import { payload, peerTls, tlsPool } from './spool_setup.mjs';
@@ -82,11 +84,16 @@ export async function sendBare(pool, { bytes, sha256 }) {
 export async function blobBytes(folder) {
   const blobs = await openFolderBlobStore(folder);
   let bytes = 0;
-  for await (const key of blobs.list()) {
-    const { stream } = await blobs.open(key);
-    for await (const part of stream) bytes += part.length;
-  }
+  for await (const key of blobs.list()) bytes += (await blobs.open(key, { end: -1 })).size_bytes;
   await blobs.close();
+  const segments = join(folder, 'segments');
+  for (const file of readdirSync(segments)) {
+    const segment = await open(join(segments, file));
+    await scanSegment(segment.fd, ({ header }) => {
+      if (!header.is_erased) bytes += header.size_bytes;
+    });
+    await segment.close();
+  }
   return bytes;
 }
 
