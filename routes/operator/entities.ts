@@ -182,7 +182,8 @@ async function find(services: Services, text: string): Promise<(Address & { name
   return found.flat();
 }
 
-async function candidatesFor({ runtime, ...services }: Services, text: string): Promise<Address[]> {
+async function candidatesFor(services: Services, text: string): Promise<Address[]> {
+  const { runtime } = services;
   const [kind = '', ...rest] = text.split(/[:\s]+/);
   if (KINDS.includes(kind) && rest.length > 0) return [{ kind, id: rest.join(':') }];
   const id = text.toLowerCase();

@@ -38,7 +38,9 @@ export class RequestLog {
   /** The services as this request uses them: what it asks of actors is known by its id. */
   servicesFor({ scope }: FastifyRequest): EdgeServices {
     const services = this.#services;
-    return scope === null ? services : { ...services, actors: services.actors.inScope(scope) };
+    if (scope === null) return services;
+    // Not a copy: that of its sixty members would cost more than most requests use of them.
+    return Object.create(services, { actors: { value: services.actors.inScope(scope) } }) as EdgeServices;
   }
 
   #spanOf(request: FastifyRequest): Span | null {

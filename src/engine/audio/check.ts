@@ -80,11 +80,17 @@ function measurePcm({ frame_bytes, frames_per_second }: WavFormat, { size_bytes 
 }
 
 async function measureWav(blobs: BlobStore, { size_bytes, ...chunk }: CheckedChunk): Promise<Measured | null> {
+  const [whole, ...more] = chunk.parts ?? [];
+  if (whole !== undefined && more.length === 0)
+    return measuredWav(await readWav({ size_bytes, read: async (at, length) => whole.subarray(at, at + length) }));
   const read = async (offset: number, length: number) => {
     const pieces = await all(piecesOf(blobs, chunk, { start: offset, end: offset + length - 1 }));
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   };
-  const found = await readWav(await withHead({ size_bytes, read }));
+  return measuredWav(await readWav(await withHead({ size_bytes, read })));
+}
+
+function measuredWav(found: Awaited<ReturnType<typeof readWav>>): Measured | null {
   if (!found.ok) {
     // How long it is, only its codec knows.
     if (found.is_compressed) return null;

@@ -20,6 +20,7 @@ import {
   warnings,
   warningsOf,
 } from './chunk_upload.js';
+import { plainChunk } from './plain_chunk.js';
 import { askRecordingEvents } from './stream_access.js';
 
 /** Chunks that are announced and stored with one request. docs/devices.md, "Chunks with their bytes in one request". */
@@ -32,7 +33,7 @@ const ARRIVAL_FIELDS = {
 };
 
 /** A chunk with its bytes, each checked by itself. */
-const arrivalForm = intentForm(ARRIVAL_FIELDS);
+export const arrivalForm = intentForm(ARRIVAL_FIELDS);
 
 /** The fields of a request with chunks, beside those that name the stream. */
 export const ARRIVALS_FIELDS = {
@@ -138,7 +139,8 @@ async function readChunk(
   chunk: Record<string, unknown>,
   { upload_started_at_ms }: { upload_started_at_ms: number },
 ): Promise<GoodChunk | { refusal: Refusal }> {
-  const parsed = parseGiven(arrivalForm, chunk);
+  const plain = plainChunk(chunk);
+  const parsed = plain === null ? parseGiven(arrivalForm, chunk) : { success: true as const, data: plain };
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const field = issue?.path.join('.') ?? '';
