@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import pino, { type Logger } from 'pino';
 import { MCP_PATH } from '../domain/audiences.js';
@@ -8,16 +7,16 @@ import { insightHosts, insightMakerOf } from '../features/insights/engines/choos
 import { builtInLanguages, transcriberOf, transcriptionHosts } from '../features/transcripts/engines/choose_engine.js';
 import { readEnginesFile } from '../features/transcripts/engines/engines_file.js';
 import { OLLAMA_URL, ollamaVersion } from './local_models.js';
+import { type Primary, startPrimary } from './primary/primary.js';
 import { isStartProblem } from './server/start.js';
 import { withUsableSpeech } from './server/usable_speech.js';
 import { developmentAddresses, operatorUrl, readSettings, type Settings } from './settings.js';
 import { handleSignals } from './signals.js';
-import { type Supervisor, startSupervisor } from './supervisor/supervisor.js';
 
 const STDIN = 0;
 
 /** The running server, whether alone or as several processes. */
-type Started = Pick<Supervisor, 'base_url' | 'ports' | 'redis' | 'close'> & Partial<Pick<Supervisor, 'pids' | 'roll'>>;
+type Started = Pick<Primary, 'base_url' | 'ports' | 'redis' | 'close'> & Partial<Primary>;
 
 /** Starts the server, or several processes that serve together, from the environment; stops at Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
@@ -26,8 +25,7 @@ async function main(): Promise<void> {
   const looking = given.look_for_ollama && insightMakerOf(given).by === 'built_in' ? ollamaVersion() : null;
   const { settings, speech_problem } = await withUsableSpeech(given);
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
-  const starting: Promise<Started> =
-    settings.processes === 1 ? startAlone(settings, log) : startSupervisor(settings, log);
+  const starting: Promise<Started> = settings.processes === 1 ? startAlone(settings, log) : startPrimary(settings, log);
   let is_stopping = false;
   const stop = (signal: NodeJS.Signals) => {
     if (is_stopping) process.exit(130);
@@ -35,7 +33,7 @@ async function main(): Promise<void> {
     console.log(`\n${signal}: answering what is under way, then stopping. Once more stops at once.`);
     // A start that is in progress is finished first: cut off, it would leave its Redis running. One that fails says so below.
     void starting
-      .then(({ close }) => close())
+      .then(({ close }) => close({ drain_ms: settings.drain_s * 1_000 }))
       .then(
         () => {
           console.log('Stopped.');
@@ -68,20 +66,18 @@ async function main(): Promise<void> {
   console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);
   const rows = [...rowsOf(started, settings, speech_problem), ...ollamaRows(await looking)];
   for (const [what, where] of rows) console.log(`  ${what.padEnd(12)} ${where}`);
+  void started.given_up?.then(async (why) => {
+    if (is_stopping) return;
+    console.error(`${why} The log says why.`);
+    await started.close();
+    process.exit(1);
+  });
 }
 
 /** One process that serves, loaded only where it is this one. */
 async function startAlone(settings: Settings, log: Logger): Promise<Started> {
   const { startServer } = await import('./server.js');
-  const { services, close, ...started } = await startServer(settings, log, { print: console.log });
-  return {
-    ...started,
-    async close() {
-      services.draining.begin();
-      await delay(settings.drain_s * 1_000);
-      await close();
-    },
-  };
+  return startServer(settings, log, { print: console.log });
 }
 
 async function rollAll(roll: Started['roll'], log: Logger): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ROUTES } from '../../routes/index.js';
 import { issuerUrl } from '../access/issuer.js';
@@ -40,29 +41,43 @@ export type Server = {
   base_url: string;
   ports: { public: number; device: number; operator: number };
   redis: OpenRedis['child'];
-  /** Takes no more requests, answers those in progress, and stops everything; Redis last. May be called twice. */
-  close(): Promise<void>;
+  /** Accepts nothing more, and waits for so long that each connection ends with an answer. */
+  leave(max_ms: number): Promise<void>;
+  /**
+   * Says for `drain_ms` that it is not ready, and serves on. Then takes no more requests, answers those in progress, and
+   * stops everything; Redis last. May be called twice.
+   */
+  close(options?: { drain_ms?: number }): Promise<void>;
 };
 
 /** Starts everything. What was started is stopped again when a later step fails. */
 export async function startServer(
   settings: Settings,
   log: Logger,
-  { supervised = null, print = () => {} }: Partial<Pick<Start, 'supervised' | 'print'>> = {},
+  { primary = null, print = () => {} }: Partial<Pick<Start, 'primary' | 'print'>> = {},
 ): Promise<Server> {
   const shutdown = new Shutdown(log);
-  const close = () => shutdown.run();
   try {
-    return { ...(await startParts({ settings, log, shutdown, supervised, print })), close };
+    const parts = await startParts({ settings, log, shutdown, primary, print });
+    return {
+      ...parts,
+      async close({ drain_ms = 0 } = {}) {
+        if (drain_ms > 0) {
+          parts.services.draining.begin();
+          await delay(drain_ms);
+        }
+        await shutdown.run();
+      },
+    };
   } catch (error) {
-    await close();
+    await shutdown.run();
     throw error;
   }
 }
 
 /** Each step may use what the steps before it started, and is stopped before them. */
 async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
-  const { settings, log, shutdown, supervised } = start;
+  const { settings, log, shutdown, primary } = start;
   const descriptors = shareDescriptors(start);
   const foundation = await openFoundation(start);
   const { redis, place, child, keys, clock } = foundation;
@@ -71,7 +86,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const metrics = makeMetrics();
   const entities = await startRuntime(start, foundation, { metrics, tracing });
   const { store, runtime, actors, records } = entities;
-  const members = new ClusterProcesses({ id: supervised?.order.member_id, redis, log, since_ms: clock.unmoved() });
+  const members = new ClusterProcesses({ redis, log, since_ms: clock.unmoved() });
   shutdown.add(() => members.leave());
   await ofStorage(members.start());
 
@@ -137,7 +152,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   watch.start();
   shutdown.add(() => watch.stop());
 
-  const is_alone = settings.redis_url === null && supervised === null;
+  const is_alone = settings.redis_url === null && primary === null;
   const shared = is_alone ? null : new SharedWindows(redis, keys);
   const identity = await openIdentity(
     start,
@@ -155,7 +170,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     await handleWork();
     await exports.look();
   };
-  const processes = new ProcessQueries<OperationQueries & DeviceQueries & EndpointQueries>(supervised, {
+  const processes = new ProcessQueries<OperationQueries & DeviceQueries & EndpointQueries>(primary, {
     ...operationAnswers({ metrics, runtime, watch }),
     ...deviceAnswers(device_activity),
     ...endpointAnswers(deliveries, device_activity.since_ms),
@@ -211,12 +226,13 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   };
   exports.start();
   shutdown.add(() => exports.stop());
-  const ports = await new Listeners(services, { shutdown, supervised }).start(ROUTES, descriptors, (name, port) => {
+  const listeners = new Listeners(services, { shutdown, primary });
+  const ports = await listeners.start(ROUTES, descriptors, (name, port) => {
     listening[name] = port;
   });
   // Answers that last would hold up the end of the listeners.
   shutdown.add(() => live_text.close());
   // First of all, so that others take over while it answers what is in progress.
   shutdown.add(() => members.leave());
-  return { services, base_url: base_url(), ports, redis: child };
+  return { services, base_url: base_url(), ports, redis: child, leave: (max_ms) => listeners.leave(max_ms) };
 }

@@ -143,7 +143,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 26, name: 'child_hangs', what: 'one of several processes hangs, and clients give up' },
-    tests: ['host/supervisor/hanging'],
+    tests: ['host/primary/hanging'],
     run: childHangs,
   },
   {

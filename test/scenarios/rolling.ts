@@ -109,7 +109,7 @@ function temporary(t: Test): string {
 
 scenario({
   title: 'a rolling restart under load: of processes on one machine, and of machines behind a proxy that tries again',
-  smoke: null, // test/host/supervisor/ replaces two processes under less
+  smoke: null, // test/host/primary/ replaces two processes under less
   full: { rounds: 3, lanes: 24 },
   async run(t, { rounds, lanes }) {
     const onlyAnswers = (t: Test, { ended, count }: Load) =>

@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import { networkOf } from '../../engine/limits/rate_limits.js';
 import { rawError } from '../../engine/wire/raw_error.js';
+import type { ListenerPeers } from './peer_connections.js';
 
 /** The maximum of open connections: all together, and from one network as `networkOf` has them. */
 export type ConnectionLimits = { connections_max: number; connections_per_network_max: number };
@@ -16,22 +17,34 @@ export function refuseConnections(socket: Socket): void {
   socket.end(ANSWER, () => socket.destroy());
 }
 
-/** Bounds the connections of a listener without TLS. One too many gets an answer and is closed before it sent anything. */
+/**
+ * Bounds the connections of a listener without TLS, those of all processes of the machine together. One too many gets an
+ * answer and is closed before it sent anything.
+ */
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits;
   readonly #is_exempt: (address: string) => boolean;
   readonly #refused: (cause: ConnectionCause) => void;
+  readonly #peers: ListenerPeers | null;
   readonly #networks = new Map<string, number>();
   #open = 0;
 
-  /** `is_exempt`: addresses that the limit of one network does not hold for, such as proxies. */
+  /**
+   * `is_exempt`: addresses that the limit of one network does not hold for, such as proxies. `peers`: null for a process
+   * that is alone.
+   */
   constructor(
     limits: ConnectionLimits,
-    parts: { is_exempt: (address: string) => boolean; refused: (cause: ConnectionCause) => void },
+    parts: {
+      is_exempt: (address: string) => boolean;
+      refused: (cause: ConnectionCause) => void;
+      peers: ListenerPeers | null;
+    },
   ) {
     this.#limits = limits;
     this.#is_exempt = parts.is_exempt;
     this.#refused = parts.refused;
+    this.#peers = parts.peers;
   }
 
   /** Puts itself before what the server does with new connections. */
@@ -50,8 +63,9 @@ export class ConnectionLimiter {
   enter(address = ''): (() => void) | null {
     const { connections_max, connections_per_network_max } = this.#limits;
     const network = this.#is_exempt(address) ? null : networkOf(address);
-    if (this.#open >= connections_max) return this.#refuse('connections');
-    if (network !== null && (this.#networks.get(network) ?? 0) >= connections_per_network_max)
+    const othersHave = (of: string) => this.#peers?.othersHave(of) ?? 0;
+    if (this.#open + othersHave('') >= connections_max) return this.#refuse('connections');
+    if (network !== null && (this.#networks.get(network) ?? 0) + othersHave(network) >= connections_per_network_max)
       return this.#refuse('network_connections');
     this.#count(network, 1);
     return () => this.#count(network, -1);
@@ -64,9 +78,11 @@ export class ConnectionLimiter {
 
   #count(network: string | null, by: 1 | -1): void {
     this.#open += by;
+    this.#peers?.thisHas('', this.#open);
     if (network === null) return;
     const count = (this.#networks.get(network) ?? 0) + by;
     if (count === 0) this.#networks.delete(network);
     else this.#networks.set(network, count);
+    this.#peers?.thisHas(network, count);
   }
 }

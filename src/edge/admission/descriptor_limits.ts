@@ -36,22 +36,22 @@ export function descriptorLimit(): number {
 }
 
 /**
- * Divides what the process may have open, or each of several: connections are then those of all of them together. `asked`: what settings say, null where they say nothing. Gives a text that says
- * what to change where settings ask for more than there is: what an operator set is not silently made smaller.
+ * Divides what the process may have open. Of several processes on the same ports one may get all connections. `asked`: what
+ * settings say, null where they say nothing. Gives a text that says what to change where settings ask for more than there
+ * is: what an operator set is not silently made smaller.
  */
 export function planDescriptors(
   limit: number,
   asked: { public_connections: number | null; device_connections: number | null },
-  { processes = 1 }: { processes?: number } = {},
 ): DescriptorPlan | string {
   if (limit < DESCRIPTORS_MIN)
     return `This process may have ${limit} files open (ulimit -n), which is too few; it needs at least ${DESCRIPTORS_MIN}.`;
   const operator_connections = operatorConnections(limit);
-  const room = connectionRoom(limit) * processes;
+  const room = connectionRoom(limit);
   const set = (asked.public_connections ?? 0) + (asked.device_connections ?? 0);
   const unset = [asked.public_connections, asked.device_connections].filter((one) => one === null).length;
   if (set + unset > room)
-    return `CONNECTIONS_MAX and DEVICE_CONNECTIONS_MAX ask for ${set} connections, but ${processes === 1 ? 'this process' : `each of ${processes} processes`} may have ${limit} files open (ulimit -n), which is enough for ${room}. Raise that limit, or set them lower.`;
+    return `CONNECTIONS_MAX and DEVICE_CONNECTIONS_MAX ask for ${set} connections, but this process may have ${limit} files open (ulimit -n), which is enough for ${room}. Raise that limit, or set them lower.`;
   const left = room - set;
   const wanted =
     (asked.public_connections === null ? CONNECTIONS_MAX_DEFAULT : 0) +
@@ -66,16 +66,8 @@ export function planDescriptors(
   };
 }
 
-/** Of a plan for several processes, what one of them may have open: all connections, where it has room for them. */
-export function shareOfPlan(plan: DescriptorPlan, limit: number): DescriptorPlan {
-  const { public_connections, device_connections } = plan;
-  const fits = Math.min(1, connectionRoom(limit) / (public_connections + device_connections));
-  const part = (count: number) => Math.max(1, Math.floor(count * fits));
-  return { ...plan, public_connections: part(public_connections), device_connections: part(device_connections) };
-}
-
 /** The number of connections of apps and devices that a process has room for. */
-export function connectionRoom(limit: number): number {
+function connectionRoom(limit: number): number {
   return Math.floor((limit - OWN) * CONNECTIONS_SHARE) - operatorConnections(limit);
 }
 

@@ -4,6 +4,7 @@ import { networkOf } from '../../engine/limits/rate_limits.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { NoPlace, type NoPlaceCause, SharedPool } from '../../engine/pools/shared_pool.js';
 import { type ConnectionCause, ConnectionLimiter, type ConnectionLimits } from './connection_limiter.js';
+import type { ListenerPeers } from './peer_connections.js';
 
 /** The maximum of handshakes at once and of connections that wait for theirs: all together, and from one network. */
 export type HandshakeLimits = ConnectionLimits & {
@@ -47,13 +48,14 @@ export class HandshakeLimiter {
   /** Ends a handshake in progress, by the other end's address and port. */
   readonly #under_way = new Map<string, () => void>();
 
-  /** `is_exempt`: addresses that the limits of one network do not hold for, such as proxies. */
+  /** `is_exempt`, `peers`: as for a `ConnectionLimiter`. */
   constructor(
     limits: HandshakeLimits,
     parts: {
       is_overloaded: () => boolean;
       is_exempt: (address: string) => boolean;
       refused: (cause: HandshakeRefusalCause) => void;
+      peers: ListenerPeers | null;
     },
   ) {
     this.#connections = new ConnectionLimiter(limits, parts);

@@ -7,13 +7,10 @@ import type { Server, Socket } from 'node:net';
 export class OpenConnections {
   /** As they were accepted; of a TLS connection, what lies below it. */
   readonly #sockets = new Set<Socket>();
-  /** Of which something was read before they came here. */
-  readonly #heard = new WeakSet<Socket>();
 
   /** `counted` is called with the count at each change. */
   constructor(server: Server, counted: (open: number) => void) {
     server.on('connection', (socket: Socket) => {
-      if (socket.readableLength > 0) this.#heard.add(socket);
       counted(this.#sockets.add(socket).size);
       socket.once('close', () => {
         this.#sockets.delete(socket);
@@ -24,15 +21,11 @@ export class OpenConnections {
 
   /** Closes those from which no byte has come: nobody waits for an answer on them. */
   closeSilent(): void {
-    for (const socket of this.#sockets) if (socket.bytesRead === 0 && !this.#heard.has(socket)) socket.destroy();
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
   }
 
   get size(): number {
     return this.#sockets.size;
-  }
-
-  [Symbol.iterator](): Iterator<Socket> {
-    return this.#sockets.values();
   }
 
   closeAll(): void {

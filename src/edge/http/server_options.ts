@@ -54,7 +54,7 @@ function refuseAddress(_error: FastifyError, request: FastifyRequest, reply: Fas
 }
 
 /** Answers input that is not HTTP, or that stalls for too long, before the connection closes. */
-export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const code = CLIENT_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST';
   socket.end(rawError(code, 'The request is malformed or took too long.'));

@@ -10,7 +10,7 @@ export class Draining {
     this.#has_begun = true;
   }
 
-  /** Another takes its place, which nobody need know: connections go there, but for those of devices. */
+  /** Another process takes its place, which nobody need know: new connections go there. */
   replaced(): void {
     this.#is_replaced = true;
   }
@@ -24,9 +24,9 @@ export class Draining {
     return this.#has_begun || this.#is_replaced;
   }
 
-  install(server: Server, listener: 'public' | 'device' | 'operator'): void {
+  install(server: Server): void {
     server.prependListener('request', (_request, answer: ServerResponse) => {
-      if (this.#has_begun || (this.#is_replaced && listener === 'device')) answer.setHeader('Connection', 'close');
+      if (this.isLeaving) answer.setHeader('Connection', 'close');
     });
   }
 }

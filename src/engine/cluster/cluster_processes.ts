@@ -33,8 +33,6 @@ const NO_OWNERS: readonly string[] = [];
 const UNKNOWN = { host: '', pid: 0, since_ms: 0 };
 
 type MembersDeps = {
-  /** A new one when absent. */
-  id?: string | undefined;
   redis: Redis;
   log: Pick<Logger, 'info' | 'error'>;
   since_ms: number;
@@ -66,7 +64,7 @@ export class ClusterProcesses implements Ownership, ClusterView {
 
   constructor(deps: MembersDeps) {
     this.#deps = deps;
-    this.id = deps.id ?? newProcessId();
+    this.id = newProcessId();
     const { renew_every_ms, expire_ms } = deps.times ?? { renew_every_ms: RENEW_EVERY_MS, expire_ms: EXPIRE_MS };
     this.#renew_every_ms = renew_every_ms;
     this.#expire_ms = expire_ms;

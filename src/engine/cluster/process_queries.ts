@@ -15,7 +15,7 @@ export type QueryAnswers<Asked extends Queries> = {
 /** The answer of a process; `value` is null where none came in time. `number`: null where it is the only one. */
 export type ProcessAnswer<Value> = { number: number | null; pid: number; value: Value | null };
 
-/** The other server processes of this machine, reached by the supervisor. */
+/** The other server processes of this machine, reached over the primary. */
 export type PeerProcesses = {
   order: { number: number };
   troubles: readonly ProcessTrouble[];

@@ -37,7 +37,7 @@ import { isRunning } from './redis_process.js';
 /** Turns lost to other starters before giving up; each loss means that another one got further. */
 const attempts_max = 50;
 const connect_ms = 5_000;
-/** Processes of a supervisor that was killed answer what is under way, and end. */
+/** The processes of a primary that was killed end by themselves. */
 const orphans_ms = 20_000;
 const orphans_poll_ms = 50;
 const generation_name = /^lock\.(\d{1,15})$/;
@@ -61,8 +61,8 @@ export class DataFolderHeld extends Error {
 export interface HeldFolder {
   /** The folder's real path. */
   readonly path: string;
-  /** The lock. A process that was given it as well holds the folder too, until it ends. */
-  readonly lock: Server;
+  /** The descriptor of the lock. A child that inherits it holds the folder too, until it ends. */
+  readonly lock_fd: number;
   /** Lets go of the folder. May be called twice. */
   release(): Promise<void>;
 }
@@ -113,7 +113,7 @@ const takeTurns = async ({ path, reach }: { path: string; reach: string }): Prom
       continue;
     }
     await cleanUp({ path, reach, own: highest + 1 });
-    return { path, lock: server, release: () => close(server) };
+    return { path, lock_fd: descriptorOf(server), release: () => close(server) };
   }
   throw new Error(`${path} could not be locked: ${attempts_max} times another process was faster`);
 };
@@ -175,6 +175,9 @@ const listen = (server: Server, socket_path: string): Promise<AddressInfo | stri
     server.once('error', reject);
     server.listen(socket_path, () => resolve(server.address()));
   });
+
+/** Node has no public name for it. */
+const descriptorOf = (server: Server): number => (server as unknown as { _handle: { fd: number } })._handle.fd;
 
 const close = (server: Server): Promise<void> => new Promise((resolve) => void server.close(() => resolve()));
 

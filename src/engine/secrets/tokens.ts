@@ -65,21 +65,6 @@ export function parseToken(kind: DerivedTokenKind, token: string): DerivedToken 
   return id === null ? null : { id, counter: body.readUInt32BE(16), mac: body.subarray(20) };
 }
 
-/** Of base64url text: the 24 bits that begin with the last byte of a token's id. */
-const PARTITION_AT = { from: 20, to: 24 };
-const ALL_PREFIXES: readonly string[] = [
-  ...Object.values(PREFIXES),
-  ...Object.values(KEPT).map(({ prefix }) => prefix),
-];
-
-/** The partition that a token of any kind leads to, by its form alone; null for what begins like none. */
-export function partitionOfToken(token: string): number | null {
-  const prefix = ALL_PREFIXES.find((one) => token.startsWith(one));
-  if (prefix === undefined) return null;
-  const { from, to } = PARTITION_AT;
-  return Buffer.from(token.slice(prefix.length + from, prefix.length + to), 'base64url')[0] ?? null;
-}
-
 /** Whether the token was derived from this seed; in constant time. */
 export function isGenuine(keys: ServerKeys, kind: DerivedTokenKind, token: DerivedToken, seed: Seed): boolean {
   const { id, counter } = token;

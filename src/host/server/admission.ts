@@ -1,11 +1,6 @@
 import { LIMITS } from '../../domain/limits.js';
 import { BodyBudget } from '../../edge/admission/body_budget.js';
-import {
-  type DescriptorPlan,
-  descriptorLimit,
-  planDescriptors,
-  shareOfPlan,
-} from '../../edge/admission/descriptor_limits.js';
+import { type DescriptorPlan, descriptorLimit, planDescriptors } from '../../edge/admission/descriptor_limits.js';
 import { Overload } from '../../edge/admission/overload.js';
 import { RateLimits } from '../../engine/limits/rate_limits.js';
 import type { SharedWindows } from '../../engine/limits/shared_windows.js';
@@ -58,28 +53,17 @@ export function openAdmission(
   return { rates: new RateLimits(limits, { on: settings.rate_limits, shared }), account_requests, body_budget };
 }
 
-/** Plans the descriptors of this process. */
-export function shareDescriptors({ settings, log, supervised }: Start): DescriptorPlan {
-  if (supervised === null) return planForMachine(settings, log, { processes: 1 });
-  const { processes } = supervised.order;
-  return shareOfPlan(planForMachine(settings, null, { processes }), descriptorLimit());
-}
-
-/** Plans the descriptors of so many processes together; a start that asks for more than they may have says so. */
-export function planForMachine(
-  settings: Settings,
-  log: Start['log'] | null,
-  { processes }: { processes: number },
-): DescriptorPlan {
+/** Plans the descriptors of this process; a start that asks for more than it may have says so. */
+export function shareDescriptors({ settings, log }: Start): DescriptorPlan {
   const limit = descriptorLimit();
   const { connections_max, device_connections_max } = settings;
   const asked = { public_connections: connections_max, device_connections: device_connections_max };
-  const plan = planDescriptors(limit, asked, { processes });
+  const plan = planDescriptors(limit, asked);
   if (typeof plan === 'string') throw new CannotStart(plan);
   const { public_connections, device_connections } = plan;
   if (plan.is_low) {
     const few = 'few files may be open (ulimit -n): fewer connections than usual are let in';
-    log?.warn({ open_files: limit, public_connections, device_connections }, few);
+    log.warn({ open_files: limit, public_connections, device_connections }, few);
   }
   return plan;
 }

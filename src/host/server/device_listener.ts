@@ -4,8 +4,7 @@ import { HANDSHAKE_MS_MAX, HandshakeLimiter, type HandshakeLimits } from '../../
 import { every } from '../../engine/time/periodic_timer.js';
 import { SessionTickets, TICKET_LIFE_S } from '../../features/devices/session_tickets.js';
 import type { Settings } from '../settings.js';
-import type { Shutdown } from './shutdown.js';
-import type { ServerServices } from './start.js';
+import type { ServerServices, Start } from './start.js';
 
 const LOOK_EVERY_MS = 1_000;
 const RETRY_MS = 60_000;
@@ -26,7 +25,7 @@ const WAITING_SHARE = 1 / 2;
 export async function openDeviceListener(
   services: ServerServices,
   options: FastifyHttpsOptions<HttpsServer>,
-  { connections_max, processes, shutdown }: { connections_max: number; processes: number; shutdown: Shutdown },
+  { connections_max, primary, shutdown }: Pick<Start, 'primary' | 'shutdown'> & { connections_max: number },
 ): Promise<FastifyInstance> {
   const { connections, device_proxies, metrics, overload, settings } = services;
   const certificate = new ListenerCertificate(services);
@@ -40,11 +39,15 @@ export async function openDeviceListener(
   });
   certificate.keepIn(app.server);
   shutdown.add(() => certificate.stop());
-  const handshakes = new HandshakeLimiter(limitsOf(settings, { connections_max, processes }), {
-    is_overloaded: () => overload.shedding === 'all',
-    is_exempt: (address) => device_proxies.has(address),
-    refused: (cause) => metrics.overload_refusals.inc({ listener: 'device', cause }),
-  });
+  const handshakes = new HandshakeLimiter(
+    limitsOf(settings, { connections_max, processes: primary?.order.processes ?? 1 }),
+    {
+      is_overloaded: () => overload.shedding === 'all',
+      is_exempt: (address) => device_proxies.has(address),
+      refused: (cause) => metrics.overload_refusals.inc({ listener: 'device', cause }),
+      peers: primary?.connections.of('device') ?? null,
+    },
+  );
   handshakes.install(app.server, metrics);
   app.server.prependListener('request', (_request, answer) => connections.answering(answer));
   return app as unknown as FastifyInstance;
@@ -96,7 +99,7 @@ class ListenerCertificate {
   }
 }
 
-/** Of several processes each does its part of the handshakes; connections go to each alike. */
+/** Each of several processes does its part of the handshakes. */
 function limitsOf(
   { device_connections_per_network, device_handshakes_max, rate_limits }: Settings,
   { connections_max, processes }: { connections_max: number; processes: number },

@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { LIMITS } from '../../domain/limits.js';
@@ -12,10 +12,8 @@ import type { ListenerKind } from '../../edge/http/request_state.js';
 import type { Route } from '../../edge/http/route.js';
 import { LISTENER_OPTIONS, SERVER_OPTIONS } from '../../edge/http/server_options.js';
 import { NetworkList } from '../../engine/limits/network_list.js';
-import type { SupervisorLink } from '../supervised/supervisor_link.js';
 import { openDeviceListener } from './device_listener.js';
 import { boundAddress, LISTEN_BACKLOG, portProblem } from './listen_options.js';
-import { returnConnections } from './returned_connections.js';
 import type { Shutdown } from './shutdown.js';
 import { DRAIN_MAX_MS, type ServerServices, type Start } from './start.js';
 
@@ -34,14 +32,14 @@ const LISTENERS: Record<ListenerName, ListenerKind> = {
 export class Listeners {
   readonly #services: ServerServices;
   readonly #shutdown: Shutdown;
-  readonly #supervised: SupervisorLink | null;
+  readonly #primary: Start['primary'];
   readonly #stalls: Stalls;
-  readonly #open: (() => Promise<void>)[] = [];
+  readonly #open: { app: FastifyInstance; connections: OpenConnections }[] = [];
 
-  constructor(services: ServerServices, { shutdown, supervised }: Pick<Start, 'shutdown' | 'supervised'>) {
+  constructor(services: ServerServices, { shutdown, primary }: Pick<Start, 'shutdown' | 'primary'>) {
     this.#services = services;
     this.#shutdown = shutdown;
-    this.#supervised = supervised;
+    this.#primary = primary;
     this.#stalls = new Stalls(services);
   }
 
@@ -54,20 +52,28 @@ export class Listeners {
     const apps = await this.#make(descriptors);
     for (const name of ['public', 'device', 'operator'] as const)
       mount(apps[name], this.#services, LISTENERS[name], routes[name]);
-    const { ports } = this.#supervised?.order ?? {};
     for (const name of ['public', 'operator'] as const)
-      apps[name].server.once('listening', () => onPort(name, ports?.[name] ?? portOf(apps[name])));
+      apps[name].server.once('listening', () => onPort(name, portOf(apps[name])));
     this.#stalls.start();
     this.#shutdown.add(() => this.#stalls.stop());
     // Side by side: what stands still on each takes no longer than on one.
-    this.#shutdown.add(() => Promise.all(this.#open.map((close) => close())));
-    if (this.#supervised !== null) return this.#serveHanded(this.#supervised, apps);
+    this.#shutdown.add(() => Promise.all(this.#open.map(closeInTime)));
     const { host, port, device_host, device_port, ops_host, ops_port } = this.#services.settings;
     return {
       operator: await this.#listen(apps, 'operator', { host: ops_host, port: ops_port, setting: 'OPS_PORT' }),
       device: await this.#listen(apps, 'device', { host: device_host, port: device_port, setting: 'DEVICE_PORT' }),
       public: await this.#listen(apps, 'public', { host, port, setting: 'PORT' }),
     };
+  }
+
+  /** Accepts nothing more, and waits for so long that each connection ends with an answer: no client sees one break. */
+  async leave(max_ms: number): Promise<void> {
+    this.#services.draining.replaced();
+    // The close of HTTP would close idle connections, on which a request may be under way.
+    for (const { app } of this.#open) NetServer.prototype.close.call(app.server);
+    const until = performance.now() + max_ms;
+    const isOpen = () => this.#open.some(({ connections }) => connections.size > 0);
+    while (isOpen() && performance.now() < until) await delay(IDLE_LOOKS_EVERY_MS);
   }
 
   async #make(descriptors: DescriptorPlan): Promise<Record<ListenerName, FastifyInstance>> {
@@ -85,7 +91,7 @@ export class Listeners {
       { ...COMMON, https: SERVER_OPTIONS },
       {
         connections_max: descriptors.device_connections,
-        processes: this.#supervised?.order.processes ?? 1,
+        primary: this.#primary,
         shutdown: this.#shutdown,
       },
     );
@@ -97,6 +103,7 @@ export class Listeners {
     new ConnectionLimiter(limits, {
       is_exempt: (address) => proxies.has(address),
       refused: (cause) => metrics.overload_refusals.inc({ listener: 'public', cause }),
+      peers: this.#primary?.connections.of('public') ?? null,
     }).install(open.server);
     new OperatorConnections(descriptors.operator_connections, {
       known: operator_connections,
@@ -119,50 +126,15 @@ export class Listeners {
   }
 
   /** Stands before and behind what Fastify does with connections and requests. */
-  #prepare(app: FastifyInstance, listener: ListenerName): OpenConnections {
+  #prepare(app: FastifyInstance, listener: ListenerName): void {
     const { draining, log, metrics } = this.#services;
-    draining.install(app.server, listener);
+    draining.install(app.server);
     this.#stalls.install(app.server, listener);
     app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
     // Such as no descriptor being left for a connection: the next one may have one.
     app.server.on('error', (error) => log.error({ reason: error.message }, 'a connection could not be accepted'));
     const connections = new OpenConnections(app.server, (count) => metrics.connections.set({ listener }, count));
-    this.#open.push(() => closeWithin(app, connections, DRAIN_MAX_MS));
-    return connections;
-  }
-
-  /** Listens nowhere: a supervisor hands over each connection. */
-  async #serveHanded(
-    supervised: SupervisorLink,
-    apps: Record<ListenerName, FastifyInstance>,
-  ): Promise<Record<ListenerName, number>> {
-    const { draining, metrics, processes, settings } = this.#services;
-    const { ports } = supervised.order;
-    const [of_apps, of_operators, of_devices] = (['public', 'operator', 'device'] as const).map((name) =>
-      this.#prepare(apps[name], name),
-    ) as [OpenConnections, OpenConnections, OpenConnections];
-    for (const app of Object.values(apps)) {
-      await app.ready();
-      // With this node begins to look at how long heads and requests take.
-      app.server.emit('listening');
-    }
-    supervised.serves({
-      serve: (port, socket) => void apps[port].server.emit('connection', socket),
-      count(refusals) {
-        for (const { count, ...labels } of refusals) metrics.overload_refusals.inc(labels, count);
-      },
-      drain: () => draining.begin(),
-      tell: (name, about) => processes.answer(name, about),
-      async leave() {
-        draining.replaced();
-        const handed = [
-          { app: apps.public, connections: of_apps },
-          { app: apps.operator, connections: of_operators },
-        ];
-        await returnConnections(supervised, handed, of_devices, settings.drain_s * 1_000);
-      },
-    });
-    return ports;
+    this.#open.push({ app, connections });
   }
 }
 
@@ -171,14 +143,18 @@ function portOf({ server }: FastifyInstance): number {
 }
 
 /** Answers what is in progress, then closes what is left when the time is up. */
-async function closeWithin(app: FastifyInstance, connections: OpenConnections, ms: number): Promise<void> {
-  const late = setTimeout(() => connections.closeAll(), ms);
+async function closeInTime({
+  app,
+  connections,
+}: {
+  app: FastifyInstance;
+  connections: OpenConnections;
+}): Promise<void> {
+  const late = setTimeout(() => connections.closeAll(), DRAIN_MAX_MS);
   // A connection that is kept falls idle with its last answer, after the listener has closed.
   const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOKS_EVERY_MS);
   connections.closeSilent();
   await app.close();
-  // A server that listens nowhere waits for none of them.
-  while (connections.size > 0) await delay(IDLE_LOOKS_EVERY_MS);
   clearTimeout(late);
   clearInterval(sweep);
 }

@@ -55,11 +55,11 @@ export async function connectRedis(start: Start): Promise<OpenRedis> {
   return { place, redis, child };
 }
 
-/** Our own Redis, a supervisor's, or the one that somebody named. */
+/** Our own Redis, the primary's, or the one that somebody named. */
 async function redisPlace(start: Start): Promise<Pick<OpenRedis, 'place' | 'child'>> {
-  const { settings, supervised } = start;
+  const { settings, primary } = start;
   if (settings.redis_url !== null) return { place: foreignPlace(settings.redis_url, settings), child: null };
-  const socket_path = supervised?.order.redis_socket ?? null;
+  const socket_path = primary?.order.redis_socket ?? null;
   if (socket_path !== null) return { place: { socket_path }, child: null };
   const { child } = await startOwnRedis(start);
   return { place: { socket_path: child.socket_path }, child };

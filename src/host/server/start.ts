@@ -4,21 +4,21 @@ import { DataFolderHeld } from '../../engine/process/data_folder.js';
 import { NoRedisProgram } from '../../engine/process/redis_program.js';
 import { storageProblem } from '../../engine/store/storage_problem.js';
 import { type Settings, WrongSettings } from '../settings.js';
-import type { SupervisorLink } from '../supervised/supervisor_link.js';
+import type { PrimaryLink } from './primary_link.js';
 import type { Shutdown } from './shutdown.js';
 
 /** The services of a whole server, with all settings. */
 export type ServerServices = Services & { settings: Settings };
 
 /**
- * The arguments with which every part of a server is started. `supervised`: null for one that is alone on its ports.
+ * The arguments with which every part of a server is started. `primary`: null for a process that is alone on its ports.
  * `print`: shows a line to the person at the terminal; unlike the log, it may show a sign-in code.
  */
 export type Start = {
   settings: Settings;
   log: Logger;
   shutdown: Shutdown;
-  supervised: SupervisorLink | null;
+  primary: PrimaryLink | null;
   print: (line: string) => void;
 };
 

@@ -53,12 +53,12 @@ export async function openFoundation(start: Start): Promise<Foundation> {
 export type Entities = { store: RedisStore; runtime: Runtime; actors: Actors; records: ImmutableRecordsRedis };
 
 export async function startRuntime(
-  { settings, log, shutdown, supervised }: Start,
+  { settings, log, shutdown, primary }: Start,
   { place, redis, clock }: Foundation,
   { metrics, tracing }: { metrics: Metrics; tracing: Tracing | null },
 ): Promise<Entities> {
   const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'));
-  const trust_memory = settings.redis_url === null && supervised === null;
+  const trust_memory = settings.redis_url === null && primary === null;
   const onTurn = batchObserver(log, tracing);
   const runtime = new Runtime({
     store,

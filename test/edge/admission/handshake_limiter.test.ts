@@ -47,6 +47,7 @@ function house(limits: Partial<HandshakeLimits> = {}) {
       is_overloaded: () => state.overloaded,
       is_exempt: (address) => address === '9.9.9.9',
       refused: (cause) => refused.push(cause),
+      peers: null,
     },
   );
   const come = (address: string, name = address, port = 1_000 + visitors.length) => {

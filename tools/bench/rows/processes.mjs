@@ -15,7 +15,8 @@ const WRITES_EVERY = 3;
 const KEPT = { keepAliveTimeout: 20_000, keepAliveMaxTimeout: 20_000 };
 /** Eight processes need cores, or they only wait for each other. */
 const COUNTS = availableParallelism() >= 8 ? [3, 8] : [3];
-const GOALS = { sticky: 1.2, random: 1.4 };
+/** The most that a request may cost, as a multiple of one process. `fresh`: each request on a connection of its own. */
+const GOALS = { sticky: 1.2, random: 1.8, fresh: 5 };
 
 export const title = 'processes: CPU of a request with several processes';
 
@@ -53,8 +54,8 @@ export async function run(options) {
 }
 
 function variantsOf(name, worlds) {
-  const variant = (is_random) => {
-    const parts = worlds.map((world) => requests(world, { is_random }));
+  const variant = (how) => {
+    const parts = worlds.map((world) => requests(world, how));
     const processes = worlds.reduce((sum, world) => sum + world.processes, 0);
     return {
       warm_ops: WARM_OPS * processes,
@@ -65,7 +66,7 @@ function variantsOf(name, worlds) {
       },
     };
   };
-  return { [`sticky, ${name}`]: variant(false), [`random, ${name}`]: variant(true) };
+  return Object.fromEntries(Object.keys(GOALS).map((how) => [`${how}, ${name}`, variant(how)]));
 }
 
 /** A server with accounts that are signed in. */
@@ -83,18 +84,21 @@ async function startWorld(processes) {
   return { ...server, processes, tokens };
 }
 
-/** On kept connections, each of one account, or each request of any. */
-function requests({ url, processes, tokens, cpuMs }, { is_random }) {
+/** On kept connections, each of one account (`sticky`) or each request of any; or each on a connection of its own (`fresh`). */
+function requests({ url, processes, tokens, cpuMs }, how) {
   const in_flight = IN_FLIGHT * processes;
   const lanes = Array.from({ length: in_flight }, () => new Client(url, KEPT));
   const rounds = new Array(in_flight).fill(0);
   const op = async (lane) => {
     const round = rounds[lane]++;
-    const account = is_random ? Math.floor(Math.random() * tokens.length) : lane % tokens.length;
+    const account = how === 'sticky' ? lane % tokens.length : Math.floor(Math.random() * tokens.length);
     const headers = { authorization: `Bearer ${tokens[account]}`, 'content-type': 'application/json' };
     const write = { method: 'PATCH', body: JSON.stringify({ name: `lane ${lane}, ${round}` }) };
-    const how = round % WRITES_EVERY === 0 ? write : { method: 'GET' };
-    await drained(lanes[lane].request({ path: '/me', headers, ...how }));
+    const sent = { path: '/me', headers, ...(round % WRITES_EVERY === 0 ? write : { method: 'GET' }) };
+    if (how !== 'fresh') return drained(lanes[lane].request(sent));
+    const client = new Client(url);
+    await drained(client.request(sent));
+    await client.close();
   };
   return { cpuMs, run: (seconds) => clientLoop({ in_flight, seconds, op }) };
 }

@@ -1,4 +1,4 @@
-import type { ProcessAnswer, Report } from '../supervised/messages.js';
+import type { ProcessAnswer, Report } from '../server/primary_messages.js';
 import type { Child } from './child.js';
 
 /** One that stands still for longer has not answered. */
