@@ -225,6 +225,25 @@ t.test('two processes on the same ports', async (t) => {
     wrong.destroy();
   });
 
+  await t.test('clients that reset their connection before it is accepted end no process', async (t) => {
+    const before = server.childrenNow();
+    const reset = async (port: number) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      socket.write('GET /me HTTP/1.1\r\n');
+      socket.resetAndDestroy();
+    };
+    const ports = [server.base_url, server.device_url, server.operator_url].map((url) => Number(new URL(url).port));
+    const resetAll = () => Promise.all(ports.flatMap((port) => Array.from({ length: 20 }, () => reset(port))));
+    await before.reduce<() => Promise<unknown>>((act, pid) => () => whileStopped(pid, act), resetAll)();
+    await until('all answer', async () => {
+      const answer = await fetch(`${server.operator_url}/metrics`, { headers: { connection: 'close' } });
+      return (await answer.text()).match(/^spool_process_answers\{process="\d"\} 1$/gm)?.length === before.length;
+    });
+    t.same(server.childrenNow(), before);
+  });
+
   await t.test('the primary is killed: its processes end, and the next start takes over', async (t) => {
     const children = server.childrenNow();
     const { redis_pid } = server;
