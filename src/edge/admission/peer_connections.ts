@@ -60,6 +60,7 @@ export class PeerConnections {
 export class ConnectionSums<Process> {
   readonly #tell: (process: Process, counts: ConnectionCount[]) => void;
   readonly #of = new Map<Process, Map<string, number>>();
+  readonly #total = new Map<string, number>();
 
   constructor(tell: (process: Process, counts: ConnectionCount[]) => void) {
     this.#tell = tell;
@@ -67,36 +68,35 @@ export class ConnectionSums<Process> {
 
   joins(process: Process): void {
     this.#of.set(process, new Map());
-    const keys = new Set([...this.#of.values()].flatMap((counts) => [...counts.keys()]));
-    this.#tellOthers(process, keys);
+    if (this.#total.size > 0) this.#tell(process, [...this.#total]);
   }
 
   says(process: Process, counts: readonly ConnectionCount[]): void {
     const own = this.#of.get(process);
     if (own === undefined) return;
-    for (const [key, count] of counts) setCount(own, key, count);
-    this.#changed(process, new Set(counts.map(([key]) => key)));
+    for (const [key, count] of counts) {
+      setCount(this.#total, key, (this.#total.get(key) ?? 0) - (own.get(key) ?? 0) + count);
+      setCount(own, key, count);
+    }
+    for (const [other, theirs] of this.#of) {
+      if (other === process) continue;
+      const othersHave = (key: string) => (this.#total.get(key) ?? 0) - (theirs.get(key) ?? 0);
+      this.#tell(
+        other,
+        counts.map(([key]) => [key, othersHave(key)]),
+      );
+    }
   }
 
   /** It has ended, and its connections with it. */
   gone(process: Process): void {
-    const keys = new Set(this.#of.get(process)?.keys());
+    const keys = [...(this.#of.get(process)?.keys() ?? [])];
+    if (keys.length > 0)
+      this.says(
+        process,
+        keys.map((key) => [key, 0]),
+      );
     this.#of.delete(process);
-    this.#changed(process, keys);
-  }
-
-  #changed(process: Process, keys: ReadonlySet<string>): void {
-    for (const other of this.#of.keys()) if (other !== process) this.#tellOthers(other, keys);
-  }
-
-  #tellOthers(process: Process, keys: ReadonlySet<string>): void {
-    if (keys.size === 0) return;
-    const others = [...this.#of].filter(([other]) => other !== process).map(([, counts]) => counts);
-    const sumOf = (key: string) => others.reduce((sum, counts) => sum + (counts.get(key) ?? 0), 0);
-    this.#tell(
-      process,
-      [...keys].map((key) => [key, sumOf(key)]),
-    );
   }
 }
 

@@ -31,7 +31,7 @@ const hasRoom = ({ limiter }: Process, address: string) => {
 };
 const enter = ({ limiter }: Process, address: string) => limiter.enter(address) as () => void;
 
-t.test('J-015 the bound of one network holds for all processes together, until connections close', async (t) => {
+t.test('the bound of one network holds for all processes together, until connections close', async (t) => {
   const { processes } = machine(3);
   const [one, two, three] = processes as [Process, Process, Process];
   const leave = enter(one, '1.1.1.1');
@@ -43,7 +43,7 @@ t.test('J-015 the bound of one network holds for all processes together, until c
   await until('a place is free everywhere', () => hasRoom(two, '1.1.1.1') && hasRoom(three, '1.1.1.1'));
 });
 
-t.test('J-015 the bound on all connections holds for all processes together', async (t) => {
+t.test('the bound on all connections holds for all processes together', async (t) => {
   const { join, processes } = machine(2);
   const [one, two] = processes as [Process, Process];
   for (let network = 0; network < LIMITS.connections_max; network++)
