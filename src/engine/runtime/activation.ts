@@ -13,7 +13,13 @@ import {
 } from '../../domain/refusals.js';
 import { randomFraction } from '../random/random.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
-import { NO_VERSION, type StoredVersion, versionAfter, versionIn } from '../store/entity_version.js';
+import {
+  type EntityVersion,
+  NO_VERSION,
+  type StoredVersion,
+  versionAfter,
+  versionIn,
+} from '../store/entity_version.js';
 import { eventIdIn } from '../store/event_body.js';
 import {
   type Commit,
@@ -112,6 +118,8 @@ export class Activation implements ActingEntity<WaitingMessage> {
   #fence: StoredVersion = NO_VERSION;
   /** The cache epoch in which memory was last held against storage. */
   #seen_epoch = -1;
+  /** The newest version that was told in a cache epoch; in the next one storage may hold an older one. */
+  #told: { epoch: number; version: number } | null = null;
   /** Records as of the present fence, by collection and id; null for one that was dropped. */
   #records: Map<string, Uint8Array | null> | null = null;
   quarantined: { reason: string; since_ms: number } | null = null;
@@ -151,7 +159,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     if (this.waiting >= MAILBOX_MAX) {
       this.#parts.metrics.refused.inc({ kind: this.kind.kind, reason: 'mailbox_full' });
       resolve(refused(FULL));
-    } else if (this.#isRead(incoming) && this.#isHeld() && !this.#isTrusted()) {
+    } else if (this.isRead(incoming) && this.#isHeld() && !this.#isTrusted()) {
       void this.#readConfirmed(incoming, resolve);
     } else {
       this.#push(incoming, resolve);
@@ -217,10 +225,10 @@ export class Activation implements ActingEntity<WaitingMessage> {
    * batch that is under way has not been answered, so nobody can know of more. Null where it takes a batch.
    */
   readNow(incoming: Incoming): MessageAnswer | null {
-    return this.#isRead(incoming) && this.#isReady() ? this.#readKept(incoming) : null;
+    return this.isRead(incoming) && this.#isReady() ? this.#readKept(incoming) : null;
   }
 
-  #isRead({ message, source }: Incoming): boolean {
+  isRead({ message, source }: Incoming): boolean {
     return source.from === 'ask' && this.kind.reads.has((message as { type?: string }).type ?? '');
   }
 
@@ -342,12 +350,11 @@ export class Activation implements ActingEntity<WaitingMessage> {
     let batch = all;
     let reads_all = false;
     for (let conflicts = 0; batch.length > 0; ) {
-      // Where others write too, a commit proves what memory holds; only an answer without one has to ask.
-      let is_proved = this.#isReady();
-      if (!this.#isHeld()) {
+      // Where others write too, a commit proves what memory holds; an answer without one must be known to be current.
+      const is_loaded = !this.#isHeld();
+      if (is_loaded) {
         const quarantined = await this.#load();
         if (quarantined !== null) return this.#answerAll(batch, quarantined);
-        is_proved = true;
       }
       const entity = this.#entity as Entity;
       const { rows, all_kept, assumed } = await this.#read(batch, entity.state, { reads_all });
@@ -370,7 +377,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
         // No commit fences what is said here. Facts are read after the state: another process may have moved on in
         // between, and both together would then describe what never was (an intent not in `open` looks stored). A server
         // that is alone has that to fear from the one before it, whose last commit may come when it is dead already.
-        const is_said = is_proved && (rows.length === 0 || (all_kept && this.#isTrusted()));
+        const is_said = (is_loaded && rows.length === 0) || (all_kept && (await this.#isKnown()));
         if (is_said || (await this.#isCurrent())) return this.#answerOutcomes(batch, decided.outcomes, null);
         this.#drop();
         conflicts += 1;
@@ -378,6 +385,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
         continue;
       }
       const began = performance.now();
+      const epoch = this.#parts.cacheEpoch();
       const verdict = await this.#commit(decided, { commit_id, now_ms, assumed });
       switch (verdict.verdict) {
         case 'applied':
@@ -385,7 +393,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
           if (this.#parts.onTurn !== null) this.#noteCommit(began, decided);
           this.#entity = { ...decided.entity, schema: writtenSchema(this.kind, decided.entity) };
           this.#fence = versionAfter(this.#fence, commit_id);
-          this.#seen_epoch = this.#parts.cacheEpoch();
+          this.#seen_epoch = epoch; // if it has risen, others may have committed since
           this.#keepRecords(decided.effects);
           const downstream =
             decided.messages.length > 0 ? this.#parts.awaitDownstream(place.partition, decided.messages) : null;
@@ -514,12 +522,36 @@ export class Activation implements ActingEntity<WaitingMessage> {
 
   /** Memory holds the entity as it is stored. */
   #isReady(): boolean {
-    return this.#isHeld() && this.#parts.trust_memory;
+    return this.#isHeld() && this.#isTrusted();
   }
 
-  /** Memory holds the entity as it was stored when it was last seen, and nothing has happened to storage since. */
+  /** The same, when all has been handled that others were told to have committed. */
+  async #isKnown(): Promise<boolean> {
+    const { told } = this.#parts;
+    if (told !== null && !told.is_handled) await told.handled();
+    return this.#isReady();
+  }
+
+  /** Memory holds the newest version that was seen or told, and nothing has happened to storage since. */
   #isHeld(): boolean {
-    return this.#entity !== null && this.quarantined === null && this.#seen_epoch === this.#parts.cacheEpoch();
+    const is_seen = this.#seen_epoch === this.#parts.cacheEpoch();
+    return this.#entity !== null && this.quarantined === null && is_seen && !this.#isBehind();
+  }
+
+  #isBehind(): boolean {
+    const told = this.#told;
+    return told !== null && told.version > this.#fence.version && told.epoch === this.#parts.cacheEpoch();
+  }
+
+  /** Some process has committed this version. */
+  tell({ version, commit_id }: EntityVersion): void {
+    if (version > this.#fence.version) {
+      const epoch = this.#parts.cacheEpoch();
+      if (this.#told?.epoch !== epoch || version > this.#told.version) this.#told = { epoch, version };
+    } else if (commit_id !== this.#fence.commit_id && !this.#parts.isOwnCommit(commit_id)) {
+      // It was loaded before this came, as a rule; or its header has expired and another process began it anew.
+      this.#seen_epoch = -1;
+    }
   }
 
   /** Brings memory up to storage where it must be; a refusal says why the entity can't be used. */
@@ -531,7 +563,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     }
     const generation = this.#parts.cacheEpoch();
     if (this.#isReady()) return null;
-    if (this.#entity !== null && (await this.#isCurrent())) {
+    if (this.#entity !== null && !this.#isBehind() && (await this.#isCurrent())) {
       this.#seen_epoch = generation;
       return null;
     }
@@ -557,9 +589,10 @@ export class Activation implements ActingEntity<WaitingMessage> {
     return null;
   }
 
-  /** Memory is the truth: nobody else writes, and nothing has happened to storage since it was held against it. */
+  /** Nobody else writes, or what others write is told. */
   #isTrusted(): boolean {
-    return this.#parts.trust_memory && this.#seen_epoch === this.#parts.cacheEpoch();
+    const { trust_memory, told } = this.#parts;
+    return trust_memory || told?.isTrusted(this.place.partition) === true;
   }
 
   /** The rows of these requests when all of them are kept; null when storage must be asked. */

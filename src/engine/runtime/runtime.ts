@@ -1,6 +1,7 @@
 import type { ActorKind, Address } from '../../../actors/actor.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
 import { randomBytes } from '../random/random.js';
+import type { EntityVersion } from '../store/entity_version.js';
 import { partitionOf } from '../store/partitions.js';
 import type { EntityLocation, Fence } from '../store/store.js';
 import { every } from '../time/periodic_timer.js';
@@ -38,6 +39,7 @@ const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect i
 export type AnyActorKind = ActorKind<any, any, any>;
 
 export type RuntimeOptions = Pick<RuntimeDeps, 'store' | 'metrics' | 'log' | 'now' | 'trust_memory'> & {
+  told?: RuntimeDeps['told'];
   onTurn?: BatchObserver | null;
   certain?: () => number;
   kinds: AnyActorKind[];
@@ -101,9 +103,11 @@ export class Runtime {
       certain: options.certain ?? options.now,
       pause: options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
       trust_memory: options.trust_memory,
+      told: options.told ?? null,
       onTurn: options.onTurn ?? null,
       cacheEpoch: () => this.#cache_epoch,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
+      isOwnCommit: (commit_id) => commit_id.startsWith(this.#writer),
       awaitDownstream: (partition, messages) => this.#awaitDownstream(partition, messages),
       onNewer: ({ address: { kind } }, schema) => this.#noteNewer(kind, schema),
       onRegress: (place, seen, stored) => {
@@ -163,11 +167,26 @@ export class Runtime {
     return this.#send(address, incoming);
   }
 
-  /** Answers from memory at once where it can. */
+  /** Answers from memory where it can, at once unless what others have committed must be handled first. */
   #send(address: Address, incoming: Incoming): MessageAnswer | Promise<MessageAnswer> {
     if (this.#shut) return refused(SHUT);
     const activation = this.#activation(address);
+    const { told } = this.#parts;
+    if (told !== null && !told.is_handled && activation.isRead(incoming))
+      return told.handled().then(() => this.#sendHandled(address, incoming));
     return activation.readNow(incoming) ?? this.#enqueue(activation, incoming);
+  }
+
+  /** The entity may have been put to rest meanwhile. */
+  #sendHandled(address: Address, incoming: Incoming): MessageAnswer | Promise<MessageAnswer> {
+    if (this.#shut) return refused(SHUT);
+    const activation = this.#activation(address);
+    return activation.readNow(incoming) ?? this.#enqueue(activation, incoming);
+  }
+
+  /** Some process has committed this version of an entity. */
+  tell(address: Address, version: EntityVersion): void {
+    this.#active.get(address)?.tell(version);
   }
 
   #enqueue(activation: Activation, incoming: Incoming): Promise<MessageAnswer> {

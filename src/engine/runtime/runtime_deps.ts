@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../metrics/metrics.js';
 import type { EntityLocation, Store } from '../store/store.js';
+import type { ToldVersions } from '../store/told_versions.js';
 import type { BatchObserver } from '../tracing/batch_record.js';
 import type { StoredMessage } from './batch.js';
 import type { EntityActors } from './entity_actors.js';
@@ -23,9 +24,13 @@ export type RuntimeDeps = {
   pause(ms: number): Promise<void>;
   /** True while nobody else writes: memory then needs no check against the store. */
   trust_memory: boolean;
+  /** Knows whether what others write has been told; null where nobody tells. */
+  told: Pick<ToldVersions, 'is_handled' | 'handled' | 'isTrusted'> | null;
   /** Counts the times that memory became doubtful, such as a new connection to Redis. */
   cacheEpoch(): number;
   nextCommitId(): string;
+  /** Whether this process made a commit. */
+  isOwnCommit(commit_id: string): boolean;
   /** Resolves when the messages, and those that they cause, have been applied. */
   awaitDownstream(partition: number, messages: StoredMessage[]): Promise<void>;
   /** Told of every batch; null while nobody watches. */

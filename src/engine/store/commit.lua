@@ -1,4 +1,4 @@
-#!lua name=spool_commit_v5
+#!lua name=spool_commit_v6
 --[[
   Commits: each is one turn's whole effect, all or nothing (docs/architecture.md, "The commit"). Lua does not roll back,
   so everything is read and checked first; after the mark below no command can fail.
@@ -30,6 +30,7 @@
            X queue before             forgets what lies in a queue before this number
            O outbox count body        outbox message
            C key member               puts a member behind all others of an index of changes
+        11 the channel on which other processes are told of this commit, '' where there are none
 
   The entity's value: count n, n times (commit id, version) of the last commit of each of the last writers with the
   newest first, snapshot. A writer has one commit of an entity under way at a time, so its last one is all that can
@@ -309,9 +310,15 @@ local function commit(one)
   return 'applied', 0
 end
 
+-- What processes are told of a commit (src/engine/store/told_versions.ts): the entity's key and its new version.
+local function telling_of(one)
+  local entity = one[7][1]
+  return struct.pack('>I2', #entity) .. entity .. string.sub(one[3], 2, 1 + ENTRY_BYTES)
+end
+
 -- One after the other; a fault in one is its own. Of a cluster they are of one node, as far as the caller knows.
 local function commits(_, args)
-  local out, packed, at = {}, args[1], 0
+  local out, packed, at, told = {}, args[1], 0, {}
   while at >= 0 do
     local one
     at, one = cmsgpack.unpack_one(packed, at)
@@ -322,8 +329,23 @@ local function commits(_, args)
     end
     out[#out + 1] = verdict
     out[#out + 1] = number
+    local channel = one[11]
+    if verdict == 'applied' and channel ~= '' then told[channel] = (told[channel] or '') .. telling_of(one) end
   end
+  -- Before the answer. A user that may not publish gets no beats either, so nobody trusts what was not told.
+  for channel, text in pairs(told) do redis.pcall('SPUBLISH', channel, text) end
   return out
+end
+
+--[[
+  Publishes a beat behind all that was told before. Of a cluster it fails unless this node has the slots of all partitions
+  that are named, and none is moving elsewhere: what lies in a moving slot may be committed on another node.
+  KEYS 1 a key that is absent, of a cluster    ARGV such keys of the other partitions, the channel, the beat's number
+]]
+local function beat(keys, args)
+  if keys[1] then redis.call('EXISTS', keys[1]) end
+  for i = 1, #args - 2 do redis.call('EXISTS', args[i]) end
+  return redis.call('SPUBLISH', args[#args - 1], args[#args])
 end
 
 --[[
@@ -371,10 +393,15 @@ local function trim(keys, args)
 end
 
 redis.register_function({
-  function_name = 'spool_commit_v5',
+  function_name = 'spool_commit_v6',
   callback = commits,
   flags = { 'allow-cross-slot-keys' }, -- of a cluster only the first commit's keys are declared
 })
-redis.register_function('spool_trim_v5', trim)
-redis.register_function('spool_lease_v5', lease)
-redis.register_function('spool_unremind_v5', unremind)
+redis.register_function({
+  function_name = 'spool_beat_v6',
+  callback = beat,
+  flags = { 'allow-cross-slot-keys' },
+})
+redis.register_function('spool_trim_v6', trim)
+redis.register_function('spool_lease_v6', lease)
+redis.register_function('spool_unremind_v6', unremind)

@@ -19,7 +19,7 @@ const DELETED_HEADER_MS = 20 * 60_000;
 /** Of a fence that was closed. */
 const CLOSED = 'closed';
 /** The number of arguments that commit.lua takes for a commit. */
-const PARTS = 10;
+const PARTS = 11;
 /** Arguments of one write that takes many: Lua puts them on its stack. */
 const TOGETHER_MAX = 1_000;
 
@@ -30,11 +30,11 @@ type Write = { code: string; args: Argument[] };
 /** Writes that take any number of arguments of one key. */
 type ManyCode = 'H' | 'h' | 'Z' | 'z';
 
-/** Writes one commit as commit.lua reads it, and gives the names of its keys. */
+/** Writes one commit as commit.lua reads it, and gives the names of its keys. `told_on`: a channel, '' where nobody is told. */
 export function writeCommit(
   out: MsgpackWriter,
   commit: Commit,
-  { draw_log_epoch, subscribers }: { draw_log_epoch: () => string; subscribers: Subscribers },
+  { draw_log_epoch, subscribers, told_on }: { draw_log_epoch: () => string; subscribers: Subscribers; told_on: string },
 ): readonly string[] {
   const call = new CommitCall(commit, subscribers);
   let has_events = false;
@@ -54,7 +54,9 @@ export function writeCommit(
   out.text(mode === 'put' ? '' : String(mode === 'delete' ? DELETED_HEADER_MS : ENDED_HEADER_MS));
   out.text(String(commit.now_ms));
   out.text(has_events ? draw_log_epoch() : '');
-  return call.write(out);
+  const keys = call.write(out);
+  out.text(told_on);
+  return keys;
 }
 
 function writeValue(out: MsgpackWriter, version: StoredVersion, snapshot: Uint8Array): void {

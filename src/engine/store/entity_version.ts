@@ -19,9 +19,14 @@ export const FENCE_BYTES = 1 + ENTRY_BYTES;
 
 /** The version that a value begins with. */
 export function readVersion(value: Buffer): EntityVersion {
+  return readEntry(value, 1);
+}
+
+/** Id and version as they are stored. */
+export function readEntry(bytes: Buffer, at: number): EntityVersion {
   return {
-    commit_id: value.toString('hex', 1, 1 + COMMIT_ID_BYTES),
-    version: Number(value.readBigUInt64BE(1 + COMMIT_ID_BYTES)),
+    commit_id: bytes.toString('hex', at, at + COMMIT_ID_BYTES),
+    version: Number(bytes.readBigUInt64BE(at + COMMIT_ID_BYTES)),
   };
 }
 

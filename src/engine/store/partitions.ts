@@ -38,6 +38,11 @@ export function slotOf(partition: number): number {
   return partition * SLOTS_APART;
 }
 
+/** The slot of a Redis Cluster that a key lies in. */
+export function slotOfKey(key: string): number {
+  return calculateSlot(key);
+}
+
 /** The partition of a text that is not an id: an email, a BLE address, a client id, a fingerprint. */
 export function partitionOfText(text: string): number {
   return createHash('sha256').update(text).digest()[0] ?? 0;
@@ -60,6 +65,14 @@ export class PartitionKeys {
   /** String: the entity's header and snapshot. */
   entity(address: Address): string {
     return `${this.prefix}e:${address.kind}:${address.id}`;
+  }
+  /** Channel of a cluster on which commits of this partition are told; the slot of a partition has it as it has its keys. */
+  get told(): string {
+    return `${this.prefix}told`;
+  }
+  /** A key that nobody writes: whoever asks for it learns whether the partition is all on one node. */
+  get absent(): string {
+    return `${this.prefix}absent`;
   }
   /** Hash: records of one collection by id. */
   records(address: Address, collection: string): string {
@@ -147,6 +160,12 @@ export class PartitionKeys {
 }
 
 const KEYS = Array.from({ length: PARTITIONS }, (_, partition) => new PartitionKeys(partition));
+
+/** The entity whose key this is; null where it is none's. */
+export function addressOf(key: string): Address | null {
+  const [, kind, id] = /^\{[^}]*\}1:e:([^:]+):(.+)$/s.exec(key) ?? [];
+  return kind === undefined || id === undefined ? null : { kind, id };
+}
 
 /** The key names of a partition (0 to 255). */
 export function keysOf(partition: number): PartitionKeys {

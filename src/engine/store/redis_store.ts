@@ -6,8 +6,10 @@ import { parseVerdict, writeCommit } from './commit_call.js';
 import { type NoteDue, noteDue } from './due_notes.js';
 import { backlogs, firstDue, takeBack } from './due_partitions.js';
 import { type EntityVersion, FENCE_BYTES, readHeader, readVersion } from './entity_version.js';
-import { keysOf } from './partitions.js';
-import { callFunction, storeCall } from './redis_calls.js';
+import { keysOf, slotOfKey } from './partitions.js';
+import { callFunction, callTelling, isRedirected, storeCall } from './redis_calls.js';
+import { serverOf } from './redis_connection.js';
+import { toldChannel } from './redis_tellings.js';
 import {
   type Backlog,
   type Commit,
@@ -31,7 +33,7 @@ import {
 } from './store.js';
 import { parseSubscriptions, Subscribers, type Subscriptions } from './subscriptions.js';
 
-const COMMIT = 'spool_commit_v5';
+const COMMIT = 'spool_commit_v6';
 const AS_TEXT = { replyEncoding: 'utf8' as const };
 const SUBSCRIPTIONS_KEPT_MAX = 50_000;
 const STALE_TRIES_MAX = 12;
@@ -53,6 +55,8 @@ export class RedisStore implements Store {
   /** Names the logs that begin through this process; a log never changes its name. */
   readonly #draw_log_epoch: () => string;
   readonly #commits: CommitBatches;
+  /** Whether Redis tells other processes of each commit. */
+  readonly #tells: boolean;
   /** Who gets the events of an account, as last seen; a commit that relies on it says of which version it is. */
   readonly #subscriptions = new LRUCache<string, Subscriptions>({ max: SUBSCRIPTIONS_KEPT_MAX });
   /** Called when a commit of this process has made deliveries to these endpoints. */
@@ -60,16 +64,11 @@ export class RedisStore implements Store {
   /** Called for all that a commit of this process has made due. */
   onDue: NoteDue = () => {};
 
-  constructor(redis: Redis, draw_log_epoch: () => string) {
+  constructor(redis: Redis, draw_log_epoch: () => string, { tells = false } = {}) {
     this.#redis = redis;
+    this.#tells = tells;
     this.#draw_log_epoch = draw_log_epoch;
-    this.#commits = new CommitBatches(redis, (keys, commits) =>
-      // Not by way of the automatic pipeline, which waits for others; these have waited.
-      this.#call(
-        () =>
-          redis.sendCommand(new Command('fcall', [COMMIT, keys.length, ...keys, commits], AS_TEXT)) as Promise<unknown>,
-      ),
-    );
+    this.#commits = new CommitBatches(redis, (keys, commits) => this.#call(() => this.#sendCommits(keys, commits)));
   }
 
   async load(places: EntityLocation[]): Promise<(StoredEntity | null)[]> {
@@ -143,9 +142,10 @@ export class RedisStore implements Store {
 
   async commit(commit: Commit): Promise<CommitVerdict> {
     const { place } = commit;
+    const told_on = this.#tells ? toldChannel(this.#redis, place.partition) : '';
     for (let tries = 0; tries < STALE_TRIES_MAX; tries++) {
       const subscribers = new Subscribers(this.#subscriptions);
-      const parts = { draw_log_epoch: this.#draw_log_epoch, subscribers };
+      const parts = { draw_log_epoch: this.#draw_log_epoch, subscribers, told_on };
       const verdict = parseVerdict(
         commit,
         ...(await this.#commits.send(place.partition, (out) => writeCommit(out, commit, parts))),
@@ -168,6 +168,19 @@ export class RedisStore implements Store {
       );
     }
     throw new StoreUnavailable('storage: subscriptions change all the time', { sent: false });
+  }
+
+  /** Not by way of the automatic pipeline, which waits for others; these have waited. */
+  async #sendCommits(keys: readonly string[], commits: Buffer): Promise<unknown> {
+    const call = () => new Command('fcall', [COMMIT, keys.length, ...keys, commits], AS_TEXT);
+    const server = this.#tells ? serverOf(this.#redis, slotOfKey(keys[0] as string)) : null;
+    if (server === null || server.status !== 'ready') return this.#redis.sendCommand(call());
+    try {
+      return await callTelling(server, call);
+    } catch (error) {
+      if (!isRedirected(error)) throw error;
+      return this.#redis.sendCommand(call()); // it had no effect there, and the client finds where it has
+    }
   }
 
   #call(call: () => Promise<unknown>): Promise<unknown> {
@@ -225,7 +238,7 @@ export class RedisStore implements Store {
   async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_unremind_v5', 2, keys.reminders, keys.reminderMessages, member, at_ms),
+      this.#redis.fcall('spool_unremind_v6', 2, keys.reminders, keys.reminderMessages, member, at_ms),
     );
   }
 
@@ -307,7 +320,7 @@ export class RedisStore implements Store {
   async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
     const { dueEndpoints, noContents } = keysOf(partition);
     const leased = await this.#call(() =>
-      this.#redis.fcall('spool_lease_v5', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
+      this.#redis.fcall('spool_lease_v6', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
     );
     return (leased as string[]).filter((_, index) => index % 2 === 0);
   }
@@ -332,7 +345,7 @@ export class RedisStore implements Store {
   async trimEvents({ account_id, partition }: AccountPlace, before_ms: number): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_trim_v5', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
+      this.#redis.fcall('spool_trim_v6', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
     );
   }
 

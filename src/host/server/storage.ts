@@ -11,8 +11,10 @@ import type { EntityScan } from '../../engine/store/entity_scan.js';
 import { ImmutableRecordsRedis } from '../../engine/store/immutable_records.js';
 import { loadLibrary } from '../../engine/store/redis_connection.js';
 import { RedisStore } from '../../engine/store/redis_store.js';
+import { RedisTellings } from '../../engine/store/redis_tellings.js';
 import { StorageHealth } from '../../engine/store/storage_health.js';
 import type { Store } from '../../engine/store/store.js';
+import { ToldVersions } from '../../engine/store/told_versions.js';
 import { Clock } from '../../engine/time/clock.js';
 import { batchObserver } from '../../engine/tracing/batch_observer.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
@@ -57,8 +59,16 @@ export async function startRuntime(
   { place, redis, clock }: Foundation,
   { metrics, tracing }: { metrics: Metrics; tracing: Tracing | null },
 ): Promise<Entities> {
-  const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'));
   const trust_memory = settings.redis_url === null && primary === null;
+  const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'), { tells: !trust_memory });
+  const told = trust_memory
+    ? null
+    : new ToldVersions({
+        tellings: new RedisTellings(redis, randomBytes(6).toString('base64url')),
+        onTold: (address, version) => runtime.tell(address, version),
+        onGap: () => runtime.invalidateCache(),
+      });
+  shutdown.add(() => told?.stop());
   const onTurn = batchObserver(log, tracing);
   const runtime = new Runtime({
     store,
@@ -67,6 +77,7 @@ export async function startRuntime(
     now: clock.now,
     certain: clock.certain,
     trust_memory,
+    told,
     onTurn,
     kinds: ACTOR_KINDS,
   });

@@ -1,0 +1,228 @@
+import type { Address } from '../../../actors/actor.js';
+import { PARTITIONS } from '../../domain/ids.js';
+import { PollPhase } from '../time/poll_phase.js';
+import { ENTRY_BYTES, type EntityVersion, readEntry } from './entity_version.js';
+import { addressOf } from './partitions.js';
+
+/** An answer from memory is at most so much older than the newest commit of another process (docs/architecture.md). */
+const MEMORY_AGE_MAX_MS = 250;
+/** Often enough that one beat may take a while and memory stays trusted. */
+const BEAT_EVERY_MS = 100;
+/** A line on which so many beats got lost is given up: five seconds. */
+const BEATS_LOST_MAX = 50;
+/** Before another line is opened to a server that has told nothing on the last one. */
+const OPENS_AGAIN_MS = 1_000;
+/** Nobody has read for so many beats, a second: the process beats no more until somebody does. */
+const BEATS_UNUSED_MAX = 10;
+
+/** A server of Redis, with the partitions that it has. */
+export type TellingServer = { name: string; partitions: readonly number[] };
+
+/** Takes what arrives on a line, in the order in which Redis sent it. */
+export type TellingListener = {
+  /** Versions that were committed, as commit.lua writes them. */
+  versions(told: Buffer): void;
+  /** A beat of this process. */
+  beat(number: number): void;
+  /** Nothing more is heard. */
+  lost(): void;
+};
+
+/** How versions and beats travel. */
+export interface Tellings {
+  servers(): TellingServer[];
+  /** Resolves when everything that is committed from now on in the partitions of this server is heard. */
+  listen(server: TellingServer, listener: TellingListener): Promise<{ close(): void }>;
+  /** Publishes a beat where commits of these partitions are made. Rejects where they may be made elsewhere. */
+  beat(server: TellingServer, number: number): Promise<void>;
+}
+
+type ToldVersionsDeps = {
+  tellings: Tellings;
+  /** Called for each version that any process has committed, this one too. */
+  onTold: (address: Address, version: EntityVersion) => void;
+  /** Commits may have been missed: from now on nothing is known of what was read before. */
+  onGap: () => void;
+  poll?: Pick<PollPhase, 'is_over' | 'over'>;
+};
+
+/**
+ * Knows whether this process has been told of what others have committed. Redis tells of each commit on a line of its own
+ * (docs/architecture.md, "Memory and storage"). The process publishes beats the way commits go; a beat that comes back
+ * proves that all that was committed before it was sent has been told.
+ */
+export class ToldVersions {
+  readonly #deps: ToldVersionsDeps;
+  readonly #poll: Pick<PollPhase, 'is_over' | 'over'>;
+  readonly #lines = new Map<string, Line>();
+  readonly #by_partition: (Line | undefined)[] = new Array(PARTITIONS).fill(undefined);
+  #timer: NodeJS.Timeout | null = null;
+  #unused = 0;
+  #opens_from_ms = 0;
+  #stopped = false;
+
+  constructor(deps: ToldVersionsDeps) {
+    this.#deps = deps;
+    this.#poll = deps.poll ?? new PollPhase();
+  }
+
+  /** Whether all has been handled that had been told when the present request came. */
+  get is_handled(): boolean {
+    return this.#poll.is_over;
+  }
+
+  /** Resolves when all has been handled that has been told by now. */
+  handled(): Promise<void> {
+    return this.#poll.over();
+  }
+
+  /** Whether memory of a partition is no older than an answer may be, given that all that was told has been handled. */
+  isTrusted(partition: number): boolean {
+    this.#unused = 0;
+    if (this.#timer === null && !this.#stopped) this.#start();
+    return this.#by_partition[partition]?.is_fresh ?? false;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#rest();
+    for (const line of this.#lines.values()) line.close();
+  }
+
+  #start(): void {
+    this.#timer = setInterval(() => this.#beat(), BEAT_EVERY_MS);
+    this.#timer.unref();
+    this.#beat();
+  }
+
+  #rest(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #beat(): void {
+    this.#unused += 1;
+    if (this.#unused > BEATS_UNUSED_MAX) {
+      this.#rest();
+      return;
+    }
+    const servers = this.#deps.tellings.servers();
+    const names = new Set(servers.map(({ name }) => name));
+    for (const [name, line] of this.#lines) if (!names.has(name)) line.close();
+    for (const server of servers) {
+      const line = this.#lines.get(server.name);
+      if (line === undefined) {
+        if (performance.now() >= this.#opens_from_ms) this.#open(server);
+      } else if (line.server.partitions.join() !== server.partitions.join()) line.close();
+      else line.beat();
+    }
+  }
+
+  #open(server: TellingServer): void {
+    const { tellings, onTold, onGap } = this.#deps;
+    const line = new Line(server, {
+      tellings,
+      onTold,
+      onFirstBeat: () => {
+        for (const partition of server.partitions) this.#by_partition[partition] = line;
+        onGap();
+      },
+      onClose: (has_told) => {
+        if (!has_told) this.#opens_from_ms = performance.now() + OPENS_AGAIN_MS;
+        if (this.#lines.get(server.name) === line) this.#lines.delete(server.name);
+        for (const partition of server.partitions)
+          if (this.#by_partition[partition] === line) this.#by_partition[partition] = undefined;
+      },
+    });
+    this.#lines.set(server.name, line);
+    void line.open();
+  }
+}
+
+type LineDeps = Pick<ToldVersionsDeps, 'tellings' | 'onTold'> & {
+  onFirstBeat(): void;
+  onClose(has_told: boolean): void;
+};
+
+/** A line to one server. It is of use from the first beat that comes back until something may be missed. */
+class Line {
+  readonly server: TellingServer;
+  readonly #deps: LineDeps;
+  /** When each beat was sent that has not come back, by its number. */
+  readonly #sent = new Map<number, number>();
+  #beats = 0;
+  /** All that was committed before is handled; null while no beat has come back. */
+  #told_until_ms: number | null = null;
+  #listening: { close(): void } | null = null;
+  #is_closed = false;
+
+  constructor(server: TellingServer, deps: LineDeps) {
+    this.server = server;
+    this.#deps = deps;
+  }
+
+  get is_fresh(): boolean {
+    return this.#told_until_ms !== null && performance.now() - this.#told_until_ms <= MEMORY_AGE_MAX_MS;
+  }
+
+  async open(): Promise<void> {
+    const { tellings } = this.#deps;
+    try {
+      const listening = await tellings.listen(this.server, {
+        versions: (told) => this.#hear(told),
+        beat: (number) => this.#hearBeat(number),
+        lost: () => this.close(),
+      });
+      this.#listening = listening;
+      if (this.#is_closed) listening.close();
+    } catch {
+      this.close();
+    }
+    this.beat();
+  }
+
+  beat(): void {
+    if (this.#listening === null || this.#is_closed) return;
+    if (this.#sent.size >= BEATS_LOST_MAX) {
+      this.close();
+      return;
+    }
+    const number = ++this.#beats;
+    this.#sent.set(number, performance.now());
+    this.#deps.tellings.beat(this.server, number).catch(() => this.close());
+  }
+
+  close(): void {
+    if (this.#is_closed) return;
+    this.#is_closed = true;
+    const has_told = this.#told_until_ms !== null;
+    this.#told_until_ms = null;
+    this.#listening?.close();
+    this.#deps.onClose(has_told);
+  }
+
+  #hearBeat(number: number): void {
+    const sent_ms = this.#sent.get(number);
+    if (sent_ms === undefined || this.#is_closed) return;
+    if (this.#told_until_ms === null) this.#deps.onFirstBeat();
+    this.#told_until_ms = sent_ms;
+    for (const earlier of this.#sent.keys()) {
+      if (earlier > number) break;
+      this.#sent.delete(earlier);
+    }
+  }
+
+  /** Of each entity: the length of its key as two bytes, the key, the version as it is stored. */
+  #hear(told: Buffer): void {
+    for (let at = 0; at < told.length; ) {
+      const end = at + 2 + (told.length < at + 2 ? told.length : told.readUInt16BE(at));
+      const address = end + ENTRY_BYTES > told.length ? null : addressOf(told.toString('utf8', at + 2, end));
+      if (address === null) {
+        this.close(); // nobody knows of what it was to tell
+        return;
+      }
+      this.#deps.onTold(address, readEntry(told, end));
+      at = end + ENTRY_BYTES;
+    }
+  }
+}
