@@ -31,6 +31,8 @@ const RETRY_MAX_MS = 900;
 /** The answer got lost between the server and its client. */
 const ANSWER_LOST = 0.03;
 const LOST = refuse('UNAVAILABLE', 'No answer came.');
+/** Through any process, at a name that was changed through one. */
+const LOOKS_MAX = 5;
 const CHUNK_MS = 1_000;
 const MEMBERS_SHARE = 0.85;
 const HOSTS_SHARE = 0.9;
@@ -48,6 +50,8 @@ type Parts = {
   about: About;
   expireDeletions: () => void;
   slowDown: () => void;
+  /** How much older than the newest commit an answer may be that no commit proves. */
+  stale_max_ms: number;
 };
 
 /** What most operations of a run are about. */
@@ -143,10 +147,15 @@ export class Clients {
         const process = random.pick(alive);
         record(`ask ${number} ${address.kind} ${address.id} ${type}`);
         onTry?.();
-        const { runtime } = process;
-        const asked = settled
-          ? runtime.askDownstream<Reply>(address, message, fences)
-          : runtime.ask<Reply>(address, message, fences);
+        const { runtime, connection } = process;
+        const asked = new Promise<Reply | Refusal>((resolve) => {
+          connection.whenAwake(() => {
+            const answer = settled
+              ? runtime.askDownstream<Reply>(address, message, fences)
+              : runtime.ask<Reply>(address, message, fences);
+            void answer.then(resolve);
+          });
+        });
         reply = await Promise.race([asked, process.crashed.then(() => LOST)]);
         if (random.chance(ANSWER_LOST)) reply = LOST;
       }
@@ -269,13 +278,14 @@ export class Clients {
       ledger.mustHold(!isRefusal(view) && view.name === name, `renaming to ${name} answered ${JSON.stringify(view)}`);
       operation.returned = ledger.instant();
       ledger.acknowledge('rename');
+      for (let looks = random.below(LOOKS_MAX); looks > 0; looks--) await this.#view(account_id);
       return;
     }
   }
 
   async #view(account_id: string): Promise<void> {
-    const { ledger } = this.#parts;
-    const invoked = ledger.instant();
+    const { ledger, stale_max_ms } = this.#parts;
+    const invoked = ledger.instant() - stale_max_ms;
     const message: AccountMessage = { type: 'view' };
     const view = await this.#ask<Account>({ kind: 'account', id: account_id }, message, { tries_max: 1 });
     if (isUnknown(view)) return;

@@ -70,6 +70,7 @@ export class Connection {
   readonly store: Store;
   readonly #parts: Parts;
   #cut = false;
+  #asleep_until_ms = 0;
   away = false;
   /** Called when a commit of this process has made deliveries to these endpoints. */
   onDeliveries: (endpoint_ids: ReadonlySet<string>) => void = () => {};
@@ -91,6 +92,21 @@ export class Connection {
   /** The process is gone: nothing is answered any more, but what it sent may still arrive. */
   cut(): void {
     this.#cut = true;
+  }
+
+  /** The process stands still: what comes for it lies there. */
+  freeze(ms: number): void {
+    const { time, record, name } = this.#parts;
+    record(`${name} stands still for ${ms} ms`);
+    this.#asleep_until_ms = Math.max(this.#asleep_until_ms, time.elapsed_ms + ms);
+  }
+
+  whenAwake(run: () => void): void {
+    const { time } = this.#parts;
+    const left_ms = this.#asleep_until_ms - time.elapsed_ms;
+    if (this.#cut) return;
+    if (left_ms <= 0) run();
+    else time.after(left_ms, () => this.whenAwake(run));
   }
 
   #read(name: (typeof READS)[number], args: unknown[]): Promise<unknown> {
@@ -188,6 +204,6 @@ export class Connection {
   }
 
   #unlessCut(run: () => void): void {
-    if (!this.#cut) run();
+    this.whenAwake(run);
   }
 }

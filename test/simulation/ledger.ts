@@ -3,8 +3,12 @@ import type { ChunkStatus } from '../../actors/recordings/stream_state.js';
 /** One operation on an account's name; `returned` is null while its outcome is unknown. */
 export type NameOperation = { does: 'write' | 'read'; name: string | null; invoked: number; returned: number | null };
 
+/** Between two things that happen at the same time. */
+const INSTANT_MS = 1e-6;
+
 /** What clients were told, and what they tried: what the checker holds the store against at the end. */
 export class Ledger {
+  readonly #elapsed_ms: () => number;
   #clock = 0;
   /** Acknowledged operations by what they were. */
   readonly acknowledged: Record<string, number> = {};
@@ -27,9 +31,14 @@ export class Ledger {
   readonly generations = new Map<string, number>();
   readonly grants_ended = new Set<string>();
 
-  /** Instants in the order in which things happened. */
+  constructor(elapsed_ms: () => number) {
+    this.#elapsed_ms = elapsed_ms;
+  }
+
+  /** Instants in the order in which things happened, ms. */
   instant(): number {
-    return ++this.#clock;
+    this.#clock = Math.max(this.#clock + INSTANT_MS, this.#elapsed_ms());
+    return this.#clock;
   }
 
   /** Bytes are appended to the store; gives their place. */

@@ -32,12 +32,14 @@ import { OutboxRelay } from '../../src/engine/runtime/outbox_relay.js';
 import { ReminderWorker } from '../../src/engine/runtime/reminder_worker.js';
 import { Runtime } from '../../src/engine/runtime/runtime.js';
 import type { ServerKeys } from '../../src/engine/secrets/server_keys.js';
+import { ToldVersions } from '../../src/engine/store/told_versions.js';
 import { ErasureWorker } from '../../src/features/accounts/erasures.js';
 import { DeliveryWorker } from '../../src/features/webhooks/delivery_worker.js';
 import { Takeover } from '../../src/features/webhooks/takeover.js';
 import type { WebhookSender } from '../../src/features/webhooks/webhook_sender.js';
 import type { Connection } from './connection.js';
 import { tally } from './tally.js';
+import type { ProcessTellings } from './tellings.js';
 import type { Timers, VirtualTime } from './virtual_time.js';
 
 const KINDS = [
@@ -77,6 +79,8 @@ type Parts = {
   time: VirtualTime;
   now: () => number;
   trust_memory: boolean;
+  /** How it is told what others commit. */
+  tellings: ProcessTellings;
   active_max: number;
   onError: (text: string) => void;
   /** Posts deliveries when it is given. */
@@ -91,6 +95,7 @@ export class SimulatedProcess {
   readonly connection: Connection;
   readonly member_id: string;
   readonly runtime: Runtime;
+  readonly #told: ToldVersions | null;
   readonly reminders: ReminderWorker;
   readonly #relay: OutboxRelay;
   readonly erasures: ErasureWorker;
@@ -101,7 +106,8 @@ export class SimulatedProcess {
   #onCrash: () => void = () => {};
   alive = true;
 
-  constructor({ connection, time, now, trust_memory, active_max, onError, poster, members, onTry }: Parts) {
+  constructor(parts_of: Parts) {
+    const { connection, time, now, trust_memory, tellings, active_max, onError, poster, members, onTry } = parts_of;
     this.connection = connection;
     this.member_id = members.id;
     this.#time = time;
@@ -113,7 +119,19 @@ export class SimulatedProcess {
     const log = { info() {}, warn() {}, error, isLevelEnabled: () => false } as unknown as Logger;
     const { store } = connection;
     time.owned = this.#timers;
-    this.runtime = new Runtime({ store, metrics, log, now, trust_memory, kinds: KINDS, active_max });
+    this.#told = trust_memory
+      ? null
+      : new ToldVersions({
+          tellings,
+          poll: tellings.poll,
+          onTold: (address, version) => this.runtime.tell(address, version),
+          onGap: () => this.runtime.invalidateCache(),
+        });
+    this.runtime = new Runtime({
+      ...{ store, metrics, log, now, trust_memory, active_max },
+      told: this.#told,
+      kinds: KINDS,
+    });
     const poll = new DuePoll({ store, ownership: members, log, now });
     connection.onDue = (queue, partition, at_ms) => poll.note(queue, partition, at_ms);
     poll.start();
@@ -159,6 +177,7 @@ export class SimulatedProcess {
     this.alive = false;
     this.connection.cut();
     this.#time.end(this.#timers);
+    this.#told?.stop();
     void this.#relay.stop();
     void this.erasures.stop();
     void this.reminders.stop();

@@ -3,6 +3,7 @@ import { MEMBER_OPERATIONS } from './membership_clients.js';
 import { judgeNames } from './name_history.js';
 import { SESSION_OPERATIONS } from './session_hosts.js';
 import { simulate, TRIES_EACH_MAX } from './simulation.js';
+import { simulateReads } from './told_reads.js';
 import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
 /** Faults, layer A. More seeds: `npm run spool -- simulate --seeds 5000`. */
@@ -10,6 +11,7 @@ const SEEDS = 5;
 const WORKSPACE_SEEDS = 9;
 const ENDPOINT_SEEDS = 2;
 const SESSION_SEEDS = 6;
+const READ_SEEDS = 16;
 const ENDPOINT_OPERATIONS = 60;
 /** Kinds of operations that so few seeds may do without. */
 const RARE_MAX = 3;
@@ -47,6 +49,22 @@ t.test('faults A: whatever is lost, late, repeated or crashes, what was acknowle
   t.ok(sums.reminders > SEEDS, 'reminders fell due once all agreed who looks where');
   t.ok(sums.tries <= TRIES_EACH_MAX * sums.reminders, `${sums.tries} tries of ${sums.reminders} reminders`);
 });
+
+t.test(
+  'faults A: no process answers with less than was committed, however late, lost or stuck what it is told',
+  async (t) => {
+    const sums = { reads: 0, unasked: 0, writes: 0 };
+    for (let seed = 500; seed < 500 + READ_SEEDS; seed++) {
+      const { violations, reads, unasked, writes } = await simulateReads(seed);
+      t.same(violations, [], `seed ${seed}`);
+      sums.reads += reads;
+      sums.unasked += unasked;
+      sums.writes += writes;
+    }
+    t.ok(sums.writes > READ_SEEDS * 100, `${sums.writes} writes`);
+    t.ok(sums.unasked > sums.reads / 5, `${sums.unasked} of ${sums.reads} answers came from memory`);
+  },
+);
 
 t.test(
   'faults A: D-016 D-025 D-031 people and workspaces agree, whatever is lost, late, repeated or crashes',

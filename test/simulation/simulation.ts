@@ -17,6 +17,7 @@ import { Receivers } from './receivers.js';
 import { checkSessions, SessionHistory } from './session_checker.js';
 import { SESSION_PASSES_MS } from './session_hosts.js';
 import { SimulatedProcess } from './simulated_process.js';
+import { ProcessTellings, STALE_MAX_MS, TellingModel } from './tellings.js';
 import { VirtualTime } from './virtual_time.js';
 
 const BEGAN_MS = Date.UTC(2026, 0, 1);
@@ -39,6 +40,7 @@ const LOOK_MS = 1_100;
 /** Long enough for a look at erasures that a crashed process had begun. */
 const ERASED_MS = 140_000;
 const SLOW_MS = 1_500;
+const FROZEN_MAX_MS = 1_500;
 const STOPPED_MAX_MS = 1_000;
 const ERASURES_MAX_MS = 1_000;
 /** Another process may have applied what a sender waits for: the sender's own finds out when it looks, every second. */
@@ -103,10 +105,10 @@ class Simulation {
   readonly #time: VirtualTime;
   readonly #operations: number;
   readonly #about: About;
-  readonly #ledger = new Ledger();
+  readonly #ledger: Ledger;
   readonly #model: ModelStore;
-  readonly #memberships = new MembershipHistory(this.#ledger);
-  readonly #sessions = new SessionHistory(this.#ledger);
+  readonly #memberships: MembershipHistory;
+  readonly #sessions: SessionHistory;
   readonly #deliveries: DeliveryHistory;
   readonly #receivers: Receivers;
   readonly #hash = createHash('sha256');
@@ -117,6 +119,7 @@ class Simulation {
   /** Of reminders that were tried while all is calm and all views agree. */
   readonly #tried = { reminders: new Set<string>(), tries: 0 };
   readonly #trust_memory: boolean;
+  readonly #tellings: TellingModel;
   readonly #usual: Weather;
   #weather: Weather = FAIR;
   #offset_ms = 0;
@@ -137,15 +140,20 @@ class Simulation {
     this.#time = time;
     this.#operations = operations;
     this.#about = about;
+    this.#ledger = new Ledger(() => time.elapsed_ms);
+    this.#memberships = new MembershipHistory(this.#ledger);
+    this.#sessions = new SessionHistory(this.#ledger);
     const slots = 1 + random.below(3);
     this.#trust_memory = slots === 1 && random.chance(0.5);
     this.#usual = drawWeather(random);
     this.#views = new MemberViews(random);
+    this.#tellings = new TellingModel({ random, time, record: (line) => this.#record(line) });
     this.#model = new ModelStore(
       () => Buffer.from(randomBytes(4)).toString('hex'),
       () => time.elapsed_ms,
     );
     this.#model.onApplied = (applied) => {
+      this.#tellings.committed(applied);
       checkStep(applied, (holds, text) => this.#must(holds, text));
       this.#memberships.see(applied);
       this.#sessions.see(applied);
@@ -167,6 +175,7 @@ class Simulation {
       about: this.#about,
       expireDeletions: () => this.#expireDeletions(),
       slowDown: () => this.#slowDown(),
+      stale_max_ms: this.#tellings.is_prompt ? 0 : STALE_MAX_MS,
     });
     const provisioned = settledFlag(clients.provision());
     this.#must(await this.#time.runUntil(provisioned.isDone, DRAIN_MAX_MS), 'devices were not provisioned');
@@ -299,6 +308,7 @@ class Simulation {
       time,
       now: () => Math.floor(this.#now() + skew_ms),
       trust_memory: this.#trust_memory,
+      tellings: new ProcessTellings({ random, time, record, connection, model: this.#tellings }),
       active_max: random.chance(0.3) ? 4 : 1_000,
       onError: (text) => this.#must(false, `logged: ${text}`),
       poster: this.#about === 'endpoints' ? this.#receivers.posterOf(connection) : null,
@@ -341,6 +351,9 @@ class Simulation {
     const random = this.#random;
     const roll = random.fraction();
     this.#views.meddle();
+    this.#tellings.meddle();
+    if (random.chance(0.1))
+      random.pick(this.#processes).connection.freeze(Math.floor(random.between(10, FROZEN_MAX_MS)));
     if (roll < 0.05) {
       this.#crash(random.below(this.#processes.length));
       return;
@@ -406,6 +419,7 @@ class Simulation {
   async #rest(quiet_ms: number, drain_max_ms = DRAIN_MAX_MS): Promise<void> {
     this.#calm = true;
     this.#weather = FAIR;
+    this.#tellings.rest();
     this.#views.agree();
     for (const { connection } of this.#processes) connection.away = false;
     await this.#time.runUntil(() => false, quiet_ms);
