@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { mastersOf } from '../../src/engine/store/redis_connection.js';
+import type { AppClient } from '../fixtures/app_client.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { TestRedisCluster } from '../fixtures/redis_cluster.js';
+import { scenario } from '../fixtures/scenario.js';
+import { SpoolProcess } from '../fixtures/spool_process.js';
+
+/** Some of the reader's pauses are longer than memory stays trusted. */
+const PAUSE_MS = { usual: 12, long: 300 };
+const LONG_PAUSES = 0.02;
+const GAP_MS = 40;
+const SAYS_EVERY = 100_000;
+
+type Size = { pairs: number; lanes: number; load: number };
+type Lane = { clients: [AppClient, AppClient]; written: number };
+
+scenario<Size>({
+  title: 'whoever has written through one process and reads through another sees what was written',
+  smoke: { pairs: 600, lanes: 4, load: 4 },
+  full: { pairs: 1_000_000, lanes: 8, load: 8 },
+  full_max_ms: 4 * 3_600_000,
+  run: readYourWrite,
+});
+
+async function readYourWrite(t: Test, size: Size): Promise<void> {
+  await t.test('on one Redis', { timeout: 0 }, async (t) => {
+    const redis = await new TestRedis().start({ port: true });
+    await withServers(t, { redis, size });
+  });
+  await t.test('on a cluster of three', { timeout: 0 }, async (t) => {
+    const redis = await new TestRedisCluster().start();
+    await withServers(t, { redis, size });
+  });
+}
+
+async function withServers(
+  t: Test,
+  { redis, size }: { redis: TestRedis | TestRedisCluster; size: Size },
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'spool-read-your-write-'));
+  const env = { REDIS_URL: redis.url, REDIS_ACCEPT_WEAKER: '1', BASE_URL: 'http://localhost:8000' };
+  const first = await new SpoolProcess(folder, env, { is_measured: true }).ready();
+  const second = await new SpoolProcess(folder, env, { is_measured: true }).ready();
+  const servers = [first, second] as const;
+  const operator = first.operator();
+  const lanes: Lane[] = [];
+  t.teardown(async () => {
+    for (const { clients } of lanes) for (const client of clients) client.close();
+    operator.close();
+    await Promise.all(servers.map((server) => server.stop()));
+    await redis.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  for (let lane = 0; lane < size.lanes + size.load; lane++) {
+    const email = `lane${lane}@x.test`;
+    const app = first.client();
+    const { access_token } = await app.signIn(email, () => operator.readCode(email));
+    lanes.push({ clients: [app, second.client(access_token)], written: 0 });
+  }
+  const writing = lanes.slice(0, size.lanes);
+  let pairs = 0;
+  let stale = 0;
+  const isDone = () => pairs >= size.pairs;
+  const others = lanes.slice(size.lanes).map(({ clients }) => load(clients, isDone));
+  const pauses = pause(servers, isDone);
+  await Promise.all(
+    writing.map(async (lane, at) => {
+      while (!isDone()) {
+        pairs += 1;
+        if (!(await writeAndRead(lane))) stale += 1;
+        if (at === 0 && pairs % SAYS_EVERY < size.lanes) t.comment(`${pairs} pairs, ${stale} stale`);
+      }
+    }),
+  );
+  await pauses;
+  const reads = (await Promise.all(others)).reduce((sum, count) => sum + count, pairs);
+  const asked = await questions(redis);
+  t.comment(`${pairs} pairs, ${reads} reads, ${asked} questions for a version`);
+  t.equal(stale, 0, 'none was stale');
+  t.ok(asked < reads, 'most answers came from memory: one that does not asks twice, for a session and an account');
+}
+
+/** How often processes have asked Redis which version it has. */
+async function questions(redis: TestRedis | TestRedisCluster): Promise<number> {
+  const stats = await Promise.all(mastersOf(await redis.connect()).map((master) => master.info('commandstats')));
+  return stats.reduce((sum, text) => sum + Number(/^cmdstat_getrange:calls=(\d+)/m.exec(text)?.[1] ?? 0), 0);
+}
+
+/** Writes through one process and reads through the other, each in turns. False where the read did not see the write. */
+async function writeAndRead(lane: Lane): Promise<boolean> {
+  lane.written += 1;
+  const [writer, reader] = lane.written % 2 === 0 ? lane.clients : lane.clients.toReversed();
+  const name = `name ${lane.written}`;
+  await writer?.ask('PATCH', '/me', { name });
+  const seen = await reader?.ask<{ name: string }>('GET', '/me');
+  return seen?.name === name;
+}
+
+/** Reads of others, so that a process has something to do when a read comes. */
+async function load(clients: readonly AppClient[], isDone: () => boolean): Promise<number> {
+  let reads = 0;
+  for (; !isDone(); reads += clients.length) await Promise.all(clients.map((client) => client.ask('GET', '/me')));
+  return reads;
+}
+
+/** The processes stand still in turns: meanwhile the other one writes, and what this one is told lies there. */
+async function pause(servers: readonly SpoolProcess[], isDone: () => boolean): Promise<void> {
+  const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  for (let turn = 0; !isDone(); turn++) {
+    const server = servers[turn % servers.length] as SpoolProcess;
+    server.signal('SIGSTOP');
+    await wait(Math.random() < LONG_PAUSES ? PAUSE_MS.long : Math.random() * PAUSE_MS.usual);
+    server.signal('SIGCONT');
+    await wait(Math.random() * GAP_MS);
+  }
+}
