@@ -1,6 +1,6 @@
 import { ENTITLEMENT_CHANGED_FIELDS, ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/domain/permissions.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { changeSettings, changesRetention, KEEP_FOR_EVER, type SettingsChange } from '../../src/domain/workspaces.js';
+import { changeSettings, changesRetention, type SettingsChange } from '../../src/domain/workspaces.js';
 import { type Decision, DONE, defineActor, type Effect, type EpochName, type MessageOf } from '../actor.js';
 import { differs, type RetentionNews, type SweepSettings } from '../workspaces/sweep.js';
 import { deletionMessages, freshPrivateWorkspace } from './account_deletion.js';
@@ -22,32 +22,12 @@ import { revokeAllTokens, tokenMessages } from './account_tokens.js';
 
 export type AccountMessage = MessageOf<typeof account>;
 
-type AccountBefore4 = Omit<Account, 'sessions' | 'join_tries'>;
-type AccountBefore3 = Omit<AccountBefore4, 'endpoints'>;
-type AccountBefore2 = Omit<
-  AccountBefore3,
-  'private_workspace' | 'tokens' | 'memberships' | 'joining' | 'deletion_attempts' | 'phase'
-> & { private_workspace: { id: string; name: string } };
-
 const ERASED = refuse('CONFLICT', 'The account is erased, or about to be.');
 
 export const account = defineActor<Account>()({
   kind: 'account',
   home: 'id',
-  schema: 4,
-  upcast: {
-    3: (old: AccountBefore4): Account => ({ ...old, sessions: [], join_tries: null }),
-    2: (old: AccountBefore3): AccountBefore4 => ({ ...old, endpoints: [] }),
-    1: (old: AccountBefore2): AccountBefore3 => ({
-      ...old,
-      private_workspace: { ...old.private_workspace, number: 0, retention: KEEP_FOR_EVER },
-      tokens: [],
-      memberships: [],
-      joining: [],
-      deletion_attempts: 0,
-      phase: { status: 'active' },
-    }),
-  },
+  schema: 1,
   messages: {
     create(state, { email }: { email: string }, { self: id, now_ms }) {
       if (state !== null) return { reply: DONE };

@@ -13,7 +13,6 @@ import {
 import { dueIndexEffects, isLastTry, type JobFailure, workerMessages } from '../job.js';
 import {
   type Archived,
-  type Asker,
   EXPORTS_INDEX,
   type Export,
   type ExportFailure,
@@ -43,7 +42,7 @@ const TOO_MANY = refuse(
 const LOST: ExportFailure = { code: 'INTERRUPTED', message: 'It was begun several times and never came to its end.' };
 
 type ByWhom = Export['by'];
-type Requested = Pick<Export, 'by' | 'audio' | 'files'> & { export_id: string; asker: Asker };
+type Requested = Pick<Export, 'by' | 'audio' | 'files'> & { export_id: string; account_epoch: number };
 /** `progress`: how far it has come, where the message says so. */
 type HeldExport = { export_id: string; claim: string; progress?: ExportProgress };
 type ExportJob = { tries: number; item: RunningExport };
@@ -68,8 +67,8 @@ const exportJobs = workerMessages<Exports, HeldExport, ExportJob, JobFailure & E
     return withStage(state, { ...item, stage: { ...item.stage, lease_until_ms } }, facts);
   },
   released(state, { job: { item } }, facts) {
-    const { asker, attempt, tries } = item.stage;
-    return withStage(state, { ...item, stage: { status: 'pending', asker, attempt, tries: tries - 1 } }, facts);
+    const { account_epoch, attempt, tries } = item.stage;
+    return withStage(state, { ...item, stage: { status: 'pending', account_epoch, attempt, tries: tries - 1 } }, facts);
   },
   failed(state, { job: { item } }, { code, message }, facts) {
     return withStage(state, { ...item, stage: { status: 'failed', code, message } }, facts);
@@ -108,14 +107,14 @@ export const exports = defineActor<Exports>()({
       decide: (state, _: unknown, { now_ms }) => ({ reply: { kept: kept(standing(state, now_ms)) } }),
     },
 
-    request(state, { export_id, by, audio, files, asker }: Requested, facts): Decision<Exports, Export> {
+    request(state, { export_id, by, audio, files, account_epoch }: Requested, facts): Decision<Exports, Export> {
       const before = standing(state, facts.now_ms);
       const known = before.items.find(({ id }) => id === export_id);
       if (known !== undefined) return { reply: known };
       const refused = refusalOf(before, by, facts);
       if (refused !== null) return { reply: refused };
       // From here on it succeeds.
-      const stage: ExportStage = { status: 'pending', asker, attempt: 0, tries: 0 };
+      const stage: ExportStage = { status: 'pending', account_epoch, attempt: 0, tries: 0 };
       const made: Export = { id: export_id, by, audio, files, created_at_ms: facts.now_ms, stage };
       const asked_at_ms = by === 'account' ? [...before.asked_at_ms, facts.now_ms] : before.asked_at_ms;
       return { reply: made, ...changed({ ...before, items: [...before.items, made], asked_at_ms }, facts) };
@@ -142,8 +141,8 @@ export const exports = defineActor<Exports>()({
         // Only so that its place in the index is true again.
         return { reply: { work: 'none' }, ...changed(before, facts) };
       }
-      const { asker, attempt, tries } = pending.stage;
-      const begun = { asker, attempt: attempt + 1, tries: tries + 1 };
+      const { account_epoch, attempt, tries } = pending.stage;
+      const begun = { account_epoch, attempt: attempt + 1, tries: tries + 1 };
       const lease_until_ms = facts.now_ms + LIMITS.export_lease_ms;
       const progress = { records: 0, bytes: 0 };
       const running: RunningExport = {
@@ -231,9 +230,12 @@ function standing(state: Exports | null, now_ms: number): Exports {
 function itemAt(one: Export, now_ms: number): Export | null {
   const { stage } = one;
   if (stage.status === 'running' && now_ms >= stage.lease_until_ms) {
-    const { asker, attempt, tries } = stage;
+    const { account_epoch, attempt, tries } = stage;
     const is_lost = isLastTry(tries, EXPORT_TRIES);
-    return { ...one, stage: is_lost ? { status: 'failed', ...LOST } : { status: 'pending', asker, attempt, tries } };
+    return {
+      ...one,
+      stage: is_lost ? { status: 'failed', ...LOST } : { status: 'pending', account_epoch, attempt, tries },
+    };
   }
   if (stage.status === 'ready' && now_ms >= stage.expires_at_ms) return { ...one, stage: { status: 'expired' } };
   const is_over = stage.status === 'failed' || stage.status === 'expired';

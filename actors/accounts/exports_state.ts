@@ -1,5 +1,4 @@
 import type { Layer } from '../../src/domain/permissions.js';
-import type { EpochName } from '../actor.js';
 
 /** An account's exports; the id is the account's. */
 export type Exports = {
@@ -29,18 +28,12 @@ export type ExportStage =
   | { status: 'expired' };
 
 type Begun = {
-  asker: Asker;
+  /** The account's credential epoch that it was requested under: the export goes on while that holds. */
+  account_epoch: number;
   /** Counts those who have begun with it, so that each has names of its own for what it stores. */
   attempt: number;
   /** Of these, those who were lost. */
   tries: number;
-};
-
-/** The condition under which an export goes on: the account's epoch is the one under which it was requested. */
-export type Asker = {
-  epochs: { epoch: EpochName; value: number }[];
-  /** A release before ended an export with this credential; null where nothing but the account ends it. */
-  credential: { kind: 'app_session' | 'oauth'; id: string } | null;
 };
 
 export type ExportProgress = { records: number; bytes: number };

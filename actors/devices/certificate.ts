@@ -15,16 +15,13 @@ export type CertificateMessage = MessageOf<typeof certificate>;
 /** `issued` is one that has no state. */
 export type CertificateStatus = { status: 'issued' | Certificate['status'] };
 
-/** `not_after_ms`: the certificate's own end, null where nobody knows it any more. */
-type Dated = { not_after_ms: number | null };
+/** `not_after_ms`: the certificate's own end. */
+type Dated = { not_after_ms: number };
 
 export const certificate = defineActor<Certificate>()({
   kind: 'certificate',
   home: 'hash',
-  schema: 2,
-  upcast: {
-    1: ({ revoked_at_ms }: { revoked_at_ms: number }): Certificate => ({ status: 'revoked', revoked_at_ms }),
-  },
+  schema: 1,
   messages: {
     view: { reads: true, decide: stays },
 
@@ -49,8 +46,7 @@ function stays(state: Certificate | null): CertificateDecision {
 }
 
 function become(next: Certificate, { not_after_ms }: Dated): CertificateDecision {
-  const effects = not_after_ms === null ? [] : [forgetAfter(not_after_ms)];
-  return { reply: { status: next.status }, next, effects };
+  return { reply: { status: next.status }, next, effects: [forgetAfter(not_after_ms)] };
 }
 
 /** By then its dates alone have it refused everywhere. */

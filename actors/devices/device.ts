@@ -52,13 +52,7 @@ const known = given((state: Device | null) => state ?? UNKNOWN);
 export const device = defineActor<Device>()({
   kind: 'device',
   home: 'id',
-  schema: 2,
-  upcast: {
-    1: ({ fingerprints, ...kept }: Omit<Device, 'certificates'> & { fingerprints: string[] }): Device => {
-      const live = fingerprints.map((fingerprint) => ({ status: 'in_use' as const, fingerprint, not_after_ms: null }));
-      return { ...kept, certificates: { live, revoked_at_ms: null, renewals: { began_ms: 0, count: 0 } } };
-    },
-  },
+  schema: 1,
   messages: {
     provision(state, { kind, fingerprint, not_after_ms }: Provisioned, { now_ms }) {
       // Its id is random and made for this message: a device that exists has had it before.

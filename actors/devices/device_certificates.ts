@@ -20,7 +20,7 @@ export type DeviceCertificates = {
 };
 
 export type LiveCertificate = InUse | WaitingCertificate;
-type InUse = { status: 'in_use'; fingerprint: string; not_after_ms: number | null };
+type InUse = { status: 'in_use'; fingerprint: string; not_after_ms: number };
 
 /** Made by a renewal that `renews` (a fingerprint) asked for; `key_digest` names the key that it asked for. */
 export type WaitingCertificate = Omit<OfferedCertificate, 'certificate_pem'> & {
@@ -55,7 +55,7 @@ export const SUPERSEDED = refuse('FORBIDDEN', "The device's newer certificate is
 });
 export const REVOKED = refuse('FORBIDDEN', "The device's certificate is revoked.", { extra: { reason: 'revoked' } });
 
-export function firstCertificate(fingerprint: string, not_after_ms: number | null): DeviceCertificates {
+export function firstCertificate(fingerprint: string, not_after_ms: number): DeviceCertificates {
   return {
     live: [{ status: 'in_use', fingerprint, not_after_ms }],
     revoked_at_ms: null,

@@ -227,7 +227,7 @@ export const deviceSession = defineActor<DeviceSession>()({
     },
 
     // From others.
-    /** `binding_epoch`: under which the account had the recorder; what an earlier release has sent does not say it. */
+    /** `binding_epoch`: under which the account had the recorder. */
     device_removed: known(
       (session, { device_id, binding_epoch }: Removed, facts): SessionDecision | DoneDecision<DeviceSession> => {
         if (recorderOf(session)?.device_id === device_id) return endForRecorder(session, 'device_removed', facts);
@@ -284,7 +284,7 @@ type NewSession = Pick<DeviceSession, 'host_account_id' | 'workspace_id' | 'join
   claim: { claim_id: string; secret_hash: string; source_id: string };
 };
 type Started = { account_id: string; claim_id: string; device_id: string; source_id: string; ble_address: string };
-type Removed = { device_id: string; binding_epoch?: string };
+type Removed = { device_id: string; binding_epoch: string };
 type Ended = { ended_at_ms: number; end_reason: EndReason };
 
 /** Over for everybody. The recorder still uploads for a while, unless it said itself that it is done, or was taken away. */

@@ -55,15 +55,7 @@ const WRONG = refuse('UNAUTHORIZED', 'The code is wrong, used or no longer valid
 export const email = defineActor<Email>()({
   kind: 'email',
   home: 'hash',
-  schema: 3,
-  upcast: {
-    1: (old: Omit<Email, 'day' | 'networks' | 'invitations'>) => ({
-      ...old,
-      day: { began_ms: 0, wrong: {} },
-      networks: [],
-    }),
-    2: (old: Omit<Email, 'invitations'>): Email => ({ ...old, invitations: 0 }),
-  },
+  schema: 1,
   messages: {
     send_code(state, { code_hash, key_id, mail_id, sealed, ...asked }: Send & MailedCode, { now_ms }) {
       const known = emailAt(state, now_ms);

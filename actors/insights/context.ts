@@ -74,7 +74,7 @@ export const context = defineActor<Context>()({
     ): Decision<Context, Profile> {
       const before = state ?? newContext(facts.self);
       const { profile } = before;
-      const { time_zone = profile.time_zone ?? null, ...others } = saying;
+      const { time_zone = profile.time_zone, ...others } = saying;
       const text = { ...others, time_zone };
       if (revision !== profile.revision)
         return {
@@ -186,7 +186,14 @@ type PipelineEdit = PipelineTerms & { default?: true | undefined; archived?: boo
 
 /** The context of an account that has saved nothing yet: its pipeline is as old as itself. */
 export function newContext(account_id: string): Context {
-  const profile: Profile = { revision: 0, about: null, languages: [], vocabulary: [], updated_at_ms: null };
+  const profile: Profile = {
+    revision: 0,
+    about: null,
+    languages: [],
+    vocabulary: [],
+    time_zone: null,
+    updated_at_ms: null,
+  };
   return { pipelines: [firstPipeline(timeOfId(account_id))], numbers: 1, profile, version: 0, items: 0 };
 }
 

@@ -40,8 +40,7 @@ export type Profile = {
   about: string | null;
   languages: string[];
   vocabulary: string[];
-  /** Absent in what an earlier release saved. */
-  time_zone?: string | null;
+  time_zone: string | null;
   updated_at_ms: number | null;
 };
 

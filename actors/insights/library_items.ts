@@ -1,5 +1,5 @@
 import type { EventType } from '../../src/domain/event_types.js';
-import { FIRST_INSIGHT_NUMBER, insightId } from '../../src/domain/ids.js';
+import { insightId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import { dueIndex } from '../../src/domain/retention.js';
@@ -180,7 +180,7 @@ export class Writing {
 
   /** The number of what comes next of a kind. */
   give(kind: keyof Insights['given']): number {
-    const number = Math.max(this.insights.given[kind] + 1, FIRST_INSIGHT_NUMBER);
+    const number = this.insights.given[kind] + 1;
     this.insights = { ...this.insights, given: { ...this.insights.given, [kind]: number } };
     return number;
   }

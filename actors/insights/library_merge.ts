@@ -1,6 +1,5 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { mayWithdraw } from '../../src/domain/suggestions.js';
-import { DUE_FIELDS, dueDateOf } from './due.js';
 import { textKey } from './library_items.js';
 import { overlap, sharedMs } from './library_spans.js';
 import type {
@@ -31,6 +30,8 @@ export type KnownInsights = {
 };
 
 const NO_ROLES: Roles = { owner_contact_id: null, requester_contact_id: null };
+/** By these a person protects when a suggestion is due. */
+const DUE_FIELDS: ReadonlySet<string> = new Set(['due_at', 'due_date']);
 const NOBODY: RoleSpeakers = { owner: null, requester: null };
 
 type NewSuggestion = Extract<SuggestionOp, { op: 'new' }>;
@@ -142,7 +143,7 @@ function replacing(
   if (same === undefined) return op;
   const [number] = same;
   taken_back.delete(number);
-  const { kind, text, stems, due_at_ms, due_date = null, roles, role_speakers = NOBODY, evidence } = op;
+  const { kind, text, stems, due_at_ms, due_date, roles, role_speakers, evidence } = op;
   return { op: 'revise', number, kind, text, stems, due_at_ms, due_date, roles, role_speakers, evidence };
 }
 
@@ -161,7 +162,7 @@ function revisionOf(
       if (stems !== undefined && isOther(stems, was.made_stems)) fields.made_stems = stems;
     } else Object.assign(fields, { text, stems: stems ?? [] });
   }
-  if (due_at_ms !== undefined && (due_at_ms !== was.due_at_ms || due_date !== dueDateOf(was))) {
+  if (due_at_ms !== undefined && (due_at_ms !== was.due_at_ms || due_date !== was.due_date)) {
     // Day and time are one choice.
     if (was.protected_fields.some((field) => DUE_FIELDS.has(field))) is_protected = true;
     else Object.assign(fields, { due_at_ms, due_date });
@@ -182,15 +183,15 @@ function rolesAfter(
 ): Pick<Suggestion, 'roles' | 'role_speakers'> {
   const has_owner = roles.owner_contact_id !== null || role_speakers.owner !== null;
   const has_requester = roles.requester_contact_id !== null || role_speakers.requester !== null;
-  if (!has_owner && !has_requester) return { roles: were, ...(spoke !== undefined && { role_speakers: spoke }) };
+  if (!has_owner && !has_requester) return { roles: were, role_speakers: spoke };
   return {
     roles: {
       owner_contact_id: (has_owner ? roles : were).owner_contact_id,
       requester_contact_id: (has_requester ? roles : were).requester_contact_id,
     },
     role_speakers: {
-      owner: has_owner ? role_speakers.owner : (spoke?.owner ?? null),
-      requester: has_requester ? role_speakers.requester : (spoke?.requester ?? null),
+      owner: has_owner ? role_speakers.owner : spoke.owner,
+      requester: has_requester ? role_speakers.requester : spoke.requester,
     },
   };
 }

@@ -337,7 +337,7 @@ function writeConversation(
   conversationEvent(writing, 'conversation.updated', { number, item, changed_fields, run_id });
 }
 
-/** A field as it is compared; sentences that nobody has stored are none. */
+/** A field as it is compared. */
 function shownText(item: Conversation, name: keyof Conversation): string {
-  return JSON.stringify(item[name] ?? (name === 'sentences' ? [] : null));
+  return JSON.stringify(item[name] ?? null);
 }

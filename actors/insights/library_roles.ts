@@ -22,7 +22,7 @@ export const roleMessages = messagesOf<Library>()({
         const item = itemIn(facts, 'suggestion', number);
         if (item === undefined || item.protected_fields.includes('roles')) return [];
         const { roles, role_speakers, revision } = item;
-        return [{ number, roles, revision, ...(role_speakers !== undefined && { role_speakers }) }];
+        return [{ number, roles, revision, role_speakers }];
       });
       return { reply: { heard } };
     },

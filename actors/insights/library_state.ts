@@ -50,7 +50,7 @@ export type LibrarySweep = {
 };
 
 export type Insights = {
-  /** The last number given out, of each kind; the first is `FIRST_INSIGHT_NUMBER`, and 1 in what was stored before. */
+  /** The last number given out, of each kind; 0 before the first. */
   given: Record<InsightKind, number>;
   /**
    * When something of it may be due for a worker, or a time before that: its order in INSIGHTS_INDEX. Null where nothing
@@ -111,8 +111,7 @@ export type Conversation = Item & {
   title: string | null;
   /** The texts of its sentences, joined (`summaryOf`). */
   summary: string | null;
-  /** Absent in what an earlier release made; `sentencesOf` reads them. */
-  sentences?: SummarySentence[];
+  sentences: SummarySentence[];
   topics: string[];
   /** Of each recording, where it lies on several; `onRecording` reads them. */
   by_recording?: RecordingSummary[];
@@ -171,11 +170,10 @@ export type Suggestion = Item & {
   text: string;
   status: SuggestionStatus;
   due_at_ms: number | null;
-  /** Where only a day was named: that day, of which `due_at_ms` is noon; `dueDateOf` reads it. */
-  due_date?: string | null;
+  /** Where only a day was named: that day, of which `due_at_ms` is noon. */
+  due_date: string | null;
   roles: Roles;
-  /** Absent in what an earlier release made. */
-  role_speakers?: RoleSpeakers;
+  role_speakers: RoleSpeakers;
   /** Its group's number. */
   group: number | null;
   review: { verdict: FeedbackVerdict; note: string | null; at_ms: number } | null;
@@ -295,9 +293,9 @@ export type SuggestionOp =
       text: string;
       stems: string[];
       due_at_ms: number | null;
-      due_date?: string | null;
+      due_date: string | null;
       roles: Roles;
-      role_speakers?: RoleSpeakers;
+      role_speakers: RoleSpeakers;
       evidence: Span[];
     }
   | {

@@ -2,7 +2,6 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { mayBecome } from '../../src/domain/suggestions.js';
 import { type Decision, type Facts, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
-import { dueDateOf } from './due.js';
 import { type Grouped, type GroupOf, groupRecords, join, move } from './library_groups.js';
 import {
   act,
@@ -141,7 +140,7 @@ function editOf(
     fields.due_at_ms = due_at_ms;
     changed_fields.push('due_at');
   }
-  if (due_at_ms !== undefined && due_date !== dueDateOf(was)) {
+  if (due_at_ms !== undefined && due_date !== was.due_date) {
     fields.due_date = due_date;
     changed_fields.push('due_date');
   }

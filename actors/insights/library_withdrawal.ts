@@ -12,7 +12,7 @@ import { conversationEvent, takeAway } from './library_edits.js';
 import { itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
 import { spansOf } from './library_spans.js';
 import type { Conversation, DeletedSpeech, ItemKind, Items, Library, Memory, Suggestion } from './library_state.js';
-import { sentencesOf, summaryOf } from './summary.js';
+import { summaryOf } from './summary.js';
 import { LIBRARY_MEMBER, WITHDRAWAL_INDEX } from './withdrawal_index.js';
 
 /**
@@ -61,7 +61,7 @@ function untold(item: Conversation): Conversation {
 }
 
 function withoutSentences(item: Conversation, gone: readonly number[]): Conversation {
-  const sentences = sentencesOf(item).filter((_, at) => !gone.includes(at));
+  const sentences = item.sentences.filter((_, at) => !gone.includes(at));
   return { ...withoutRecordings(item), summary: summaryOf(sentences), sentences };
 }
 

@@ -21,14 +21,6 @@ export function onRecording(item: Conversation, stream_id: string): Conversation
 }
 
 /** The sentences of a summary that rest on one recording alone. */
-export function sentencesOn(item: Pick<Conversation, 'summary' | 'sentences'>, stream_id: string): SummarySentence[] {
-  return sentencesOf(item).filter(({ evidence }) => evidence.every((span) => span.stream_id === stream_id));
-}
-
-/** None where an earlier release wrote the summary. */
-export function sentencesOf({
-  summary,
-  sentences = [],
-}: Pick<Conversation, 'summary' | 'sentences'>): SummarySentence[] {
-  return summaryOf(sentences) === summary ? sentences : [];
+export function sentencesOn({ sentences }: Pick<Conversation, 'sentences'>, stream_id: string): SummarySentence[] {
+  return sentences.filter(({ evidence }) => evidence.every((span) => span.stream_id === stream_id));
 }

@@ -19,8 +19,7 @@ export type AuthSession = NewAuthSession & {
   created_at_ms: number;
   wrong: number;
   code: EmailedCode | null;
-  /** `verified`: written by earlier releases. */
-  step: { status: 'asked' } | { status: 'verified'; at_ms: number } | { status: 'used' } | { status: 'ended' };
+  step: 'asked' | 'used' | 'ended';
 };
 
 type NewAuthSession = {
@@ -40,10 +39,10 @@ export type GrantOwner = Pick<NewGrant, 'account_id' | 'born' | 'seed' | 'key_id
 export const INVALID_SESSION = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');
 const WRONG = oauthError('insufficient_authorization', 'The code is wrong or has expired; enter the emailed code.');
 
-/** One that waits for its code, or for what follows a right one. */
+/** One that waits for its code. */
 const open = given((state: AuthSession | null, { now_ms }) => {
   if (state === null || now_ms >= state.created_at_ms + LIMITS.auth_session_life_ms) return INVALID_SESSION;
-  return state.step.status === 'used' || state.step.status === 'ended' ? INVALID_SESSION : state;
+  return state.step === 'asked' ? state : INVALID_SESSION;
 });
 
 export const authSession = defineActor<AuthSession>()({
@@ -58,7 +57,7 @@ export const authSession = defineActor<AuthSession>()({
         created_at_ms: now_ms,
         wrong: 0,
         code: emailedCode(code, now_ms),
-        step: { status: 'asked' },
+        step: 'asked',
       };
       const effects = [...codeMailed(code, now_ms), scheduleExpiry(now_ms + LIMITS.auth_session_life_ms)];
       return { reply: next, next, effects };
@@ -76,7 +75,7 @@ export const authSession = defineActor<AuthSession>()({
           const wrong = session.wrong + 1;
           const effects = [wrongTry(session.email, tried)];
           if (wrong < LIMITS.sign_in_tries_max) return { reply: WRONG, next: { ...session, wrong }, effects };
-          return { reply: INVALID_SESSION, next: { ...session, wrong, step: { status: 'ended' } }, effects };
+          return { reply: INVALID_SESSION, next: { ...session, wrong, step: 'ended' }, effects };
         }
         // Nothing is stored until it is completed: whoever got no answer sends the same code again.
         return { reply: session };
@@ -85,12 +84,10 @@ export const authSession = defineActor<AuthSession>()({
 
     /** With a right code: opens the grant for the account behind the email, once. */
     complete: open((session, { grant_id, owner, tried }: Completion, { now_ms }): AuthDecision => {
-      const { step } = session;
-      if (step.status !== 'verified' && !isRight(session.code, tried, now_ms)) return { reply: WRONG };
-      const verified_at_ms = step.status === 'verified' ? step.at_ms : now_ms;
-      const grant: NewGrant = { ...session.request, ...owner, verified_at_ms };
+      if (!isRight(session.code, tried, now_ms)) return { reply: WRONG };
+      const grant: NewGrant = { ...session.request, ...owner, verified_at_ms: now_ms };
       const message: GrantMessage = { type: 'open', grant };
-      const next: AuthSession = { ...session, step: { status: 'used' } };
+      const next: AuthSession = { ...session, step: 'used' };
       return { reply: next, next, effects: [{ effect: 'notify', to: { kind: 'grant', id: grant_id }, message }] };
     }),
 

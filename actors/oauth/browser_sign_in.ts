@@ -59,15 +59,15 @@ type Step =
   /** Signed in already: continue as this account or with another email. */
   | { at: 'accounts'; email: string; session_id: string }
   /** The latest codes count, the newest first: mails may come late, or twice. */
-  | { at: 'code'; email: string; codes: EmailedCode[]; last_send: LastSend }
-  /** After a right code; stored by earlier releases alone. */
-  | { at: 'verified'; email: string; codes: EmailedCode[]; verified_at_ms: number }
+  | CodeStep
   | { at: 'consent'; email: string; owner: SignedInAccount }
   /** A right code, on a page that makes no accounts, for an address that none is behind. */
   | { at: 'no_account'; email: string }
   | { at: 'done'; answer: SignInAnswer; at_ms: number }
   /** Too many wrong codes. */
   | { at: 'ended' };
+
+type CodeStep = { at: 'code'; email: string; codes: EmailedCode[]; last_send: LastSend };
 
 /**
  * The outcome of the last request for a code: the first one was sent, another one, or none, since the address had its
@@ -101,23 +101,7 @@ const present = given((state: BrowserSignIn | null, { now_ms }) =>
 export const browserSignIn = defineActor<BrowserSignIn>()({
   kind: 'browser_sign_in',
   home: 'id',
-  schema: 3,
-  upcast: {
-    1: ({
-      request,
-      client_name,
-      state,
-      needs_consent,
-      ...rest
-    }: Omit<BrowserSignIn, 'goal'> & ClientGoal): BrowserSignIn => ({
-      ...rest,
-      goal: { to: 'client', request, client_name, state, needs_consent },
-    }),
-    2: ({ step, ...rest }: Omit<BrowserSignIn, 'step'> & { step: Step & { resent?: boolean } }): BrowserSignIn => {
-      const { resent, ...kept } = step;
-      return { ...rest, step: kept.at === 'code' ? { ...kept, last_send: resent ? 'again' : 'first' } : kept };
-    },
-  },
+  schema: 1,
   messages: {
     open(state, { sign_in, signed_in }: OpenedSignIn, { now_ms }) {
       if (state !== null) throw new Error('a sign-in is opened once');
@@ -145,28 +129,24 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
       return at === 'done' || at === 'ended' ? { reply: state } : to(state, { at: 'email' });
     }),
 
-    try_code: present((state, { tried }: { tried: TriedCode }, { now_ms }): SignInDecision => {
+    try_code: present((state, { tried }: { tried: TriedCode }, { now_ms }): CodeDecision => {
       const { step } = state;
-      if (step.at !== 'code' && step.at !== 'verified') return { reply: state };
-      const { email, codes } = step;
-      if (codes.some((code) => isRight(code, tried, now_ms))) {
-        // Nothing is stored until the account is known: whoever got no answer sends the same code again.
-        return { reply: { ...state, step: verifiedBy(step, tried, now_ms) ?? step } };
-      }
+      if (step.at !== 'code') return { reply: state };
+      const { email } = step;
+      // Nothing is stored until the account is known: whoever got no answer sends the same code again.
+      if (isVerified(step, tried, now_ms)) return { reply: { ...state, step: { at: 'verified', email } } };
       const wrong = state.wrong + 1;
-      // Also after a right one: a wrong code is never answered with "verified".
-      const asked: Step = step.at === 'code' ? step : { at: 'code', email, codes, last_send: 'first' };
-      const next: Step = wrong < LIMITS.sign_in_tries_max ? asked : { at: 'ended' };
-      return to({ ...state, wrong }, next, [wrongTry(email, tried)]);
+      return to({ ...state, wrong }, wrong < LIMITS.sign_in_tries_max ? step : { at: 'ended' }, [
+        wrongTry(email, tried),
+      ]);
     }),
 
     /** After a right code: the account behind that email. Its browser session begins. */
     enter: present((state, { email, account, session, grant, tried }: Entered, { now_ms }): SignInDecision => {
-      const { goal } = state;
-      const step = verifiedBy(state.step, tried, now_ms);
+      const { goal, step } = state;
       // The account was looked up before this batch: meanwhile another email may have been entered.
-      if (step?.email !== email) return { reply: state };
-      const { verified_at_ms } = step;
+      if (!isVerified(step, tried, now_ms) || step.email !== email) return { reply: state };
+      const verified_at_ms = now_ms;
       const { id, ...cookie } = session;
       const begun: NewBrowserSession = { ...account, ...cookie, email, verified_at_ms };
       const message: BrowserSessionMessage = { type: 'open', session: begun };
@@ -180,7 +160,8 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
 
     /** After a right code: there is no account behind that email, and none is to be made. */
     no_account: present((state, { email, tried }: { email: string; tried: TriedCode }, { now_ms }): SignInDecision => {
-      if (verifiedBy(state.step, tried, now_ms)?.email !== email) return { reply: state };
+      const { step } = state;
+      if (!isVerified(step, tried, now_ms) || step.email !== email) return { reply: state };
       return to(state, { at: 'no_account', email });
     }),
 
@@ -213,6 +194,9 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
 });
 
 type SignInDecision = Decision<BrowserSignIn, BrowserSignIn>;
+type CodeDecision = Decision<BrowserSignIn, JudgedSignIn>;
+/** A sign-in after a code was judged; `verified` by a right one, which changes nothing by itself. */
+type JudgedSignIn = Omit<BrowserSignIn, 'step'> & { step: Step | { at: 'verified'; email: string } };
 type OpenedSignIn = { sign_in: NewBrowserSignIn; signed_in: { session_id: string; email: string } | null };
 type Entered = {
   email: string;
@@ -223,11 +207,9 @@ type Entered = {
   tried: TriedCode;
 };
 
-/** The step after a right code; null where the code is wrong or none is asked for. */
-function verifiedBy(step: Step, tried: TriedCode, now_ms: number): Extract<Step, { at: 'verified' }> | null {
-  if (step.at === 'verified') return step;
-  if (step.at !== 'code' || !step.codes.some((code) => isRight(code, tried, now_ms))) return null;
-  return { at: 'verified', email: step.email, codes: step.codes, verified_at_ms: now_ms };
+/** Whether a code is asked for, and this is one that counts. */
+function isVerified(step: Step, tried: TriedCode, now_ms: number): step is CodeStep {
+  return step.at === 'code' && step.codes.some((code) => isRight(code, tried, now_ms));
 }
 
 function to(state: BrowserSignIn, step: Step, effects: Effect[] = []): SignInDecision {

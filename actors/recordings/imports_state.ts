@@ -41,8 +41,7 @@ type OpenStage =
 
 /** In collection `imports`, in the order of their announcement. */
 type EndedStage =
-  /** `began`: absent where a release before has done it. */
-  | { status: 'done'; stream_id: string; began?: Pick<Began, 'captured_at' | 'by'> }
+  | { status: 'done'; stream_id: string; began: Pick<Began, 'captured_at' | 'by'> }
   | { status: 'failed'; received_bytes: number; code: string; message: string };
 
 /** `recorded`: when it began, as the file tells; its offset is absent where the file tells none. */

@@ -23,8 +23,6 @@ export type SourceMessage = MessageOf<typeof source>;
 /** Sent to its account: the recorder gets another source when it records there next. */
 export type SourceNews = { type: 'source_deleted'; source_id: string; device_id: string };
 
-type SourceBefore2 = { account_id: string; device_id: string; created_at_ms: number };
-
 export const NO_SOURCE: Refusal = refuse('NOT_FOUND', 'There is no such source.');
 /** Lists of an account. */
 export const SOURCES = 'sources';
@@ -38,8 +36,7 @@ const own = given((state: Source | null, _, { account_id }: { account_id: string
 export const source = defineActor<Source>()({
   kind: 'source',
   home: 'id',
-  schema: 2,
-  upcast: { 1: (old: SourceBefore2): Source => ({ status: 'kept', name: null, ...old }) },
+  schema: 1,
   messages: {
     create(state, { account_id, device_id, name = null, goes_on }: NewSource, { self: id, now_ms }): SourceDecision {
       const onward = goes_on === undefined ? [] : [goes_on];

@@ -16,18 +16,9 @@ import {
 } from './stream_end.js';
 import { expiryMessages, noLongerDue, retentionEffects } from './stream_expiry.js';
 import { PROCESSING_INDEX, processingMessages, TELL_REMINDER } from './stream_processing.js';
-import {
-  type EventSilence,
-  keptStream,
-  noStream,
-  type Stream,
-  type StreamRecorder,
-  streamEvent,
-} from './stream_state.js';
+import { type EventSilence, keptStream, noStream, type Stream, streamEvent } from './stream_state.js';
 
 export type StreamMessage = MessageOf<typeof stream>;
-
-type StreamBefore2 = Omit<Stream, 'status' | 'recorder' | 'unprocessed' | 'claims'> & StreamRecorder;
 
 /** The list of all streams of an account; those of one source or private workspace are on a list of their own too. */
 export const STREAMS = 'streams';
@@ -40,15 +31,7 @@ export function streamIndexOf(source_or_workspace_id: string): string {
 export const stream = defineActor<Stream>()({
   kind: 'stream',
   home: 'id',
-  schema: 2,
-  upcast: {
-    1(old: StreamBefore2): Stream {
-      const { device_id, binding_epoch, source_stream_ref, clock_uncertainty_ms, ...rest } = old;
-      const recorder = { device_id, binding_epoch, source_stream_ref, clock_uncertainty_ms };
-      // What was stored before there was processing stays as it is.
-      return { status: 'kept', ...rest, recorder, unprocessed: 0, claims: [] };
-    },
-  },
+  schema: 1,
   messages: {
     register(
       state,

@@ -13,8 +13,8 @@ export type StreamOf = {
   instead_of?: string;
 };
 
-/** `workspace_id`: where it was registered; absent where an earlier release has noted it: then it is that of the session. */
-export type StreamRef = { stream_id: string; workspace_id?: string };
+/** `workspace_id`: where it was registered. */
+export type StreamRef = { stream_id: string; workspace_id: string };
 
 /** The same words for an unknown, an ended and another device's epoch: the caller can not distinguish them. */
 export const UNBOUND = refuse('DEVICE_UNBOUND', 'The device has no binding of this epoch.');

@@ -203,10 +203,8 @@ function pageOf(context: SignInContext, problem: string | null): HtmlPage {
       };
     case 'accounts':
       return { page: 'accounts', flow, email: step.email };
-    case 'code':
-    case 'verified': {
-      const last_send = step.at === 'code' ? step.last_send : 'first';
-      const notice = problem === null ? NOTICES[last_send] : null;
+    case 'code': {
+      const notice = problem === null ? NOTICES[step.last_send] : null;
       return {
         page: 'code',
         flow,

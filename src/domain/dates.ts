@@ -2,9 +2,6 @@
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-const NOON_MS = 12 * HOUR_MS;
-/** Clocks are at most 12 hours behind UTC, and 14 ahead of it. */
-const OFFSET_MS_MAX = 14 * HOUR_MS;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 
 /** True for a day that the calendar has. */
@@ -27,9 +24,4 @@ export function dateAfter(date: string, days: number): string {
 /** When a day of UTC begins, in ms. */
 export function beginOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`);
-}
-
-/** Whether a moment may be noon of that day somewhere. */
-export function mayBeNoon(at_ms: number, date: string): boolean {
-  return Math.abs(at_ms - beginOf(date) - NOON_MS) <= OFFSET_MS_MAX;
 }

@@ -32,11 +32,7 @@ const OUTPUT_VERSION = '9';
 const OUTPUT_TURN_VERSION = '8';
 /** Of a library's parts: so many numbers has each kind. */
 const INSIGHT_NUMBERS = 2 ** 30;
-/**
- * The first number of an item whose id has version 7 and the variant of RFC 9562: what the library's id has in their place
- * is in the number's upper six bits. Earlier items have ids with the digits of the library's.
- */
-export const FIRST_INSIGHT_NUMBER = 2 ** 20;
+/** Above them the number of an item has six bits of the library's id, in whose place the item's has version and variant. */
 const OWN_NUMBERS = 2 ** 24;
 
 /** True for a UUID in its canonical form: 36 characters, lower case. Its version is for whoever drew it to choose. */
@@ -119,7 +115,6 @@ export type InsightKind = (typeof INSIGHT_KINDS)[number];
 /** The id of something in a library; `number` counts from 1. */
 export function insightId(library_id: string, kind: InsightKind, number: number): string {
   const first = INSIGHT_KINDS.indexOf(kind) * INSIGHT_NUMBERS;
-  if (number < FIRST_INSIGHT_NUMBER) return partId(library_id, first + number);
   if (number >= OWN_NUMBERS) throw new Error(`no item can have number ${number}`);
   const [version, variant] = [digitAt(library_id, VERSION_AT), digitAt(library_id, VARIANT_AT)];
   const shown_id = withVariant(withVersion(library_id, '7'), 0x8 | (variant & 0x3));
@@ -132,11 +127,8 @@ export function placeOfInsight(id: string): { library_id: string; kind: InsightK
   const kind = INSIGHT_KINDS[Math.floor((part?.number ?? 0) / INSIGHT_NUMBERS)];
   if (part === null || kind === undefined) return null;
   const [number, mixed] = [part.number % OWN_NUMBERS, Math.floor((part.number % INSIGHT_NUMBERS) / OWN_NUMBERS)];
-  if (number < FIRST_INSIGHT_NUMBER)
-    return number === 0 || mixed > 0 ? null : { library_id: part.owner_id, kind, number };
   const variant = digitAt(id, VARIANT_AT);
-  // So a process of the release before names it.
-  if (digitAt(id, VERSION_AT) !== 7 || variant >> 2 !== 0x2) return { library_id: part.owner_id, kind, number };
+  if (number === 0 || digitAt(id, VERSION_AT) !== 7 || variant >> 2 !== 0x2) return null;
   const versioned = withVersion(part.owner_id, (mixed >> 2).toString(16));
   return { library_id: withVariant(versioned, ((mixed & 0x3) << 2) | (variant & 0x3)), kind, number };
 }

@@ -273,7 +273,7 @@ async function thoughtOf(stream_id: string, app: AppClient, operator: OperatorCl
   const suggestions = ['one two', 'two three', 'three'].map((text) => ({ op: 'new', kind: 'task', text, evidence }));
   const memories = [{ op: 'new', kind: 'fact', text: 'one two three', evidence }];
   await operator.ask('POST', `/ops/jobs/${encodeURIComponent(job)}/publish`, {
-    ...{ kind: 'insights', claim, conversation: { title: 'Fuzz', summary: null, topics: [] }, suggestions, memories },
+    ...{ kind: 'insights', claim, conversation: { title: 'Fuzz', topics: [] }, suggestions, memories },
   });
   const idsOf = async (path: string) =>
     (await app.ask<{ items: { id: string }[] }>('GET', path)).items.map(({ id }) => id);

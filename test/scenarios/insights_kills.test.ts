@@ -174,7 +174,7 @@ async function libraryKills(t: Test, kills: Kills): Promise<void> {
   };
   /** As the last recording calls him. */
   const brother = () => `Bob${heard}`;
-  const conversation = { title: 'A talk', summary: null, topics: [] };
+  const conversation = { title: 'A talk', topics: [] };
   const bread = (op: string, ref?: number, text = PROMISES[1] as string): Raw => ({
     ...{ op, kind: 'task', text, evidence: [{ turn: 2, quote: PROMISES[1] as string }] },
     ...(ref !== undefined && { ref }),

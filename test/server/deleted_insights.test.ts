@@ -50,7 +50,7 @@ async function claimed(stream_ids: string[]): Promise<Work> {
 
 function publishes({ job, claim }: Work): Promise<string> {
   return worker.says(`/ops/jobs/${encodeURIComponent(job)}/publish`, {
-    ...{ kind: 'insights', claim, conversation: { title: 'A talk', summary: null, topics: [] }, memories: [] },
+    ...{ kind: 'insights', claim, conversation: { title: 'A talk', topics: [] }, memories: [] },
     suggestions: [{ op: 'new', kind: 'task', text: TEXTS[0], evidence: [{ turn: 1, quote: TEXTS[0] }] }],
   });
 }

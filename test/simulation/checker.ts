@@ -65,10 +65,7 @@ export function checkStep({ place, before, commit }: Applied, mustHold: (holds: 
       return;
     case 'auth_session':
       grows<AuthSession>(['wrong']);
-      mustHold(
-        (was as AuthSession).step.status !== 'used' || (is as AuthSession).step.status === 'used',
-        `${id} came back`,
-      );
+      mustHold((was as AuthSession).step !== 'used' || (is as AuthSession).step === 'used', `${id} came back`);
       return;
     case 'grant': {
       keeps<Grant>(['account_id', 'client_id', 'verified_at_ms', 'created_at_ms']);

@@ -383,7 +383,7 @@ export class Clients {
       type: 'stream_of',
       device_id,
       source_stream_ref: ref,
-      new_stream: { stream_id: this.#id(partitionOfId(epoch)) },
+      new_stream: { stream_id: this.#id(partitionOfId(epoch)), workspace_id: 'w' },
     };
     const found = await this.#ask<{ stream_id: string }>({ kind: 'binding', id: epoch }, stream_of, { fences });
     if (isRefusal(found)) return;

@@ -154,7 +154,7 @@ export class SessionHosts {
       type: 'stream_of',
       device_id: recorder.device_id,
       source_stream_ref: `ref ${random.below(2)}`,
-      new_stream: { stream_id: this.#id(partitionOfId(session.id)) },
+      new_stream: { stream_id: this.#id(partitionOfId(session.id)), workspace_id: 'w' },
     };
     const found = await this.#tell<{ stream_id: string }>(session.id, message);
     if (isRefusal(found)) return;

@@ -292,7 +292,7 @@ export type Conversation = {
   title: string | null;
   /** What was said, in short; null where nobody knows. */
   summary: string | null;
-  /** The sentences of `summary`, each with where it was said; none where an earlier release made it. */
+  /** The sentences of `summary`, each with where it was said. */
   summary_sentences: {
     /** One sentence of it. */
     text: string;
@@ -1554,7 +1554,7 @@ export type StreamSummary = {
   title: string | null;
   /** What was said, in short; null where nobody knows. */
   summary: string | null;
-  /** The sentences of `summary`, each with where it was said; none where an earlier release made it. */
+  /** The sentences of `summary`, each with where it was said. */
   summary_sentences: {
     /** One sentence of it. */
     text: string;
@@ -1590,7 +1590,7 @@ export type StreamSummary = {
     title: string | null;
     /** What was said, in short; null where nobody knows. */
     summary: string | null;
-    /** The sentences of `summary`, each with where it was said; none where an earlier release made it. */
+    /** The sentences of `summary`, each with where it was said. */
     summary_sentences: {
       /** One sentence of it. */
       text: string;

@@ -127,7 +127,7 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     next_serial: S,
     accesses: [{ serial: S, generation: S, expires_at_ms: S }],
   },
-  auth_session: { created_at_ms: S, wrong: S, request: REQUEST, step: { status: S, at_ms: S } },
+  auth_session: { created_at_ms: S, wrong: S, request: REQUEST, step: S },
   binding: {
     status: S,
     kind: S,
@@ -148,7 +148,7 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     wrong: S,
     goal: { to: S, page: S, needs_consent: S, request: REQUEST },
     session: { id: S },
-    step: { at: S, session_id: S, verified_at_ms: S, at_ms: S, last_send: S },
+    step: { at: S, session_id: S, at_ms: S, last_send: S },
   },
   certificate: { status: S, superseded_at_ms: S, revoked_at_ms: S },
   claim: {

@@ -106,7 +106,7 @@ export async function revokeProxy(
 
 async function revoke(
   { connections, metrics, actors }: Pick<FeatureServices, 'actors' | 'metrics'> & { connections: DeviceConnections },
-  { fingerprint, not_after_ms }: { fingerprint: string; not_after_ms: number | null },
+  { fingerprint, not_after_ms }: { fingerprint: string; not_after_ms: number },
 ): Promise<void> {
   await actors.certificate(fingerprint).revoke({ not_after_ms });
   metrics.device_certificates.inc({ what: 'revoked' });

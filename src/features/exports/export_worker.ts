@@ -122,7 +122,7 @@ export class ExportWorker extends DueWorker implements Exporter {
     const { id: export_id, stage } = item;
     const exports = actors.exports(account_id);
     const held = { export_id, claim: stage.claim };
-    const fences = fencesOf(account_id, stage.asker);
+    const fences: Fence[] = [{ fence: 'epoch', account_id, epoch: 'account', value: stage.account_epoch }];
     const progress = { records: 0, bytes: 0 };
     const archive = new Archive(now());
     const stop = () => archive.destroy(new Error('the server stops'));
@@ -192,12 +192,6 @@ export class ExportWorker extends DueWorker implements Exporter {
       if (which(export_id, attempt)) await blobs.remove([key]);
     }
   }
-}
-
-/** Exports that an earlier release requested name epochs of credentials as well, which no longer end one. */
-function fencesOf(account_id: string, { epochs }: RunningExport['stage']['asker']): Fence[] {
-  const of_account = epochs.filter(({ epoch }) => epoch === 'account');
-  return of_account.map(({ epoch, value }) => ({ fence: 'epoch', account_id, epoch, value }));
 }
 
 async function* inParts(stream: AsyncIterable<Buffer>, part_bytes: number): AsyncGenerator<Buffer> {

@@ -3,7 +3,7 @@ import { Readable as Stream } from 'node:stream';
 import { z } from 'zod';
 import { type Account, isOpen } from '../../../actors/accounts/account_state.js';
 import { isUnderWay } from '../../../actors/accounts/exports.js';
-import type { Asker, Export, ExportStage } from '../../../actors/accounts/exports_state.js';
+import type { Export, ExportStage } from '../../../actors/accounts/exports_state.js';
 import { type Page, type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
@@ -88,8 +88,8 @@ export async function requestExport(
 ): Promise<ExportView> {
   if (!isOpen(account)) throw new Refused(CLOSED_ACCOUNT);
   const export_id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
-  const asker: Asker = { epochs: [{ epoch: 'account', value: account.lives.account }], credential: null };
-  const requested = await actors.exports(account.id).request({ export_id, by, audio, files, asker }, fences);
+  const asked = { export_id, by, audio, files, account_epoch: account.lives.account };
+  const requested = await actors.exports(account.id).request(asked, fences);
   exports.offer(account.id);
   return exportView(requested);
 }

@@ -77,9 +77,6 @@ export const RAW_INSIGHTS = {
         .max(LIMITS.summary_sentences_max, `must be at most ${LIMITS.summary_sentences_max}`)
         .default([])
         .describe('The summary: what was said and agreed, in order.'),
-      summary: text(LIMITS.insight_summary_chars_max)
-        .nullish()
-        .describe('Of an earlier release. It is left out, since nothing bears it: `sentences` are the summary.'),
       topics: z
         .array(text(LIMITS.insight_topic_chars_max), 'must be a list')
         .max(LIMITS.insight_topics_max, `must be at most ${LIMITS.insight_topics_max}`)
@@ -162,7 +159,6 @@ export function checkedInsights(raw: unknown, { input, keys, made_by, left_out =
   const reasons = [
     ...[...suggestions, ...memories, ...sentences].filter((one) => typeof one === 'string'),
     ...told.map(() => 'address' as const),
-    ...(isBareSummary(parsed.data.conversation) ? (['unsupported'] as const) : []),
     ...borne.slice(standing.length).map(() => 'too_many' as const),
   ];
   return {
@@ -183,11 +179,6 @@ export function checkedInsights(raw: unknown, { input, keys, made_by, left_out =
       left_out: leftOutOf(reasons, left_out),
     },
   };
-}
-
-/** A summary without sentences, of which nobody knows who said it. */
-function isBareSummary({ summary, sentences }: { summary?: string | null | undefined; sentences: unknown[] }): boolean {
-  return summary !== null && summary !== undefined && summary.trim() !== '' && sentences.length === 0;
 }
 
 function leftOutOf(reasons: readonly Reason[], before: LeftOut): LeftOut {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { dueDateOf } from '../../../actors/insights/due.js';
 import type { Suggestion } from '../../../actors/insights/library_state.js';
 import { STREAMS } from '../../../actors/recordings/stream.js';
 import { TRANSCRIPTS } from '../../../actors/transcripts/transcript_state.js';
@@ -184,7 +183,7 @@ type Dueness = 'due' | 'overdue';
 function dueness(item: Suggestion, { date, bounds }: { date: string; bounds: Bounds }): Dueness | null {
   const { status, due_at_ms } = item;
   if (due_at_ms === null || status === 'withdrawn' || status === 'dismissed') return null;
-  const day = dueDateOf(item);
+  const day = item.due_date;
   if (day === null ? due_at_ms >= bounds.from_ms && due_at_ms < bounds.until_ms : day === date) return 'due';
   const is_before = day === null ? due_at_ms < bounds.from_ms : day < date;
   return is_before && status !== 'completed' ? 'overdue' : null;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ClaimedJob } from '../../../actors/insights/library_jobs.js';
 import type { CheckedInsights, Conversation, Suggestion } from '../../../actors/insights/library_state.js';
-import { sentencesOf } from '../../../actors/insights/summary.js';
 import { count, date, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { insightId, libraryId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
@@ -114,7 +113,7 @@ async function answerOf(
 function triedOf({ conversation, suggestions }: CheckedInsights): TrialResult {
   return {
     title: conversation.title,
-    sentences: (conversation.sentences ?? []).map(({ text }) => text),
+    sentences: conversation.sentences.map(({ text }) => text),
     suggestions: suggestions.flatMap((op) => (op.op === 'new' ? [suggestionOf(op)] : [])),
   };
 }
@@ -135,7 +134,7 @@ async function presentOf(services: TrialServices, library_id: string, item: Conv
     suggestions.push(suggestionOf(standing.item));
   }
   const conversation = (await reader.standing('conversation', item))?.item;
-  const sentences = conversation === undefined ? [] : sentencesOf(conversation).map(({ text }) => text);
+  const sentences = (conversation?.sentences ?? []).map(({ text }) => text);
   return { title: conversation?.title ?? null, sentences, suggestions };
 }
 
@@ -143,7 +142,7 @@ function suggestionOf({
   kind,
   text,
   due_at_ms,
-  due_date = null,
+  due_date,
 }: Pick<Suggestion, 'kind' | 'text' | 'due_at_ms' | 'due_date'>): TrialResult['suggestions'][number] {
   return { kind, text, due_at: momentOrNull(due_at_ms), due_date };
 }

@@ -7,7 +7,6 @@ import type {
   Suggestion,
 } from '../../../actors/insights/library_state.js';
 import { withoutSpeech } from '../../../actors/insights/library_withdrawal.js';
-import { sentencesOf } from '../../../actors/insights/summary.js';
 import { heardText, type PageTurn, pageOf, type TranscriptPage } from '../../../actors/transcripts/transcript_page.js';
 import { fits } from '../../../actors/transcripts/transcript_spans.js';
 import { type Interval, shared } from '../../domain/intervals.js';
@@ -113,7 +112,7 @@ export class EvidenceReader {
     if (await this.#isForgotten(kind, item)) return {};
     if (kind !== 'conversation' || (item as Conversation).made_by === 'extractive') return null;
     const gone_sentences: number[] = [];
-    for (const [at, { evidence }] of sentencesOf(item as Conversation).entries())
+    for (const [at, { evidence }] of (item as Conversation).sentences.entries())
       if (await this.#isAllDeleted(evidence, item.pipeline_id)) gone_sentences.push(at);
     return gone_sentences.length === 0 ? null : { gone_sentences };
   }

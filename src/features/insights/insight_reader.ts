@@ -1,7 +1,5 @@
 import { pipelineOf } from '../../../actors/insights/context_state.js';
-import { dueDateOf } from '../../../actors/insights/due.js';
 import type { Conversation, ItemKind, Memory, Span, Suggestion } from '../../../actors/insights/library_state.js';
-import { sentencesOf } from '../../../actors/insights/summary.js';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
 import type { Principal } from '../../access/principal.js';
 import { momentOrNull } from '../../access/response_schemas.js';
@@ -59,7 +57,7 @@ export class InsightReader {
       text,
       status,
       due_at: momentOrNull(due_at_ms),
-      due_date: dueDateOf(item),
+      due_date: item.due_date,
       ...made,
       roles: { owner_contact_id: owner.id, requester_contact_id: requester.id },
       group_id: group === null ? null : insightId(library_id, 'group', group),
@@ -94,7 +92,7 @@ export class InsightReader {
     const made = this.#made(place, item);
     const participants = await this.participants(place, item);
     const { parts, started_at_ms, ended_at_ms, title, summary, topics, language, made_by, pipeline_id } = item;
-    const summary_sentences = await viewEach(sentencesOf(item), async ({ text, evidence }) => ({
+    const summary_sentences = await viewEach(item.sentences, async ({ text, evidence }) => ({
       text,
       evidence: await this.#evidenceOf({ evidence, pipeline_id }),
     }));

@@ -78,7 +78,7 @@ export const conversationShape = z
     summary: z.string().nullable().describe('What was said, in short; null where nobody knows.'),
     summary_sentences: z
       .array(z.strictObject({ text: z.string().describe('One sentence of it.'), evidence }))
-      .describe('The sentences of `summary`, each with where it was said; none where an earlier release made it.'),
+      .describe('The sentences of `summary`, each with where it was said.'),
     topics: z.array(z.string()).describe('At most eight.'),
     participants: z.array(participantShape).describe('Whoever spoke most comes first.'),
     language: z.string().nullable().describe('A BCP 47 tag; null where it is not known.'),

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { defaultPipeline } from '../../../actors/insights/context.js';
 import type { Context, Pipeline } from '../../../actors/insights/context_state.js';
-import { dueDateOf } from '../../../actors/insights/due.js';
 import type { ClaimedJob } from '../../../actors/insights/library_jobs.js';
 import type { Span, SpokenBy, Suggestion } from '../../../actors/insights/library_state.js';
 import { contactOf } from '../../../actors/transcripts/transcript_attribution.js';
@@ -60,7 +59,7 @@ export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Ow
 }
 
 /** The zone of the profile; null, for the clocks of the recording, where somebody recorded elsewhere. */
-function zoneOf({ profile: { time_zone = null } }: Context, [first]: readonly InputTurn[]): string | null {
+function zoneOf({ profile: { time_zone } }: Context, [first]: readonly InputTurn[]): string | null {
   if (first === undefined || first.utc_offset_min === 0) return time_zone;
   const { at_ms, utc_offset_min } = first;
   return mayBeAhead(at_ms, { time_zone, utc_offset_min }) ? time_zone : null;
@@ -104,7 +103,7 @@ async function knownOf(
       // Of one without a text, speech was deleted.
       if (!('status' in item) || item.text === '') return [];
       const { kind, text, status, due_at_ms } = item;
-      return [{ ref, kind, text, status, due_at_ms, due_date: dueDateOf(item), ...labelsOf(item, people) }];
+      return [{ ref, kind, text, status, due_at_ms, due_date: item.due_date, ...labelsOf(item, people) }];
     }),
     memories: [...memories].flatMap(([ref, item]) => {
       if (!('origin' in item) || item.state !== 'active' || item.pipeline_id !== pipeline_id) return [];
@@ -125,8 +124,8 @@ function labelsOf(
         : person.contact_id === contact_id,
     )?.label ?? null;
   return {
-    owner: labelOf(roles.owner_contact_id, role_speakers?.owner),
-    requester: labelOf(roles.requester_contact_id, role_speakers?.requester),
+    owner: labelOf(roles.owner_contact_id, role_speakers.owner),
+    requester: labelOf(roles.requester_contact_id, role_speakers.requester),
   };
 }
 

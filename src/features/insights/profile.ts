@@ -176,14 +176,7 @@ function distinct(texts: string[]): string[] {
   return [...new Set(texts)];
 }
 
-function profileView({
-  revision,
-  about,
-  languages,
-  vocabulary,
-  time_zone = null,
-  updated_at_ms,
-}: Profile): ProfileView {
+function profileView({ revision, about, languages, vocabulary, time_zone, updated_at_ms }: Profile): ProfileView {
   return { revision, about, languages, vocabulary, time_zone, updated_at: momentOrNull(updated_at_ms) };
 }
 

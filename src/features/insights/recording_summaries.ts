@@ -27,7 +27,7 @@ export async function recordingSummaries(
     const own = { ...input, turns, suggestions: [], memories: [] };
     const made = checkedInsights(await new Extractive().think(own), { input: own, keys, made_by: 'extractive' });
     if (!made.ok) continue;
-    const { title, topics, sentences = [] } = made.insights.conversation;
+    const { title, topics, sentences } = made.insights.conversation;
     const language = languageOf(turns);
     const said = stems(turns.map(({ text }) => text).join('\n'), language);
     const isSaid = (text: string | null) =>

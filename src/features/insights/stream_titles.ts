@@ -1,4 +1,4 @@
-import { onRecording, sentencesOf } from '../../../actors/insights/summary.js';
+import { onRecording } from '../../../actors/insights/summary.js';
 import { listCursor, type Page } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { libraryId } from '../../domain/ids.js';
@@ -163,7 +163,7 @@ async function suggestedBy(
   const row = found === null ? null : await standingItem(reader, 'conversation', found);
   const item = row === null ? null : onRecording(row.item, stream.id);
   const { title = null, summary = null } = item ?? {};
-  const [sentence] = item === null ? [] : sentencesOf(item);
+  const [sentence] = item?.sentences ?? [];
   const told = sentence?.text ?? firstSentence(summary);
   return { title_suggested: title, first_line: told ?? firstSentence(await firstWords(services, reader, stream.id)) };
 }

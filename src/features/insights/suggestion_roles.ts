@@ -72,7 +72,7 @@ async function rolesNow(
     return held === null ? null : shown(held);
   };
   return {
-    owner_contact_id: await now(roles.owner_contact_id, role_speakers?.owner),
-    requester_contact_id: await now(roles.requester_contact_id, role_speakers?.requester),
+    owner_contact_id: await now(roles.owner_contact_id, role_speakers.owner),
+    requester_contact_id: await now(roles.requester_contact_id, role_speakers.requester),
   };
 }

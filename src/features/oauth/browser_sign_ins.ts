@@ -142,15 +142,15 @@ export async function tryCode(
 ): Promise<SignInAfterCode> {
   const { id, sign_in } = open;
   const { step } = sign_in;
-  if (step.at !== 'code' && step.at !== 'verified') return signedIn(services, open, by.session_cookie);
+  if (step.at !== 'code') return signedIn(services, open, by.session_cookie);
   if (!/^\d{6}$/.test(code)) return { ...open, problem: 'digits', session_cookie: null };
   const limited = await services.rates.refusalOf('codes_checked', by.ip);
   if (limited !== null) throw new Refused(limited);
   const tried = await triedCode(services, by.ip, { sign_in_id: id, email: step.email, code });
   const judged = await entityOf(services, id).try_code({ tried });
-  const now = { id, sign_in: judged };
-  if (judged.step.at === 'verified') return enter(services, now, { ...by, email: judged.step.email, tried });
-  if (judged.step.at === 'code') return { ...now, problem: 'wrong', session_cookie: null };
+  if (judged.step.at === 'verified') return enter(services, open, { ...by, email: judged.step.email, tried });
+  const now = { id, sign_in: { ...judged, step: judged.step } };
+  if (now.sign_in.step.at === 'code') return { ...now, problem: 'wrong', session_cookie: null };
   return signedIn(services, now, by.session_cookie);
 }
 

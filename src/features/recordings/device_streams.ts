@@ -141,7 +141,7 @@ async function workspaceFor(services: Pick<FeatureServices, 'actors'>, bound: Bo
 async function registeredStream(
   services: Pick<FeatureServices, 'actors' | 'runtime'>,
   bound: Bound,
-  ref: { epoch: string; source_stream_ref: string; new_stream: Required<StreamRef> },
+  ref: { epoch: string; source_stream_ref: string; new_stream: StreamRef },
 ): Promise<string> {
   const found = await streamOf(services, bound, ref);
   if (await workspaceExists(services, found.workspace_id)) return found.stream_id;
@@ -160,18 +160,17 @@ async function registeredStream(
  * Which stream a reference names changes only where that is gone, so it may be remembered; until storage is in doubt, which
  * may have lost it.
  */
-const known_streams = new LRUCache<string, Required<StreamRef>>({ max: 100_000 });
+const known_streams = new LRUCache<string, StreamRef>({ max: 100_000 });
 
 async function streamOf(
   { runtime }: Pick<FeatureServices, 'runtime'>,
-  { binder, terms: { device_id, workspace_id }, fences }: Bound,
+  { binder, terms: { device_id }, fences }: Bound,
   { epoch, ...ref }: { epoch: string } & Omit<StreamOf, 'device_id'>,
-): Promise<Required<StreamRef>> {
+): Promise<StreamRef> {
   const key = `${runtime.cacheEpoch} ${epoch} ${ref.source_stream_ref}`;
   const known = known_streams.get(key);
   if (known !== undefined && known.stream_id !== ref.instead_of) return known;
-  const answer = await binder.stream_of({ device_id, ...ref }, fences);
-  const found = { workspace_id, ...answer };
+  const found = await binder.stream_of({ device_id, ...ref }, fences);
   known_streams.set(key, found);
   return found;
 }

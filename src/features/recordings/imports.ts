@@ -214,7 +214,7 @@ async function defaultSource(
 function importView(item: Import): ImportView {
   const { id, import_ref, stage, name, size_bytes, sha256, source_id, created_at_ms } = item;
   const announced = item.captured_at === null ? null : { captured_at: item.captured_at, by: 'caller' as const };
-  const known = stage.status === 'done' ? (stage.began ?? announced) : announced;
+  const known = stage.status === 'done' ? stage.began : announced;
   return {
     id,
     import_ref,

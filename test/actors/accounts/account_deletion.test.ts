@@ -325,21 +325,6 @@ t.test('D-033 an erasure goes on in steps, and ends once', async (t) => {
   t.equal(played.records('devices').size, 0);
 });
 
-t.test('an account kept before it could be deleted or belong to workspaces goes on as it was', async (t) => {
-  const { sessions, join_tries, ...before_sessions } = ANN;
-  const { endpoints, ...before_endpoints } = before_sessions;
-  const { tokens: _, memberships: __, joining: ___, deletion_attempts: ____, phase: _____, ...old } = before_endpoints;
-  const kept = { ...old, private_workspace: { id: 'drawn', name: 'Private' } };
-  const state = account.upcast?.[1]?.(kept as never);
-  t.strictSame(state, {
-    ...before_endpoints,
-    private_workspace: { id: 'drawn', number: 0, name: 'Private', retention: KEEP_FOR_EVER },
-  });
-  t.strictSame(account.upcast?.[2]?.(before_endpoints as never), { ...before_endpoints, endpoints });
-  t.strictSame(account.upcast?.[3]?.(before_sessions as never), { ...before_sessions, sessions, join_tries });
-  t.equal(account.schema, 4);
-});
-
 t.test(
   'D-016 D-029 D-034 in any play an account is deleted only when all it asked said so, and counts its lives',
   async (t) => {

@@ -7,7 +7,7 @@ import { Played, START_MS } from '../../fixtures/decisions.js';
 
 const ANN = '019a0000-0000-7000-8000-0000000000aa';
 const DAY_MS = 24 * 3_600_000;
-const asker = { epochs: [{ epoch: 'account' as const, value: 1 }], credential: null };
+const account_epoch = 1;
 const archived = { bytes: 10, sha256: 'ab'.repeat(32), part_bytes: 8, layers: [] };
 const lease_ms = LIMITS.export_lease_ms;
 const progress = { records: 1, bytes: 2 };
@@ -18,7 +18,7 @@ class PlayedExports extends Played<Exports, ExportsMessage, unknown> {
   }
 
   request(export_id: string, by: Export['by'] = 'account'): string {
-    return this.code({ type: 'request', export_id, by, audio: false, files: false, asker });
+    return this.code({ type: 'request', export_id, by, audio: false, files: false, account_epoch });
   }
 
   code(message: ExportsMessage): string {
@@ -96,7 +96,14 @@ t.test('K-129 one at a time, three a day', async (t) => {
   played.pass(3_600_000);
   played.make('c');
   played.make('d');
-  const { reply } = played.send({ type: 'request', export_id: 'e', by: 'account', audio: false, files: false, asker });
+  const { reply } = played.send({
+    type: 'request',
+    export_id: 'e',
+    by: 'account',
+    audio: false,
+    files: false,
+    account_epoch,
+  });
   t.match(reply, { refused: 'TOO_MANY_REQUESTS', retry_after_s: 23 * 3_600 });
   played.pass(DAY_MS - 3_600_000);
   t.equal(played.request('e'), 'done', 'a day after the first');

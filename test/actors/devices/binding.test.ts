@@ -22,7 +22,7 @@ const streamOf = (new_stream_id: string | null, device_id = 'd'): BindingMessage
   type: 'stream_of',
   device_id,
   source_stream_ref: 'r',
-  new_stream: new_stream_id === null ? null : { stream_id: new_stream_id },
+  new_stream: new_stream_id === null ? null : { stream_id: new_stream_id, workspace_id: 'w' },
 });
 
 t.test('an epoch is judged by its own state', async (t) => {
@@ -65,7 +65,7 @@ t.test('an epoch is judged by its own state', async (t) => {
     {
       says: 'ended, a known stream',
       state: ended,
-      records: { streams: { r: { stream_id: 'n' } } },
+      records: { streams: { r: { stream_id: 'n', workspace_id: 'w' } } },
       message: streamOf('n'),
       reply: UNBOUND,
     },
@@ -86,30 +86,30 @@ t.test('an epoch is judged by its own state', async (t) => {
 });
 
 t.test("H-010 a device's reference leads to one stream", async (t) => {
-  const known = { streams: { r: { stream_id: 'n' } } };
+  const known = { streams: { r: { stream_id: 'n', workspace_id: 'w' } } };
   decideRows(t, { kind: binding, self: 'e' }, [
     { says: 'none, and none to make', state: active, message: streamOf(null), reply: { refused: 'NOT_FOUND' } },
     {
       says: 'the first',
       state: active,
       message: streamOf('n'),
-      reply: { stream_id: 'n' },
+      reply: { stream_id: 'n', workspace_id: 'w' },
       next: active,
-      effects: [{ effect: 'put_record', collection: 'streams', id: 'r', value: { stream_id: 'n' } }],
+      effects: [{ effect: 'put_record', collection: 'streams', id: 'r', value: { stream_id: 'n', workspace_id: 'w' } }],
     },
     {
       says: 'a second',
       state: active,
       records: known,
       message: streamOf('m'),
-      reply: { stream_id: 'n' },
+      reply: { stream_id: 'n', workspace_id: 'w' },
     },
     {
       says: 'looked up',
       state: active,
       records: known,
       message: streamOf(null),
-      reply: { stream_id: 'n' },
+      reply: { stream_id: 'n', workspace_id: 'w' },
     },
   ]);
 });
@@ -123,7 +123,7 @@ t.test('H-010 in any play a reference keeps its stream, and an ended epoch stays
       type: fc.constant('stream_of' as const),
       device_id,
       source_stream_ref: fc.constantFrom('r', 'q', '__proto__', 'constructor'),
-      new_stream: fc.option(fc.record({ stream_id: fc.uuid() })),
+      new_stream: fc.option(fc.record({ stream_id: fc.uuid(), workspace_id: fc.constant('w') })),
     }),
     fc.constantFrom({ type: 'end' as const }, { type: 'end' as const, unopened }),
   );

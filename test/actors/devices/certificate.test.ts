@@ -54,13 +54,6 @@ t.test('H-001 a certificate is used, superseded, revoked; and never the other wa
     })),
     { says: 'the first time counts', state: earlier, message: of('revoke'), reply: { status: 'revoked' } },
     {
-      says: 'of one whose end nobody knows nothing is forgotten',
-      state: null,
-      message: { type: 'revoke', not_after_ms: null },
-      reply: { status: 'revoked' },
-      next: revoked,
-    },
-    {
       says: 'forgotten when its dates alone have it refused',
       state: revoked,
       message: { type: 'forget' },
@@ -88,9 +81,4 @@ t.test('H-001 in any play a certificate that ended stays so until it is forgotte
       rank = now;
     }
   });
-});
-
-t.test('what was stored before certificates could be superseded is read as it was meant', async (t) => {
-  const upcast = certificate.upcast?.[1] as ((old: unknown) => unknown) | undefined;
-  t.strictSame(upcast?.({ revoked_at_ms: 5 }), { status: 'revoked', revoked_at_ms: 5 });
 });

@@ -224,20 +224,3 @@ t.test('H-001 in any play few certificates live, one of them in use, and none af
     }
   });
 });
-
-t.test('what was stored when devices only listed fingerprints is read as it was meant', async (t) => {
-  const upcast = device.upcast?.[1] as ((old: unknown) => Device) | undefined;
-  const { certificates: _, ...kept } = withCertificates({});
-  const read = upcast?.({ ...kept, fingerprints: ['x', 'y'] });
-  t.strictSame(read, {
-    ...kept,
-    certificates: {
-      live: [
-        { status: 'in_use', fingerprint: 'x', not_after_ms: null },
-        { status: 'in_use', fingerprint: 'y', not_after_ms: null },
-      ],
-      revoked_at_ms: null,
-      renewals: { began_ms: 0, count: 0 },
-    },
-  });
-});

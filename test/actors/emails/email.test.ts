@@ -443,44 +443,6 @@ t.test('who enters finds the account of the address, and is known from there on'
   ]);
 });
 
-t.test('an address kept before wrong tries had a day goes on as it was', async (t) => {
-  const { day: _, networks: __, ...old } = after(send('1'), tryCode('x'));
-  const state = email.upcast?.[1]?.(old as never) as Email;
-  t.same(state, { ...old, day: { began_ms: 0, wrong: {} }, networks: [] });
-  decideRows(t, kind, [
-    { says: 'it may be tried', state, message: mayTry('far'), reply: { allowed: true } },
-    {
-      says: 'a day begins',
-      state,
-      message: wrongTry('far'),
-      reply: { allowed: true },
-      next: { ...state, day: { began_ms: START_MS, wrong: { strangers: 1 } } },
-    },
-    {
-      says: 'its code still signs in',
-      state,
-      message: tryCode('1'),
-      reply: SIGNED_IN,
-      next: {
-        ...{ ...state, window: FRESH, codes: [], account_id: 'a' },
-        ...{ day: { began_ms: START_MS, wrong: {} }, networks: [HERE] },
-      },
-      effects: [create, FORGET],
-    },
-  ]);
-});
-
-t.test('an address kept by an earlier version goes on, step by step', async (t) => {
-  const now = after(send('1'), enter('home'));
-  const { invitations, ...second } = now;
-  const { day, networks, ...first } = second;
-  t.equal(email.schema, 3);
-  t.strictSame(email.upcast?.[2]?.(second as never), { ...now, invitations: 0 });
-  const raised = email.upcast?.[2]?.(email.upcast?.[1]?.(first as never) as never);
-  t.strictSame(raised, { ...first, day: { began_ms: 0, wrong: {} }, networks: [], invitations: 0 });
-  t.same([day.wrong, networks.length, invitations], [{}, 1, 0]);
-});
-
 t.test('I-009 I-010 D-036 an address keeps the invitations to it, whoever signs in with it', async (t) => {
   const invited: EmailMessage = { type: 'invited', invitation_id: 'i', workspace_id: 'w' };
   const uninvited: EmailMessage = { type: 'uninvited', invitation_id: 'i' };

@@ -74,7 +74,7 @@ const at = (step: BrowserSignIn['step'], more: Partial<BrowserSignIn> = {}): Bro
 const sent = { hash: 'right', key_id: 'k', sent_at_ms: START_MS };
 const asked = at({ at: 'code', email: ANN, codes: [sent], last_send: 'first' });
 const offered = at({ at: 'accounts', email: ANN, session_id: 'earlier' });
-const verified = at({ at: 'verified', email: ANN, codes: [sent], verified_at_ms: START_MS });
+const verified = { ...asked, step: { at: 'verified' as const, email: ANN } };
 const consent = at({ at: 'consent', email: ANN, owner }, { ...asking, session });
 const granted = at({ at: 'done', answer: { granted: drawn }, at_ms: START_MS });
 const denied = at({ at: 'done', answer: { denied: true }, at_ms: START_MS });
@@ -160,7 +160,7 @@ t.test('a browser sign-in begins, is seen for an hour, and is forgotten', async 
     { says: 'its last millisecond', now_ms: START_MS + LIFE_MS - 1, message: view, ...stays(granted) },
     ...[view, sendTo(ANN, null), other_email, right, enter, goOn, approve, deny].flatMap((message) => [
       { says: `none: ${message.type}`, state: null, message, reply: GONE },
-      { says: `at its end: ${message.type}`, state: verified, now_ms: START_MS + LIFE_MS, message, reply: GONE },
+      { says: `at its end: ${message.type}`, state: asked, now_ms: START_MS + LIFE_MS, message, reply: GONE },
     ]),
   ]);
   const played = new Played(browserSignIn, 's');
@@ -170,16 +170,16 @@ t.test('a browser sign-in begins, is seen for an hour, and is forgotten', async 
 
 t.test('what does not fit the step of a browser sign-in changes nothing', async (t) => {
   const fits: Record<string, BrowserSignIn[]> = {
-    send_code: [begun, offered, asked, verified, consent, unknown],
-    other_email: [begun, offered, asked, verified, consent, unknown],
-    try_code: [asked, verified],
-    enter: [asked, verified],
-    no_account: [asked, verified],
+    send_code: [begun, offered, asked, consent, unknown],
+    other_email: [begun, offered, asked, consent, unknown],
+    try_code: [asked],
+    enter: [asked],
+    no_account: [asked],
     continue: [offered],
     approve: [consent],
-    deny: [begun, offered, asked, verified, consent, unknown, ended],
+    deny: [begun, offered, asked, consent, unknown, ended],
   };
-  const steps = [begun, offered, asked, verified, consent, unknown, granted, denied, entered, ended];
+  const steps = [begun, offered, asked, consent, unknown, granted, denied, entered, ended];
   const messages = [sendTo(ANN, code('right')), other_email, right, wrong, enter, no_account, goOn, approve, deny];
   decideRows(
     t,
@@ -275,10 +275,8 @@ t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
       state: asked,
       ...last,
       message: right,
-      reply: at({ at: 'verified', email: ANN, codes: [sent], verified_at_ms: last.now_ms }),
+      reply: verified,
     },
-    { says: 'right again, of an earlier release', ...last, message: right, ...stays(verified) },
-    { says: 'wrong, after a right one: it must be shown again', state: verified, message: wrong, ...is_wrong },
     {
       says: 'the fourth',
       state: { ...asked, wrong: TRIES - 2 },
@@ -286,12 +284,6 @@ t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
       ...goes({ ...asked, wrong: TRIES - 1 }, told),
     },
     { says: 'the fifth', state: { ...asked, wrong: TRIES - 1 }, message: wrong, ...goes(ended, told) },
-    {
-      says: 'the fifth, after a right one',
-      state: { ...verified, wrong: TRIES - 1 },
-      message: wrong,
-      ...goes(ended, told),
-    },
     { says: 'right after the fifth', message: right, ...stays(ended) },
     { says: 'no new code after the fifth', message: sendTo(ANN, code('right')), ...stays(ended) },
     { says: 'but the way back to the client', state: ended, message: deny, ...goes({ ...denied, wrong: TRIES }) },
@@ -299,11 +291,11 @@ t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
 });
 
 t.test('C-134 who has shown a code enters once, and is asked where that is needed', async (t) => {
-  const asks = { ...verified, ...asking };
+  const asks = { ...asked, ...asking };
   const of_ben: BrowserSignInMessage = { ...enter, email: BEN } as BrowserSignInMessage;
   const next_session = { ...session, id: 'b2' };
   decideRows(t, kind, [
-    { says: 'the account of another email', message: of_ben, ...stays(verified) },
+    { says: 'the account of another email', message: of_ben, ...stays(asked) },
     {
       says: 'enters with a right code',
       state: asked,
@@ -312,12 +304,6 @@ t.test('C-134 who has shown a code enters once, and is asked where that is neede
     },
     { says: 'a wrong code', message: enterWith(tried('wrong')), ...stays(asked) },
     { says: 'no tries are left there', message: enterWith(tried('right', { allowed: false })), ...stays(asked) },
-    {
-      says: 'enters, verified by an earlier release',
-      state: verified,
-      message: enterWith(tried('wrong')),
-      ...goes({ ...granted, session }, opensSession, opensGrant),
-    },
     { says: 'enters again', message: enter, ...stays({ ...granted, session }) },
     { says: 'is asked', state: asks, message: enter, ...goes(consent, opensSession) },
     { says: 'approves', state: consent, message: approve, ...goes({ ...consent, step: granted.step }, opensGrant) },
@@ -346,7 +332,7 @@ t.test('C-134 who has shown a code enters once, and is asked where that is neede
 });
 
 t.test('a sign-in for a page of ours opens a browser session and no grant, and makes no account unasked', async (t) => {
-  const shown = { ...verified, goal: of_page };
+  const shown = { ...asked, goal: of_page };
   decideRows(t, kind, [
     { says: 'enters', state: shown, message: enter, ...goes(entered, opensSession) },
     { says: 'enters again', message: enter, ...stays(entered) },
@@ -362,15 +348,6 @@ t.test('a sign-in for a page of ours opens a browser session and no grant, and m
     { says: 'there is no client', message: goOn, ...stays({ ...offered, goal: of_page }) },
     { says: 'nothing is consented to', message: approve, ...stays({ ...consent, goal: of_page }) },
   ]);
-});
-
-t.test('a browser sign-in of an earlier schema loads', async (t) => {
-  const { goal: _, ...rest } = asked;
-  t.same(browserSignIn.upcast?.[1]?.({ ...rest, ...client } as never), asked);
-  const before = (resent: boolean) => ({ ...begun, step: { at: 'code', email: ANN, codes: [sent], resent } });
-  t.same(browserSignIn.upcast?.[2]?.(before(false) as never), asked);
-  t.match(browserSignIn.upcast?.[2]?.(before(true) as never), { step: { last_send: 'again' } });
-  t.same(browserSignIn.upcast?.[2]?.(offered as never), offered);
 });
 
 type PageStep =

@@ -258,12 +258,6 @@ t.test('a stream goes with its workspace: from then on it is not there', async (
   ]);
 });
 
-t.test('a stream that was stored before there were streams of apps', async (t) => {
-  const { status: _, recorder, ...rest } = fresh;
-  const upcast = stream.upcast?.[1] as (old: unknown) => Stream;
-  t.strictSame(upcast({ ...rest, ...recorder }), fresh);
-});
-
 t.test('K-254 an end that waits is set unless audio behind it has come', async (t) => {
   const end = { end_ms: 1_000, silent: false };
   const waiting: StreamMessage = { type: 'end_later', ...end, after_ms: 60_000 };

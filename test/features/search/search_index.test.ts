@@ -7,13 +7,7 @@ import { contacts } from '../../../actors/transcripts/contacts.js';
 import { transcript } from '../../../actors/transcripts/transcript.js';
 import type { PublishedTurn } from '../../../actors/transcripts/transcript_state.js';
 import { sweep } from '../../../actors/workspaces/sweep.js';
-import {
-  FIRST_INSIGHT_NUMBER,
-  libraryId,
-  partitionOfId,
-  pipelineId,
-  pipelineOutputId,
-} from '../../../src/domain/ids.js';
+import { libraryId, partitionOfId, pipelineId, pipelineOutputId } from '../../../src/domain/ids.js';
 import { SEARCH_INDEX } from '../../../src/domain/search/places.js';
 import { WORDS_VERSION, wordTerm } from '../../../src/domain/search/words.js';
 import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
@@ -27,7 +21,7 @@ import { postingsOf } from '../../fixtures/postings.js';
 import { TestRedis } from '../../fixtures/redis.js';
 import { ServerProcess } from '../../fixtures/server_process.js';
 
-const FIRST_MEMORY = `m${insightKey(FIRST_INSIGHT_NUMBER)}`;
+const FIRST_MEMORY = `m${insightKey(1)}`;
 
 const KINDS: AnyActorKind[] = [transcript, library, stream, contacts, sweep];
 const PARTITION = 7;

@@ -190,7 +190,7 @@ t.test('what another pipeline hears in a recording', async (t) => {
       OWN,
     );
     await spool.operator.ask('POST', `/ops/jobs/${work.job}/publish`, {
-      ...{ kind: 'insights', claim: work.claim, conversation: { title: 'Garten', summary: null, topics: [] } },
+      ...{ kind: 'insights', claim: work.claim, conversation: { title: 'Garten', topics: [] } },
       suggestions: [{ op: 'new', kind: 'task', text: 'Schicken', evidence: [{ turn: 2, quote: 'Ich schicke dir' }] }],
       memories: [],
     });

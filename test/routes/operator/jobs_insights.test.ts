@@ -259,7 +259,7 @@ t.test('K-088 workers of one’s own look into conversations', async (t) => {
     return work as Work;
   };
   const result = (work: Work, more: object = {}) => ({
-    ...{ kind: 'insights', claim: work.claim, conversation: { title: 'A garden', summary: null, topics: [] } },
+    ...{ kind: 'insights', claim: work.claim, conversation: { title: 'A garden', topics: [] } },
     suggestions: [{ op: 'new', kind: 'task', text: 'Send it', evidence: [{ turn: 2, quote: 'I will send you' }] }],
     ...{ memories: [], ...more },
   });

@@ -33,11 +33,12 @@ export async function publishInsights(
     evidence: [{ ...part, stream_id: said_in, start_ms: at * 5_000, end_ms: at * 5_000 + 4_000 }],
   });
   const roles = { owner_contact_id: null, requester_contact_id: null };
+  const role_speakers = { owner: null, requester: null };
   const result = {
     made_by: 'model',
-    conversation: { title: 'A talk', summary: 'What was said.', topics: [], participants: [], language: 'en' },
+    conversation: { title: 'A talk', summary: null, sentences: [], topics: [], participants: [], language: 'en' },
     suggestions: Array.from({ length: suggestions }, (_, at) => {
-      return { ...item('A task', at), kind: 'task', due_at_ms: null, roles };
+      return { ...item('A task', at), kind: 'task', due_at_ms: null, due_date: null, roles, role_speakers };
     }),
     memories: Array.from({ length: memories }, (_, at) => ({ ...item('A fact', at), kind: 'fact', contact_id: null })),
     unsupported: 0,

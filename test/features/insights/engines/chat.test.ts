@@ -36,7 +36,7 @@ t.test('K-092 what was said is data in the user message; the system message is o
   const input = inputOf(SAID, {
     ...{ instructions: 'Look for birthdays.', about: 'I am a gardener.', context: ['The shed is green.'] },
     ...{ vocabulary: ['Spool'], languages: ['en'], suggestion_kinds: ['task'] },
-    suggestions: [{ ref: 3, kind: 'task', text: 'Call Bob', status: 'open', due_at_ms: 0 }],
+    suggestions: [{ ref: 3, kind: 'task', text: 'Call Bob', status: 'open', due_at_ms: 0, due_date: null }],
     memories: [{ ref: 5, own: false, kind: 'fact', text: 'Bob likes tea' }],
   });
   t.match(await think(input), {
@@ -190,7 +190,14 @@ t.test('K-187 numbers that a model writes as text are numbers', async (t) => {
       suggestions: [call, { ...call, ref: '1.5' }, { ...call, evidence: [{ turn: '12', quote: 'I will call you' }] }],
     }),
   ];
-  const known = { ref: 1, kind: 'task' as const, text: 'Ring', status: 'open' as const, due_at_ms: null };
+  const known = {
+    ref: 1,
+    kind: 'task' as const,
+    text: 'Ring',
+    status: 'open' as const,
+    due_at_ms: null,
+    due_date: null,
+  };
   const { conversation, suggestions, left_out } = await think(inputOf(SAID, { suggestions: [known] }));
   const read = [{ turn: 2, quote: 'I will call you' }];
   t.same(conversation.sentences, [{ text: 'Ann calls.', evidence: read }]);
@@ -352,7 +359,7 @@ t.test('K-092 a model that obeys what people say makes nothing of it come about'
   server.thinks = ({ user }) => obeying(user);
   for (const { instruction, turns } of SPOKEN_INSTRUCTIONS) {
     const input = inputOf(turns, {
-      suggestions: [{ ref: 1, kind: 'task', text: 'Sign the papers', status: 'open', due_at_ms: null }],
+      suggestions: [{ ref: 1, kind: 'task', text: 'Sign the papers', status: 'open', due_at_ms: null, due_date: null }],
       memories: [1, 2, 3].map((ref) => ({ ref, own: false, kind: 'fact', text: 'The sister of Ann lives in Bern' })),
     });
     const { left_out: before, ...raw } = await think(input);
