@@ -41,14 +41,14 @@ export const JOB_DONE = { done: true } as const;
 const OTHER_CONTENT = refuse('CONFLICT', 'Something else was published under this claim.');
 
 export type JobChange<State> = { next: State | null; effects: Effect[] };
-type Given<State, Named> = <Input extends Named, D extends Decision<State, unknown>>(
+type Given<State, Named, Stored> = <Input extends Named, D extends Decision<State, unknown>>(
   decide: (state: State, input: Input, facts: Facts) => D,
-) => (state: State | null, input: Input, facts: Facts) => D | { reply: Refusal };
+) => (state: Stored | null, input: Input, facts: Facts) => D | { reply: Refusal };
 
-/** Where an actor stores claims of a kind. `Named`: how messages name a job and its claim. */
-export type ClaimKind<State, Named, Job> = {
+/** Where an actor stores claims of a kind. `Named`: how messages name a job and its claim. `Stored`: all states of the actor. */
+export type ClaimKind<State, Named, Job, Stored = State> = {
   /** The check that the state must pass before any decision. */
-  given: Given<State, Named>;
+  given: Given<State, Named, Stored>;
   /** The answer to whoever has lost the claim. */
   not_held: Refusal;
   records?(named: Named): RecordQuery[];
@@ -76,7 +76,7 @@ export type JobKind<State, Named, Job extends { tries: number }, Failure extends
 };
 
 /** The message by which a worker that is still at it gets a longer lease. */
-export function prolongMessage<State, Named, Job>(kind: ClaimKind<State, Named, Job>) {
+export function prolongMessage<State, Named, Job, Stored = State>(kind: ClaimKind<State, Named, Job, Stored>) {
   return {
     records: (named: Named & LeaseInput) => kind.records?.(named) ?? [],
     decide: kind.given((state, named: Named & LeaseInput, facts): Decision<State, Lease> => {

@@ -2,22 +2,13 @@ import { ENTITLEMENT_CHANGED_FIELDS, ENTITLEMENT_DEFAULTS, type Entitlement } fr
 import { refuse } from '../../src/domain/refusals.js';
 import { changeSettings, changesRetention, type SettingsChange } from '../../src/domain/workspaces.js';
 import { type Decision, DONE, defineActor, type Effect, type EpochName, type MessageOf } from '../actor.js';
-import { differs, type RetentionNews, type SweepSettings } from '../workspaces/sweep.js';
+import type { RetentionNews } from '../workspaces/sweep.js';
 import { deletionMessages, freshPrivateWorkspace } from './account_deletion.js';
 import { deviceMessages } from './account_devices.js';
 import { endpointMessages } from './account_endpoints.js';
 import { isMember, membershipMessages, workspaceUpdated } from './account_memberships.js';
 import { sessionMessages } from './account_sessions.js';
-import {
-  type Account,
-  bumpEpoch,
-  isGone,
-  isOpen,
-  ofAccount,
-  retentionOf,
-  tellRetention,
-  updated,
-} from './account_state.js';
+import { type Account, bumpEpoch, isGone, isOpen, ofAccount, tellRetention, updated } from './account_state.js';
 import { revokeAllTokens, tokenMessages } from './account_tokens.js';
 
 export type AccountMessage = MessageOf<typeof account>;
@@ -71,12 +62,6 @@ export const account = defineActor<Account>()({
         ...(changesRetention(changed_fields) ? [tellRetention(next)] : []),
       ];
       return { reply: next, next, effects };
-    }),
-
-    /** Tells the sweep of the private workspace its settings, where what it knows is something else. */
-    tell_retention: ofAccount((state, { known }: { known: SweepSettings | null }): Decision<Account, typeof DONE> => {
-      const is_known = !isOpen(state) || !differs(known, retentionOf(state));
-      return { reply: DONE, effects: is_known ? [] : [tellRetention(state)] };
     }),
 
     // From the sweep of the private workspace, or from a shared one:

@@ -11,7 +11,6 @@ import { jobMessages } from './library_jobs.js';
 import { publicationMessages } from './library_publication.js';
 import { queryMessages } from './library_queries.js';
 import { roleMessages } from './library_roles.js';
-import { searchMessages } from './library_search.js';
 import type { Library } from './library_state.js';
 import { suggestionMessages } from './library_suggestions.js';
 import { withdrawalMessages } from './library_withdrawal.js';
@@ -47,7 +46,6 @@ export const library = defineActor<Library>()({
     ...jobMessages,
     ...publicationMessages,
     ...expiryMessages,
-    ...searchMessages,
 
     view: { reads: true, decide: (state) => ({ reply: state ?? NO_LIBRARY }) },
 

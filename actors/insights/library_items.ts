@@ -4,7 +4,6 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import { dueIndex } from '../../src/domain/retention.js';
 import { BLOCKS } from '../../src/domain/search/places.js';
-import { WORDS_VERSION } from '../../src/domain/search/words.js';
 import type { Decision, Effect, Facts, Read, RecordQuery } from '../actor.js';
 import { dueIndexEffects } from '../job.js';
 import { pipelineOf } from './context_state.js';
@@ -66,7 +65,6 @@ const NO_INSIGHTS: Insights = {
   due_ms: null,
   oldest_ms: null,
   published: [],
-  searchable: WORDS_VERSION,
 };
 
 export type LibraryOwner = { account_id: string; workspace_id: string };

@@ -1,7 +1,6 @@
 import type { InsightKind } from '../../src/domain/ids.js';
 import type { Interval } from '../../src/domain/intervals.js';
 import type { Counts, Cutoffs } from '../../src/domain/retention.js';
-import type { WORDS_VERSION } from '../../src/domain/search/words.js';
 import { SUGGESTION_STATUSES, type SuggestionStatus } from '../../src/domain/suggestions.js';
 import type { StoredResult } from '../job.js';
 
@@ -61,8 +60,6 @@ export type Insights = {
   oldest_ms: number | null;
   /** The last publications, so that the same again gets the same answer. */
   published: StoredResult<InsightTally>[];
-  /** As that of a transcript: by which words search knows its items. */
-  searchable?: true | typeof WORDS_VERSION;
 };
 
 /** The index of a partition's libraries that have something for a worker, each at the time when it has. */

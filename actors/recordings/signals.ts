@@ -29,13 +29,10 @@ export type Signals = {
   /** The longest signal there ever was: where a search for what ends after a time must begin. */
   longest_ms: number;
   staged: Staged[];
-  /**
-   * Signals in the collection `batches`, all of them since that collection exists, and when the first of these were
-   * posted.
-   */
-  kept?: { account_id: string; workspace_id: string; signals: number; oldest_ms: number | null };
-  /** The number of signals that have lost their payload. */
-  expired?: number;
+  /** Whose they are; null before the first. */
+  owner: Owner | null;
+  /** When the first of those that keep their payloads were posted; null where there are none. */
+  oldest_ms: number | null;
 };
 
 /**
@@ -86,7 +83,7 @@ const BUSY = refuse('TOO_MANY_REQUESTS', 'Too many large batches are being poste
   retry_after_s: 1,
 });
 const SWEPT = refuse('UNAVAILABLE', 'The request took too long; post it again.', { retry_after_s: 1 });
-const NONE: Signals = { count: 0, payload_bytes: 0, longest_ms: 0, staged: [] };
+const NONE: Signals = { count: 0, payload_bytes: 0, longest_ms: 0, staged: [], owner: null, oldest_ms: null };
 
 /** The record of a payload that a request brought. */
 export function payloadKey(request: string, part: number): string {
@@ -182,20 +179,7 @@ export const signals = defineActor<Signals>()({
         ...batches.flatMap(({ ids }) => ids.map((id) => ({ collection: 'signals', id }))),
       ],
       decide: (state, input: ExpireSignals, facts) =>
-        state?.kept === undefined ? { reply: NOTHING_LEFT } : expire({ ...state, kept: state.kept }, input, facts),
-    },
-
-    /**
-     * Puts the signals of one page into batches, of a stream that an earlier release has written to; with the last page
-     * it takes its place on the due list.
-     */
-    take_place: {
-      records: ({ after }: TakePlace) => [
-        { collection: 'signals', range: { after: after ?? undefined, limit: LIMITS.expired_per_commit_max } },
-        oldestBatches(1),
-      ],
-      decide: (state, input: TakePlace, facts) =>
-        state === null ? { reply: { next: null } } : takePlace(state, input, facts),
+        state === null ? { reply: NOTHING_LEFT } : expire(state, input, facts),
     },
 
     erase: (state, _: unknown, { self }) =>
@@ -229,13 +213,10 @@ type StageRequest = { request: string; payloads: { part: number; text: string; b
 /** `staged`: payloads of new signals were, and do not come again. Account and workspace are the stream's. */
 type PostRequest = Owner & { request: string; signals: PostedSignal[]; staged: boolean };
 type Owner = { account_id: string; workspace_id: string };
-type SignalPosition = { order: number; id: string };
 /** `limit`: at most `expired_per_commit_max`. */
 type DueSignals = { before_ms: number | null; limit: number };
 type DueBatch = { id: string; ids: string[] };
 type ExpireSignals = Expire & { batches: DueBatch[] };
-type TakePlace = Owner & { after: SignalPosition | null };
-type KeptSignals = NonNullable<Signals['kept']>;
 const NOTHING_LEFT: Expired = { removed: 0, left: false };
 
 function signalRecords({ signals }: { signals: { id: string }[] }): RecordQuery[] {
@@ -268,29 +249,24 @@ function post(before: Signals, request: PostRequest, facts: Facts): Decision<Sig
   };
   if (fresh.size === 0) return { reply: { signals: listed }, next, effects };
   const { account_id, workspace_id } = request;
-  const known = before.kept ?? { account_id, workspace_id, signals: 0, oldest_ms: null };
   const { now_ms } = facts;
-  const kept = {
-    ...known,
-    signals: known.signals + fresh.size,
-    oldest_ms: Math.min(known.oldest_ms ?? now_ms, now_ms),
+  const kept: Signals = {
+    ...next,
+    owner: { account_id, workspace_id },
+    oldest_ms: Math.min(before.oldest_ms ?? now_ms, now_ms),
   };
   return {
     reply: { signals: listed },
-    next: { ...next, kept },
+    next: kept,
     effects: [
       ...effects,
       { effect: 'put_record', collection: 'batches', id: request.request, value: [...fresh.keys()], order: now_ms },
-      ...retentionEffects(before, { ...next, kept }, facts.self),
+      ...retentionEffects(before, kept, facts.self),
     ],
   };
 }
 
-function expire(
-  state: Signals & { kept: KeptSignals },
-  { batches, ...input }: ExpireSignals,
-  facts: Facts,
-): Decision<Signals, Expired> {
+function expire(state: Signals, { batches, ...input }: ExpireSignals, facts: Facts): Decision<Signals, Expired> {
   const due = new Map(batches.map(({ id, ids }) => [id, new Set(ids)]));
   const effects: Effect[] = [];
   const clocks_left: number[] = [];
@@ -319,8 +295,7 @@ function expire(
   const next = {
     ...state,
     payload_bytes: state.payload_bytes - bytes,
-    expired: (state.expired ?? 0) + removed,
-    kept: { ...state.kept, signals: state.kept.signals - removed, oldest_ms },
+    oldest_ms,
   };
   if (removed > 0) effects.push(countRemoved(input, 'transcripts', removed));
   return { reply, next, effects: [...effects, ...retentionEffects(state, next, facts.self)] };
@@ -334,40 +309,15 @@ function withoutPayload(id: string, signal: Signal, key: string | null, removed_
   ];
 }
 
-function takePlace(
-  state: Signals,
-  { account_id, workspace_id }: TakePlace,
-  facts: Facts,
-): Decision<Signals, { next: SignalPosition | null }> {
-  const rows = facts.range<Signal>('signals');
-  const by_time = new Map<number, string[]>();
-  for (const { id, value } of rows.filter(({ value: { payload } }) => payload.state === 'available'))
-    by_time.set(value.created_at_ms, [...(by_time.get(value.created_at_ms) ?? []), id]);
-  const effects = [...by_time].map(([order, ids]): Effect => {
-    return { effect: 'put_record', collection: 'batches', id: `placed.${order}.${ids[0]}`, value: ids, order };
-  });
-  const last = rows.at(-1);
-  if (rows.length === LIMITS.expired_per_commit_max && last !== undefined)
-    return { reply: { next: { order: last.order, id: last.id } }, effects };
-  const clocks = [...facts.range('batches').map(({ order }) => order), ...by_time.keys()];
-  const oldest_ms = clocks.length === 0 ? null : Math.min(...clocks);
-  const signals = state.count - (state.expired ?? 0);
-  const next = { ...state, kept: { account_id, workspace_id, signals, oldest_ms } };
-  return { reply: { next: null }, next, effects: [...effects, ...retentionEffects(state, next, facts.self)] };
-}
-
-/** Whether some of its signals are in no batch, as an earlier release leaves them. */
-export function lacksBatches({ count, kept, expired = 0 }: Signals): boolean {
-  return (kept?.signals ?? 0) + expired !== count;
-}
-
 /** Keeps the due list true, on which the signals of a stream stand at the oldest that have their payloads. */
-function retentionEffects({ kept: was }: Signals, { kept: is }: Signals, member: string): Effect[] {
-  const of = is ?? was;
-  if (of === undefined || was?.oldest_ms === is?.oldest_ms) return [];
-  const due = { owner: of.account_id, index: dueIndex('signals', of.workspace_id), member };
-  const order = is?.oldest_ms ?? null;
-  return order === null ? [{ effect: 'remove_from_index', ...due }] : [{ effect: 'add_to_index', ...due, order }];
+function retentionEffects(was: Signals, is: Signals, member: string): Effect[] {
+  const { oldest_ms } = is;
+  const owner = is.owner ?? was.owner;
+  if (owner === null || was.oldest_ms === oldest_ms) return [];
+  const due = { owner: owner.account_id, index: dueIndex('signals', owner.workspace_id), member };
+  return [
+    oldest_ms === null ? { effect: 'remove_from_index', ...due } : { effect: 'add_to_index', ...due, order: oldest_ms },
+  ];
 }
 
 function oldestBatches(limit: number) {

@@ -16,7 +16,7 @@ import {
 } from './stream_end.js';
 import { expiryMessages, noLongerDue, retentionEffects } from './stream_expiry.js';
 import { PROCESSING_INDEX, processingMessages, TELL_REMINDER } from './stream_processing.js';
-import { type EventSilence, keptStream, noStream, type Stream, streamEvent } from './stream_state.js';
+import { type EventSilence, keptStream, noStream, type Stream, type StreamState, streamEvent } from './stream_state.js';
 
 export type StreamMessage = MessageOf<typeof stream>;
 
@@ -28,7 +28,7 @@ export function streamIndexOf(source_or_workspace_id: string): string {
   return `${STREAMS}:${source_or_workspace_id}`;
 }
 
-export const stream = defineActor<Stream>()({
+export const stream = defineActor<StreamState>()({
   kind: 'stream',
   home: 'id',
   schema: 1,
@@ -37,13 +37,13 @@ export const stream = defineActor<Stream>()({
       state,
       { silent, ...registered }: NewStream & EventSilence,
       { self: id, now_ms },
-    ): Decision<Stream, Stream> {
-      if (state?.status === 'going') return { reply: noStream(state) };
+    ): Decision<StreamState, Stream> {
+      if (state !== null && state.status !== 'kept') return { reply: noStream(state) };
       if (state !== null) {
         if (registered.end_ms === null || registered.end_ms === state.end_ms) return { reply: state };
         return endStream(state, { end_ms: registered.end_ms, silent }, { now_ms });
       }
-      const next: Stream = { status: 'kept', ...registered, id, ...EMPTY, created_at_ms: now_ms };
+      const next: Stream = { ...EMPTY, ...registered, id, created_at_ms: now_ms };
       const { account_id: owner, source_id, workspace_id } = next;
       const indexes = [STREAMS, streamIndexOf(source_id), ...(isShared(next) ? [] : [streamIndexOf(workspace_id)])];
       const listed = { stream_id: id, account_id: owner, registered_at_ms: now_ms };
@@ -75,7 +75,7 @@ export const stream = defineActor<Stream>()({
 
     /** Its owner deletes it: it is not there from here on, and a worker removes what lies with it. */
     delete: keptStream(
-      (state, { silent }: EventSilence): DoneDecision<Stream> => ({
+      (state, { silent }: EventSilence): DoneDecision<StreamState> => ({
         reply: DONE,
         next: { ...state, status: 'going', deleted: true },
         effects: [...streamEvent(state, 'stream.deleted', { silent }), ...removal(state), ...forgetIn(state)],
@@ -88,15 +88,15 @@ export const stream = defineActor<Stream>()({
     ...expiryMessages,
 
     // From its workspace.
-    workspace_gone(state): DoneDecision<Stream> {
+    workspace_gone(state): DoneDecision<StreamState> {
       if (state?.status !== 'kept') return { reply: DONE };
-      return { reply: DONE, next: { ...state, status: 'going' }, effects: removal(state) };
+      return { reply: DONE, next: { ...state, status: 'going', deleted: false }, effects: removal(state) };
     },
 
     /** Its bytes are removed already. */
-    erase(state, input: Erase, { self, now_ms }): DoneDecision<Stream> {
+    erase(state, input: Erase, { self, now_ms }): DoneDecision<StreamState> {
       const collections = ['chunks', 'refs', 'sequences', 'unprocessed', 'kept'];
-      const is_remembered = state !== null && state.deleted === true && state.recorder !== null;
+      const is_remembered = state?.status === 'going' && state.deleted && state.recorder !== null;
       const effects: Effect[] = [
         ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
         { effect: 'cancel_reminder', name: 'expire_intents' },
@@ -104,13 +104,14 @@ export const stream = defineActor<Stream>()({
         { effect: 'cancel_reminder', name: TELL_REMINDER },
         ...(is_remembered ? [] : [{ effect: 'delete_fence' as const, id: self }]),
         { effect: 'remove_from_index', ...PROCESSING_INDEX, member: self },
-        ...(state === null || isForgotten(state) ? [] : leave(state)),
+        ...(state === null || state.status === 'forgotten' ? [] : leave(state)),
       ];
       return is_remembered ? forgotten(state, { ...input, effects }, now_ms) : erased(input, { member: self, effects });
     },
   },
 
   invariant(state) {
+    if (state.status === 'forgotten') return null;
     if (state.open.length > LIMITS.open_intents_max) return 'too many open intents';
     if (state.end_ms !== null && state.stored_until_ms > state.end_ms) return 'a stored chunk ends past the end';
     return null;
@@ -119,50 +120,38 @@ export const stream = defineActor<Stream>()({
 
 type NewStream = Pick<
   Stream,
-  | 'account_id'
-  | 'workspace_id'
-  | 'source_id'
-  | 'recorder'
-  | 'captured_at'
-  | 'utc_offset_min'
-  | 'imported'
-  | 'title'
-  | 'end_ms'
->;
+  'account_id' | 'workspace_id' | 'source_id' | 'recorder' | 'captured_at' | 'title' | 'end_ms'
+> &
+  Partial<Pick<Stream, 'utc_offset_min' | 'imported'>>;
 
+/** A stream without chunks, of which nobody has said more than what is always said. */
 const EMPTY = {
+  status: 'kept' as const,
+  utc_offset_min: null,
+  imported: false,
   transcript_revision: 0,
   chunks: 0,
   stored_chunks: 0,
   stored_bytes: 0,
   stored_until_ms: 0,
+  last_stored_at_ms: null,
   open: [],
   unprocessed: 0,
   claims: [],
+  oldest_audio_ms: null,
+  expired_chunks: 0,
+  audio_expired: [],
+  transcribed: false,
+  untold: 0,
+  told_at_ms: null,
+  to_tell: null,
 };
 
-const FORGOTTEN: Omit<Stream, 'id' | 'account_id'> = {
-  ...EMPTY,
-  status: 'going',
-  deleted: true,
-  workspace_id: '',
-  source_id: '',
-  recorder: null,
-  captured_at: '',
-  title: null,
-  created_at_ms: 0,
-  end_ms: null,
-};
-
-function isForgotten({ source_id }: Stream): boolean {
-  return source_id === FORGOTTEN.source_id;
-}
-
-function isShared({ workspace_id }: Stream): boolean {
+function isShared({ workspace_id }: Pick<Stream, 'workspace_id'>): boolean {
   return ownerOfPrivateWorkspace(workspace_id) === null;
 }
 
-function notifyWorkspace(stream: Stream, message: WorkspaceMessage): Effect[] {
+function notifyWorkspace(stream: Pick<Stream, 'id' | 'workspace_id'>, message: WorkspaceMessage): Effect[] {
   return isShared(stream) ? [{ effect: 'notify', to: { kind: 'workspace', id: stream.workspace_id }, message }] : [];
 }
 
@@ -192,14 +181,14 @@ function forgetIn({ id: stream_id, account_id, workspace_id }: Stream): Effect[]
 
 /** The state of a recorder's deleted stream until the account is erased: there is none under its id. */
 function forgotten(
-  { id, account_id }: Stream,
+  { id, account_id }: Pick<Stream, 'id' | 'account_id'>,
   { list, effects }: Erase & { effects: Effect[] },
   now_ms: number,
-): DoneDecision<Stream> {
+): DoneDecision<StreamState> {
   const member = { owner: account_id, member: id };
   return {
     reply: DONE,
-    next: { ...FORGOTTEN, id, account_id },
+    next: { status: 'forgotten', account_id },
     effects: [
       ...effects,
       { effect: 'remove_from_index', ...member, index: list },
@@ -209,7 +198,7 @@ function forgotten(
 }
 
 /** Takes an erased stream from the lists that stand beside the account's list of all. */
-function leave(stream: Stream): Effect[] {
+function leave(stream: Pick<Stream, 'id' | 'account_id' | 'source_id' | 'workspace_id'>): Effect[] {
   const { id, account_id, source_id, workspace_id } = stream;
   const lists = [streamIndexOf(source_id), ...(isShared(stream) ? [] : [streamIndexOf(workspace_id)])];
   return [

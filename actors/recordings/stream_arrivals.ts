@@ -3,7 +3,6 @@ import { type Decision, type Effect, type Facts, messagesOf } from '../actor.js'
 import {
   type ChunkPointer,
   chunkOf,
-  hasContent,
   type Intended,
   intentRecords,
   mayAdd,
@@ -13,10 +12,10 @@ import {
 } from './stream_chunks.js';
 import { endStream, type StreamEnd } from './stream_end.js';
 import { checkedEffects, dueEffects, type Transcribes } from './stream_processing.js';
-import { type Chunk, chunkKey, hasExpired, keptStream, type Stream } from './stream_state.js';
+import { type Chunk, chunkKey, hasExpired, keptStream, type Stream, type StreamState } from './stream_state.js';
 
 /** Chunks that are announced and stored at once. Their bytes are on disk before the stream decides. */
-export const arrivalMessages = messagesOf<Stream>()({
+export const arrivalMessages = messagesOf<StreamState>()({
   /** Each is stored or refused by itself; then the stream ends, where an end came along. */
   store_chunks: {
     records: ({ chunks }: ArrivedChunks) => chunks.flatMap(({ intent }) => intentRecords(intent)),
@@ -67,12 +66,12 @@ function storeOne(
   arrived: ArrivedChunk,
   { records, facts }: { records: ChunkRecords; facts: Facts },
 ): { outcome: ArrivalOutcome; next: Stream } {
-  const { intent, content: _, content_before: __, ...uploaded } = arrived;
+  const { intent, content, ...uploaded } = arrived;
   const known = records.read<ChunkPointer>('refs', intent.source_chunk_ref);
   const holder = records.read<ChunkPointer>('sequences', String(intent.sequence));
   const there = known && records.read<Chunk>('chunks', chunkKey(known.number));
   const unchanged = (outcome: ArrivalOutcome) => ({ outcome, next: stream });
-  if (known !== undefined && !hasContent(known, arrived)) return unchanged({ refusal: OTHER_CONTENT });
+  if (known !== undefined && known.content !== content) return unchanged({ refusal: OTHER_CONTENT });
   if (there !== undefined && (there.status === 'stored' || hasExpired(there)))
     return unchanged({ chunk: there, is_new: false });
   const is_open = there?.status === 'awaiting_upload';
@@ -81,7 +80,7 @@ function storeOne(
   if (refused !== null) return unchanged({ refusal: refused });
   // From here on it succeeds.
   const chunk = is_open ? there : chunkOf(stream, { number, intent, status: 'stored' }, facts);
-  const pointer: ChunkPointer = { number, content: arrived.content };
+  const pointer: ChunkPointer = { number, content };
   if (!is_open) records.put({ collection: 'sequences', id: String(intent.sequence), value: pointer });
   if (known === undefined) records.put({ collection: 'refs', id: intent.source_chunk_ref, value: pointer });
   const stored = storedChunk(stream, { number, chunk, uploaded }, facts);

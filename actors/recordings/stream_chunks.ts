@@ -21,10 +21,10 @@ import {
   chunkKey,
   hasExpired,
   keptStream,
-  noStream,
   type OpenIntent,
   putChunk,
   type Stream,
+  type StreamState,
 } from './stream_state.js';
 
 /** Collections `refs` (by source_chunk_ref) and `sequences` (by sequence). */
@@ -34,7 +34,7 @@ export type ListedChunk = Chunk & { order: number; member: string };
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 
 /** Chunks that are announced first and whose bytes come later. */
-export const chunkMessages = messagesOf<Stream>()({
+export const chunkMessages = messagesOf<StreamState>()({
   intend: {
     records: ({ intent }: Intended) => intentRecords(intent),
     decide: keptStream((state, intended: Intended, facts) => intend(state, intended, facts)),
@@ -106,9 +106,8 @@ export const chunkMessages = messagesOf<Stream>()({
 
   expire_intents: {
     records: (_: unknown, state) =>
-      (state?.open ?? []).map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })),
-    decide: (state, _: unknown, facts): DoneDecision<Stream> =>
-      state === null ? { reply: noStream(state) } : expire(state, facts),
+      state?.status === 'kept' ? state.open.map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })) : [],
+    decide: keptStream((state, _: unknown, facts): DoneDecision<Stream> => expire(state, facts)),
   },
 });
 
@@ -121,11 +120,8 @@ type ChunkReply = { chunk: Chunk; stream: Stream };
 export type UploadedBytes = { place: string; upload_started_at_ms: number; result?: ChunkResult | undefined };
 type StoredBytes = UploadedBytes & { number: number; transcribes?: Transcribes | undefined };
 
-/**
- * `content`: a digest over the intent's fields, by which a repeat is known; `content_before`: one without those that
- * intents did not have at first, where it says some, by which a repeat of one from then is.
- */
-export type Intended = { intent: ChunkIntent; content: string; content_before?: string };
+/** `content`: a digest over the intent's fields, by which a repeat is known. */
+export type Intended = { intent: ChunkIntent; content: string };
 
 /** The records that tell whether a chunk is known and its sequence free. */
 export function intentRecords({ source_chunk_ref, sequence }: ChunkIntent): RecordQuery[] {
@@ -144,7 +140,7 @@ function intend(stream: Stream, intended: Intended, facts: Facts): Decision<Stre
   const { intent, content } = intended;
   const known = facts.record<ChunkPointer>('refs', intent.source_chunk_ref);
   const holder = facts.record<ChunkPointer>('sequences', String(intent.sequence));
-  if (known !== undefined && !hasContent(known, intended)) return { reply: OTHER_CONTENT };
+  if (known !== undefined && known.content !== content) return { reply: OTHER_CONTENT };
   const open = stream.open.find(({ number }) => number === known?.number);
   if (known !== undefined && (open !== undefined || holder?.number === known.number))
     return intendAgain(stream, { number: known.number, open, intent }, facts);
@@ -185,11 +181,6 @@ function intendAgain(
 }
 
 export const OTHER_CONTENT = refuse('CONFLICT', 'This source_chunk_ref is registered with other content.');
-
-/** Whether a known chunk was announced with this content. */
-export function hasContent(known: ChunkPointer, { content, content_before }: Intended): boolean {
-  return known.content === content || known.content === content_before;
-}
 
 /** `holder`: who has its sequence. `is_announced`: its bytes come later. */
 type NewChunk = { intent: ChunkIntent; number: number; holder: ChunkPointer | undefined; is_announced: boolean };

@@ -4,7 +4,7 @@ import { dueIndex, type Expire, isBefore } from '../../src/domain/retention.js';
 import { type Decision, DONE, type DoneDecision, type Effect, type Facts, messagesOf } from '../actor.js';
 import { countRemoved } from '../insights/library.js';
 import { dueEffects } from './stream_processing.js';
-import { type Chunk, chunkKey, hasExpired, keptStream, putChunk, type Stream } from './stream_state.js';
+import { type Chunk, chunkKey, hasExpired, keptStream, putChunk, type Stream, type StreamState } from './stream_state.js';
 
 /**
  * Expiry of a stream's audio. Each chunk with bytes stands in the collection `kept`, by number, in the order in which their
@@ -16,7 +16,7 @@ const KEPT = 'kept';
 
 type ChunkPosition = { order: number; id: string };
 
-export const expiryMessages = messagesOf<Stream>()({
+export const expiryMessages = messagesOf<StreamState>()({
   /** Chunks whose clock is before that time, from the oldest on. */
   due_audio: {
     records: ({ after, limit }: DueInput) => [keptAfter(after, limit)],
@@ -75,37 +75,13 @@ export const expiryMessages = messagesOf<Stream>()({
       if (erased.length === 0) return { reply: DONE };
       const keys = new Set(erased.map(({ number }) => chunkKey(number)));
       const left = facts.range(KEPT).find(({ id }) => !keys.has(id));
-      const chunks = (state.kept?.chunks ?? 0) - erased.length;
-      const next = { ...state, kept: { chunks, oldest_ms: left?.order ?? null } };
+      const next = { ...state, oldest_audio_ms: left?.order ?? null };
       const effects = erased.flatMap(({ number, chunk }): Effect[] => [
         putChunk(number, { ...chunk, place: null }),
         { effect: 'delete_record', collection: KEPT, id: chunkKey(number) },
       ]);
       return { reply: DONE, next, effects: [...effects, ...retentionEffects(state, next)] };
     }),
-  },
-
-  /**
-   * Puts the chunks of one page into `kept`, of a stream that an earlier release has stored or written to; with the last
-   * page the stream takes its place on the due list.
-   */
-  take_place: {
-    records: ({ after }: { after: ChunkPosition | null }) => [
-      { collection: 'chunks', range: { after: after ?? undefined, limit: LIMITS.expired_per_commit_max } },
-      keptAfter(null, 1),
-    ],
-    decide: keptStream(
-      (state, _: { after: ChunkPosition | null }, facts): Decision<Stream, { next: ChunkPosition | null }> => {
-        const rows = facts.range<Chunk>('chunks');
-        const stored = rows.filter(({ value }) => value.status === 'stored');
-        const effects = stored.map(({ id, value }) => keep(id, clockOf(value)));
-        if (rows.length === LIMITS.expired_per_commit_max) return { reply: { next: placeOf(rows) }, effects };
-        const clocks = [...facts.range(KEPT).map(({ order }) => order), ...stored.map(({ value }) => clockOf(value))];
-        const oldest_ms = clocks.length === 0 ? null : Math.min(...clocks);
-        const next = { ...state, kept: { chunks: state.stored_chunks, oldest_ms } };
-        return { reply: { next: null }, next, effects: [...effects, ...retentionEffects(state, next)] };
-      },
-    ),
   },
 });
 
@@ -122,11 +98,6 @@ export type GoneAudio = { number: number; place: string; size_bytes: number };
  */
 export type ExpireAudio = Expire & { numbers: number[]; spared: Interval[] | null };
 
-/** Whether some of its stored chunks are not in `kept`, as an earlier release leaves them. */
-export function lacksPlace({ kept, stored_chunks }: Stream): boolean {
-  return (kept?.chunks ?? 0) < stored_chunks;
-}
-
 /** The stream with one more stored chunk and what else that changes, and what keeps it to be found. */
 export function keptChunk(
   stream: Stream,
@@ -135,9 +106,7 @@ export function keptChunk(
   changes: Partial<Stream>,
 ): { next: Stream; effects: Effect[] } {
   const clock_ms = clockOf(chunk);
-  const { chunks, oldest_ms } = stream.kept ?? { chunks: 0, oldest_ms: null };
-  const kept = { chunks: chunks + 1, oldest_ms: Math.min(oldest_ms ?? clock_ms, clock_ms) };
-  const next = { ...stream, ...changes, kept };
+  const next = { ...stream, ...changes, oldest_audio_ms: Math.min(stream.oldest_audio_ms ?? clock_ms, clock_ms) };
   return { next, effects: [keep(chunkKey(number), clock_ms), ...retentionEffects(stream, next)] };
 }
 
@@ -148,17 +117,20 @@ export function retentionEffects(was: Stream, is: Stream): Effect[] {
   return due_ms === null ? [noLongerDue(is)] : [{ effect: 'add_to_index', ...dueMember(is), order: due_ms }];
 }
 
-export function noLongerDue(stream: Stream): Effect {
+export function noLongerDue(stream: Pick<Stream, 'id' | 'account_id' | 'workspace_id'>): Effect {
   return { effect: 'remove_from_index', ...dueMember(stream) };
 }
 
-function dueMember({ id: member, account_id: owner, workspace_id }: Stream) {
+function dueMember({
+  id: member,
+  account_id: owner,
+  workspace_id,
+}: Pick<Stream, 'id' | 'account_id' | 'workspace_id'>) {
   return { owner, index: dueIndex('audio', workspace_id), member };
 }
 
 function dueAt(stream: Stream): number | null {
-  const { kept } = stream;
-  if (kept !== undefined && kept.chunks > 0) return kept.oldest_ms;
+  if (stream.oldest_audio_ms !== null) return stream.oldest_audio_ms;
   return hasIdleTitle(stream) ? startedAt(stream) : null;
 }
 
@@ -194,10 +166,10 @@ function audioExpired(stream: Stream, gone: Gone, facts: Facts): Stream {
     stored_bytes: stream.stored_bytes - gone.reduce((sum, { chunk }) => sum + chunk.size_bytes, 0),
     unprocessed: stream.unprocessed - unprocessed.length,
     claims: stream.claims.filter(({ number }) => !numbers.has(number)),
-    expired_chunks: (stream.expired_chunks ?? 0) + gone.length,
+    expired_chunks: stream.expired_chunks + gone.length,
     audio_expired: gone.reduce(
       (spans, { chunk }) => addInterval(spans, spanOf(chunk), LIMITS.expired_spans_max),
-      stream.audio_expired ?? [],
+      stream.audio_expired,
     ),
   };
 }

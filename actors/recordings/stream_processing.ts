@@ -21,6 +21,7 @@ import {
   keptStream,
   putChunk,
   type Stream,
+  type StreamState,
 } from './stream_state.js';
 
 /** `tries` counts this one. */
@@ -45,11 +46,11 @@ export const PROCESSING_INDEX = { owner: 'processing', index: 'due' } as const;
  * The jobs of a stream: stored chunks that workers process. `left`: how many more could be claimed. docs/architecture.md,
  * "Jobs".
  */
-export const processingMessages = messagesOf<Stream>()({
+export const processingMessages = messagesOf<StreamState>()({
   /** The oldest that nobody has claimed; `token` is random and made for this message. `given_up`: those that failed here. */
   claim_chunks: {
     records: ({ limit }: ClaimInput, state) => [
-      { collection: 'unprocessed', range: { limit: limit + (state?.claims.length ?? 0) } },
+      { collection: 'unprocessed', range: { limit: limit + (state?.status === 'kept' ? state.claims.length : 0) } },
     ],
     further: (_: ClaimInput, _state, read: Read) =>
       read
@@ -88,7 +89,7 @@ export const processingMessages = messagesOf<Stream>()({
     }),
   },
 
-  prolong_claim: prolongMessage<Stream, HeldChunk, ChunkClaim>({
+  prolong_claim: prolongMessage<Stream, HeldChunk, ChunkClaim, StreamState>({
     given: keptStream,
     not_held: NOT_HELD,
     held(state, named) {
@@ -156,8 +157,7 @@ export const processingMessages = messagesOf<Stream>()({
         );
         const last = rows.length < LIMITS.chunks_told_max ? undefined : rows.at(-1);
         const after = last === undefined ? null : { order: last.order, id: last.id };
-        const { untold: _, ...rest } = state;
-        const told: Stream = after === null ? rest : state;
+        const told: Stream = after === null ? { ...state, untold: 0 } : state;
         const next: Stream = audio.length > 0 ? { ...told, transcribed: true } : told;
         return { reply: { after }, next, effects: audio.length > 0 ? [tellTranscript(next, audio, transcribes)] : [] };
       },
@@ -217,9 +217,9 @@ export function checkedEffects(
 
 /** Tells the transcript of all that waits to be told. */
 export function tellWaiting(stream: Stream, { now_ms }: Pick<Facts, 'now_ms'>): { next: Stream; effects: Effect[] } {
-  const { to_tell, ...rest } = stream;
-  if (to_tell === undefined) return { next: stream, effects: [] };
-  const told = toldOf({ ...rest, told_at_ms: now_ms }, to_tell.intervals, to_tell);
+  const { to_tell } = stream;
+  if (to_tell === null) return { next: stream, effects: [] };
+  const told = toldOf({ ...stream, to_tell: null, told_at_ms: now_ms }, to_tell.intervals, to_tell);
   return { next: told.next, effects: [...told.effects, { effect: 'cancel_reminder', name: TELL_REMINDER }] };
 }
 
@@ -229,7 +229,7 @@ function toldOf(
   transcribes: Transcribes | undefined,
 ): { next: Stream; effects: Effect[] } {
   if (audio.length === 0) return { next: state, effects: [] };
-  if (transcribes === undefined) return { next: { ...state, untold: (state.untold ?? 0) + audio.length }, effects: [] };
+  if (transcribes === undefined) return { next: { ...state, untold: state.untold + audio.length }, effects: [] };
   const next: Stream = { ...state, transcribed: true };
   return { next, effects: [tellTranscript(next, audio, transcribes)] };
 }

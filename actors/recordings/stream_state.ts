@@ -3,12 +3,18 @@ import type { Interval } from '../../src/domain/intervals.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import { type Effect, given } from '../actor.js';
 
+/**
+ * `going`: it is deleted or its workspace is, and what belongs to it is being removed; nobody sees it any more. `deleted`:
+ * by its owner. `forgotten`: what is left of a recorder's deleted stream, so that its reference begins no other.
+ */
+export type StreamState =
+  | Stream
+  | (Omit<Stream, 'status'> & { status: 'going'; deleted: boolean })
+  | { status: 'forgotten'; account_id: string };
+
 /** A recording's timeline: its chunks, and where it ends, which is set once. All times in it are ms since its start. */
 export type Stream = {
-  /** `going`: it is deleted or its workspace is, and what lies with it goes; to everybody it is not there any more. */
-  status: 'kept' | 'going';
-  /** Its owner deleted it. Of one that a device registered so much stays that its reference begins no other. */
-  deleted?: true;
+  status: 'kept';
   id: string;
   account_id: string;
   workspace_id: string;
@@ -16,10 +22,10 @@ export type Stream = {
   /** Who uploads it; null for an app. */
   recorder: StreamRecorder | null;
   captured_at: string;
-  /** The minutes by which the clocks at the place of recording were ahead of UTC; absent where nobody said so. */
-  utc_offset_min?: number;
+  /** The minutes by which the clocks at the place of recording were ahead of UTC; null where nobody said so. */
+  utc_offset_min: number | null;
   /** A file that a person brought: what was said in it belongs to no other recording. */
-  imported?: true;
+  imported: boolean;
   transcript_revision: number;
   title: string | null;
   created_at_ms: number;
@@ -30,25 +36,25 @@ export type Stream = {
   stored_bytes: number;
   /** The latest end among stored chunks: with the open intents, all that a new end must respect. */
   stored_until_ms: number;
-  /** When the bytes of a chunk came last; absent before the first, and where an earlier release stored all of them. */
-  last_stored_at_ms?: number;
+  /** When the bytes of a chunk came last; null before the first. */
+  last_stored_at_ms: number | null;
   /** Intents whose bytes have not come. */
   open: OpenIntent[];
   /** Stored chunks that no worker has processed, and those of them that one has in hand. */
   unprocessed: number;
   claims: ChunkClaim[];
-  /** Chunks in the collection `kept`, and when the first of these uploads began. */
-  kept?: { chunks: number; oldest_ms: number | null };
+  /** When the first upload of its chunks with bytes began; null where none has any. */
+  oldest_audio_ms: number | null;
   /** Chunks whose audio retention has removed, and where they lay on the timeline. */
-  expired_chunks?: number;
-  audio_expired?: Interval[];
+  expired_chunks: number;
+  audio_expired: Interval[];
   /** Its transcript knows of it. */
-  transcribed?: true;
+  transcribed: boolean;
   /** Processed chunks that its transcript was not told of, since nobody transcribed then. */
-  untold?: number;
+  untold: number;
   /** When its transcript was last told of audio that came with a request, and what has come since then. */
-  told_at_ms?: number;
-  to_tell?: { intervals: Interval[]; window_ms: number };
+  told_at_ms: number | null;
+  to_tell: { intervals: Interval[]; window_ms: number } | null;
 };
 
 /** The device under a binding epoch, by whose own reference it knows the stream. */
@@ -119,12 +125,13 @@ export function streamEvent(
 }
 
 /** Refuses messages to a stream that does not exist or was deleted. */
-export const keptStream = given((state: Stream | null) => (state?.status === 'kept' ? state : noStream(state)));
+export const keptStream = given((state: StreamState | null) => (state?.status === 'kept' ? state : noStream(state)));
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 export const RECORDING_DELETED = refuse('NOT_FOUND', 'This recording was deleted; nothing of it is taken any more.');
 
-export function noStream(state: Stream | null): Refusal {
-  return state?.deleted ? RECORDING_DELETED : NO_STREAM;
+export function noStream(state: StreamState | null): Refusal {
+  const is_deleted = state?.status === 'forgotten' || (state?.status === 'going' && state.deleted);
+  return is_deleted ? RECORDING_DELETED : NO_STREAM;
 }
 
 /** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */

@@ -10,7 +10,7 @@ import { pageKey, readPage, readWords, type TranscriptPage } from './transcript_
 import { pipelineMessages } from './transcript_pipelines.js';
 import { dueEffect, listed, publicationMessages } from './transcript_publication.js';
 import { runMessages } from './transcript_runs.js';
-import { notFoundAnyMore, searchedPages, searchMessages } from './transcript_search.js';
+import { notFoundAnyMore, searchedPages } from './transcript_search.js';
 import { NO_TURN, ofTranscript, TRANSCRIBING_INDEX, type Transcript } from './transcript_state.js';
 import { vectorMessages } from './transcript_vectors.js';
 import { windowMessages } from './transcript_windows.js';
@@ -31,7 +31,6 @@ export const transcript = defineActor<Transcript>()({
     ...expiryMessages,
     ...runMessages,
     ...pipelineMessages,
-    ...searchMessages,
     ...vectorMessages,
 
     view: { reads: true, decide: ofTranscript((state) => ({ reply: state })) },

@@ -2,7 +2,6 @@ import { libraryId } from '../../src/domain/ids.js';
 import type { Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import type { WORDS_VERSION } from '../../src/domain/search/words.js';
 import { type Effect, given } from '../actor.js';
 import type { StoredResult } from '../job.js';
 
@@ -58,11 +57,6 @@ export type Transcript = {
   lanes?: number[];
   /** The page with the oldest publication, or where that was until a later run replaced it; null when there is no turn. */
   oldest: { page: number; published_at_ms: number } | null;
-  /**
-   * The version of words by which search knows its pages; true for the first. Absent where a release without search may
-   * have written some.
-   */
-  searchable?: true | typeof WORDS_VERSION;
   /** The claim of who makes vectors of its pages. Absent where nobody does. */
   vectors_claim?: VectorsClaim;
 };

@@ -1,7 +1,6 @@
 import { addInterval, type Interval, subtract } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { WORDS_VERSION } from '../../src/domain/search/words.js';
 import type { SpeechBefore } from '../../src/domain/speech_before.js';
 import { type Decision, type Effect, type Facts, messagesOf } from '../actor.js';
 import { keptPipeline } from '../insights/context_state.js';
@@ -368,7 +367,6 @@ export function begin(stream: StreamAudio['stream']): Transcript {
     contacts: [],
     announcing: [],
     oldest: null,
-    searchable: WORDS_VERSION,
   };
 }
 

@@ -9,7 +9,7 @@ import {
   nextSweepAt,
   retentionApplied,
 } from '../../src/domain/retention.js';
-import { isSameRetention, KEEP_FOR_EVER, keepsForEver, type Retention } from '../../src/domain/workspaces.js';
+import { KEEP_FOR_EVER, keepsForEver, type Retention } from '../../src/domain/workspaces.js';
 import { DONE, type DoneDecision, defineActor, type Effect, type Facts, type MessageOf } from '../actor.js';
 import { type Erase, erased } from '../erase.js';
 import type { LibraryMessage, LibraryNews } from '../insights/library.js';
@@ -41,19 +41,13 @@ export type RunningSweep = {
 
 export type SweepMessage = MessageOf<typeof sweep>;
 
-/** The settings of a sweep, sent to it with every change and whenever it may not know them. */
+/** The settings of a sweep, sent to it with every change. */
 export type SweepSettings = {
   retention: Retention;
   paused: boolean;
   /** The owner of a private workspace, who alone records there. */
   owner?: string;
 };
-
-/** Whether settings differ from what a sweep knows, which is nothing where it was never told. */
-export function differs(known: SweepSettings | null, { retention, paused }: SweepSettings): boolean {
-  const { retention: known_retention, paused: known_paused } = known ?? NEW;
-  return paused !== known_paused || !isSameRetention(retention, known_retention);
-}
 
 /** Sent to the account, or to the shared workspace and by that to each of its members: what a sweep has removed. */
 export type RetentionNews = {

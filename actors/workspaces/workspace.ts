@@ -26,7 +26,7 @@ import {
   type RangeQuery,
 } from '../actor.js';
 import type { EmailMessage } from '../emails/email.js';
-import { differs, type RecorderNews, type RetentionNews, type SweepSettings, tellSweep } from './sweep.js';
+import { type RecorderNews, type RetentionNews, type SweepSettings, tellSweep } from './sweep.js';
 
 /**
  * A shared workspace: who belongs to it and who is invited. It alone decides both; accounts and emails keep what it
@@ -322,16 +322,6 @@ export const workspace = defineActor<Workspace>()({
     /** Whether it is there, for the owner of a stream who does not belong to it any more. */
     stands: { reads: true, decide: (state) => ({ reply: state === null ? NOT_HERE : DONE }) },
 
-    /** Tells its sweep the settings and who records here, where it does not know. */
-    tell_retention: {
-      records: ({ recorder }: TellRetention) => [{ collection: 'recorders', id: recorder }],
-      decide(state, { known, recorder }: TellRetention, facts): DoneDecision<Workspace> {
-        if (state === null) return { reply: NOT_HERE };
-        const settings = differs(known, retentionOf(state)) ? [tellRetention(facts.self, state)] : [];
-        return { reply: DONE, effects: [...settings, ...takeRecorder(recorder, facts)] };
-      },
-    },
-
     // From its sweep.
     retention_applied(state, news: Omit<RetentionNews, 'type'>): DoneDecision<Workspace> {
       const members = state?.members ?? [];
@@ -392,7 +382,6 @@ export const workspace = defineActor<Workspace>()({
 
 type Addressed = { invitation_id: string; email: string };
 type NewInvitation = Addressed & { role: GivenRole; mail: { mail_id: string; sealed: Uint8Array } };
-type TellRetention = { known: SweepSettings | null; recorder: string };
 type RegisteredStream = { stream_id: string; account_id: string; registered_at_ms: number };
 
 function addressed(state: Workspace | null, { invitation_id, email }: Addressed): Invitation | undefined {

@@ -224,8 +224,6 @@ export const LIMITS = {
   same_turn_ms: 50, // ours: a later run's turn with the same text and times is the same turn
   speaker_overlap_min: 0.6, // ours: of what a label says, so that it is who spoke there before
   speakers_per_stream_max: 4_096, // ours
-  pages_made_searchable_max: 8, // ours: pages of an earlier release that one commit makes known to search
-  items_made_searchable_max: 128, // the same of items
   slice_ms: 5, // ours: of long work, until it lets the event loop go on
   search_memory_bytes: 256 * 1024 * 1024, // docs/choices.md, "Search and recall": of what search keeps of libraries in one process
   search_places_bytes: 64 * 1024 * 1024, // ours: of where searched words stand in transcripts, kept in one process

@@ -36,10 +36,6 @@ export function keepsForEver(retention: Retention): boolean {
   return BUCKETS.every((bucket) => retention[bucket].days === null);
 }
 
-export function isSameRetention(one: Retention, other: Retention): boolean {
-  return BUCKETS.every((bucket) => one[bucket].days === other[bucket].days);
-}
-
 /** The settings of a workspace that its owner may change. */
 export type WorkspaceSettings = { name: string; retention: Retention };
 export type SettingsChange = { name?: string | undefined; retention?: RetentionChange | undefined };

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Library } from '../../actors/insights/library_state.js';
 import type { Signals } from '../../actors/recordings/signals.js';
-import type { Stream } from '../../actors/recordings/stream_state.js';
+import type { StreamState } from '../../actors/recordings/stream_state.js';
 import { ANNOUNCEMENT_INDEX } from '../../actors/transcripts/announcement_index.js';
 import { readPage } from '../../actors/transcripts/transcript_page.js';
 import { TRANSCRIBING_INDEX, type Transcript } from '../../actors/transcripts/transcript_state.js';
@@ -143,10 +143,10 @@ async function dueListFaults(redis: Redis, states: AllStates): Promise<string[]>
   };
   for (const [id, state] of statesOfKind<Transcript>(states, 'transcript'))
     expect('transcripts', state, [id, state.oldest?.published_at_ms ?? null]);
-  for (const [id, state] of statesOfKind<Stream>(states, 'stream'))
-    expect('audio', state, [id, state.kept?.oldest_ms ?? null]);
-  for (const [id, { kept }] of statesOfKind<Signals>(states, 'signals'))
-    if (kept !== undefined) expect('signals', kept, [id, kept.oldest_ms]);
+  for (const [id, state] of statesOfKind<StreamState>(states, 'stream'))
+    if (state.status === 'kept') expect('audio', state, [id, state.oldest_audio_ms]);
+  for (const [id, { owner, oldest_ms }] of statesOfKind<Signals>(states, 'signals'))
+    if (owner !== null) expect('signals', owner, [id, oldest_ms]);
   const faults: string[] = [];
   for (const master of mastersOf(redis)) {
     let cursor = '0';

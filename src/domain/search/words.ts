@@ -6,17 +6,8 @@ import type { Stemmer } from './stemmers.js';
 
 /** Texts as search sees them: words, what is left of them without their endings, and how they sound. */
 
-/**
- * The version of how words are made of texts and looked up: raised where that changes, so that stored texts are indexed
- * anew.
- */
-export const WORDS_VERSION = 3;
-
-/**
- * `at` and `length`: where it stands in its text, in UTF-16 units. `former`: the word as version 1 had it, where that is
- * another one; processes of the release before look for it.
- */
-export type FoundWord = { word: string; at: number; length: number; former?: string };
+/** `at` and `length`: where it stands in its text, in UTF-16 units. */
+export type FoundWord = { word: string; at: number; length: number };
 
 /**
  * The terms of a word: hashes of itself, of its stem, of its sound, and of parts of it. `stem` and `sound` are 0 where
@@ -84,16 +75,13 @@ function plainLetters(lower: string): string {
 }
 
 function addWord(found: FoundWord[], lower: string, { run, at }: { run: string; at: number }): void {
-  const former = lower.replaceAll('’', "'").replace(POSSESSIVE, '');
   const whole = plainLetters(lower).replaceAll(OUTER_APOSTROPHES, '');
   const apostrophe = whole.indexOf("'");
   const is_elided = apostrophe > 0 && ELIDED.has(whole.slice(0, apostrophe));
   const word = (is_elided ? whole.slice(apostrophe + 1) : whole).replace(POSSESSIVE, '');
   if (word === '') return;
   const cut = is_elided ? run.search(APOSTROPHE) + 1 : 0;
-  const one: FoundWord = { word, at: at + cut, length: run.length - cut };
-  if (former !== looked(word)) one.former = former;
-  found.push(one);
+  found.push({ word, at: at + cut, length: run.length - cut });
 }
 
 /** A word as it is looked up by itself: capital letters do not tell whether a Turkish i had its dot. */
@@ -130,10 +118,10 @@ export type TextTerms = { words: number; terms: Uint32Array };
 
 /**
  * Texts that were looked at lately, by stemmer: a page is looked at anew with each publication, and most of its turns are
- * as they were. Those of one generation that are looked at again go to the next.
+ * as they were. Those of `old` that are looked at again are `young` again.
  */
-type Generations = { young: Map<string, TextTerms>; old: Map<string, TextTerms> };
-const known_texts = new Map<string, Generations>();
+type RecentTexts = { young: Map<string, TextTerms>; old: Map<string, TextTerms> };
+const known_texts = new Map<string, RecentTexts>();
 
 export function termsIn(text: string, stemmer: Stemmer): TextTerms {
   let known = known_texts.get(stemmer.name);
@@ -155,12 +143,11 @@ export function termsIn(text: string, stemmer: Stemmer): TextTerms {
 function textTerms(text: string, stemmer: Stemmer): TextTerms {
   const words = wordsIn(text);
   const terms: number[] = [];
-  for (const { word: said, former } of words) {
+  for (const { word: said } of words) {
     const { word, stem, sound, parts } = termsOf(said, stemmer);
     terms.push(word, ...parts);
     if (stem !== 0) terms.push(stem);
     if (sound !== 0) terms.push(sound);
-    if (former !== undefined) terms.push(hash(former, WORD));
   }
   const plain = words.map(({ word }) => word);
   for (const number of numbersIn(plain)) terms.push(...numberTerms(number, plain));

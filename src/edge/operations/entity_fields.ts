@@ -23,7 +23,7 @@ import type { SigningKeysState } from '../../../actors/oauth/signing_keys.js';
 import type { Imports } from '../../../actors/recordings/imports_state.js';
 import type { Signals } from '../../../actors/recordings/signals.js';
 import type { Source } from '../../../actors/recordings/source.js';
-import type { Stream } from '../../../actors/recordings/stream_state.js';
+import type { StreamState } from '../../../actors/recordings/stream_state.js';
 import type { Contacts } from '../../../actors/transcripts/contacts_state.js';
 import type { Transcript } from '../../../actors/transcripts/transcript_state.js';
 import type { Endpoint } from '../../../actors/webhooks/endpoint_state.js';
@@ -77,7 +77,7 @@ type States = {
   signals: Signals;
   signing_keys: SigningKeysState;
   source: Source;
-  stream: Stream;
+  stream: StreamState;
   sweep: Sweep;
   transcript: Transcript;
   workspace: Workspace;
@@ -326,8 +326,8 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     payload_bytes: S,
     longest_ms: S,
     staged: [{ bytes: S, began_ms: S }],
-    expired: S,
-    kept: { account_id: S, workspace_id: S, signals: S, oldest_ms: S },
+    owner: { account_id: S, workspace_id: S },
+    oldest_ms: S,
   },
   signing_keys: { keys: [{ made_at_ms: S, signs_from_ms: S }] },
   source: { status: S, account_id: S, device_id: S, created_at_ms: S },
@@ -349,7 +349,7 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     claims: [{ number: S, until_ms: S }],
     deleted: S,
     expired_chunks: S,
-    kept: { chunks: S, oldest_ms: S },
+    oldest_audio_ms: S,
     recorder: { device_id: S, binding_epoch: S, source_stream_ref: S, clock_uncertainty_ms: S },
     open: [{ number: S, end_ms: S, asked_at_ms: S }],
   },

@@ -155,7 +155,7 @@ async function saidIn(
     for (const contact of Object.values(contacts))
       if (contact !== null && !selves.has(contact.id))
         selves.set(contact.id, await isSelf(reader, account_id, contact.id));
-    const { captured_at, utc_offset_min = 0 } = readable.stream;
+    const { captured_at, utc_offset_min } = readable.stream;
     const captured_at_ms = Date.parse(captured_at);
     for (const turn of found) {
       if (turns.length >= LIMITS.conversation_turns_max) break;
@@ -169,7 +169,7 @@ async function saidIn(
         text,
         language,
         at_ms: captured_at_ms + start_ms,
-        utc_offset_min,
+        utc_offset_min: utc_offset_min ?? 0,
         speaker: labelOf(turn, { readable, contacts, people, selves }),
       });
     }

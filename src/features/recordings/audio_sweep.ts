@@ -11,7 +11,6 @@ import { randomBytes } from '../../engine/random/random.js';
 import type { Actors } from '../../engine/runtime/actors.js';
 import { isRetryable } from '../../engine/store/store.js';
 import type { SweepSchedule } from '../../engine/store/sweep_schedule.js';
-import { RetentionBackfill } from '../workspaces/retention_backfill.js';
 import { AccountBytes } from './account_bytes.js';
 import type { MissingAudio } from './missing_audio.js';
 
@@ -37,8 +36,6 @@ type AudioSweepDeps = {
   actors: Actors;
   blobs: BlobStore;
   lost_audio: MissingAudio;
-  /** Begins to bring in, for one walk over all streams, what a release without search has stored. */
-  searchBackfill: () => { look(stream: Stream): Promise<void> };
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
   now: () => number;
@@ -167,18 +164,14 @@ export class AudioSweep {
     }
   }
 
-  /** Goes through all streams, and shows each to who brings in what an older release has stored. */
+  /** Goes through all streams. */
   async #sweepStreams(): Promise<void> {
-    const { actors, turns, searchBackfill } = this.#deps;
-    const places = new RetentionBackfill(actors);
-    const search = searchBackfill();
+    const { turns } = this.#deps;
     for await (const stream_id of turns.streamIds()) {
       if (this.#stopped) return;
       const began = performance.now();
       const stream = await this.#view(stream_id);
       if (stream === null || stream === 'unusable') continue;
-      await places.look(stream);
-      await search.look(stream);
       await this.#compare(stream_id);
       await restAfter(began);
     }

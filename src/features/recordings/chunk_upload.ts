@@ -113,13 +113,9 @@ export function intend(
   return actors.stream(stream_id).intend(intended(intent), fences);
 }
 
-/** An intent with the digests by which a repeat of it is known. */
+/** An intent with the digest by which a repeat of it is known. */
 export function intended(intent: ChunkIntent): Intended {
-  const { sample_rate_hz, channels, ...before } = intent;
-  const digest = digestOf(before);
-  return sample_rate_hz === undefined && channels === undefined
-    ? { intent, content: digest }
-    : { intent, content: digestOf(before, { sample_rate_hz, channels }), content_before: digest };
+  return { intent, content: digestOf(intent) };
 }
 
 /** Where the bytes go, and what an uploader should know before it lets go of its copy. */
@@ -201,9 +197,9 @@ function uploadView({ chunk_id, source_chunk_ref, status, size_bytes, sha256: ha
  * The digest by which two intents are the same: over all that the uploader says of the chunk. Letter case does not
  * distinguish codecs.
  */
-function digestOf(intent: ChunkIntent, samples?: Pick<ChunkIntent, 'sample_rate_hz' | 'channels'>): string {
+function digestOf(intent: ChunkIntent): string {
   const { source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms } = intent;
-  const { codec, container, size_bytes, sha256: hash } = intent;
+  const { codec, container, sample_rate_hz = null, channels = null, size_bytes, sha256: hash } = intent;
   const fields = [
     source_chunk_ref,
     sequence,
@@ -212,9 +208,10 @@ function digestOf(intent: ChunkIntent, samples?: Pick<ChunkIntent, 'sample_rate_
     source_end_ms,
     codec.toLowerCase(),
     container.toLowerCase(),
+    sample_rate_hz,
+    channels,
     size_bytes,
     hash,
-    ...(samples === undefined ? [] : [samples.sample_rate_hz ?? null, samples.channels ?? null]),
   ];
   return hashOf('sha256', JSON.stringify(fields), 'base64url');
 }

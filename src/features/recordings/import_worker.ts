@@ -218,7 +218,7 @@ export class ImportWorker extends DueWorker {
     const { workspace_id, fences } = await this.#owner(account_id);
     const registered = {
       ...{ account_id, workspace_id, source_id, recorder: null, title: titleOf(item.name), end_ms: null },
-      imported: true as const,
+      imported: true,
       captured_at,
       ...(utc_offset_min !== undefined && { utc_offset_min }),
     };

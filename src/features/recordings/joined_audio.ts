@@ -88,7 +88,7 @@ export async function joinedAudio(
   { stream_id, signal }: { stream_id: string; signal: AbortSignal },
 ): Promise<JoinedContent & { file_name: string; missing_ms: number; overlap_ms: number }> {
   const stream = await readableStream(services, who, stream_id);
-  const { id, stored_chunks, stored_bytes, expired_chunks = 0 } = stream;
+  const { id, stored_chunks, stored_bytes, expired_chunks } = stream;
   if (stored_chunks === 0 && expired_chunks > 0) throw new Refused(AUDIO_EXPIRED);
   const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;
   const reader = { owner: who.account_id, signal };

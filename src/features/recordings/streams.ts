@@ -5,7 +5,7 @@ import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.
 import { type Page, type PageQuery, type Position, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import type { capturedAt } from '../../access/request_schemas.js';
-import { count, id, moment } from '../../access/response_schemas.js';
+import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
@@ -218,6 +218,6 @@ async function streamView(services: Pick<FeatureServices, 'actors'>, changed: St
     chunks: stream.chunks,
     stored_chunks: stream.stored_chunks,
     stored_bytes: stream.stored_bytes,
-    last_stored_at: stream.last_stored_at_ms === undefined ? null : new Date(stream.last_stored_at_ms).toISOString(),
+    last_stored_at: momentOrNull(stream.last_stored_at_ms),
   };
 }

@@ -6,7 +6,7 @@ export async function withTranscriptRevision(
   { actors }: Pick<FeatureServices, 'actors'>,
   stream: Stream,
 ): Promise<Stream> {
-  if (stream.transcribed !== true) return stream;
+  if (!stream.transcribed) return stream;
   const found = await actors.transcript(stream.id).revision();
   return { ...stream, transcript_revision: found.revision };
 }

@@ -77,7 +77,7 @@ export class TranscriptionBacklog {
     const { actors, window_ms, offer } = this.#deps;
     const actor = actors.downstream.stream(stream_id);
     const stream = await actor.view().catch(orRefused(null));
-    if (stream === null || (stream.untold ?? 0) === 0) return false;
+    if (stream === null || stream.untold === 0) return false;
     let after: RangeQuery['after'] | null;
     for (after = undefined; after !== null && !this.#is_stopped; ) {
       const told: { after: RangeQuery['after'] | null } | null = await actor

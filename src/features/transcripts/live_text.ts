@@ -266,8 +266,7 @@ class LiveRecording {
   async #look(): Promise<void> {
     const { actors } = this.#deps;
     const stream = await actors.stream(this.#stream_id).view();
-    const transcript =
-      stream.transcribed === true ? await orNull(actors.transcript(this.#stream_id).view(), 'NOT_FOUND') : null;
+    const transcript = stream.transcribed ? await orNull(actors.transcript(this.#stream_id).view(), 'NOT_FOUND') : null;
     const heard_ms = heardUntil(transcript);
     const revision = revisionOf(transcript);
     if (this.revision !== revision) {
@@ -296,7 +295,7 @@ class LiveRecording {
   async #settle(stream: Stream, transcript: Transcript | null): Promise<void> {
     if (stream.end_ms === null) return;
     const awaited = await this.#deps.awaited(this.#stream_id);
-    const is_told = stream.transcribed !== true || transcript === null || transcript.end_ms !== null;
+    const is_told = !stream.transcribed || transcript === null || transcript.end_ms !== null;
     const is_in = stream.unprocessed === 0 && stream.open.length === 0 && is_told;
     const is_settled = awaited === null || (awaited.length === 0 && is_in);
     this.#settled_looks = is_settled ? this.#settled_looks + 1 : 0;

@@ -51,7 +51,7 @@ export async function readableTranscriptOf(
   const source = await orNull(reader.actors.source(stream.source_id).view(), 'NOT_FOUND');
   if (source?.status === 'deleted') throw new Refused(NO_STREAM);
   const nothing = { id: stream.id, stream, transcript: null, speakers: new Map() };
-  if (stream.transcribed !== true) return nothing;
+  if (!stream.transcribed) return nothing;
   const output = pipeline_id === null ? null : await pipelineOutputOf(reader, { stream_id: stream.id, pipeline_id });
   if (output === null && !or_default) return nothing;
   const id = output?.id ?? stream.id;

@@ -133,7 +133,7 @@ function viewTurn(
   };
 }
 
-function audioOf({ stored_chunks, audio_expired = [] }: Stream, { start_ms, end_ms }: PageTurn): TurnView['audio'] {
+function audioOf({ stored_chunks, audio_expired }: Stream, { start_ms, end_ms }: PageTurn): TurnView['audio'] {
   const span: [number, number] = [start_ms, Math.max(end_ms, start_ms + 1)];
   if (audio_expired.some((expired) => shared(expired, span) > 0)) return 'expired';
   return stored_chunks > 0 ? 'available' : 'none';

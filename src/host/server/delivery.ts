@@ -29,7 +29,6 @@ import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
 import { ImportWorker } from '../../features/recordings/import_worker.js';
 import { MissingAudio } from '../../features/recordings/missing_audio.js';
 import type { Embeddings } from '../../features/search/embeddings.js';
-import { SearchBackfill } from '../../features/search/search_backfill.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
 import type { TranscriberShown } from '../../features/transcripts/engines/choose_engine.js';
 import {
@@ -115,8 +114,7 @@ export async function startDelivery(start: Start, deps: StartDeliveryDeps): Prom
   const event_retention = new EventRetention({ store, poll, metrics, log, certain: clock.certain });
   const turns = new SweepSchedule(redis);
   const lost_audio = new MissingAudio({ actors, blobs, log, now });
-  const searchBackfill = () => new SearchBackfill(actors);
-  const audio_sweep = new AudioSweep({ turns, actors, blobs, lost_audio, searchBackfill, metrics, log, now });
+  const audio_sweep = new AudioSweep({ turns, actors, blobs, lost_audio, metrics, log, now });
   const is_worker = settings.chunk_worker;
   const further = furtherEngines(settings.engines_file);
   const insights = openInsights(start, { ...deps, further: further.insights });

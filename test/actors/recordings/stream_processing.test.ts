@@ -15,6 +15,8 @@ const base: Stream = {
   ...{ captured_at: '2026-01-31T08:29:00.000Z', transcript_revision: 0, title: null, created_at_ms: START_MS },
   ...{ end_ms: null, chunks: 3, stored_chunks: 3, stored_bytes: 3, stored_until_ms: 3_000, open: [] },
   ...{ unprocessed: 2, claims: [] },
+  ...{ utc_offset_min: null, imported: false, last_stored_at_ms: null, oldest_audio_ms: null, expired_chunks: 0 },
+  ...{ audio_expired: [], transcribed: false, untold: 0, told_at_ms: null, to_tell: null },
 };
 const one: Stream = { ...base, unprocessed: 1 };
 const held = { number: 1, token: 'T', until_ms };

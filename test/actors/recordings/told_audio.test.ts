@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { type StreamMessage, stream } from '../../../actors/recordings/stream.js';
 import type { ArrivalReply } from '../../../actors/recordings/stream_arrivals.js';
-import type { Stream } from '../../../actors/recordings/stream_state.js';
+import type { StreamState } from '../../../actors/recordings/stream_state.js';
 import { makeId } from '../../../src/domain/ids.js';
 import type { Interval } from '../../../src/domain/intervals.js';
 import { LIMITS } from '../../../src/domain/limits.js';
@@ -14,7 +14,7 @@ const CHUNK_MS = 1_000;
 
 /** A stream whose chunks come one after the other, each checked, and what its transcript is told. */
 class ToldStream {
-  readonly played = new Played<Stream, StreamMessage, unknown>(stream, ID);
+  readonly played = new Played<StreamState, StreamMessage, unknown>(stream, ID);
   #chunks = 0;
 
   constructor() {

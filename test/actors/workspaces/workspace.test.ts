@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect, RepliesOf } from '../../../actors/actor.js';
-import type { SweepSettings } from '../../../actors/workspaces/sweep.js';
 import {
   type Invitation,
   type Member,
@@ -327,31 +326,10 @@ t.test('G-019 I-015 streams: members list them, and each hears when there is no 
   t.ok(played.effects.filter(({ effect }) => effect === 'schedule_reminder').length === 2);
 });
 
-t.test('I-018 I-025 its sweep is told what it does not know, and each member what was removed', async (t) => {
-  const ask = (known: SweepSettings | null, recorder = 'cy'): WorkspaceMessage => ({
-    ...{ type: 'tell_retention', known, recorder },
-  });
-  const team = { ...base, retention: KEPT_DAYS };
-  const knows = { records: { recorders: { cy: {} } }, reply: DONE };
-  const settings: SweepSettings = { retention: KEPT_DAYS, paused: false };
+t.test('I-018 I-025 each member is told what was removed', async (t) => {
   const data = { changed_fields: ['audio' as const], buckets: {} };
   const news = { type: 'retention_applied', workspace_id: 'w', data } as const;
   decideRows(t, kind, [
-    row('all of it is known', team, ask(settings), knows),
-    row('nothing is kept for less than ever', base, ask(null), knows),
-    row('no settings', team, ask(null), { ...knows, effects: [tellSweep({ type: 'settings', ...settings })] }),
-    row('others', team, ask({ retention: KEEP_FOR_EVER, paused: false }), {
-      ...knows,
-      effects: [tellSweep({ type: 'settings', ...settings })],
-    }),
-    row('who records', team, ask(settings, 'bob'), {
-      reply: DONE,
-      effects: [
-        { effect: 'put_record', collection: 'recorders', id: 'bob', value: {} },
-        tellSweep({ type: 'recorder', account_id: 'bob' }),
-      ],
-    }),
-    row('gone', null, ask(null), refused('NOT_FOUND')),
     row('what was removed', base, news, {
       reply: DONE,
       effects: ['ann', 'bob', 'cy'].map((id) => tell(id, news)),

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { stemmerOf } from '../../../src/domain/search/stemmers.js';
-import { foldText, soundsOf, termsIn, termsOf, wordsIn } from '../../../src/domain/search/words.js';
+import { foldText, soundsOf, termsOf, wordsIn } from '../../../src/domain/search/words.js';
 
 const WORDS: [text: string, words: string[]][] = [
   ['', []],
@@ -48,18 +48,6 @@ t.test('K-097 an elision is no part of the word, wherever that is shown', async 
   );
 });
 
-t.test('K-105 a process of the release before finds what it looks for', async (t) => {
-  const english = stemmerOf('en');
-  const former = ["l'eau", 'i\u0307stanbul', 'ışık', 'oʼbrien'];
-  const { terms } = termsIn("L'eau, İstanbul, ışık, OʼBrien", english);
-  for (const word of former) t.ok(terms.includes(formerTerm(word)), word);
-  t.same(termsIn('the same as before', english).words, 4);
-  t.ok(
-    wordsIn("Don't forget Ada's café").every((word) => word.former === undefined),
-    'nothing more where nothing changed',
-  );
-});
-
 t.test('K-097 foldText: one letter case, width, apostrophe, quotation mark and hyphen', async (t) => {
   t.equal(foldText('Ｊｅａｎ–Luc O’Brien «İ»'), `jean-luc o'brien "i"`);
 });
@@ -76,12 +64,3 @@ t.test('K-097 words are looked up by themselves, by their stem and by their soun
   t.ok(soundsOf('schmidt').every((sound) => sound !== ''));
   for (const tag of ['xx', '', 'constructor', null]) t.equal(stemmerOf(tag), english, `no stemmer for ${tag}`);
 });
-
-/** As version 1 of words hashed one. */
-function formerTerm(word: string): number {
-  let value = 0x9747b28c;
-  for (let at = 0; at < word.length; at++) value = Math.imul(value ^ word.charCodeAt(at), 0x01000193);
-  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
-  return (value ^ (value >>> 16)) >>> 0 || 1;
-}

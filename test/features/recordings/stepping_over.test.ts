@@ -121,8 +121,7 @@ t.test('a stream that is quarantined keeps neither others nor other partitions f
   const actors = actorsOf(runtime);
   const now = () => 0;
   const lost_audio = new MissingAudio({ actors, blobs, log: log as never, now });
-  const searchBackfill = () => ({ look: async () => {} });
-  const sweep = new AudioSweep({ turns, actors, blobs, lost_audio, searchBackfill, metrics, log: log as never, now });
+  const sweep = new AudioSweep({ turns, actors, blobs, lost_audio, metrics, log: log as never, now });
   await sweep.look();
   t.same(
     removed.sort(),

@@ -2,20 +2,18 @@ import t from 'tap';
 import { library } from '../../../actors/insights/library.js';
 import { insightKey } from '../../../actors/insights/library_state.js';
 import { stream } from '../../../actors/recordings/stream.js';
-import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { contacts } from '../../../actors/transcripts/contacts.js';
 import { transcript } from '../../../actors/transcripts/transcript.js';
 import type { PublishedTurn } from '../../../actors/transcripts/transcript_state.js';
 import { sweep } from '../../../actors/workspaces/sweep.js';
 import { libraryId, partitionOfId, pipelineId, pipelineOutputId } from '../../../src/domain/ids.js';
 import { SEARCH_INDEX } from '../../../src/domain/search/places.js';
-import { WORDS_VERSION, wordTerm } from '../../../src/domain/search/words.js';
+import { wordTerm } from '../../../src/domain/search/words.js';
 import { makeMetrics } from '../../../src/engine/metrics/metrics.js';
 import { randomId } from '../../../src/engine/random/random.js';
 import { actorsOf } from '../../../src/engine/runtime/actors.js';
 import type { AnyActorKind } from '../../../src/engine/runtime/runtime.js';
 import { keysOf } from '../../../src/engine/store/partitions.js';
-import { SearchBackfill } from '../../../src/features/search/search_backfill.js';
 import { type SearchIndex, SearchIndexes } from '../../../src/features/search/search_index.js';
 import { postingsOf } from '../../fixtures/postings.js';
 import { TestRedis } from '../../fixtures/redis.js';
@@ -28,33 +26,6 @@ const PARTITION = 7;
 const metrics = makeMetrics();
 const drawn = () => randomId({ partition: PARTITION, now_ms: Date.now() });
 const [account_id, source_id] = [drawn(), drawn()];
-/** A release that knows nothing of search. */
-const OLD_KINDS = KINDS.map(
-  (kind): AnyActorKind => ({ ...kind, decide: (...said) => withoutSearch(kind.decide(...said)) }),
-);
-
-function withoutSearch(decision: ReturnType<AnyActorKind['decide']>): ReturnType<AnyActorKind['decide']> {
-  const effects = decision.effects?.filter(
-    (effect) => effect.effect !== 'mark_changed' && !('collection' in effect && effect.collection === 'blocks'),
-  );
-  const next = decision.next as { searchable?: true; insights?: { searchable?: true } } | null | undefined;
-  if (next == null) return { ...decision, effects: effects ?? [] };
-  const { searchable: _, ...state } = next;
-  const { searchable: __, ...insights } = state.insights ?? {};
-  return { ...decision, effects: effects ?? [], next: { ...state, ...(state.insights && { insights }) } };
-}
-
-/** One whose words were others: what it stores says so, and these are not found. */
-function asVersionOne(decision: ReturnType<AnyActorKind['decide']>): ReturnType<AnyActorKind['decide']> {
-  const { next, ...rest } = withoutSearch(decision);
-  if (next == null) return decision.next === undefined ? rest : { ...rest, next };
-  const { insights, ...state } = next as { insights?: object };
-  return {
-    ...rest,
-    next: { ...state, searchable: true, ...(insights && { insights: { ...insights, searchable: true } }) },
-  };
-}
-
 t.test('K-105 what search keeps of a library is as new as the question', async (t) => {
   const server = await new TestRedis().start();
   t.teardown(() => server.stop());
@@ -165,44 +136,6 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
     );
     await one.actors.library(output.library_id).erase({ account_id, list: 'libraries' });
     t.same(await keys(`${output.library_id}:${SEARCH_INDEX}`), []);
-  });
-
-  await t.test('K-105 what a release without search has stored is found after a walk', async (t) => {
-    const old = await opened(OLD_KINDS);
-    const { id, library_id, workspace_id } = await begin(old.actors);
-    for (let minute = 0; minute < 20; minute++) await publish(id, [`minute ${minute}`, 'a boat'], old.actors);
-    const memory = { account_id, workspace_id, kind: 'fact' as const, text: 'the boat is red', stems: ['x'] };
-    await old.actors.library(library_id).create_memory(memory);
-    t.same(await found(library_id, 'boat'), { turns: {}, items: [] }, 'before');
-    const walked = { id, account_id, workspace_id, transcribed: true } as Stream;
-    await new SearchBackfill(one.actors).look(walked);
-    const { turns, items } = await found(library_id, 'boat');
-    t.same(Object.keys(turns), [id]);
-    t.equal(turns[id]?.length, 20);
-    t.same(items, [FIRST_MEMORY]);
-    const before = await one.process.redis.zrange(indexKey(library_id), '0', '-1', 'WITHSCORES');
-    await new SearchBackfill(other.actors).look(walked);
-    t.same(
-      await one.process.redis.zrange(indexKey(library_id), '0', '-1', 'WITHSCORES'),
-      before,
-      'a second walk only reads',
-    );
-  });
-
-  await t.test('K-105 what a release has stored by other words is found by those of this one later', async (t) => {
-    const former = KINDS.map(
-      (kind): AnyActorKind => ({ ...kind, decide: (...said) => asVersionOne(kind.decide(...said)) }),
-    );
-    const old = await opened(former);
-    const { id, library_id, workspace_id } = await begin(old.actors);
-    await publish(id, ["l'eau"], old.actors);
-    const memory = { account_id, workspace_id, kind: 'fact' as const, text: "l'eau", stems: ['x'] };
-    await old.actors.library(library_id).create_memory(memory);
-    t.same(await found(library_id, 'eau'), { turns: {}, items: [] }, 'before');
-    await new SearchBackfill(one.actors).look({ id, account_id, workspace_id, transcribed: true } as Stream);
-    t.same(await found(library_id, 'eau'), { turns: { [id]: ['0:0'] }, items: [FIRST_MEMORY] });
-    t.match(await one.actors.transcript(id).view(), { searchable: WORDS_VERSION });
-    t.match(await one.actors.library(library_id).view(), { insights: { searchable: WORDS_VERSION } });
   });
 
   await t.test('K-105 a library that grows counts for more memory', async (t) => {

@@ -7,7 +7,6 @@ import { libraryId, partitionOfId, streamOfChunk } from '../../../src/domain/ids
 import { isRefused } from '../../../src/domain/refusals.js';
 import { dueIndex } from '../../../src/domain/retention.js';
 import { pcm16Format, writeWav } from '../../../src/engine/audio/wav.js';
-import { decodeStored, encodeStored } from '../../../src/engine/store/codec.js';
 import { keysOf } from '../../../src/engine/store/partitions.js';
 import { TestAccount } from '../../fixtures/account.js';
 import type { AppClient } from '../../fixtures/app_client.js';
@@ -416,39 +415,6 @@ t.test('I-018 chunks that come while a sweep runs are in it or in the next one, 
   );
 });
 
-t.test('I-018 what an earlier release has stored is brought in by the daily walk', async (t) => {
-  const ivy = await Person.of('ivy');
-  const stream = await ivy.stream('Old');
-  await ivy.upload(stream, 0);
-  await ivy.signal(stream, 'one');
-  await ivy.keep({ audio: { days: 1 }, transcripts: { days: 1 } });
-  await transcribe(stream);
-  const at = keysOf(partitionOfId(stream));
-  const of_stream = { kind: 'stream', id: stream };
-  const of_signals = { kind: 'signals', id: stream };
-  for (const [address, name] of [
-    [of_stream, 'kept'],
-    [of_signals, 'batches'],
-  ] as const)
-    await redis.del(at.records(address, name), at.order(address, name));
-  await redis.del(
-    at.index(ivy.id, dueIndex('audio', ivy.workspace)),
-    at.index(ivy.id, dueIndex('signals', ivy.workspace)),
-  );
-  for (const address of [of_stream, of_signals]) await rewrite(at.entity(address), ({ kept: _, ...old }) => old);
-  const of_sweep = { kind: 'sweep', id: ivy.workspace };
-  await redis.del(at.entity(of_sweep), at.records(of_sweep, 'recorders'), at.order(of_sweep, 'recorders'));
-  const library = libraryId(ivy.id, ivy.workspace);
-  await redis.del(at.entity({ kind: 'library', id: library }), at.index(ivy.id, 'libraries'));
-  await redis.zrem(at.reminders, `sweep:${ivy.workspace}:tick`);
-  spool.server.services.runtime.invalidateCache();
-
-  await pass(2 * DAY_MS, ivy); // the walk
-  await pass(HOUR_MS, ivy);
-  t.match(await ivy.chunks(stream), [{ status: 'expired' }]);
-  t.match((await ivy.applied()).at(0)?.data.buckets, { audio: { count: 2 }, transcripts: { count: 2 } });
-});
-
 t.test('K-024 H-037 a deleted recording is gone at once and for good', async (t) => {
   const jo = await Person.of('jo');
   const { device, epoch: binding_epoch } = await spool.boundDevice(jo.app);
@@ -549,14 +515,3 @@ t.test('I-022 I-023 an insight goes by its last change, and counts one with its 
   await sweep(ann, { insights: null });
   t.equal(await refusal(late), 'CONTENT_EXPIRED', 'what is not kept at all goes with the next sweep');
 });
-
-/** What is stored of an entity, changed as if by another process: a version of that number, and another commit. */
-async function rewrite(key: string, change: (state: Record<string, unknown>) => unknown): Promise<void> {
-  const value = await redis.getBuffer(key);
-  if (value === null) throw new Error(`no ${key}`);
-  const header = 1 + (value[0] ?? 0) * 20;
-  const snapshot = decodeStored(value.subarray(header)) as { s: Record<string, unknown> };
-  const forged = Buffer.from(value.subarray(0, header));
-  forged[1] = (forged[1] ?? 0) ^ 0xff;
-  await redis.set(key, Buffer.concat([forged, encodeStored({ ...snapshot, s: change(snapshot.s) })]));
-}
