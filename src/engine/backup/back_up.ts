@@ -1,5 +1,6 @@
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { DATA_FORM, folderProblem } from '../process/data_form.js';
 import { type BackupFile, copyFile, filesIn, hashFile } from './backup_files.js';
 import { BackupRefused, FILE_LIST, MANIFEST, type Manifest } from './manifest.js';
 
@@ -33,6 +34,8 @@ export async function backUp(wishes: BackupWishes): Promise<Manifest> {
   if (!(await exists(join(data_dir, REDIS_FOLDER, REDIS_MANIFEST)))) {
     throw new BackupRefused(`${data_dir} holds no data of a server. Is DATA_DIR right?`);
   }
+  const problem = await folderProblem(data_dir);
+  if (problem !== null) throw new BackupRefused(problem);
   const partial = `${target}.partial`;
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true, mode: 0o700 });
@@ -72,7 +75,7 @@ async function fill(partial: string, wishes: BackupWishes): Promise<Manifest> {
   } finally {
     await list.close();
   }
-  const manifest: Manifest = { format: 1, made_at: new Date(now_ms).toISOString(), ...total, audio_elsewhere };
+  const manifest: Manifest = { form: DATA_FORM, made_at: new Date(now_ms).toISOString(), ...total, audio_elsewhere };
   await writeSynced(join(partial, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 

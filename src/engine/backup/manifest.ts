@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { DATA_FORM } from '../process/data_form.js';
 import type { BackupFile } from './backup_files.js';
 
 /** Written last: a backup without it was cut off. */
@@ -11,7 +12,8 @@ export const MANIFEST = 'backup.json';
 export const FILE_LIST = 'files.ndjson';
 
 const Manifest = z.object({
-  format: z.literal(1),
+  /** Of the data. */
+  form: z.literal(DATA_FORM),
   made_at: z.string(),
   files: z.number().int(),
   bytes: z.number().int(),

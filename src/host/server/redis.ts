@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { type HeldFolder, holdDataFolder } from '../../engine/process/data_folder.js';
+import { DATA_FORM, FORM_FILE, folderProblem, formProblem } from '../../engine/process/data_form.js';
 import { askRedis, checkRedis } from '../../engine/process/redis_checks.js';
 import { withRedis } from '../../engine/process/redis_process.js';
 import { type RedisServer, startRedis } from '../../engine/process/redis_server.js';
@@ -18,6 +20,8 @@ import { CannotStart, ofStorage, type Start } from './start.js';
 const LISTENING_ASKED_EVERY_MS = 8_000;
 const LISTENING_MS_MAX = 5_000;
 const KEYS_KEY = 'spool:keys_fingerprint';
+/** Written before `KEYS_KEY`: where there are keys and no form, the data is older than forms. */
+const FORM_KEY = 'spool:form';
 
 /** A Redis that has what we need of it. `child` is null where somebody else runs it. */
 export type OpenRedis = {
@@ -51,6 +55,7 @@ export async function connectRedis(start: Start): Promise<OpenRedis> {
     }),
   );
   if (settings.redis_url !== null) await ofStorage(checkForeignRedis(redis, settings, log));
+  await ofStorage(claimForm(redis));
   await ofStorage(loadLibrary(redis));
   return { place, redis, child };
 }
@@ -83,8 +88,11 @@ export async function startOwnRedis({
   log,
   shutdown,
 }: Pick<Start, 'settings' | 'log' | 'shutdown'>): Promise<{ child: RedisServer; held: HeldFolder }> {
+  const problem = await folderProblem(settings.data_dir);
+  if (problem !== null) throw new CannotStart(problem);
   const held = await holdDataFolder(settings.data_dir);
   shutdown.add(() => held.release());
+  writeFileSync(join(settings.data_dir, FORM_FILE), `${DATA_FORM}\n`);
   const child = await startRedis({
     data_dir: settings.data_dir,
     log: (line) => console.log(line),
@@ -113,6 +121,14 @@ async function checkForeignRedis(redis: Redis, settings: Settings, log: Logger):
   if (!settings.redis_accept_weaker)
     throw new CannotStart(`${text}\nChange it, or set REDIS_ACCEPT_WEAKER=1 to start anyway.`);
   log.warn({ short }, 'this Redis is weaker than it should be');
+}
+
+/** A Redis that holds data of another form is left as it is. What others keep in it is no matter. */
+async function claimForm(redis: Redis): Promise<void> {
+  const is_empty = (await redis.get(KEYS_KEY)) === null;
+  const problem = formProblem('This Redis', { form: await redis.get(FORM_KEY), is_empty });
+  if (problem !== null) throw new CannotStart(problem);
+  await redis.setnx(FORM_KEY, DATA_FORM);
 }
 
 /** Processes on one Redis must share their server keys: with others, every token and seal would be void. */

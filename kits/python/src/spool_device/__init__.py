@@ -21,7 +21,7 @@ from .sender import OutOfTime, Sender, Stopping
 from .service import RecordAndSend
 from .wav import PcmFormat, pcm_s16le
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "AccountDeleted",
