@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { encodeCborBody } from '../../kits/typescript/src/cbor_body.js';
 import { backoffAfter } from '../../src/domain/backoff.js';
-import { type Answer, api, payloadOf, send } from '../api/api.js';
+import { type Answer, payloadOf, send } from '../api/api.js';
 import { ApiError } from '../api/api_error.js';
 import { type ChunkHead, forgetChunk, KEPT_BYTES_MAX, type KeptRecording, keepChunk, readKept } from './kept.js';
 
@@ -137,25 +137,8 @@ export class Uploads {
       chunks: chunks.map(({ head, bytes }) => ({ ...announcedOf(head), bytes })),
     });
     const answer = await send('POST', '/audio/chunks', { body, headers: { 'Content-Type': 'application/cbor' } });
-    // Of an earlier version, while the server is replaced.
-    if (answer.status === 404 || answer.status === 405) {
-      for (const chunk of chunks) await this.#sendAlone(chunk);
-      return;
-    }
     const { items } = await payloadOf<Answer<'POST /audio/chunks'>>(answer);
     for (const item of items) if ('error' in item) throw new ApiError(item.error.code, item.error.message);
-  }
-
-  async #sendAlone({ head, bytes }: { head: ChunkHead; bytes: Uint8Array<ArrayBuffer> }): Promise<void> {
-    const { upload_path } = await api('POST /audio/streams/{id}/chunks/intents', {
-      path: { id: this.#stream_id },
-      body: { ...announcedOf(head), size_bytes: bytes.length, sha256: await sha256(bytes) },
-    });
-    const answer = await send('PUT', upload_path, {
-      body: bytes,
-      headers: { 'Content-Type': 'application/octet-stream' },
-    });
-    await payloadOf(answer);
   }
 }
 
@@ -164,9 +147,4 @@ function announcedOf({ ref, sequence, start_ms, end_ms }: ChunkHead) {
     ...{ source_chunk_ref: ref, sequence, codec: 'pcm_s16le', container: 'wav' },
     ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: end_ms },
   };
-}
-
-async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', bytes);
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

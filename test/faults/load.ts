@@ -303,8 +303,7 @@ export class Load {
   async #claim(name: string): Promise<Entity> {
     const { claim } = await this.#app().ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
     this.#rig.secrets.set(name, claim);
-    // Version 0.1.0 says wrongly what a device is bound by that was bound before (docs/upgrading.md).
-    const claimants = this.#rig.is_mixed ? await claimantsOf(this.#rig) : this.#claimants;
+    const claimants = this.#claimants;
     return entity<OnceCall>('claim', name, {
       model: setOnce,
       draw: () => ({ op: 'set', value: this.#random.below(claimants.length) }),

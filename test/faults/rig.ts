@@ -169,11 +169,6 @@ export class FaultRig {
     return this.first.operator;
   }
 
-  /** Whether another revision runs beside the build at hand. */
-  get is_mixed(): boolean {
-    return this.at_hand.length < this.servers.length;
-  }
-
   /** Those that run the build at hand. */
   get at_hand(): RigServer[] {
     return this.servers.filter(({ is_at_hand }) => is_at_hand);

@@ -402,10 +402,9 @@ export class SpeechLoad {
       .at(-1);
     const where = `page ${page} of ${stream_id}`;
     if (last === undefined) {
-      // Audio of which every claim was lost is given up; an earlier release tells no transcript of what it processed.
-      const is_mixed = this.#rig.at_hand.length < this.#rig.servers.length;
+      // Audio of which every claim was lost is given up.
       const is_told = has_failed && here.length === 0;
-      return is_told || is_mixed ? [] : [`${where}: nothing was published, ${here.length} turns are shown`];
+      return is_told ? [] : [`${where}: nothing was published, ${here.length} turns are shown`];
     }
     const expected = Array.from({ length: TURNS }, (_, at) => `${last.run_id}/${at}`).filter((text, at) => {
       const deletions = [...this.#deletions.values()].filter(

@@ -16,7 +16,6 @@ import {
 } from './storage_faults.js';
 import type { Trial } from './trial.js';
 import { uploadsSpoilt } from './upload_faults.js';
-import { previousBeside } from './versions.js';
 
 /**
  * A fault that the server is to survive: how it is tried under load with histories, and which test files hold its
@@ -132,9 +131,8 @@ export const FAULTS: readonly Fault[] = [
     run: redisHangs,
   },
   {
-    ...{ number: 21, name: 'versions', what: 'this and the previous revision side by side' },
+    ...{ number: 21, name: 'versions', what: 'this and another revision side by side' },
     tests: ['engine/runtime/quarantined'],
-    run: previousBeside,
   },
   {
     ...{ number: 22, name: 'clock_ahead', what: 'the clock of Redis is days ahead while a process starts' },

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,8 +23,6 @@ import type { Trial } from './trial.js';
 
 /** Fault 21: processes of this build and of another revision side by side, on one Redis, keys and audio. */
 
-/** The newest revision that others may still run beside this one. */
-export const PREVIOUS_REVISION = 'ed0a964';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const TRIES_MAX = 40;
 const AGAIN_MS = 250;
@@ -45,11 +43,7 @@ export class OtherBuild {
       writeFileSync(files, execFileSync('git', ['archive', revision], { cwd: ROOT, maxBuffer: 2 ** 30 }));
       execFileSync('tar', ['-xf', files, '-C', this.folder]);
       symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
-      // Earlier revisions have their programs in bin/.
-      const setup = ['tools', 'bin']
-        .map((name) => `./${name}/setup.mjs`)
-        .find((path) => existsSync(join(this.folder, path)));
-      const build = `import('${setup}').then(({ ensureBuilt }) => ensureBuilt())`;
+      const build = "import('./tools/setup.mjs').then(({ ensureBuilt }) => ensureBuilt())";
       execFileSync(process.execPath, ['-e', build], { cwd: this.folder, stdio: ['ignore', 'ignore', 'inherit'] });
     } catch (error) {
       this.remove();
@@ -100,20 +94,6 @@ export async function versionsSideBySide(trial: Trial, mains: readonly (string |
       trial.none(`log of server ${n + 1}`, [...(process.output.match(QUARANTINED) ?? [])].slice(0, 3));
   } finally {
     await rig.end();
-  }
-}
-
-/** Fault 21: both in turns. */
-export async function previousBeside(trial: Trial): Promise<void> {
-  const previous = new OtherBuild(PREVIOUS_REVISION);
-  try {
-    for (const mains of [
-      [previous.main, null],
-      [null, previous.main],
-    ])
-      await versionsSideBySide(trial, mains);
-  } finally {
-    previous.remove();
   }
 }
 

@@ -60,8 +60,6 @@ export class FleetRecorder {
   readonly #drift_ms: number;
   #epoch = '';
   #session_id: string | null = null;
-  /** An earlier server takes chunks one by one alone. */
-  #stores_together = true;
   readonly #stopped = new AbortController();
   #wake: () => void = () => {};
   /** Sent just now, and sent again after a reboot: it does not know what was answered. */
@@ -200,9 +198,9 @@ export class FleetRecorder {
       }
       const step = this.#backlog[index] as Step;
       const together = this.#togetherWith(step);
-      const are_sent = together.length > 0 && (await this.#store(together));
-      if (!are_sent) await this.#do(step);
-      const steps: Step[] = are_sent ? together : [step];
+      if (together.length > 0) await this.#store(together);
+      else await this.#do(step);
+      const steps: Step[] = together.length > 0 ? together : [step];
       for (const done of steps) this.#backlog.splice(this.#backlog.indexOf(done), 1);
       stats.backlog -= steps.length;
       this.#last = [...this.#last, ...steps].slice(-3);
@@ -212,35 +210,27 @@ export class FleetRecorder {
   /** Chunks that go with this one in one request; none where it goes by itself, as some do. */
   #togetherWith(step: Step): ChunkStep[] {
     const { random } = this.#parts;
-    if (step.step !== 'chunk' || !this.#stores_together || random.chance(ALONE_SHARE)) return [];
+    if (step.step !== 'chunk' || random.chance(ALONE_SHARE)) return [];
     const of_stream = this.#backlog.filter(
       (other): other is ChunkStep => other.step === 'chunk' && other.stream === step.stream,
     );
     return [step, ...of_stream.filter((other) => other !== step)].slice(0, TOGETHER_MAX);
   }
 
-  /** False where the server does not take such a request. */
-  async #store(steps: ChunkStep[]): Promise<boolean> {
+  async #store(steps: ChunkStep[]): Promise<void> {
     const { connection, random, stats } = this.#parts;
     const [{ stream }] = steps as [ChunkStep];
     const { source_stream_ref, epoch: binding_epoch } = stream;
     const chunks = steps.map(({ chunk }) => ({ ...announcedOf(chunk), bytes: chunk.bytes() }));
     const body = { source_stream_ref, binding_epoch, chunks };
-    try {
-      const { items } = await connection.ask('store', (device) => device.storeChunks(body));
-      for (const [index, { sha256, bytes }] of chunks.entries()) {
-        const item = items[index];
-        if (item === undefined || 'error' in item) throw new Error(`a chunk was refused: ${JSON.stringify(item)}`);
-        if (item.sha256 !== sha256) throw new Error('a chunk was stored with another hash');
-        stats.chunks += 1;
-        stats.bytes += bytes.length;
-        if (random.chance(STATUS_SHARE)) await this.#checkStatus(item.chunk_id);
-      }
-      return true;
-    } catch (error) {
-      if (!(error instanceof CallRefused && (error.status === 404 || error.status === 405))) throw error;
-      this.#stores_together = false;
-      return false;
+    const { items } = await connection.ask('store', (device) => device.storeChunks(body));
+    for (const [index, { sha256, bytes }] of chunks.entries()) {
+      const item = items[index];
+      if (item === undefined || 'error' in item) throw new Error(`a chunk was refused: ${JSON.stringify(item)}`);
+      if (item.sha256 !== sha256) throw new Error('a chunk was stored with another hash');
+      stats.chunks += 1;
+      stats.bytes += bytes.length;
+      if (random.chance(STATUS_SHARE)) await this.#checkStatus(item.chunk_id);
     }
   }
 

@@ -210,7 +210,6 @@ typedef struct {
   uint64_t not_before_ms; /* monotonic, as the others */
   uint64_t refresh_at_ms;
   uint64_t renew_at_ms; /* not before, after a renewal that was refused */
-  uint64_t split_until_ms; /* chunks are announced, then uploaded */
   int64_t clock_offset_ms; /* the server's clock less our own */
   uint32_t failures;       /* in a row */
   uint32_t stream;         /* that is in work; 0: none */

@@ -9,7 +9,6 @@
 #define TRIES_MAX 5u
 #define WARNING_BYTES 128u
 #define STORED_BYTES_MAX (256u * 1024u) /* larger chunks may take longer than such a request may */
-#define SPLIT_MS 600000u               /* after a server did not take one; it may be replaced meanwhile */
 
 static uint64_t now_ms(const spool_sender *sender) {
   return sender->platform->monotonic_ms(sender->platform->ctx);
@@ -380,11 +379,9 @@ static int announce_and_upload(work *w, const unsigned char *ref, const spool_se
 
 static int send_bytes(work *w, const unsigned char *ref, const spool_seal *seal, spool_chunk_state *state,
                       answer *given) {
-  spool_sender *sender = w->sender;
-  if (seal->size_bytes <= STORED_BYTES_MAX && now_ms(sender) >= sender->split_until_ms) {
+  if (seal->size_bytes <= STORED_BYTES_MAX) {
     const int result = store(w, ref, seal, state, given);
     if (result != SPOOL_OK || given->action != SPOOL_ACT_SPLIT) return result;
-    if (sender->refusal.status != 200) sender->split_until_ms = now_ms(sender) + SPLIT_MS;
   }
   return announce_and_upload(w, ref, seal, state, given);
 }

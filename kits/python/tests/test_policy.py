@@ -42,7 +42,6 @@ class Policy(unittest.TestCase):
             ([Call.STORE], refused(503, "UNAVAILABLE"), Action.AGAIN),
             ([Call.STORE], refused(403, "DEVICE_UNBOUND"), Action.EPOCH_OVER),
             ([Call.STORE], refused(404, "NOT_FOUND"), Action.ALONE),
-            ([Call.STORE], refused(405, "METHOD_NOT_ALLOWED"), Action.ALONE),
             ([Call.STORE], refused(408, "REQUEST_TIMEOUT"), Action.ALONE),
             ([Call.STORE], refused(413, "PAYLOAD_TOO_LARGE"), Action.ALONE),
         ]:

@@ -1,5 +1,5 @@
 import type { DeviceApi } from './api.js';
-import { CallRefused, NoAnswer } from './call.js';
+import { CallRefused } from './call.js';
 import type { ChunkArrivalsBody, DeviceClient } from './device_client.js';
 
 export type ChunkIntent = DeviceApi['POST /device/chunks/intents']['body'];
@@ -33,29 +33,27 @@ export async function sendChunk(
   }
 }
 
-/** An earlier server does not know the route, or something between lets no such body through. */
-const NOT_TAKEN = new Set([404, 405, 408, 413, 415]);
+/** These are about the device, or pass; any other refusal is of a chunk or its stream. */
+const NOT_OF_CHUNKS = new Set([401, 403, 429]);
 
 /**
  * Sends chunks with their bytes in one request; gives for each, in order, whether the server has it on disk, had it, or
- * refuses it. Null where the request is not taken at all, or nothing comes back: then each is sent by itself.
+ * refuses it. Where the request is refused as a whole, all of them are.
  */
 export async function sendChunks(
   device: DeviceClient,
   repeat: Repeat,
   body: ChunkArrivalsBody,
-): Promise<('stored' | 'expired' | 'refused')[] | null> {
-  // An earlier server may close the connection while the body is on its way.
-  const answer = await repeat(() => device.storeChunks(body).catch(nullIfNotTaken));
-  if (answer === null) return null;
+): Promise<('stored' | 'expired' | 'refused')[]> {
+  const { items } = await repeat(() => device.storeChunks(body).catch(noneIfRefused));
   return body.chunks.map(({ source_chunk_ref }) => {
-    const item = answer.items.find((one) => one.source_chunk_ref === source_chunk_ref);
+    const item = items.find((one) => one.source_chunk_ref === source_chunk_ref);
     if (item === undefined || 'error' in item || item.status === 'awaiting_upload') return 'refused';
     return item.status === 'expired' ? 'expired' : 'stored';
   });
 }
 
-function nullIfNotTaken(error: unknown): null {
-  if (error instanceof NoAnswer || (error instanceof CallRefused && NOT_TAKEN.has(error.status))) return null;
+function noneIfRefused(error: unknown): { items: [] } {
+  if (error instanceof CallRefused && error.status < 500 && !NOT_OF_CHUNKS.has(error.status)) return { items: [] };
   throw error;
 }

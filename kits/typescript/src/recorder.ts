@@ -61,8 +61,6 @@ const UPLOADS_AT_ONCE = 2;
 const BATCH_MAX = 16;
 const BATCHED_BYTES_MAX = 256 * 1024;
 const BATCH_BYTES_MAX = 512 * 1024;
-/** After a request that was not taken the next is tried after this: the server may have been replaced. */
-const BATCHES_AGAIN_MS = 10 * 60_000;
 const REFS_A_CALL = 100;
 const HEARTBEAT_EVERY_MS = 60_000;
 const DELETED_AGAIN_MS = 5 * 60_000;
@@ -91,8 +89,6 @@ export class Recorder {
   #queued_bytes: number;
   /** The server's clock less the device's. */
   #clock_ahead_ms = 0;
-  /** Until then chunks go by themselves. */
-  #batches_from_ms = 0;
   #heard_at_ms = Number.NEGATIVE_INFINITY;
   #stopped: CallRefused | null = null;
   #changed = new AbortController();
@@ -336,12 +332,12 @@ export class Recorder {
     this.#registered.add(stream);
   }
 
-  /** Chunks that go together; larger ones go by themselves, as do all of them to an earlier server. */
+  /** Chunks that go together; larger ones go by themselves. */
   #batchesOf({ waiting }: StreamQueue): ChunkHead[][] {
     const batches: ChunkHead[][] = [];
     let bytes = Number.POSITIVE_INFINITY;
     for (const chunk of waiting) {
-      const is_small = chunk.size_bytes <= BATCHED_BYTES_MAX && Date.now() >= this.#batches_from_ms;
+      const is_small = chunk.size_bytes <= BATCHED_BYTES_MAX;
       bytes += is_small ? chunk.size_bytes : Number.POSITIVE_INFINITY;
       const last = batches.at(-1);
       if (last === undefined || bytes > BATCH_BYTES_MAX || last.length >= BATCH_MAX) {
@@ -355,20 +351,18 @@ export class Recorder {
   async #sendBatch(stream: StreamQueue, batch: ChunkHead[]): Promise<void> {
     const [first] = batch as [ChunkHead];
     const { source_stream_ref, binding_epoch } = stream.head;
-    const is_alone = first.size_bytes > BATCHED_BYTES_MAX || Date.now() < this.#batches_from_ms;
-    if (is_alone) return this.#sendChunk(stream, first);
+    if (first.size_bytes > BATCHED_BYTES_MAX) return this.#sendChunk(stream, first);
     const read = async ({ size_bytes: _, end_frame: __, ...chunk }: ChunkHead) => {
       return { ...chunk, bytes: (await stream.read(chunk.sequence)).bytes };
     };
     const body = { source_stream_ref, binding_epoch, chunks: await Promise.all(batch.map(read)) };
     const results = await sendChunks(this.#device, (call) => this.#repeat(call), body);
     for (const [index, chunk] of batch.entries()) {
-      const result = results?.[index] ?? 'refused';
+      const result = results[index] ?? 'refused';
       // By itself its refusal says more, and whether it is the stream that is not known.
       if (result === 'refused') await this.#sendChunk(stream, chunk);
       else await this.#sent(stream, chunk.sequence, result);
     }
-    if (results === null) this.#batches_from_ms = Date.now() + BATCHES_AGAIN_MS;
   }
 
   async #sendChunk(stream: StreamQueue, { sequence, end_frame: _, ...of }: ChunkHead): Promise<void> {

@@ -56,7 +56,7 @@ def action_of(call: Call, refusal: Refused) -> Action:
     """What a refusal of a call asks for."""
     status, code, reason = refusal.status, refusal.code, refusal.reason
     if call is Call.STORE and 400 <= status < 500 and status not in (401, 403, 429):
-        return Action.ALONE  # an earlier server does not know the call
+        return Action.ALONE  # its refusal by itself says more
     if status in (408, 429) or status >= 500:
         return Action.AGAIN
     if status == 401:

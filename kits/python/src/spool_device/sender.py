@@ -23,8 +23,6 @@ STATUS_REFS_MAX = 100
 TOGETHER_MAX = 16
 TOGETHER_EACH_MAX = 256 * 1024
 TOGETHER_BYTES_MAX = 512 * 1024
-#: After a request that was not taken chunks go by themselves for so long; the server may be replaced meanwhile.
-ALONE_S = 600.0
 #: Refusals of one chunk, each of which asks for the same chunk once more.
 REFUSALS_MAX = 10
 #: How often a device that does nothing else says that it is there, and asks whether its session was moved.
@@ -83,7 +81,6 @@ class Sender:
         self._given_up: Dict[str, int] = {}
         self._beat_at = 0.0
         self._warned: Set[str] = set()
-        self._alone_until = 0.0
 
     def close(self) -> None:
         self._api.close()
@@ -258,7 +255,7 @@ class Sender:
     def _send_or_gather(self, stream: Stream, chunk: QueuedChunk, together: List[QueuedChunk]) -> List[QueuedChunk]:
         """Sends a chunk, or what was gathered where it does not fit; gives what is gathered then."""
         size = chunk.label.size_bytes
-        if size > TOGETHER_EACH_MAX or time.monotonic() < self._alone_until:
+        if size > TOGETHER_EACH_MAX:
             self._send_together(stream, together)
             self._send_alone(stream, chunk)
             return []
@@ -268,12 +265,8 @@ class Sender:
         return [*together, chunk]
 
     def _send_together(self, stream: Stream, chunks: List[QueuedChunk]) -> None:
-        """Sends chunks in one request; each by itself where that is not taken, or refused."""
+        """Sends chunks in one request, and each by itself that is refused."""
         if not chunks:
-            return
-        if time.monotonic() < self._alone_until:
-            for chunk in chunks:
-                self._send_alone(stream, chunk)
             return
         bodies: List[Dict[str, Any]] = []
         left: List[QueuedChunk] = []
@@ -295,23 +288,14 @@ class Sender:
                 self._send_alone(stream, chunk)
 
     def _store(self, stream: Stream, bodies: List[Dict[str, Any]]) -> Dict[str, str]:
-        """The status of each chunk that the server took; of none where it does not take the request."""
+        """The status of each chunk that the server took; of none where it refuses the request."""
         request = {"source_stream_ref": stream.ref, "binding_epoch": stream.binding_epoch, "chunks": bodies}
 
-        def store(api: DeviceApi) -> Optional[List[Dict[str, Any]]]:
-            try:
-                return api.store_chunks(request)
-            except NoAnswer:
-                return None  # an earlier server may close the connection while the body is on its way
-
         try:
-            items = self._ask(Call.STORE, store)
+            items = self._ask(Call.STORE, lambda api: api.store_chunks(request))
         except _Refusal as refusal:
             if refusal.action is not Action.ALONE:
                 raise
-            items = None
-        if items is None:
-            self._alone_until = time.monotonic() + ALONE_S
             return {}
         for item in items:
             for warning in item.get("warnings", []):
