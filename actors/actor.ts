@@ -48,13 +48,19 @@ export const FURTHER_READS_MAX = 4;
 export type Read = Pick<Facts, 'record' | 'range'>;
 
 /**
- * A subscription of an endpoint: events of these types, or of all types when empty; `generation` distinguishes its
+ * A subscription of an endpoint: events of these types, or of all types when empty; `enablement` distinguishes its
  * deliveries from earlier ones.
  */
-export type Subscription = { topics: readonly string[]; generation: number };
+export type Subscription = { topics: readonly string[]; enablement: number };
 
-/** A delivery as an event made it: under the event's number, with the event's place in the log and the epoch and generation it was made under. */
-export type QueuedDelivery = { sequence: number; log_id: string; life: number; generation: number; type: EventType };
+/** A delivery as an event made it: under the event's number, with the event's place in the log and the epoch and enablement it was made under. */
+export type QueuedDelivery = {
+  sequence: number;
+  log_id: string;
+  account_epoch: number;
+  enablement: number;
+  type: EventType;
+};
 
 /** Entries of an endpoint's delivery queue, and the number of its newest, 0 when it is empty. */
 export type DeliveryQueue = { entries: QueuedDelivery[]; last: number };

@@ -29,7 +29,7 @@ export const account = defineActor<Account>()({
         created_at_ms: now_ms,
         entitlements: {},
         private_workspace: freshPrivateWorkspace(id, 1),
-        lives: { account: 0, app_sessions: 0, grants: 0, tokens: 0 },
+        epochs: { account: 0, app_sessions: 0, grants: 0, tokens: 0 },
         devices: 0,
         tokens: [],
         endpoints: [],

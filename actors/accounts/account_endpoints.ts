@@ -22,14 +22,14 @@ export const endpointMessages = messagesOf<Account>()({
       const { id: account_id, endpoints } = state;
       if (endpoints.length >= LIMITS.endpoints_per_account_max) return { reply: TOO_MANY };
       const endpoint: NewEndpoint = { ...asked, account_id, created_at_ms: now_ms };
-      const subscription = { topics: endpoint.topics, generation: 1 };
+      const subscription = { topics: endpoint.topics, enablement: 1 };
       return {
         reply: { created_at_ms: now_ms },
         next: { ...state, endpoints: [...endpoints, endpoint_id] },
         effects: [
           // With this commit, so that the very next event is delivered.
           { effect: 'subscribe', account_id, endpoint_id, subscription },
-          notifyEndpoint(endpoint_id, { type: 'create', endpoint, life: state.lives.account }),
+          notifyEndpoint(endpoint_id, { type: 'create', endpoint, account_epoch: state.epochs.account }),
         ],
       };
     },

@@ -16,7 +16,7 @@ export type Account = {
   entitlements: Partial<Record<Entitlement, boolean>>;
   private_workspace: PrivateWorkspace;
   /** The credential epochs that credentials are issued under; the same numbers fence every commit (effect `bump_epoch`). */
-  lives: Record<EpochName, number>;
+  epochs: Record<EpochName, number>;
   devices: number;
   /** Personal access tokens, oldest first; one that has expired may still stand here. */
   tokens: LivingToken[];
@@ -116,8 +116,8 @@ export function bumpEpoch<State extends Account>(
   state: State,
   names: readonly EpochName[],
 ): { state: State; effects: Effect[] } {
-  const lives = { ...state.lives };
-  for (const name of names) lives[name] += 1;
+  const epochs = { ...state.epochs };
+  for (const name of names) epochs[name] += 1;
   const effects = names.map((epoch): Effect => ({ effect: 'bump_epoch', account_id: state.id, epoch: epoch }));
-  return { state: { ...state, lives }, effects };
+  return { state: { ...state, epochs }, effects };
 }

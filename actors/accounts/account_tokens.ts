@@ -24,8 +24,8 @@ export const tokenMessages = messagesOf<Account>()({
     if (living.length >= LIMITS.tokens_per_account_max) return { reply: TOO_MANY };
     const { last_four, expires_at_ms } = token;
     const added: LivingToken = { id: token_id, last_four, created_at_ms: now_ms, expires_at_ms };
-    const born = { account: state.lives.account, tokens: state.lives.tokens };
-    const made = { ...token, account_id: state.id, created_at_ms: now_ms, born };
+    const issued_under = { account: state.epochs.account, tokens: state.epochs.tokens };
+    const made = { ...token, account_id: state.id, created_at_ms: now_ms, issued_under };
     return {
       reply: { created_at_ms: now_ms },
       next: { ...state, tokens: [...living, added] },
@@ -48,7 +48,7 @@ export const tokenMessages = messagesOf<Account>()({
 type CreatedAt = { created_at_ms: number };
 type NewToken = {
   token_id: string;
-  token: Omit<NewPersonalAccessToken, 'account_id' | 'born' | 'created_at_ms'>;
+  token: Omit<NewPersonalAccessToken, 'account_id' | 'issued_under' | 'created_at_ms'>;
 };
 
 function livingTokens({ tokens }: Account, now_ms: number): LivingToken[] {

@@ -27,7 +27,7 @@ type NewAppSession = {
   seed: Uint8Array;
   key_id: string;
   /** The credential epochs of the account and of its sessions that it was issued under. */
-  born: { account: number; app_sessions: number };
+  issued_under: { account: number; app_sessions: number };
   verified_at_ms: number;
 };
 
@@ -59,8 +59,8 @@ export const appSession = defineActor<AppSession>()({
         accesses: [],
         next_serial: 1,
       };
-      const { account_id, born } = session;
-      const index = appSessionIndex(born.app_sessions);
+      const { account_id, issued_under } = session;
+      const index = appSessionIndex(issued_under.app_sessions);
       return issue(session, now_ms, [
         { effect: 'add_to_index', owner: account_id, index, member: self, order: now_ms },
       ]);
@@ -111,8 +111,8 @@ function finish(state: AppSession | null, _: unknown, facts: Facts): Decision<Ap
   return state === null ? { reply: DONE } : { reply: DONE, ...ended(state, facts) };
 }
 
-function ended({ account_id, born }: AppSession, { self }: Facts): { next: null; effects: Effect[] } {
-  const index = appSessionIndex(born.app_sessions);
+function ended({ account_id, issued_under }: AppSession, { self }: Facts): { next: null; effects: Effect[] } {
+  const index = appSessionIndex(issued_under.app_sessions);
   return {
     next: null,
     effects: [{ effect: 'remove_from_index', owner: account_id, index, member: self }, CANCEL_EXPIRY],

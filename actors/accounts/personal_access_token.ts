@@ -19,7 +19,7 @@ export type NewPersonalAccessToken = {
   expires_at_ms: number | null;
   secret_hash: string;
   /** The credential epochs of the account and of its tokens that it was issued under. */
-  born: { account: number; tokens: number };
+  issued_under: { account: number; tokens: number };
 };
 
 export type PersonalAccessTokenMessage = MessageOf<typeof personalAccessToken>;

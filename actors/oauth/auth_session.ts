@@ -34,7 +34,7 @@ type NewAuthSession = {
 export type AuthSessionMessage = MessageOf<typeof authSession>;
 
 /** The fields of a grant that are known only when somebody has signed in. */
-export type GrantOwner = Pick<NewGrant, 'account_id' | 'born' | 'seed' | 'key_id'>;
+export type GrantOwner = Pick<NewGrant, 'account_id' | 'issued_under' | 'seed' | 'key_id'>;
 
 export const INVALID_SESSION = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');
 const WRONG = oauthError('insufficient_authorization', 'The code is wrong or has expired; enter the emailed code.');

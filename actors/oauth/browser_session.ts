@@ -14,7 +14,7 @@ export type NewBrowserSession = {
   seed: Uint8Array;
   key_id: string;
   /** Signing out everywhere ends it together with all grants. */
-  born: { account: number; grants: number };
+  issued_under: { account: number; grants: number };
   verified_at_ms: number;
 };
 
@@ -34,7 +34,7 @@ export const browserSession = defineActor<BrowserSession>()({
     open(state, { session }: { session: NewBrowserSession }, { self, now_ms }) {
       if (state !== null) return { reply: state };
       const next = { ...session, last_used_at_ms: now_ms };
-      const index = browserSessionIndex(session.born.grants);
+      const index = browserSessionIndex(session.issued_under.grants);
       return {
         reply: next,
         next,
@@ -66,7 +66,7 @@ export const browserSession = defineActor<BrowserSession>()({
 
 function finish(state: BrowserSession | null, _: unknown, { self }: Facts): Decision<BrowserSession, typeof DONE> {
   if (state === null) return { reply: DONE };
-  const index = browserSessionIndex(state.born.grants);
+  const index = browserSessionIndex(state.issued_under.grants);
   const unlisted: Effect = { effect: 'remove_from_index', owner: state.account_id, index, member: self };
   return { reply: DONE, next: null, effects: [unlisted, CANCEL_EXPIRY] };
 }

@@ -75,7 +75,7 @@ type CodeStep = { at: 'code'; email: string; codes: EmailedCode[]; last_send: La
  */
 type LastSend = 'first' | 'again' | 'none';
 
-export type SignedInAccount = Pick<NewGrant, 'account_id' | 'born' | 'verified_at_ms'>;
+export type SignedInAccount = Pick<NewGrant, 'account_id' | 'issued_under' | 'verified_at_ms'>;
 
 /** The answer to a sign-in; a grant's code is derived from its id, seed and key. A page is only redirected to. */
 export type SignInAnswer =
@@ -200,7 +200,7 @@ type JudgedSignIn = Omit<BrowserSignIn, 'step'> & { step: Step | { at: 'verified
 type OpenedSignIn = { sign_in: NewBrowserSignIn; signed_in: { session_id: string; email: string } | null };
 type Entered = {
   email: string;
-  account: Pick<NewBrowserSession, 'account_id' | 'born'>;
+  account: Pick<NewBrowserSession, 'account_id' | 'issued_under'>;
   session: NewSessionSeed;
   grant: NewGrantSeed;
   /** The code that was judged right. */

@@ -26,7 +26,7 @@ export type NewGrant = {
   seed: Uint8Array;
   key_id: string;
   /** The credential epochs of the account and of its grants that it was issued under. */
-  born: { account: number; grants: number };
+  issued_under: { account: number; grants: number };
   /** When the emailed code behind it was entered; refreshing does not renew it. */
   verified_at_ms: number;
   /** The exchange of the code must prove this challenge and name this redirect URI; null: native sign-in. */
@@ -167,15 +167,15 @@ type Refresh = { client_id: string; generation: number; asked: Narrowing };
 /** Its client, or its account under the present credential epoch of its grants. */
 type Revoker = { client_id: string } | { account_id: string; grants_epoch: number };
 
-function listed({ account_id, born, created_at_ms }: Grant, { self }: Facts): Effect {
-  const index = grantIndex(born.grants);
+function listed({ account_id, issued_under, created_at_ms }: Grant, { self }: Facts): Effect {
+  const index = grantIndex(issued_under.grants);
   return { effect: 'add_to_index', owner: account_id, index, member: self, order: created_at_ms };
 }
 
 /** Before its code is exchanged it is on no index. */
 function ended(state: Grant, { self }: Facts): { next: null; effects: Effect[] } {
-  const { account_id, born } = state;
-  const index = grantIndex(born.grants);
+  const { account_id, issued_under } = state;
+  const index = grantIndex(issued_under.grants);
   const unlisted: Effect = { effect: 'remove_from_index', owner: account_id, index, member: self };
   return { next: null, effects: [...(isLive(state) ? [unlisted] : []), CANCEL_EXPIRY] };
 }
@@ -209,7 +209,7 @@ function hasRunOut({ stage, created_at_ms }: Grant, now_ms: number): boolean {
 
 function mayRevoke(state: Grant, by: Revoker): boolean {
   if ('client_id' in by) return state.client_id === by.client_id;
-  return isLive(state) && state.account_id === by.account_id && state.born.grants === by.grants_epoch;
+  return isLive(state) && state.account_id === by.account_id && state.issued_under.grants === by.grants_epoch;
 }
 
 /** Both may only narrow (RFC 6749, 6; RFC 8707, 2.2). */

@@ -19,10 +19,9 @@ export function withSamples(samples: SpeakerSamples, turns: readonly PageTurn[])
 
 /** A change that leaves out samples in a turn of which a person says something else, or that a person deleted. */
 export function samplesOutside(
-  { samples }: { samples?: SpeakerSamples },
+  { samples }: { samples: SpeakerSamples },
   { start_ms, end_ms }: Pick<PageTurn, 'start_ms' | 'end_ms'>,
-): { samples?: SpeakerSamples } {
-  if (samples === undefined) return {};
+): { samples: SpeakerSamples } {
   const left = Object.entries(samples).filter(([, span]) => shared(span, [start_ms, end_ms]) === 0);
   return { samples: Object.fromEntries(left) };
 }

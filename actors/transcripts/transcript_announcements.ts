@@ -59,7 +59,7 @@ export const announcementMessages = messagesOf<Transcript>()({
     ): Decision<Transcript, typeof DONE> {
       if (state === null || !state.contacts.includes(contact_id)) return { reply: DONE };
       // Who told it may have ended before noting so, and tells it again.
-      if (number <= (state.contact_change ?? 0)) return { reply: DONE };
+      if (number <= state.contact_change) return { reply: DONE };
       const speakers = facts
         .range<SpeakerBlock>('speakers')
         .flatMap(({ value }) => Object.entries(value))

@@ -15,25 +15,27 @@ export const pipelineMessages = messagesOf<Transcript>()({
     state,
     { number, from_ms, to_ms }: OpenPipelineOutput,
   ): Decision<Transcript, OpenedPipelineOutput> {
-    if (state === null || state.lane !== undefined) return { reply: NO_AUDIO };
+    if (state === null || state.pipeline_output !== null) return { reply: NO_AUDIO };
     const { waiting, failed, covered, window_ms, longest_ms, end_ms } = state;
     const all = [...covered, ...waiting.map(spanOf), ...failed.map(spanOf)].sort((a, b) => a[0] - b[0]);
     const intervals = disjoint(all).flatMap((span) => clip(span, [from_ms, to_ms]));
     if (intervals.length === 0) return { reply: NO_AUDIO };
-    const { account_id, workspace_id, source_id, captured_at_ms, lanes = [] } = state;
+    const { account_id, workspace_id, source_id, captured_at_ms, pipeline_outputs } = state;
     const stream = { account_id, workspace_id, source_id, captured_at_ms, end_ms };
     const reply = { stream, window_ms, longest_ms, intervals };
-    return lanes.includes(number) ? { reply } : { reply, next: { ...state, lanes: [...lanes, number] } };
+    return pipeline_outputs.includes(number)
+      ? { reply }
+      : { reply, next: { ...state, pipeline_outputs: [...pipeline_outputs, number] } };
   },
 
   /** Of a pipeline output: this audio is to be transcribed, and what was is transcribed again. */
   run_pipeline(
     state,
-    { lane, stream, window_ms, longest_ms, intervals }: RunPipeline,
+    { pipeline_output, stream, window_ms, longest_ms, intervals }: RunPipeline,
     facts,
   ): Decision<Transcript, StartedPipelineRun> {
-    if (state !== null && !isSameOutput(state.lane, lane)) return { reply: OTHER_OUTPUT };
-    const before = state ?? { ...begin(stream), lane };
+    if (state !== null && !isSameOutput(state.pipeline_output, pipeline_output)) return { reply: OTHER_OUTPUT };
+    const before = state ?? { ...begin(stream), pipeline_output };
     const again = before.covered.flatMap((span) => intervals.flatMap((within) => clip(span, within)));
     const known = [...before.covered, ...before.waiting.map(spanOf)].sort((a, b) => a[0] - b[0]);
     const fresh = subtract(intervals, disjoint(known)).filter(isWorthIt);
@@ -63,11 +65,11 @@ const OTHER_OUTPUT = refuse('CONFLICT', 'The transcript of another recording sta
 type Share = Pick<StreamAudio, 'stream' | 'window_ms' | 'intervals'> & { longest_ms: number };
 type OpenPipelineOutput = { number: number; from_ms: number; to_ms: number };
 type OpenedPipelineOutput = Share;
-type RunPipeline = Share & { lane: PipelineOutputKey };
+type RunPipeline = Share & { pipeline_output: PipelineOutputKey };
 /** `turns`: that there are already. */
 type StartedPipelineRun = { turns: number };
 
-function isSameOutput(one: PipelineOutputKey | undefined, other: PipelineOutputKey): boolean {
+function isSameOutput(one: PipelineOutputKey | null, other: PipelineOutputKey): boolean {
   return one?.stream_id === other.stream_id && one.pipeline_id === other.pipeline_id;
 }
 

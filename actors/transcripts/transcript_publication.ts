@@ -173,10 +173,10 @@ function replace(
   const known = withLabels(state, publication, numbers);
   const after = passed({ ...known, speakers: merged.speakers }, { window, publication }, now_ms);
   const recognized = recognize(after, { numbers, before: state, publication }, facts);
-  const samples = withSamples(state.samples ?? {}, created);
+  const samples = withSamples(state.samples, created);
   const kept: Transcript = {
     ...recognized.state,
-    ...(Object.keys(samples).length > 0 && { samples }),
+    samples,
     published: { token: window.token, digest: publication.digest, tally },
     revision: state.revision + (is_changed || recognized.effects.length > 0 ? 1 : 0),
     turns: state.turns + merged.page.turns.length - page.turns.length,
@@ -385,10 +385,10 @@ export function dueEffect(
 
 /** The lists that a transcript stands on while it has turns; a pipeline's own is read by its id alone. */
 export function listed(
-  { account_id: owner, source_id, workspace_id, captured_at_ms, turns, lane }: Transcript,
+  { account_id: owner, source_id, workspace_id, captured_at_ms, turns, pipeline_output }: Transcript,
   member: string,
 ): Effect[] {
-  if (lane !== undefined) return [];
+  if (pipeline_output !== null) return [];
   return [TRANSCRIPTS, transcriptIndexOf(source_id), transcriptIndexOf(workspace_id)].map(
     (index): Effect =>
       turns > 0
@@ -423,11 +423,11 @@ type PublishedTurns = { window: Window; created: PageTurn[]; attributed: PageTur
 
 /** Rules K-011 and K-115: turns that replace others are reported together, and those of another pipeline are not reported at all. */
 function newsOf(
-  { account_id, source_id, lane }: Transcript,
+  { account_id, source_id, pipeline_output }: Transcript,
   { window: { run_id, from_ms }, created, attributed, replaced }: PublishedTurns,
   self: string,
 ): Effect[] {
-  if (lane !== undefined) return [];
+  if (pipeline_output !== null) return [];
   const event = (type: EventType, resource_id: string, more: Record<string, unknown> = {}): Effect => ({
     effect: 'append_event',
     account_id,

@@ -43,22 +43,22 @@ export type Transcript = {
   speakers: number;
   /** Numbers of labels that mean the same in all of the stream. */
   labels: Record<string, number>;
-  /** Where each of the first speakers talks. Absent while nobody was told apart. */
-  samples?: SpeakerSamples;
+  /** Where each of the first speakers talks. */
+  samples: SpeakerSamples;
   /** Contacts that its turns may show. */
   contacts: string[];
   /** The last change of a contact that it was told of: contacts count them. */
-  contact_change?: number;
+  contact_change: number;
   /** Changes that events are still to report, turn by turn. */
   announcing: Announcement[];
-  /** Of a transcript that is a pipeline's own: whose. Absent for a stream's. */
-  lane?: PipelineOutputKey;
+  /** Whose it is, where it is a pipeline output; null for a stream's. */
+  pipeline_output: PipelineOutputKey | null;
   /** Of a stream's: numbers of pipelines that have one of their own. */
-  lanes?: number[];
+  pipeline_outputs: number[];
   /** The page with the oldest publication, or where that was until a later run replaced it; null when there is no turn. */
   oldest: { page: number; published_at_ms: number } | null;
-  /** The claim of who makes vectors of its pages. Absent where nobody does. */
-  vectors_claim?: VectorsClaim;
+  /** The claim of who makes vectors of its pages; null where nobody does. */
+  vectors_claim: VectorsClaim | null;
 };
 
 /** `token`: empty while it waits for its next try. */
@@ -176,9 +176,9 @@ export function speakerNumber(name: string): number | null {
 
 /** Tells the library that turns are new or changed, so that conversations are looked for there again. */
 export function tellLibrary(
-  { account_id, workspace_id, source_id, lane }: Transcript,
+  { account_id, workspace_id, source_id, pipeline_output }: Transcript,
   heard: { stream_id: string; from_ms: number; to_ms: number; is_new: boolean; is_deleted?: true },
 ): Effect {
-  const message = { type: 'heard', account_id, workspace_id, source_id, ...heard, ...lane };
+  const message = { type: 'heard', account_id, workspace_id, source_id, ...heard, ...pipeline_output };
   return { effect: 'notify', to: { kind: 'library', id: libraryId(account_id, workspace_id) }, message };
 }

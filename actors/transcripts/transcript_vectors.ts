@@ -46,10 +46,10 @@ export const vectorMessages = messagesOf<Transcript>()({
     ): Decision<Transcript, { pages: number[] }> {
       if (state === null) return { reply: NOTHING };
       const claim = state.vectors_claim;
-      if (claim !== undefined && claim.until_ms > facts.now_ms)
+      if (claim !== null && claim.until_ms > facts.now_ms)
         return { reply: NOTHING, effects: dueIndexEffects(placeOf(facts.self), { is_ms: claim.until_ms }) };
       const pages = facts.range(VECTORS_DUE).map(({ id }) => Number.parseInt(id, 16));
-      if (pages.length === 0 || (claim !== undefined && isLastTry(claim.tries, TRIES)))
+      if (pages.length === 0 || (claim !== null && isLastTry(claim.tries, TRIES)))
         return { reply: NOTHING, ...unclaimed(state, null, facts.self) };
       const tries = (claim?.tries ?? 0) + 1;
       return {
@@ -112,10 +112,9 @@ function claimed(state: Transcript, claim: VectorsClaim, self: string): JobChang
 }
 
 /** `due_ms`: when more is to be made; null for never. */
-function unclaimed(
-  { vectors_claim: _, ...state }: Transcript,
-  due_ms: number | null,
-  self: string,
-): JobChange<Transcript> {
-  return { next: state, effects: dueIndexEffects(placeOf(self), { is_ms: due_ms }) };
+function unclaimed(state: Transcript, due_ms: number | null, self: string): JobChange<Transcript> {
+  return {
+    next: { ...state, vectors_claim: null },
+    effects: dueIndexEffects(placeOf(self), { is_ms: due_ms }),
+  };
 }

@@ -367,6 +367,11 @@ export function begin(stream: StreamAudio['stream']): Transcript {
     contacts: [],
     announcing: [],
     oldest: null,
+    samples: {},
+    contact_change: 0,
+    pipeline_output: null,
+    pipeline_outputs: [],
+    vectors_claim: null,
   };
 }
 

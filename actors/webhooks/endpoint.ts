@@ -47,14 +47,14 @@ export const endpoint = defineActor<Endpoint>()({
     // From its account.
     create(
       state,
-      { endpoint: made, life }: { endpoint: NewEndpoint; life: number },
+      { endpoint: made, account_epoch }: { endpoint: NewEndpoint; account_epoch: number },
       { self, now_ms },
     ): DoneDecision<Endpoint> {
       if (state !== null) return { reply: DONE };
       const { account_id, created_at_ms } = made;
       return {
         reply: DONE,
-        next: { ...made, ...FRESH, standing: { status: 'active', since_ms: created_at_ms }, life },
+        next: { ...made, ...FRESH, standing: { status: 'active', since_ms: created_at_ms }, account_epoch },
         effects: [
           // That it gets events, the account has said already.
           { effect: 'add_to_index', owner: account_id, index: ENDPOINTS, member: self, order: created_at_ms },
@@ -146,12 +146,12 @@ export const endpoint = defineActor<Endpoint>()({
 const FRESH = {
   failure_count: 0,
   last_success_at_ms: null,
-  generation: 1,
+  enablement: 1,
   taken: 0,
   claims: [],
   waiting: 0,
   cancelled: [],
-  passing_failures: 0,
+  retryable_failures: 0,
   probe_at_ms: 0,
 };
 
@@ -180,19 +180,19 @@ function setStatus(state: Endpoint, status: EndpointStatus, facts: Facts): Decis
   const { last } = facts.deliveryQueue();
   switch (status) {
     case 'active': {
-      const { topics, generation } = state;
+      const { topics, enablement } = state;
       const next: Endpoint = {
         ...state,
         standing: { status, since_ms: now_ms },
         failure_count: 0,
-        passing_failures: 0,
+        retryable_failures: 0,
         probe_at_ms: 0,
       };
       return {
         reply: next,
         next,
         effects: [
-          { effect: 'subscribe', account_id, endpoint_id, subscription: { topics, generation } },
+          { effect: 'subscribe', account_id, endpoint_id, subscription: { topics, enablement } },
           { effect: 'schedule_endpoint', at_ms: now_ms, seen: last },
         ],
       };

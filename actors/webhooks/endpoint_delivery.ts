@@ -85,9 +85,9 @@ export class EndpointDeliveries {
   constructor(state: Endpoint, asked: DeliveryRequest, facts: Facts) {
     const { now_ms } = facts;
     this.#state =
-      asked.credential_epoch === state.life
+      asked.credential_epoch === state.account_epoch
         ? { ...state }
-        : newBatch(state, { ...state, life: asked.credential_epoch }, now_ms);
+        : newBatch(state, { ...state, account_epoch: asked.credential_epoch }, now_ms);
     this.#asked = asked;
     this.#facts = facts;
     this.#now_ms = now_ms;
@@ -145,7 +145,7 @@ export class EndpointDeliveries {
         this.#set({
           failure_count: 0,
           last_success_at_ms: attempt.attempted_at_ms + (attempt.duration_ms ?? 0),
-          passing_failures: 0,
+          retryable_failures: 0,
           probe_at_ms: 0,
         });
         this.#end(claim, attempts, 'succeeded');
@@ -154,15 +154,16 @@ export class EndpointDeliveries {
         this.#end(claim, attempts, 'failed');
         this.#countFailure();
         return;
-      case 'void':
+      case 'discarded':
         this.#end(claim, attempts, 'failed');
         return;
-      case 'passing': {
+      case 'retryable': {
         const { jitter } = this.#asked;
         if (!this.#wasSentBeside(claim)) {
-          const passing_failures = this.#state.passing_failures + 1;
-          this.#set({ passing_failures });
-          if (isCircuitOpen(this.#state)) this.#set({ probe_at_ms: this.#now_ms + probeMs(passing_failures, jitter) });
+          const retryable_failures = this.#state.retryable_failures + 1;
+          this.#set({ retryable_failures });
+          if (isCircuitOpen(this.#state))
+            this.#set({ probe_at_ms: this.#now_ms + probeMs(retryable_failures, jitter) });
         }
         const delay_ms = Math.max(backoffMs(attempts.length, jitter), retry_after_ms ?? 0);
         this.#tryAgain(claim, attempts, this.#now_ms + delay_ms);
@@ -206,8 +207,8 @@ export class EndpointDeliveries {
       this.#countFailure();
       return;
     }
-    const { sequence, log_id, life, generation, type } = entry;
-    const value: WaitingDelivery = { sequence, log_id, life, generation, type, attempts, due_at_ms: at_ms };
+    const { sequence, log_id, account_epoch, enablement, type } = entry;
+    const value: WaitingDelivery = { sequence, log_id, account_epoch, enablement, type, attempts, due_at_ms: at_ms };
     this.#effects.push({
       effect: 'put_record',
       collection: batchOf(entry),
@@ -255,12 +256,12 @@ export class EndpointDeliveries {
       if (standing.status === 'active' && deadlineMs(entry) > standing.since_ms) this.#countFailure();
       return;
     }
-    const { sequence, log_id, life, generation, type } = entry;
+    const { sequence, log_id, account_epoch, enablement, type } = entry;
     const claim: DeliveryClaim = {
       sequence,
       log_id,
-      life,
-      generation,
+      account_epoch,
+      enablement,
       type,
       attempts,
       token: tokens.shift() as string,
@@ -278,8 +279,8 @@ export class EndpointDeliveries {
     return claims.length === 0 && this.#now_ms >= probe_at_ms ? 1 : 0;
   }
 
-  #isPresent({ generation, life }: QueuedDelivery): boolean {
-    return generation === this.#state.generation && life === this.#state.life;
+  #isPresent({ enablement, account_epoch }: QueuedDelivery): boolean {
+    return enablement === this.#state.enablement && account_epoch === this.#state.account_epoch;
   }
 
   #release(claim: DeliveryClaim): void {
@@ -287,9 +288,9 @@ export class EndpointDeliveries {
   }
 
   #end(entry: QueuedDelivery, attempts: Attempt[], outcome: EndedDelivery['outcome']): void {
-    const { sequence, log_id, life, generation, type } = entry;
+    const { sequence, log_id, account_epoch, enablement, type } = entry;
     const ended_at_ms = this.#now_ms;
-    const value: EndedDelivery = { sequence, log_id, life, generation, type, attempts, outcome, ended_at_ms };
+    const value: EndedDelivery = { sequence, log_id, account_epoch, enablement, type, attempts, outcome, ended_at_ms };
     this.#effects.push({ effect: 'put_record', collection: ENDED, id: String(sequence), value, order: ended_at_ms });
     this.#ended.push({ outcome, event_ms: eventMs(entry) });
   }

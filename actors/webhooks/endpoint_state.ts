@@ -15,7 +15,7 @@ import {
  *
  * A delivery lies in one of four places: still in the queue behind `taken`; among `claims`, while somebody posts it; in
  * the collection of its batch, while it waits to be tried again; in `ended`. A batch holds the deliveries made under one
- * generation of the endpoint and one epoch of the account: when either is raised, whatever has not ended is cancelled
+ * enablement of the endpoint and one epoch of the account: when either is raised, whatever has not ended is cancelled
  * where it lies. docs/rules.md, "Webhook endpoints and deliveries"; docs/areas.md, "Webhook delivery".
  */
 export type Endpoint = NewEndpoint & {
@@ -24,9 +24,9 @@ export type Endpoint = NewEndpoint & {
   failure_count: number;
   last_success_at_ms: number | null;
   /** Raised by disabling: deliveries of an earlier one are cancelled. */
-  generation: number;
+  enablement: number;
   /** The account's credential epoch under which deliveries are made, as last seen. */
-  life: number;
+  account_epoch: number;
   /** The queue up to this number has been read. */
   taken: number;
   claims: DeliveryClaim[];
@@ -35,7 +35,7 @@ export type Endpoint = NewEndpoint & {
   /** Collections of batches that were cancelled with something in them. */
   cancelled: { batch: string; at_ms: number }[];
   /** Retryable failures of attempts in a row; from `circuit_opens_after` on the circuit is open. */
-  passing_failures: number;
+  retryable_failures: number;
   /** While the circuit is open: no attempt before this. */
   probe_at_ms: number;
   /** On which list of staff's it stands, and since when it is so. */
@@ -72,18 +72,18 @@ export const ENDED = 'ended';
 export const TOO_MANY_FAILURES = 'consecutive_failures';
 
 /** The collection of the deliveries of one batch that wait to be tried again, in the order in which they are due. */
-export function batchOf({ generation, life }: { generation: number; life: number }): string {
-  return `waiting:${generation}.${life}`;
+export function batchOf({ enablement, account_epoch }: { enablement: number; account_epoch: number }): string {
+  return `waiting:${enablement}.${account_epoch}`;
 }
 
 /** Whether something of this batch may wait to be tried again; a batch that only begins holds nothing. */
 export function mayWait(state: Endpoint, credential_epoch: number): boolean {
-  return state.waiting > 0 && state.life === credential_epoch;
+  return state.waiting > 0 && state.account_epoch === credential_epoch;
 }
 
 /** Whether only one probe at a time is sent. */
-export function isCircuitOpen({ passing_failures }: Endpoint): boolean {
-  return passing_failures >= LIMITS.circuit_opens_after;
+export function isCircuitOpen({ retryable_failures }: Endpoint): boolean {
+  return retryable_failures >= LIMITS.circuit_opens_after;
 }
 
 /** Disables the endpoint, which cancels every delivery that has not ended. */
@@ -91,11 +91,15 @@ export function disabled(
   state: Endpoint,
   { reason, last, now_ms }: { reason: typeof TOO_MANY_FAILURES | null; last: number; now_ms: number },
 ): Endpoint {
-  const next = newBatch(state, { generation: state.generation + 1, life: state.life }, now_ms);
+  const next = newBatch(state, { enablement: state.enablement + 1, account_epoch: state.account_epoch }, now_ms);
   return { ...next, standing: { status: 'disabled', reason, since_ms: now_ms }, taken: Math.max(last, state.taken) };
 }
 
-export function newBatch(state: Endpoint, made_under: { generation: number; life: number }, now_ms: number): Endpoint {
+export function newBatch(
+  state: Endpoint,
+  made_under: { enablement: number; account_epoch: number },
+  now_ms: number,
+): Endpoint {
   const left = state.waiting > 0 ? [{ batch: batchOf(state), at_ms: now_ms }] : [];
   return { ...state, ...made_under, waiting: 0, cancelled: [...state.cancelled, ...left] };
 }
@@ -113,7 +117,7 @@ export function standingOf(
   if (ended !== null) return { status: ended.outcome, attempts: ended.attempts, next_attempt_at_ms: null };
   const claim = endpoint.claims.find(({ sequence }) => sequence === entry.sequence);
   const attempts = claim?.attempts ?? waiting?.attempts ?? [];
-  if (entry.generation !== endpoint.generation || entry.life !== epoch)
+  if (entry.enablement !== endpoint.enablement || entry.account_epoch !== epoch)
     return { status: 'cancelled', attempts, next_attempt_at_ms: null };
   if (claim !== undefined && now_ms < claim.lease_until_ms)
     return { status: 'leased', attempts, next_attempt_at_ms: null };

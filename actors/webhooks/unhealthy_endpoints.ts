@@ -33,7 +33,7 @@ export function unlistUnhealthy(trouble: Trouble, member: string): Effect[] {
 }
 
 function troubleOf(state: Endpoint): Trouble | null {
-  const { standing, failure_count, passing_failures } = state;
+  const { standing, failure_count, retryable_failures } = state;
   switch (standing.status) {
     case 'paused':
       return 'stopped';
@@ -41,7 +41,7 @@ function troubleOf(state: Endpoint): Trouble | null {
       return standing.reason === TOO_MANY_FAILURES ? 'disabled' : 'stopped';
     case 'active':
       if (isCircuitOpen(state)) return 'circuit_open';
-      return failure_count > 0 || passing_failures > 0 ? 'failing' : null;
+      return failure_count > 0 || retryable_failures > 0 ? 'failing' : null;
   }
 }
 

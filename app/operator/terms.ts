@@ -35,8 +35,8 @@ export const KINDS: Record<string, string> = {
 };
 
 const WORDS: Record<string, string> = {
-  born: 'The credential epochs under which it was issued; it is void once one of them was raised.',
-  lives: 'Credential epochs: raising one ends all credentials of its kind that were issued before.',
+  issued_under: 'The credential epochs under which it was issued; it is void once one of them was raised.',
+  epochs: 'Credential epochs: raising one ends all credentials of its kind that were issued before.',
   generation: 'Counts refresh tokens.',
   turned_at_ms: 'When the present refresh token was given.',
   successor_used: 'Whether a token that came with it was used.',
@@ -63,12 +63,12 @@ const WORDS_OF: Record<string, Record<string, string>> = {
     networks: 'Networks from which sign-ins succeeded.',
   },
   endpoint: {
-    generation: 'Raised by disabling: older deliveries are cancelled.',
-    life: 'The credential epoch of the account under which deliveries are made.',
+    enablement: 'Raised by disabling: older deliveries are cancelled.',
+    account_epoch: 'The credential epoch of the account under which deliveries are made.',
     taken: 'Events up to this number have become deliveries.',
     claims: 'Deliveries that are under way.',
     waiting: 'Deliveries that wait to be tried again.',
-    passing_failures: 'Attempts in a row that failed in a way that may pass; from five on its circuit is open.',
+    retryable_failures: 'Attempts in a row that failed in a way that may pass; from five on its circuit is open.',
     trouble: 'Which list of the Endpoints page it is on, and since when.',
     probe_at_ms: 'While its circuit is open: no request before this.',
   },

@@ -101,7 +101,7 @@ async function appSessionPrincipal({ keys, actors }: AccessDeps, token: string):
   ]);
   const before = callers.get(session);
   if (before?.account === account) return before;
-  if (session.born.app_sessions !== account.lives.app_sessions) throw new Refused(BAD_TOKEN);
+  if (session.issued_under.app_sessions !== account.epochs.app_sessions) throw new Refused(BAD_TOKEN);
   const { account_id } = session;
   const permissions = permissionsOf(account.entitlements);
   const caller: Principal = {
@@ -114,8 +114,8 @@ async function appSessionPrincipal({ keys, actors }: AccessDeps, token: string):
     recalls: recalls({ permissions, held: permissions }),
     verified_at_ms: session.verified_at_ms,
     fences: [
-      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
-      { fence: 'epoch', account_id, epoch: 'app_sessions', value: session.born.app_sessions },
+      { fence: 'epoch', account_id, epoch: 'account', value: account.epochs.account },
+      { fence: 'epoch', account_id, epoch: 'app_sessions', value: session.issued_under.app_sessions },
     ],
   };
   callers.set(session, caller);
@@ -128,9 +128,9 @@ async function tokenPrincipal({ keys, actors }: AccessDeps, text: string): Promi
   const found = await orNull(actors.personalAccessToken(parsed.id).view(), 'UNAUTHORIZED');
   if (found === null) throw new Refused(BAD_TOKEN);
   if (!isSecret(keys, 'personal_access_token', parsed, found.secret_hash)) throw new Refused(BAD_TOKEN);
-  const { account_id, born } = found;
+  const { account_id, issued_under } = found;
   const account = await accountNow(actors, account_id);
-  const stands = account.tokens.some(({ id }) => id === parsed.id) && born.tokens === account.lives.tokens;
+  const stands = account.tokens.some(({ id }) => id === parsed.id) && issued_under.tokens === account.epochs.tokens;
   if (!stands) throw new Refused(BAD_TOKEN);
   const token = await orNull(actors.personalAccessToken(parsed.id).use(), 'UNAUTHORIZED');
   if (token === null) throw new Refused(BAD_TOKEN);
@@ -148,8 +148,8 @@ async function tokenPrincipal({ keys, actors }: AccessDeps, text: string): Promi
     recalls: recalls({ permissions, held, scopes: token.permissions }),
     verified_at_ms: null,
     fences: [
-      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
-      { fence: 'epoch', account_id, epoch: 'tokens', value: born.tokens },
+      { fence: 'epoch', account_id, epoch: 'account', value: account.epochs.account },
+      { fence: 'epoch', account_id, epoch: 'tokens', value: issued_under.tokens },
     ],
   };
 }
@@ -186,8 +186,8 @@ async function oauthPrincipal(
     recalls: recalls({ permissions, held: permissionsOf(account.entitlements), scopes: claims.scopes }),
     verified_at_ms: grant.verified_at_ms,
     fences: [
-      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
-      { fence: 'epoch', account_id, epoch: 'grants', value: grant.born.grants },
+      { fence: 'epoch', account_id, epoch: 'account', value: account.epochs.account },
+      { fence: 'epoch', account_id, epoch: 'grants', value: grant.issued_under.grants },
     ],
   };
   callers.set(holder, caller);
@@ -227,7 +227,7 @@ export async function accessTokenHolder(
   ]);
   const before = holders.get(claims);
   if (before?.grant === grant && before.account === account && before.client === client) return before;
-  if (client === null || grant.born.grants !== account.lives.grants) throw new Refused(BAD_TOKEN);
+  if (client === null || grant.issued_under.grants !== account.epochs.grants) throw new Refused(BAD_TOKEN);
   const allowed = permissionsOfScopes(claims.scopes);
   const permissions = permissionsOf(account.entitlements).filter((name) => allowed.includes(name));
   const holder: AccessTokenHolder = { claims, grant, client, account, permissions };

@@ -11,7 +11,7 @@ export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
  * The verdict of an attempt on its delivery: done, to be tried again, ended, or discarded, since the receiver is not to
  * blame.
  */
-export type AttemptVerdict = 'accepted' | 'passing' | 'refused' | 'void';
+export type AttemptVerdict = 'accepted' | 'retryable' | 'refused' | 'discarded';
 
 /** Of a process among those that work on one Redis. */
 export const MEMBER_ID_CHARS = 12;
@@ -25,7 +25,7 @@ const RETRYABLE_STATUSES: readonly number[] = [408, 429];
 
 export function verdictOf(status_code: number): AttemptVerdict {
   if (status_code >= 200 && status_code <= 299) return 'accepted';
-  if (status_code >= 500 || RETRYABLE_STATUSES.includes(status_code)) return 'passing';
+  if (status_code >= 500 || RETRYABLE_STATUSES.includes(status_code)) return 'retryable';
   return 'refused';
 }
 

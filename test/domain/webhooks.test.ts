@@ -10,9 +10,9 @@ const JITTERS = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 t.test('F-025 F-026 F-028 what a status says about a delivery', async (t) => {
   const table: Record<AttemptVerdict, number[]> = {
     accepted: [200, 201, 202, 204, 226, 299],
-    passing: [408, 429, 500, 501, 502, 503, 504, 599],
+    retryable: [408, 429, 500, 501, 502, 503, 504, 599],
     refused: [300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 409, 410, 422, 425, 451, 499],
-    void: [],
+    discarded: [],
   };
   for (const [verdict, statuses] of Object.entries(table))
     for (const status of statuses) t.equal(verdictOf(status), verdict, `${status}`);

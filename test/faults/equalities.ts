@@ -12,7 +12,7 @@ import { keysOf } from '../../src/engine/store/partitions.js';
 import { mastersOf } from '../../src/engine/store/redis_connection.js';
 import { RedisStore } from '../../src/engine/store/redis_store.js';
 import type { AppClient } from '../fixtures/app_client.js';
-import type { DeliveryView, TestEndpoint } from '../fixtures/endpoints.js';
+import type { DeliveryView } from '../fixtures/endpoints.js';
 import { until } from '../fixtures/until.js';
 import { checkReminders, type Kind, type States } from '../simulation/implied_reminders.js';
 import type { FaultRig } from './rig.js';

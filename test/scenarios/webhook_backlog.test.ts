@@ -83,7 +83,7 @@ async function webhookBacklog(t: Test, size: Size): Promise<void> {
   await until('the circuit of every endpoint is open', async () => {
     const states = await Promise.all(people.map(({ endpoint }) => stateOf(endpoint)));
     return states.every(
-      ({ passing_failures, claims }) => passing_failures >= LIMITS.circuit_opens_after && claims.length === 0,
+      ({ retryable_failures, claims }) => retryable_failures >= LIMITS.circuit_opens_after && claims.length === 0,
     );
   });
   const outstanding = each * people.length;
@@ -128,7 +128,7 @@ async function webhookBacklog(t: Test, size: Size): Promise<void> {
   await happen(first.account, size.disabled, 'to be disabled');
   await until(
     'its circuit is open',
-    async () => (await stateOf(first.endpoint)).passing_failures >= LIMITS.circuit_opens_after,
+    async () => (await stateOf(first.endpoint)).retryable_failures >= LIMITS.circuit_opens_after,
   );
   await until('nothing is in flight', async () => (await stateOf(first.endpoint)).claims.length === 0);
   const writes_before = await appended(redis);

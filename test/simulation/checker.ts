@@ -139,7 +139,7 @@ export class Checker {
     ]);
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const due = await this.#model.dueReminders(partition, Number.MAX_SAFE_INTEGER, 100);
-      // An endpoint is swept for as long as it lives, and so is a workspace that does not keep all for ever.
+      // An endpoint is swept for as long as it epochs, and so is a workspace that does not keep all for ever.
       const left = due.filter(({ member }) => !sweeps.has(member));
       this.#must(left.length === 0, `reminders never end: ${left.map(({ member }) => member)}`);
     }
@@ -175,15 +175,15 @@ export class Checker {
     );
   }
 
-  /** Each that lives is listed under its life, and nothing else is; what has ended does not come back. */
+  /** Each that lives is listed under its epoch, and nothing else is; what has ended does not come back. */
   async #checkGrants(): Promise<void> {
     const { grants_ended } = this.#ledger;
-    for (const [account_id, { lives }] of this.#all('account')) {
-      for (let life = 0; life <= lives.grants; life++) {
+    for (const [account_id, { epochs }] of this.#all('account')) {
+      for (let epoch = 0; epoch <= epochs.grants; epoch++) {
         const place = { owner: account_id, partition: partitionOfId(account_id) };
-        const listed = await this.#model.list(place, grantIndex(life), { descending: false, limit: 1_000 });
+        const listed = await this.#model.list(place, grantIndex(epoch), { descending: false, limit: 1_000 });
         const living = [...this.#all('grant')].filter(
-          ([, grant]) => isLive(grant) && grant.account_id === account_id && grant.born.grants === life,
+          ([, grant]) => isLive(grant) && grant.account_id === account_id && grant.issued_under.grants === epoch,
         );
         const same =
           listed.length === living.length && living.every(([id]) => listed.some(({ member }) => member === id));

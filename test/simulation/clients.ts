@@ -201,14 +201,14 @@ export class Clients {
     if (isRefusal(account)) return;
     this.#accounts.add(account_id);
     const session_id = this.#id(partitionOfId(account_id));
-    const { account: life, app_sessions } = account.lives;
+    const { account: of_account, app_sessions } = account.epochs;
     const open: AppSessionMessage = {
       type: 'open',
       account_id,
       email,
       seed: random.bytes(16),
       key_id: 'k',
-      born: { account: life, app_sessions },
+      issued_under: { account: of_account, app_sessions },
       verified_at_ms: now(),
     };
     const fence: Fence = { fence: 'epoch', account_id, epoch: 'app_sessions', value: app_sessions };

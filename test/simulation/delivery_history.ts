@@ -102,18 +102,19 @@ export class DeliveryHistory {
     if (is === null) return;
     this.#seeEvents(was, is, applied);
     for (const endpoint_id of was?.endpoints ?? []) {
-      for (const one of this.#of(endpoint_id)) if (one.life !== is.lives.account) one.is_cancelled = true;
+      for (const one of this.#of(endpoint_id)) if (one.account_epoch !== is.epochs.account) one.is_cancelled = true;
     }
   }
 
   /** The events of a commit, each with those who must get it, in their order. */
   #seeEvents(was: Account | null, is: Account, { place, commit }: Applied): void {
     let present = new Set(was?.endpoints ?? []);
-    let life = was?.lives.account ?? 0;
+    let account_epoch = was?.epochs.account ?? 0;
     let is_open = was !== null && (was.phase.status === 'active' || was.phase.status === 'leaving');
-    const expected = new Map<string, { type: string; event_id: string; life: number; generation: number }[]>();
+    const expected = new Map<string, { type: string; event_id: string; account_epoch: number; enablement: number }[]>();
     for (const effect of commit.effects) {
-      if (effect.effect === 'bump_epoch' && effect.epoch === 'account' && effect.account_id === is.id) life += 1;
+      if (effect.effect === 'bump_epoch' && effect.epoch === 'account' && effect.account_id === is.id)
+        account_epoch += 1;
       if (effect.effect === 'notify') this.#hear(decodeStored(effect.body) as Told, present);
       if (effect.effect !== 'append_event' || effect.account_id !== is.id) continue;
       const { id: event_id, type, data } = decodeEvent(effect) as unknown as Event;
@@ -127,7 +128,7 @@ export class DeliveryHistory {
         if (endpoint !== undefined && endpoint?.standing.status !== 'active') continue;
         const topics = endpoint?.topics ?? this.#topics.get(endpoint_id) ?? [];
         if (topics.length > 0 && !(topics as string[]).includes(type)) continue;
-        const one = { type, event_id, life, generation: endpoint?.generation ?? 1 };
+        const one = { type, event_id, account_epoch, enablement: endpoint?.enablement ?? 1 };
         expected.set(endpoint_id, [...(expected.get(endpoint_id) ?? []), one]);
       }
     }
@@ -138,8 +139,8 @@ export class DeliveryHistory {
       const wanted = expected.get(endpoint_id) ?? [];
       const made = this.#takeNew(endpoint_id, place.partition);
       const counted = is.endpoints.includes(endpoint_id) ? made : made.slice(0, wanted.length);
-      const say = (list: { type: string; life: number; generation: number }[]) =>
-        list.map(({ type, life: born, generation }) => `${type} ${born}.${generation}`).join();
+      const say = (list: { type: string; account_epoch: number; enablement: number }[]) =>
+        list.map(({ type, account_epoch: issued_under, enablement }) => `${type} ${issued_under}.${enablement}`).join();
       this.#must(
         say(counted) === say(wanted),
         `${endpoint_id} got ${say(counted) || 'nothing'} of ${commit.commit_id} and was to get ${say(wanted) || 'nothing'}`,
@@ -185,7 +186,7 @@ export class DeliveryHistory {
     const was = stateOf<Endpoint>(before) ?? { ...is, claims: [], failure_count: 0, taken: 0 };
     this.#seeClaims(id, { was, is }, commit);
     this.#seeCount(id, { was, is }, commit);
-    for (const one of this.#of(id)) if (one.generation !== is.generation) one.is_cancelled = true;
+    for (const one of this.#of(id)) if (one.enablement !== is.enablement) one.is_cancelled = true;
   }
 
   #seeClaims(id: string, { was, is }: { was: Endpoint; is: Endpoint }, { effects, now_ms }: Commit): void {
@@ -252,7 +253,7 @@ export class DeliveryHistory {
       one.is_over = true;
       if (deadlineMs(one) > began_ms) passed += 1;
     }
-    const is_new = was.generation !== is.generation;
+    const is_new = was.enablement !== is.enablement;
     const stays_disabled = is_new && is.standing.status === 'disabled' && is.standing.reason !== null;
     const is_mailed = effects.some((one) => one.effect === 'enqueue' && one.queue === 'mails');
     const says = is_mailed ? 'a mail' : 'no mail';
@@ -278,7 +279,7 @@ export class DeliveryHistory {
 
   /**
    * Nothing is under way any more: whatever can be done has been, or somebody will look. `is_well`: receivers have
-   * accepted everything for so long that none is spared any more; `is_over`: for longer than any delivery lives.
+   * accepted everything for so long that none is spared any more; `is_over`: for longer than any delivery epochs.
    */
   checkRest(now_ms: number, { is_well, is_over }: { is_well: boolean; is_over: boolean }): void {
     for (const [id, endpoint] of this.#endpoints) {
@@ -301,7 +302,7 @@ export class DeliveryHistory {
       this.#must(rows.length === endpoint.waiting, `${id} says that ${endpoint.waiting} wait, of ${rows.length}`);
       const is_closed = account?.phase.status !== 'active';
       if (endpoint.standing.status !== 'active' || is_closed) continue;
-      const present = rows.filter(({ life }) => life === account?.lives.account);
+      const present = rows.filter(({ account_epoch }) => account_epoch === account?.epochs.account);
       const due_ms = Math.min(...present.map((row) => row.due_at_ms));
       if (present.length > 0) {
         // What is in flight comes first: of one that is spared nothing else goes beside it.

@@ -334,9 +334,9 @@ export class Members {
   async #fences(account_id: string): Promise<Fence[] | null> {
     const account = await this.#askAccount<Account>(account_id, { type: 'view' });
     if (isRefusal(account)) return null;
-    const { phase, lives } = account;
+    const { phase, epochs } = account;
     if (phase.status !== 'active' && phase.status !== 'leaving') return null;
-    return [{ fence: 'epoch', account_id, epoch: 'account', value: lives.account }];
+    return [{ fence: 'epoch', account_id, epoch: 'account', value: epochs.account }];
   }
 
   #acknowledge(what: string): void {

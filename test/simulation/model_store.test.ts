@@ -180,7 +180,7 @@ class Script {
       case 1:
       case 2: {
         const topics = random.pick([[], [TYPES[0]], [TYPES[1]], TYPES]) as string[];
-        const subscription = { topics, generation: random.below(3) };
+        const subscription = { topics, enablement: random.below(3) };
         return { effect: 'subscribe', account_id, endpoint_id, subscription };
       }
       case 3:
@@ -290,7 +290,7 @@ class Script {
     }
     for (const account of this.accounts) {
       const { partition } = account;
-      read('lives', (store) => store.epochs(account));
+      read('epochs', (store) => store.epochs(account));
       for (const descending of [false, true]) {
         const from_id = after();
         const page = {
@@ -390,7 +390,7 @@ t.test('faults A: the model store and real Redis agree on random commands', asyn
     for (const read of script.reads()) if (!(await agree(read))) return;
   }
   t.comment(`seeds ${first_seed} to ${first_seed + SEQUENCES - 1}: ${JSON.stringify(Object.fromEntries(verdicts))}`);
-  for (const verdict of ['applied', 'repeated', 'conflict', 'guarded'])
+  for (const verdict of ['applied', 'repeated', 'conflict', 'fenced'])
     t.ok((verdicts.get(verdict) ?? 0) > 20, `${verdict} was seen often`);
   t.ok(deliveries > 100, `${deliveries} commits made deliveries`);
 });

@@ -44,7 +44,7 @@ type Entity = {
   expires_at_ms: number | null;
 };
 type EventLog = {
-  epoch: string;
+  name: string;
   last_ms: number;
   sequence: number;
   of_type: Map<string, string>;
@@ -60,7 +60,7 @@ export type Applied = { place: EntityLocation; version: number; before: Uint8Arr
  * against real Redis by model_store.test.ts. Every call takes effect at once; faults and delays are Connection's.
  */
 export class ModelStore implements Store {
-  readonly #draw_log_epoch: () => string;
+  readonly #draw_log_name: () => string;
   /** Redis' own time, by which headers of ended entities expire. */
   readonly #redis_now: () => number;
   readonly #entities = new Map<string, Entity>();
@@ -71,7 +71,7 @@ export class ModelStore implements Store {
   readonly #contents = new Map<string, Map<string, Uint8Array>>();
   /** Who has what of a queue, by the queue's key. */
   readonly #holders = new Map<string, Map<string, { holder: string; again_ms: number }>>();
-  readonly #lives = new Map<string, Map<string, number>>();
+  readonly #epochs = new Map<string, Map<string, number>>();
   readonly #logs = new Map<string, EventLog>();
   /** Who gets an account's events, by account. */
   readonly #subscriptions = new Map<string, { closed: boolean; endpoints: Map<string, Subscription> }>();
@@ -85,8 +85,8 @@ export class ModelStore implements Store {
   onDeliveries: (endpoint_ids: ReadonlySet<string>) => void = () => {};
   onApplied: (applied: Applied) => void = () => {};
 
-  constructor(draw_log_epoch: () => string, redis_now: () => number = () => 0) {
-    this.#draw_log_epoch = draw_log_epoch;
+  constructor(draw_log_name: () => string, redis_now: () => number = () => 0) {
+    this.#draw_log_name = draw_log_name;
     this.#redis_now = redis_now;
   }
 
@@ -129,7 +129,7 @@ export class ModelStore implements Store {
 
   async commit(commit: Commit): Promise<CommitVerdict> {
     const { place, expected } = commit;
-    const log_epoch = commit.effects.some(({ effect }) => effect === 'append_event') ? this.#draw_log_epoch() : '';
+    const log_name = commit.effects.some(({ effect }) => effect === 'append_event') ? this.#draw_log_name() : '';
     const found = this.#entity(place);
     const repeated = found?.writers.find(({ commit_id }) => commit_id === commit.commit_id);
     if (repeated !== undefined) return { verdict: 'repeated', version: repeated.version };
@@ -140,7 +140,7 @@ export class ModelStore implements Store {
       return { verdict: forgotten ? 'forgotten' : 'conflict', version: present.version };
     }
     const index = commit.fences.findIndex((fence) => !this.#holds(place, fence));
-    if (index >= 0) return { verdict: 'guarded', index };
+    if (index >= 0) return { verdict: 'fenced', index };
     // From here on nothing can fail.
     const version = present.version + 1;
     const writer = commit.commit_id.slice(0, WRITER_DIGITS);
@@ -152,7 +152,7 @@ export class ModelStore implements Store {
       expires_at_ms: commit.mode === 'put' ? null : this.#redis_now() + HEADER_MS[commit.mode],
     });
     const delivered_to = new Set<string>();
-    for (const effect of commit.effects) this.#apply(place, effect, { now_ms: commit.now_ms, log_epoch, delivered_to });
+    for (const effect of commit.effects) this.#apply(place, effect, { now_ms: commit.now_ms, log_name, delivered_to });
     if (delivered_to.size > 0) this.onDeliveries(delivered_to);
     this.onApplied({ place, version, before: found?.snapshot ?? null, commit });
     return { verdict: 'applied', version };
@@ -170,16 +170,16 @@ export class ModelStore implements Store {
   #holds({ address, partition }: EntityLocation, fence: Fence): boolean {
     const keys = keysOf(partition);
     if (fence.fence === 'epoch')
-      return (this.#lives.get(keys.epochs(fence.account_id))?.get(fence.epoch) ?? 0) === fence.value;
+      return (this.#epochs.get(keys.epochs(fence.account_id))?.get(fence.epoch) ?? 0) === fence.value;
     if (fence.fence === 'absent') return !this.#records.get(keys.records(address, fence.collection))?.has(fence.id);
-    if (fence.fence === 'open') return !this.#lives.get(keys.fence(fence.id))?.has('closed');
+    if (fence.fence === 'open') return !this.#epochs.get(keys.fence(fence.id))?.has('closed');
     return this.#sorted.get(keys.reminders)?.get(fence.member) === fence.at_ms;
   }
 
   #apply(
     { address, partition }: EntityLocation,
     effect: StoredEffect,
-    turn: { now_ms: number; log_epoch: string; delivered_to: Set<string> },
+    turn: { now_ms: number; log_name: string; delivered_to: Set<string> },
   ): void {
     const keys = keysOf(partition);
     switch (effect.effect) {
@@ -258,15 +258,15 @@ export class ModelStore implements Store {
         this.#sorted.delete(keys.index(effect.owner, effect.index));
         return;
       case 'bump_epoch': {
-        const lives = under(this.#lives, keys.epochs(effect.account_id));
-        lives.set(effect.epoch, (lives.get(effect.epoch) ?? 0) + 1);
+        const epochs = under(this.#epochs, keys.epochs(effect.account_id));
+        epochs.set(effect.epoch, (epochs.get(effect.epoch) ?? 0) + 1);
         return;
       }
       case 'close_fence':
-        under(this.#lives, keys.fence(effect.id)).set('closed', 1); // however often
+        under(this.#epochs, keys.fence(effect.id)).set('closed', 1); // however often
         return;
       case 'delete_fence':
-        this.#lives.delete(keys.fence(effect.id));
+        this.#epochs.delete(keys.fence(effect.id));
         return;
       case 'delete_log':
         this.#logs.delete(keys.log(effect.account_id));
@@ -286,13 +286,13 @@ export class ModelStore implements Store {
   #append(
     partition: number,
     { account_id, type, body, delivered }: Extract<StoredEffect, { effect: 'append_event' }>,
-    { now_ms, log_epoch, delivered_to }: { now_ms: number; log_epoch: string; delivered_to: Set<string> },
+    { now_ms, log_name, delivered_to }: { now_ms: number; log_name: string; delivered_to: Set<string> },
   ): void {
     const keys = keysOf(partition);
     const key = keys.log(account_id);
     let log = this.#logs.get(key);
     if (log === undefined) {
-      log = { epoch: log_epoch, last_ms: 0, sequence: 0, of_type: new Map(), entries: [] };
+      log = { name: log_name, last_ms: 0, sequence: 0, of_type: new Map(), entries: [] };
       this.#logs.set(key, log);
     }
     log.sequence += 1;
@@ -304,11 +304,11 @@ export class ModelStore implements Store {
     if (!oldest.has(account_id)) oldest.set(account_id, log.last_ms);
     const { closed, endpoints } = this.#subscriptionsOf(account_id);
     if (!delivered || closed) return;
-    for (const [endpoint_id, { topics, generation }] of endpoints) {
+    for (const [endpoint_id, { topics, enablement }] of endpoints) {
       if (topics.length > 0 && !topics.includes(type)) continue;
-      const life = this.#lives.get(keys.epochs(account_id))?.get('account') ?? 0;
+      const account_epoch = this.#epochs.get(keys.epochs(account_id))?.get('account') ?? 0;
       const inbox = this.#inboxes.get(keys.deliveryQueue(endpoint_id)) ?? [];
-      const entry = { log_id: id, life, generation, type: type as QueuedDelivery['type'] };
+      const entry = { log_id: id, account_epoch, enablement, type: type as QueuedDelivery['type'] };
       const newest = this.#inbox_counts.get(keys.deliveryQueue(endpoint_id)) ?? 0;
       const sequence = Math.max(log.sequence, newest + 1);
       inbox.push({ sequence, ...entry });
@@ -352,7 +352,7 @@ export class ModelStore implements Store {
   }
 
   async epochs({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
-    return Object.fromEntries(this.#lives.get(keysOf(partition).epochs(account_id)) ?? []);
+    return Object.fromEntries(this.#epochs.get(keysOf(partition).epochs(account_id)) ?? []);
   }
 
   async list(
@@ -527,7 +527,7 @@ export class ModelStore implements Store {
     const log = this.#logs.get(keysOf(partition).log(account_id));
     if (log === undefined) return null;
     const last_id = `${log.last_ms}-${log.sequence}`;
-    return { epoch: log.epoch, last_id, last_id_of_type: type === null ? last_id : (log.of_type.get(type) ?? null) };
+    return { name: log.name, last_id, last_id_of_type: type === null ? last_id : (log.of_type.get(type) ?? null) };
   }
 
   async events(

@@ -91,12 +91,12 @@ export class OauthApps {
     const view: AccountMessage = { type: 'view' };
     const account = await ask<Account>({ kind: 'account', id: account_id }, view);
     if (isRefusal(account)) return;
-    const { lives } = account;
+    const { epochs } = account;
     const presses = Array.from({ length: random.chance(0.3) ? 3 : 1 }, () => this.#id(partitionOfId(account_id)));
     const completed = await Promise.all(
       presses.map((grant_id) => {
-        const born = { account: lives.account, grants: lives.grants };
-        const owner = { account_id, born, seed: random.bytes(4), key_id: 'k' };
+        const issued_under = { account: epochs.account, grants: epochs.grants };
+        const owner = { account_id, issued_under, seed: random.bytes(4), key_id: 'k' };
         const tried = { hashes: { k: 'right' }, allowed: true, network };
         const message: AuthSessionMessage = { type: 'complete', grant_id, owner, tried };
         return ask<AuthSession | OauthError>(session, message, { settled: true, tries_max: 1 });
@@ -109,7 +109,7 @@ export class OauthApps {
     ledger.mustHold(opened.length <= 1, `${opened.length} grants were opened for one code`);
     for (const grant_id of opened) {
       ledger.acknowledge('complete');
-      await this.#exchange({ grant_id, account_id, grants_epoch: lives.grants, generation: 1, ended: false });
+      await this.#exchange({ grant_id, account_id, grants_epoch: epochs.grants, generation: 1, ended: false });
     }
   }
 
@@ -142,7 +142,7 @@ export class OauthApps {
     // As the route does, before it asks the grant.
     const view: AccountMessage = { type: 'view' };
     const account = await ask<Account>({ kind: 'account', id: grant.account_id }, view);
-    if (isRefusal(account) || account.lives.grants !== grant.grants_epoch) return;
+    if (isRefusal(account) || account.epochs.grants !== grant.grants_epoch) return;
     const message: GrantMessage = { type: 'refresh', client_id: CLIENT, generation, asked: ANY };
     const replies = await Promise.all(
       Array.from({ length: random.chance(0.3) ? 4 : 1 }, () =>
@@ -179,7 +179,7 @@ export class OauthApps {
     const message: AccountMessage = { type: 'sign_out_everywhere', app_sessions: false };
     if (isRefusal(await ask({ kind: 'account', id: account_id }, message))) return;
     ledger.acknowledge('sign_out_everywhere');
-    for (const grant of before) if (grant.grants_epoch <= account.lives.grants) grant.ended = true;
+    for (const grant of before) if (grant.grants_epoch <= account.epochs.grants) grant.ended = true;
   }
 
   #id(partition: number): string {

@@ -270,6 +270,6 @@ export class SessionHosts {
 /** Times that a run about sessions lets pass now and then: waits, ends and drains fall due in between. */
 export const SESSION_PASSES_MS = [MINUTE_MS, 5 * MINUTE_MS, LIMITS.session_wait_ms, LIMITS.session_drain_ms];
 
-function fencesOf({ id, lives }: Account): Fence[] {
-  return [{ fence: 'epoch', account_id: id, epoch: 'account', value: lives.account }];
+function fencesOf({ id, epochs }: Account): Fence[] {
+  return [{ fence: 'epoch', account_id: id, epoch: 'account', value: epochs.account }];
 }

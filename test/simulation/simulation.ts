@@ -28,7 +28,7 @@ const ATTENDED_MAX = 10;
 const GAP_MAX_MS = 60;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** Together longer than a delivery lives; and, between them, long enough for requests to end and everybody to look. */
+/** Together longer than a delivery epochs; and, between them, long enough for requests to end and everybody to look. */
 const DELIVERED_HOURS = [1, 1, 2, 4, 8, 10];
 const DELIVERED_MS = 13_000;
 const RETRIES_MS = [5_000, 15_000, 40_000, 60_000, 200_000, 700_000, 10_000_000];

@@ -187,6 +187,6 @@ export class WebhookOwners {
 }
 
 /** What a credential's commits are held to. */
-function fencesOf({ id, lives }: Account): Fence[] {
-  return [{ fence: 'epoch', account_id: id, epoch: 'account', value: lives.account }];
+function fencesOf({ id, epochs }: Account): Fence[] {
+  return [{ fence: 'epoch', account_id: id, epoch: 'account', value: epochs.account }];
 }

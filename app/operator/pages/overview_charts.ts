@@ -100,7 +100,7 @@ export const CHART_GROUPS: readonly { id: string; title: string; hint: string; c
         unit: 'per_s',
         lines: [
           ['deliveries_accepted', 'accepted'],
-          ['deliveries_passing', 'will retry'],
+          ['deliveries_retryable', 'will retry'],
           ['deliveries_refused', 'refused'],
         ],
       },

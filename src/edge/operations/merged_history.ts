@@ -6,7 +6,7 @@ const SUMMED: ReadonlySet<SeriesName> = new Set<SeriesName>([
   ...(['requests_public', 'requests_device', 'requests_operator'] as const),
   ...(['errors_public', 'errors_device', 'errors_operator'] as const),
   ...(['commits', 'conflicts', 'waiting', 'outbox_waiting'] as const),
-  ...(['deliveries_accepted', 'deliveries_passing', 'deliveries_refused'] as const),
+  ...(['deliveries_accepted', 'deliveries_retryable', 'deliveries_refused'] as const),
   ...(['device_connections', 'handshakes', 'handshakes_failed', 'device_refusals'] as const),
   ...(['upload_bytes', 'uploads', 'rss_bytes', 'heap_bytes', 'cpu_share'] as const),
 ]);

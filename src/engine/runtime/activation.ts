@@ -399,7 +399,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
             decided.messages.length > 0 ? this.#parts.awaitDownstream(place.partition, decided.messages) : null;
           return this.#answerOutcomes(batch, decided.outcomes, downstream);
         }
-        case 'guarded': {
+        case 'fenced': {
           const owner = decided.fences[verdict.index];
           if (owner === undefined) {
             // One of the assumed records is there.

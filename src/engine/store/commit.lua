@@ -1,6 +1,6 @@
-#!lua name=spool_commit_v6
+#!lua name=spool_commit_v1
 --[[
-  Commits: each is one turn's whole effect, all or nothing (docs/architecture.md, "The commit"). Lua does not roll back,
+  Commits: each is one batch's whole effect, all or nothing (docs/architecture.md, "The commit"). Lua does not roll back,
   so everything is read and checked first; after the mark below no command can fail.
 
   ARGV 1 commits, each a msgpack array of these (src/engine/store/commit_call.ts makes them):
@@ -24,8 +24,8 @@
            D key                      UNLINK
            N key field                raise by one
            E log head oldest account type body   account event
-           F queue wake epochs endpoint generation type   delivery of the event before it
-           W wake queue endpoint time seen       when an endpoint is due again ('' is never), unless its queue
+           F queue due epochs endpoint enablement type   delivery of the event before it
+           W due queue endpoint time seen        when an endpoint is due again ('' is never), unless its queue
                                       has grown beyond what it had seen: then at once
            X queue before             forgets what lies in a queue before this number
            O outbox count body        outbox message
@@ -41,7 +41,7 @@
          'repeated', version    this commit had arrived before
          'conflict', version    it follows on another commit than the last
          'forgotten', version   a conflict, but so many writers came since that this commit may have been applied
-         'guarded', number      the fence of this number no longer holds
+         'fenced', number      the fence of this number no longer holds
          'stale', 0             somebody else subscribes by now
          'malformed', why
          'elsewhere', why       of a cluster: its keys are not on this node
@@ -93,13 +93,13 @@ local function last_id_of(stream)
 end
 
 -- The state of a log as this commit leaves it; nil when what is stored is no number.
-local function read_head(turn, head)
-  local known = turn.heads[head]
+local function read_head(context, head)
+  local known = context.heads[head]
   if known then return known end
-  local seen = redis.call('HMGET', head, 'sequence', 'last_ms', 'epoch')
+  local seen = redis.call('HMGET', head, 'sequence', 'last_ms', 'name')
   if not is_count(seen[1]) or not is_count(seen[2]) then return nil end
   known = { sequence = tonumber(seen[1]) or 0, last_ms = tonumber(seen[2]) or 0, is_named = seen[3], types = {} }
-  turn.heads[head] = known
+  context.heads[head] = known
   return known
 end
 
@@ -111,9 +111,9 @@ end
 
 -- Appends are tried with the id that their count gives; a count that fell behind its stream (it was lost, or only a
 -- part was restored) catches up, since a refusal here would leave half a commit.
-local function append_event(turn, log, head, event_type, body)
-  local state = turn.heads[head]
-  local sequence, last_ms = state.sequence + 1, math.max(state.last_ms, turn.now_ms)
+local function append_event(context, log, head, event_type, body)
+  local state = context.heads[head]
+  local sequence, last_ms = state.sequence + 1, math.max(state.last_ms, context.now_ms)
   local id = string.format('%.0f-%.0f', last_ms, sequence)
   if redis.pcall('XADD', log, id, 't', event_type, 'b', body).err then
     local ms, number = last_id_of(log)
@@ -123,11 +123,11 @@ local function append_event(turn, log, head, event_type, body)
   end
   if sequence == 1 then shrink(log) end
   state.sequence, state.last_ms, state.types['t:' .. event_type] = sequence, last_ms, id
-  turn.event = { id = id, number = sequence, ms = last_ms }
+  context.event = { id = id, number = sequence, ms = last_ms }
 end
 
-local function write_heads(turn)
-  for head, state in pairs(turn.heads) do
+local function write_heads(context)
+  for head, state in pairs(context.heads) do
     local fields = {}
     for field, id in pairs(state.types) do
       fields[#fields + 1] = field
@@ -136,7 +136,7 @@ local function write_heads(turn)
     if #fields > 0 then
       local sequence, last_ms = string.format('%.0f', state.sequence), string.format('%.0f', state.last_ms)
       redis.call('HSET', head, 'sequence', sequence, 'last_ms', last_ms, unpack(fields))
-      if not state.is_named then redis.call('HSET', head, 'epoch', turn.log_name) end
+      if not state.is_named then redis.call('HSET', head, 'name', context.log_name) end
     end
   end
 end
@@ -153,17 +153,17 @@ end
 -- Each fence: whether it holds, and what is said where it does not.
 local FENCES = {
   L = function(key, field, value)
-    return tonumber(redis.call('HGET', key, field) or '0') == tonumber(value), 'guarded'
+    return tonumber(redis.call('HGET', key, field) or '0') == tonumber(value), 'fenced'
   end,
   R = function(key, member, score)
     local found = redis.call('ZSCORE', key, member)
-    return found and tonumber(found) == tonumber(score), 'guarded'
+    return found and tonumber(found) == tonumber(score), 'fenced'
   end,
   S = function(key, field, version)
     return (redis.call('HGET', key, field) or '') == version, 'stale'
   end,
   A = function(key, field)
-    return redis.call('HEXISTS', key, field) == 0, 'guarded'
+    return redis.call('HEXISTS', key, field) == 0, 'fenced'
   end,
 }
 
@@ -178,38 +178,38 @@ end
 
 -- What a write asks of what is stored or said, beside the types of its keys: false where it is not so.
 local CHECKS = {
-  Z = function(turn, at)
-    for i = at + 3, at + 2 + turn.writes[at + 2], 2 do
-      if not is_score(turn.writes[i]) then return false end
+  Z = function(context, at)
+    for i = at + 3, at + 2 + context.writes[at + 2], 2 do
+      if not is_score(context.writes[i]) then return false end
     end
     return true
   end,
-  N = function(turn, at)
-    return is_count(redis.call('HGET', turn.keys[turn.writes[at + 1]], turn.writes[at + 2]))
+  N = function(context, at)
+    return is_count(redis.call('HGET', context.keys[context.writes[at + 1]], context.writes[at + 2]))
   end,
-  E = function(turn, at)
-    turn.has_event = true
-    return read_head(turn, turn.keys[turn.writes[at + 2]]) ~= nil
+  E = function(context, at)
+    context.has_event = true
+    return read_head(context, context.keys[context.writes[at + 2]]) ~= nil
   end,
-  F = function(turn)
-    return turn.has_event
+  F = function(context)
+    return context.has_event
   end,
-  W = function(turn, at)
-    local time, seen = turn.writes[at + 4], turn.writes[at + 5]
+  W = function(context, at)
+    local time, seen = context.writes[at + 4], context.writes[at + 5]
     return (time == '' or is_score(time)) and is_count(seen)
   end,
-  X = function(turn, at)
-    return is_count(turn.writes[at + 2])
+  X = function(context, at)
+    return is_count(context.writes[at + 2])
   end,
-  O = function(turn, at)
-    return is_count(redis.call('GET', turn.keys[turn.writes[at + 2]]))
+  O = function(context, at)
+    return is_count(redis.call('GET', context.keys[context.writes[at + 2]]))
   end,
 }
 
 local function many(command)
-  return function(turn, at)
-    local writes = turn.writes
-    redis.call(command, turn.keys[writes[at + 1]], unpack(writes, at + 3, at + 2 + writes[at + 2]))
+  return function(context, at)
+    local writes = context.writes
+    redis.call(command, context.keys[writes[at + 1]], unpack(writes, at + 3, at + 2 + writes[at + 2]))
   end
 end
 
@@ -218,55 +218,55 @@ local WRITES = {
   h = many('HDEL'),
   Z = many('ZADD'),
   z = many('ZREM'),
-  D = function(turn, at)
-    local key = turn.keys[turn.writes[at + 1]]
+  D = function(context, at)
+    local key = context.keys[context.writes[at + 1]]
     redis.call('UNLINK', key)
     -- A log that is dropped begins anew with the event behind it.
-    if turn.heads[key] then turn.heads[key] = { sequence = 0, last_ms = 0, types = {} } end
+    if context.heads[key] then context.heads[key] = { sequence = 0, last_ms = 0, types = {} } end
   end,
-  N = function(turn, at)
-    redis.call('HINCRBY', turn.keys[turn.writes[at + 1]], turn.writes[at + 2], 1)
+  N = function(context, at)
+    redis.call('HINCRBY', context.keys[context.writes[at + 1]], context.writes[at + 2], 1)
   end,
-  E = function(turn, at)
-    local keys, writes = turn.keys, turn.writes
-    append_event(turn, keys[writes[at + 1]], keys[writes[at + 2]], writes[at + 5], writes[at + 6])
-    redis.call('ZADD', keys[writes[at + 3]], 'NX', string.format('%.0f', turn.event.ms), writes[at + 4])
+  E = function(context, at)
+    local keys, writes = context.keys, context.writes
+    append_event(context, keys[writes[at + 1]], keys[writes[at + 2]], writes[at + 5], writes[at + 6])
+    redis.call('ZADD', keys[writes[at + 3]], 'NX', string.format('%.0f', context.event.ms), writes[at + 4])
   end,
   -- A delivery is known by its event's number, and dead under another epoch than the account's present one.
-  F = function(turn, at)
-    local keys, writes, event = turn.keys, turn.writes, turn.event
-    local inbox, life = keys[writes[at + 1]], redis.call('HGET', keys[writes[at + 3]], 'account') or '0'
-    local body = event.id .. ' ' .. life .. ' ' .. writes[at + 5] .. ' ' .. writes[at + 6]
-    if redis.pcall('XADD', inbox, string.format('%.0f-0', event.number), 'b', body).err then
-      redis.call('XADD', inbox, string.format('%.0f-0', last_id_of(inbox) + 1), 'b', body)
+  F = function(context, at)
+    local keys, writes, event = context.keys, context.writes, context.event
+    local queue, epoch = keys[writes[at + 1]], redis.call('HGET', keys[writes[at + 3]], 'account') or '0'
+    local body = event.id .. ' ' .. epoch .. ' ' .. writes[at + 5] .. ' ' .. writes[at + 6]
+    if redis.pcall('XADD', queue, string.format('%.0f-0', event.number), 'b', body).err then
+      redis.call('XADD', queue, string.format('%.0f-0', last_id_of(queue) + 1), 'b', body)
     end
-    redis.call('ZADD', keys[writes[at + 2]], 'LT', turn.now, writes[at + 4])
+    redis.call('ZADD', keys[writes[at + 2]], 'LT', context.now, writes[at + 4])
   end,
-  W = function(turn, at)
-    local keys, writes = turn.keys, turn.writes
-    local wake, endpoint, time = keys[writes[at + 1]], writes[at + 3], writes[at + 4]
+  W = function(context, at)
+    local keys, writes = context.keys, context.writes
+    local due_endpoints, endpoint, time = keys[writes[at + 1]], writes[at + 3], writes[at + 4]
     local newest = redis.call('XREVRANGE', keys[writes[at + 2]], '+', '-', 'COUNT', 1)[1]
     if newest and tonumber(string.match(newest[1], '^(%d+)')) > tonumber(writes[at + 5]) then
-      time = math.min(tonumber(time) or turn.now_ms, turn.now_ms)
+      time = math.min(tonumber(time) or context.now_ms, context.now_ms)
     end
     if time == '' then
-      redis.call('ZREM', wake, endpoint)
+      redis.call('ZREM', due_endpoints, endpoint)
     else
-      redis.call('ZADD', wake, string.format('%.0f', time), endpoint)
+      redis.call('ZADD', due_endpoints, string.format('%.0f', time), endpoint)
     end
   end,
-  X = function(turn, at)
-    redis.call('XTRIM', turn.keys[turn.writes[at + 1]], 'MINID', turn.writes[at + 2])
+  X = function(context, at)
+    redis.call('XTRIM', context.keys[context.writes[at + 1]], 'MINID', context.writes[at + 2])
   end,
-  O = function(turn, at)
-    append_tell(turn.keys[turn.writes[at + 1]], turn.keys[turn.writes[at + 2]], turn.writes[at + 3])
+  O = function(context, at)
+    append_tell(context.keys[context.writes[at + 1]], context.keys[context.writes[at + 2]], context.writes[at + 3])
   end,
   -- A number that is greater than any that the index ever gave, also after it was dropped.
-  C = function(turn, at)
-    local index = turn.keys[turn.writes[at + 1]]
+  C = function(context, at)
+    local index = context.keys[context.writes[at + 1]]
     local last = redis.call('ZREVRANGE', index, 0, 0, 'WITHSCORES')[2]
-    local number = string.format('%.0f', math.max(turn.now_ms, (tonumber(last) or 0) + 1))
-    redis.call('ZADD', index, number, turn.writes[at + 2])
+    local number = string.format('%.0f', math.max(context.now_ms, (tonumber(last) or 0) + 1))
+    redis.call('ZADD', index, number, context.writes[at + 2])
   end,
 }
 
@@ -286,12 +286,12 @@ local function commit(one)
     if not holds then return verdict, (at + 3) / 4 end
   end
 
-  local turn = { keys = keys, writes = writes, now = now, now_ms = tonumber(now), log_name = log_name, heads = {} }
+  local context = { keys = keys, writes = writes, now = now, now_ms = tonumber(now), log_name = log_name, heads = {} }
   local at = 1
   while at <= #writes do
     local code = writes[at]
     local check = CHECKS[code]
-    if check and not check(turn, at) then return 'malformed', 'what ' .. code .. ' asks for' end
+    if check and not check(context, at) then return 'malformed', 'what ' .. code .. ' asks for' end
     at = next_after(writes, at)
   end
 
@@ -303,10 +303,10 @@ local function commit(one)
   end
   at = 1
   while at <= #writes do
-    WRITES[writes[at]](turn, at)
+    WRITES[writes[at]](context, at)
     at = next_after(writes, at)
   end
-  write_heads(turn)
+  write_heads(context)
   return 'applied', 0
 end
 
@@ -349,22 +349,6 @@ local function beat(keys, args)
 end
 
 --[[
-  Takes what is due in a sorted set and moves it into the future, so that one worker has it until then.
-  KEYS 1 due times, 2 contents    ARGV 1 now, ms   2 due again at, ms   3 how many
-  Result: member, content, member, content, …
-]]
-local function lease(keys, args)
-  local due = redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'LIMIT', 0, args[3])
-  local out = {}
-  for _, member in ipairs(due) do
-    redis.call('ZADD', keys[1], args[2], member)
-    out[#out + 1] = member
-    out[#out + 1] = redis.call('HGET', keys[2], member) or ''
-  end
-  return out
-end
-
---[[
   Takes a reminder away unless it was moved meanwhile.
   KEYS 1 due times, 2 messages    ARGV 1 member   2 the time it was due at, ms
 ]]
@@ -393,15 +377,14 @@ local function trim(keys, args)
 end
 
 redis.register_function({
-  function_name = 'spool_commit_v6',
+  function_name = 'spool_commit_v1',
   callback = commits,
   flags = { 'allow-cross-slot-keys' }, -- of a cluster only the first commit's keys are declared
 })
 redis.register_function({
-  function_name = 'spool_beat_v6',
+  function_name = 'spool_beat_v1',
   callback = beat,
   flags = { 'allow-cross-slot-keys' },
 })
-redis.register_function('spool_trim_v6', trim)
-redis.register_function('spool_lease_v6', lease)
-redis.register_function('spool_unremind_v6', unremind)
+redis.register_function('spool_trim_v1', trim)
+redis.register_function('spool_unremind_v1', unremind)

@@ -34,7 +34,7 @@ type ManyCode = 'H' | 'h' | 'Z' | 'z';
 export function writeCommit(
   out: MsgpackWriter,
   commit: Commit,
-  { draw_log_epoch, subscribers, told_on }: { draw_log_epoch: () => string; subscribers: Subscribers; told_on: string },
+  { draw_log_name, subscribers, told_on }: { draw_log_name: () => string; subscribers: Subscribers; told_on: string },
 ): readonly string[] {
   const call = new CommitCall(commit, subscribers);
   let has_events = false;
@@ -53,7 +53,7 @@ export function writeCommit(
   writeValue(out, versionAfter(expected, commit_id), commit.snapshot);
   out.text(mode === 'put' ? '' : String(mode === 'delete' ? DELETED_HEADER_MS : ENDED_HEADER_MS));
   out.text(String(commit.now_ms));
-  out.text(has_events ? draw_log_epoch() : '');
+  out.text(has_events ? draw_log_name() : '');
   const keys = call.write(out);
   out.text(told_on);
   return keys;
@@ -240,9 +240,9 @@ class CommitCall {
     const log = [this.#key(names.log(account_id), 's'), this.#key(names.logHead(account_id), '-')];
     this.#one('E', [...log, this.#key(names.oldestEvents, 'z')], account_id, type, body);
     if (!delivered) return;
-    for (const { endpoint_id, generation } of this.#subscribers.of(account_id, type)) {
+    for (const { endpoint_id, enablement } of this.#subscribers.of(account_id, type)) {
       const queue = [this.#key(names.deliveryQueue(endpoint_id), 's'), this.#key(names.dueEndpoints, 'z')];
-      this.#one('F', [...queue, this.#key(names.epochs(account_id), 'h')], endpoint_id, String(generation), type);
+      this.#one('F', [...queue, this.#key(names.epochs(account_id), 'h')], endpoint_id, String(enablement), type);
     }
   }
 
@@ -322,7 +322,7 @@ export function parseVerdict(commit: Commit, verdict: string, number: string | n
     case 'conflict':
     case 'forgotten':
       return { verdict, version: Number(number) };
-    case 'guarded':
+    case 'fenced':
       return { verdict, index: Number(number) - 1 };
     default:
       throw new Error(`commit refused as ${verdict}: ${String(number)}`);

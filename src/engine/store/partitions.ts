@@ -86,7 +86,7 @@ export class PartitionKeys {
   log(account_id: string): string {
     return `${this.prefix}log:${account_id}`;
   }
-  /** Hash: `epoch` of the log, last `sequence`, `last_ms`, and `t:<type>` = id of the last event of that type. */
+  /** Hash: `name` of the log, last `sequence`, `last_ms`, and `t:<type>` = id of the last event of that type. */
   logHead(account_id: string): string {
     return `${this.prefix}logh:${account_id}`;
   }
@@ -100,23 +100,19 @@ export class PartitionKeys {
   }
   /** Stream: an endpoint's deliveries as events made them, each under its event's number. */
   deliveryQueue(endpoint_id: string): string {
-    return `${this.prefix}inbox:${endpoint_id}`;
+    return `${this.prefix}queue:${endpoint_id}`;
   }
   /** Sorted set: when each endpoint is due next. */
   get dueEndpoints(): string {
-    return `${this.prefix}wake`;
-  }
-  /** Leasing takes what is due together with its contents. Endpoints have none but their own state: this is never written. */
-  get noContents(): string {
-    return `${this.prefix}wakec`;
+    return `${this.prefix}endpoints`;
   }
   /** Hash: the credential epochs of an account; an absent one is 0. */
   epochs(account_id: string): string {
-    return `${this.prefix}life:${account_id}`;
+    return `${this.prefix}epochs:${account_id}`;
   }
   /** Hash: the closed fences of an id that is no account's. Its key is made as those of epochs are, which it never meets. */
   fence(id: string): string {
-    return `${this.prefix}life:${id}`;
+    return `${this.prefix}epochs:${id}`;
   }
   /** Sorted set: members of an index in their order. `owner`: an account's id, or the name of what the whole partition shares. */
   index(owner: string, index: string): string {
@@ -155,7 +151,7 @@ export class PartitionKeys {
   }
   /** Hash: dead letters, until somebody retries them. */
   get deadLetters(): string {
-    return `${this.prefix}aside`;
+    return `${this.prefix}dead`;
   }
 }
 

@@ -33,7 +33,7 @@ import {
 } from './store.js';
 import { parseSubscriptions, Subscribers, type Subscriptions } from './subscriptions.js';
 
-const COMMIT = 'spool_commit_v6';
+const COMMIT = 'spool_commit_v1';
 const AS_TEXT = { replyEncoding: 'utf8' as const };
 const SUBSCRIPTIONS_KEPT_MAX = 50_000;
 const STALE_TRIES_MAX = 12;
@@ -53,7 +53,7 @@ type QueuePlace = { partition: number; queue: QueueName };
 export class RedisStore implements Store {
   readonly #redis: Redis;
   /** Names the logs that begin through this process; a log never changes its name. */
-  readonly #draw_log_epoch: () => string;
+  readonly #draw_log_name: () => string;
   readonly #commits: CommitBatches;
   /** Whether Redis tells other processes of each commit. */
   readonly #tells: boolean;
@@ -64,10 +64,10 @@ export class RedisStore implements Store {
   /** Called for all that a commit of this process has made due. */
   onDue: NoteDue = () => {};
 
-  constructor(redis: Redis, draw_log_epoch: () => string, { tells = false } = {}) {
+  constructor(redis: Redis, draw_log_name: () => string, { tells = false } = {}) {
     this.#redis = redis;
     this.#tells = tells;
-    this.#draw_log_epoch = draw_log_epoch;
+    this.#draw_log_name = draw_log_name;
     this.#commits = new CommitBatches(redis, (keys, commits) => this.#call(() => this.#sendCommits(keys, commits)));
   }
 
@@ -145,7 +145,7 @@ export class RedisStore implements Store {
     const told_on = this.#tells ? toldChannel(this.#redis, place.partition) : '';
     for (let tries = 0; tries < STALE_TRIES_MAX; tries++) {
       const subscribers = new Subscribers(this.#subscriptions);
-      const parts = { draw_log_epoch: this.#draw_log_epoch, subscribers, told_on };
+      const parts = { draw_log_name: this.#draw_log_name, subscribers, told_on };
       const verdict = parseVerdict(
         commit,
         ...(await this.#commits.send(place.partition, (out) => writeCommit(out, commit, parts))),
@@ -238,7 +238,7 @@ export class RedisStore implements Store {
   async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_unremind_v6', 2, keys.reminders, keys.reminderMessages, member, at_ms),
+      this.#redis.fcall('spool_unremind_v1', 2, keys.reminders, keys.reminderMessages, member, at_ms),
     );
   }
 
@@ -260,7 +260,7 @@ export class RedisStore implements Store {
     const keys = keysOf(partition).queue(queue);
     const flat = (await this.#call(() =>
       (this.#redis as unknown as FcallBuffer).fcallBuffer(
-        'spool_hold_v2',
+        'spool_lease_v1',
         3,
         keys.due,
         keys.contents,
@@ -318,9 +318,9 @@ export class RedisStore implements Store {
   }
 
   async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
-    const { dueEndpoints, noContents } = keysOf(partition);
+    const { dueEndpoints } = keysOf(partition);
     const leased = await this.#call(() =>
-      this.#redis.fcall('spool_lease_v6', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
+      this.#redis.fcall('spool_lease_v1', 1, dueEndpoints, due.now_ms, due.again_ms, due.limit),
     );
     return (leased as string[]).filter((_, index) => index % 2 === 0);
   }
@@ -345,17 +345,17 @@ export class RedisStore implements Store {
   async trimEvents({ account_id, partition }: AccountPlace, before_ms: number): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_trim_v6', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
+      this.#redis.fcall('spool_trim_v1', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
     );
   }
 
   async logHead({ account_id, partition }: AccountPlace, type: string | null): Promise<LogHead | null> {
-    const [epoch, sequence, last_ms, of_type] = await storeCall(
-      this.#redis.hmget(keysOf(partition).logHead(account_id), 'epoch', 'sequence', 'last_ms', `t:${type ?? ''}`),
+    const [name, sequence, last_ms, of_type] = await storeCall(
+      this.#redis.hmget(keysOf(partition).logHead(account_id), 'name', 'sequence', 'last_ms', `t:${type ?? ''}`),
     );
-    if (!epoch) return null;
+    if (!name) return null;
     const last_id = `${last_ms}-${sequence}`;
-    return { epoch, last_id, last_id_of_type: type === null ? last_id : (of_type ?? null) };
+    return { name, last_id, last_id_of_type: type === null ? last_id : (of_type ?? null) };
   }
 
   async events(
@@ -386,14 +386,14 @@ function parseEntity(value: Buffer): StoredEntity {
   return { ...version, snapshot: value.subarray(end) };
 }
 
-/** `<event's place in the log> <epoch> <generation> <type>` under the event's number, as commit.lua writes it. */
+/** `<event's place in the log> <epoch> <enablement> <type>` under the event's number, as commit.lua writes it. */
 function parseQueueEntry([id, fields]: [string, string[]]): QueuedDelivery {
-  const [log_id = '', life, generation, type] = (fields[1] ?? '').split(' ');
+  const [log_id = '', account_epoch, enablement, type] = (fields[1] ?? '').split(' ');
   return {
     sequence: Number.parseInt(id, 10),
     log_id,
-    life: Number(life),
-    generation: Number(generation),
+    account_epoch: Number(account_epoch),
+    enablement: Number(enablement),
     type: type as QueuedDelivery['type'],
   };
 }

@@ -5,7 +5,7 @@ import { callFunction } from './redis_calls.js';
 import { mastersOf } from './redis_connection.js';
 import type { TellingListener, TellingServer, Tellings } from './told_versions.js';
 
-const BEAT = 'spool_beat_v6';
+const BEAT = 'spool_beat_v1';
 /** Of a server that is alone: all commits of one call are one message. */
 const CHANNEL = 'spool:told';
 const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => partition);

@@ -70,7 +70,7 @@ export type CommitVerdict =
   /** A conflict too; but so many writers came since that this very commit may have been applied before them. */
   | { verdict: 'forgotten'; version: number }
   /** The fence of this index no longer holds; nothing was written. */
-  | { verdict: 'guarded'; index: number };
+  | { verdict: 'fenced'; index: number };
 
 export type QueryResult = { request: RecordQuery; value: Uint8Array | null; rows: StoredRow[]; queue?: DeliveryQueue };
 export type StoredRow = Omit<ListedRecord, 'value'> & { value: Uint8Array };
@@ -82,7 +82,7 @@ export type OutboxEntry = { number: number; body: Uint8Array };
 
 /** An event as it lies in the log; `id` is the log's own, by which it is ordered. Its body is read by src/engine/store/event_body.ts. */
 export type LoggedEvent = { id: string; account_id: string; type: string; body: Uint8Array };
-export type LogHead = { epoch: string; last_id: string | null; last_id_of_type: string | null };
+export type LogHead = { name: string; last_id: string | null; last_id_of_type: string | null };
 
 /** Storage did not answer in time or broke: the outcome of a write is unknown, unless nothing was sent at all. */
 /** Whether the same may succeed later: storage is away, something changed in between, or it is too much at this moment. */

@@ -40,14 +40,14 @@ export class Subscribers {
   }
 
   /** The endpoints that get an event of this type. */
-  of(account_id: string, type: string): { endpoint_id: string; generation: number }[] {
+  of(account_id: string, type: string): { endpoint_id: string; enablement: number }[] {
     if (!this.relied_on.has(account_id)) this.relied_on.set(account_id, this.#stored(account_id).version);
     const { closed, endpoints } = this.#presentOf(account_id);
     if (closed) return [];
     const found = [...endpoints].filter(([, { topics }]) => topics.length === 0 || topics.includes(type));
-    return found.map(([endpoint_id, { generation }]) => {
+    return found.map(([endpoint_id, { enablement }]) => {
       this.delivered_to.add(endpoint_id);
-      return { endpoint_id, generation };
+      return { endpoint_id, enablement };
     });
   }
 

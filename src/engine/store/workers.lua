@@ -1,4 +1,4 @@
-#!lua name=spool_workers_v2
+#!lua name=spool_workers_v1
 --[[
   What processes and their workers ask of Redis beside commits: who is alive, and where something is due. What is loaded
   under this name never changes; a changed file takes the next number (docs/architecture.md, "The commit").
@@ -119,17 +119,18 @@ local function backlogs(_, args)
 end
 
 --[[
-  Takes what is due in a queue and moves it into the future, so that one worker has it until then, and notes whose it is.
-  KEYS 1 due times, 2 contents, 3 who has it    ARGV 1 now, ms   2 due again at, ms   3 how many   4 the member that takes it
-  Result: member of the queue, content; and so on
+  Takes what is due and moves it into the future, so that one worker has it until then.
+  KEYS 1 due times   of a queue also 2 contents, 3 who has what
+  ARGV 1 now, ms   2 due again at, ms   3 how many   of a queue also 4 the member that takes it
+  Result: what is due, its content ('' where there is none); and so on
 ]]
-local function hold(keys, args)
+local function lease(keys, args)
   local out = {}
   for _, name in ipairs(redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'LIMIT', 0, args[3])) do
     redis.call('ZADD', keys[1], args[2], name)
-    redis.call('HSET', keys[3], name, args[4] .. ' ' .. args[2])
+    if keys[3] then redis.call('HSET', keys[3], name, args[4] .. ' ' .. args[2]) end
     out[#out + 1] = name
-    out[#out + 1] = redis.call('HGET', keys[2], name) or ''
+    out[#out + 1] = keys[2] and redis.call('HGET', keys[2], name) or ''
   end
   return out
 end
@@ -164,8 +165,8 @@ local function take_back(keys, args)
   return count
 end
 
-redis.register_function('spool_members_v2', members)
-redis.register_function('spool_hold_v2', hold)
-redis.register_function('spool_take_back_v2', take_back)
-redis.register_function { function_name = 'spool_due_v2', callback = due, flags = { 'no-writes' } }
-redis.register_function { function_name = 'spool_backlogs_v2', callback = backlogs, flags = { 'no-writes' } }
+redis.register_function('spool_members_v1', members)
+redis.register_function('spool_lease_v1', lease)
+redis.register_function('spool_take_back_v1', take_back)
+redis.register_function { function_name = 'spool_due_v1', callback = due, flags = { 'no-writes' } }
+redis.register_function { function_name = 'spool_backlogs_v1', callback = backlogs, flags = { 'no-writes' } }

@@ -96,13 +96,13 @@ export async function refreshSession(
   if (parsed === null) throw new Refused(SESSION_ENDED);
   const session = await actors.appSession(parsed.id).secret();
   if (!isGenuine(keys, 'app_refresh', parsed, session)) throw new Refused(SESSION_ENDED);
-  const { account_id, born } = session;
+  const { account_id, issued_under } = session;
   const account = await actors.account(account_id).view();
-  if (account.lives.app_sessions !== born.app_sessions) throw new Refused(SESSION_ENDED);
+  if (account.epochs.app_sessions !== issued_under.app_sessions) throw new Refused(SESSION_ENDED);
   const issued = await actors
     .appSession(parsed.id)
     .refresh({ generation: parsed.counter }, [
-      { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
+      { fence: 'epoch', account_id, epoch: 'app_sessions', value: issued_under.app_sessions },
     ]);
   return sessionView(services, parsed.id, issued);
 }
@@ -121,11 +121,11 @@ async function openSession(
   const { account_id, email, verified_at_ms } = verified;
   const account = await accountOf(services, account_id);
   const session_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
-  const born = { account: account.lives.account, app_sessions: account.lives.app_sessions };
+  const issued_under = { account: account.epochs.account, app_sessions: account.epochs.app_sessions };
   const issued = await actors
     .appSession(session_id)
-    .open({ account_id, email, ...randomSeed(keys), born, verified_at_ms }, [
-      { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
+    .open({ account_id, email, ...randomSeed(keys), issued_under, verified_at_ms }, [
+      { fence: 'epoch', account_id, epoch: 'app_sessions', value: issued_under.app_sessions },
     ]);
   return sessionView(services, session_id, issued);
 }

@@ -154,7 +154,7 @@ export class ErasureWorker {
     const state = await this.#account(account_id);
     // Erased already, and perhaps begun afresh since: only the disk was still to be seen to.
     if (state?.phase.status !== 'erasing') return true;
-    const { lives } = state;
+    const { epochs } = state;
     const account = this.#deps.actors.downstream.account(account_id);
     await this.#repeat(() => account.erase_devices());
     await this.#repeat(() => this.#deps.actors.contacts(account_id).erase());
@@ -168,9 +168,9 @@ export class ErasureWorker {
     await this.#eraseList(account_id, { list: SOURCES, kind: 'source' });
     await this.#eraseList(account_id, { list: DELETED_SOURCES, kind: 'source' });
     await this.#eraseList(account_id, { list: BINDINGS, kind: 'binding' });
-    for (let epoch = 0; epoch < lives.app_sessions; epoch++)
+    for (let epoch = 0; epoch < epochs.app_sessions; epoch++)
       await this.#eraseList(account_id, { list: appSessionIndex(epoch), kind: 'appSession' });
-    for (let epoch = 0; epoch < lives.grants; epoch++) {
+    for (let epoch = 0; epoch < epochs.grants; epoch++) {
       await this.#eraseList(account_id, { list: grantIndex(epoch), kind: 'grant' });
       await this.#eraseList(account_id, { list: browserSessionIndex(epoch), kind: 'browserSession' });
     }
@@ -254,7 +254,7 @@ export class ErasureWorker {
   async #eraseTranscripts(stream_id: string): Promise<void> {
     const { actors } = this.#deps;
     const transcript = await orNull(actors.transcript(stream_id).view(), 'NOT_FOUND');
-    const outputs = transcript?.lanes ?? [];
+    const outputs = transcript?.pipeline_outputs ?? [];
     for (const number of outputs)
       await this.#erasePipelineOutput({ stream_id, id: pipelineOutputId(stream_id, number) });
     await actors.transcript(stream_id).erase();
@@ -263,7 +263,7 @@ export class ErasureWorker {
   async #erasePipelineOutput({ stream_id, id }: { stream_id: string; id: string }): Promise<void> {
     const transcript = this.#deps.actors.transcript(id);
     const found = await orNull(transcript.view(), 'NOT_FOUND');
-    if (found?.lane?.stream_id === stream_id) await transcript.erase();
+    if (found?.pipeline_output?.stream_id === stream_id) await transcript.erase();
   }
 
   async #account(account_id: string): Promise<Account | null> {

@@ -80,7 +80,7 @@ export async function revokeToken({ actors }: Pick<FeatureServices, 'actors'>, w
   return actors.downstream.account(who.account_id).revoke_token({ token_id }, who.fences);
 }
 
-function tokenView(id: string, token: Omit<PersonalAccessToken, 'account_id' | 'born'>): TokenView {
+function tokenView(id: string, token: Omit<PersonalAccessToken, 'account_id' | 'issued_under'>): TokenView {
   const { name, permissions: held, last_four, created_at_ms, expires_at_ms, last_used_at_ms } = token;
   return {
     id,

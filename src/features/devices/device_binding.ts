@@ -82,7 +82,7 @@ export async function boundBy(
       account.private_workspace.id === workspace_id ||
       account.memberships.some((membership) => membership.workspace_id === workspace_id),
     private_workspace_id: account.private_workspace.id,
-    fences: [{ fence: 'epoch', account_id, epoch: 'account', value: account.lives.account }],
+    fences: [{ fence: 'epoch', account_id, epoch: 'account', value: account.epochs.account }],
   };
 }
 

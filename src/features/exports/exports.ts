@@ -88,7 +88,7 @@ export async function requestExport(
 ): Promise<ExportView> {
   if (!isOpen(account)) throw new Refused(CLOSED_ACCOUNT);
   const export_id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
-  const asked = { export_id, by, audio, files, account_epoch: account.lives.account };
+  const asked = { export_id, by, audio, files, account_epoch: account.epochs.account };
   const requested = await actors.exports(account.id).request(asked, fences);
   exports.offer(account.id);
   return exportView(requested);

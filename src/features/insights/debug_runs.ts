@@ -89,7 +89,7 @@ async function debugRuns(
     // Of a pipeline output that was not begun there is nothing.
     if (of === null) continue;
     const ended = await actors.transcript(id).runs();
-    if (id !== stream_id && of.lane?.stream_id !== stream_id) continue;
+    if (id !== stream_id && of.pipeline_output?.stream_id !== stream_id) continue;
     const wanted_by = pipeline === null ? default_id : pipelineId(account_id, pipeline);
     heard.push(...stillToTranscribe(of, { default_id: wanted_by, now_ms }));
     heard.push(...ended.runs.map((run) => transcribed(run, pipelineOf({ ...run, pipeline_id: null }, stream))));
@@ -108,7 +108,7 @@ async function debugRuns(
 
 /** The stream's own, and for its owner those of other pipelines. */
 function transcriptsOf(stream_id: string, transcript: Transcript | null, is_owner: boolean) {
-  const outputs = is_owner ? (transcript?.lanes ?? []) : [];
+  const outputs = is_owner ? (transcript?.pipeline_outputs ?? []) : [];
   const own: { id: string; pipeline: number | null } = { id: stream_id, pipeline: null };
   return [own, ...outputs.map((pipeline) => ({ id: pipelineOutputId(stream_id, pipeline), pipeline }))];
 }

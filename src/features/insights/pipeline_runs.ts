@@ -49,12 +49,14 @@ async function hears(
 ): Promise<{ turns: number } | null> {
   if (pipeline_id === null) return null;
   const base = await orNull(actors.transcript(stream_id).view(), 'NOT_FOUND');
-  const has_output = base?.lanes?.includes(pipeline.number) === true;
+  const has_output = base?.pipeline_outputs.includes(pipeline.number) === true;
   if (!has_output && hearsTheSame(pipeline, defaultPipeline(context))) return null;
   const { number } = pipeline;
   const opened = await actors.transcript(stream_id).open_pipeline_output({ number, from_ms, to_ms }, fences);
   const id = pipelineOutputId(stream_id, number);
-  const begun = await actors.transcript(id).run_pipeline({ ...opened, lane: { stream_id, pipeline_id } }, fences);
+  const begun = await actors
+    .transcript(id)
+    .run_pipeline({ ...opened, pipeline_output: { stream_id, pipeline_id } }, fences);
   transcription.due.offer(id);
   return begun;
 }

@@ -117,7 +117,7 @@ async function grantFromSession(
   const { challenge, ...request_of_grant } = asked;
   const id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
   const own = randomSeed(keys);
-  const born = { account: account.lives.account, grants: session.born.grants };
+  const issued_under = { account: account.epochs.account, grants: session.issued_under.grants };
   await actors.grant(id).open(
     {
       grant: {
@@ -126,12 +126,12 @@ async function grantFromSession(
         client_id: client.client_id,
         account_id: account.id,
         issuer: 'base',
-        born,
+        issued_under,
         verified_at_ms: session.verified_at_ms,
         code: { challenge, redirect_uri: back.redirect_uri },
       },
     },
-    [{ fence: 'epoch', account_id: account.id, epoch: 'grants', value: born.grants }],
+    [{ fence: 'epoch', account_id: account.id, epoch: 'grants', value: issued_under.grants }],
   );
   return deriveToken(keys, 'authorization_code', { ...own, id, counter: 0 });
 }

@@ -38,15 +38,15 @@ export async function browserSessionOf(
   if (session === null) return null;
   if (!isGenuine(keys, 'browser_session', parsed, session)) return null;
   const account = await accountOf(services, session.account_id);
-  if (session.born.grants !== account.lives.grants) return null;
+  if (session.issued_under.grants !== account.epochs.grants) return null;
   return {
     id: parsed.id,
     session,
     account,
     is_open: isOpen(account),
     fences: [
-      { fence: 'epoch', account_id: account.id, epoch: 'account', value: account.lives.account },
-      { fence: 'epoch', account_id: account.id, epoch: 'grants', value: session.born.grants },
+      { fence: 'epoch', account_id: account.id, epoch: 'account', value: account.epochs.account },
+      { fence: 'epoch', account_id: account.id, epoch: 'grants', value: session.issued_under.grants },
     ],
   };
 }

@@ -166,10 +166,10 @@ async function enter(
     return { id, sign_in, problem: null, session_cookie: null };
   }
   const account = await accountBehind(services, ip, email);
-  const born = { account: account.lives.account, grants: account.lives.grants };
+  const issued_under = { account: account.epochs.account, grants: account.epochs.grants };
   const entered = await entityOf(services, id).enter({
     email,
-    account: { account_id: account.id, born },
+    account: { account_id: account.id, issued_under },
     session: {
       // With the account, whose erasure must find it.
       id: randomId({ partition: partitionOfId(account.id), now_ms: services.clock.now() }),
@@ -213,8 +213,8 @@ export async function continueAs(
   const live = await browserSessionOf(services, session_cookie);
   if (live === null || live.id !== step.session_id) return otherEmail(services, open); // it has ended meanwhile
   const { session, account } = live;
-  const born = { account: account.lives.account, grants: session.born.grants };
-  const owner = { account_id: account.id, born, verified_at_ms: session.verified_at_ms };
+  const issued_under = { account: account.epochs.account, grants: session.issued_under.grants };
+  const owner = { account_id: account.id, issued_under, verified_at_ms: session.verified_at_ms };
   return { id, sign_in: await entityOf(services, id).continue({ owner, grant: newGrantSeed(services, account.id) }) };
 }
 

@@ -42,7 +42,7 @@ export async function endConnection(
   who: Principal,
   id: string,
 ): Promise<void> {
-  const by = { account_id: who.account_id, grants_epoch: who.account.lives.grants };
+  const by = { account_id: who.account_id, grants_epoch: who.account.epochs.grants };
   const { revoked } = await actors.grant(id).revoke({ by }, who.fences);
   if (!revoked) throw new Refused(UNKNOWN);
 }
@@ -63,7 +63,7 @@ export async function signOut(
 function endCaller({ actors }: Pick<FeatureServices, 'actors'>, who: Principal): Promise<unknown> {
   const { account_id, credential_id } = who;
   if (who.kind === 'app_session') return actors.appSession(credential_id).end();
-  return actors.grant(credential_id).revoke({ by: { account_id, grants_epoch: who.account.lives.grants } });
+  return actors.grant(credential_id).revoke({ by: { account_id, grants_epoch: who.account.epochs.grants } });
 }
 
 /** The Connected app of the interface. */

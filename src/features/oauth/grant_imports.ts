@@ -100,7 +100,7 @@ async function importGrant(
       audience: row.audience,
       issuer: row.issuer,
       ...randomSeed(keys),
-      born: { account: account.lives.account, grants: account.lives.grants },
+      issued_under: { account: account.epochs.account, grants: account.epochs.grants },
       verified_at_ms: Date.parse(row.created_at),
       code: { challenge: '', redirect_uri: null },
     },

@@ -31,7 +31,7 @@ export type GrantRow = Position & { grant: Grant };
 /** A page of an account's living grants, newest first. */
 export async function listGrants(
   { actors, store }: Pick<FeatureServices, 'actors' | 'store'>,
-  { id: account_id, lives }: Account,
+  { id: account_id, epochs }: Account,
   { limit, cursor }: PageQuery,
 ): Promise<{ rows: GrantRow[]; cursor: string | null }> {
   const place = { owner: account_id, partition: partitionOfId(account_id) };
@@ -40,7 +40,7 @@ export async function listGrants(
   // One that ended between the list and the look at it leaves a gap, which the next of the list fills.
   while (rows.length <= limit) {
     const wanted = limit + 1 - rows.length;
-    const listed = await store.list(place, grantIndex(lives.grants), { after, descending: true, limit: wanted });
+    const listed = await store.list(place, grantIndex(epochs.grants), { after, descending: true, limit: wanted });
     const grants = await Promise.all(listed.map(({ member }) => orNull(actors.grant(member).view(), 'UNAUTHORIZED')));
     for (const [index, grant] of grants.entries()) {
       const position = listed[index] as Position;
@@ -70,7 +70,7 @@ export async function endGrant(
   grant_id: string,
 ): Promise<void> {
   const account = await accountNamed(services, named);
-  const by = { account_id: account.id, grants_epoch: account.lives.grants };
+  const by = { account_id: account.id, grants_epoch: account.epochs.grants };
   const { revoked } = await services.actors.grant(grant_id).revoke({ by });
   if (!revoked) throw new Refused(UNKNOWN);
 }

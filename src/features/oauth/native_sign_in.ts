@@ -121,10 +121,10 @@ async function complete(
   const account = await accountBehind(services, ip, email);
   const grant_id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
   const own = randomSeed(keys);
-  const born = { account: account.lives.account, grants: account.lives.grants };
+  const issued_under = { account: account.epochs.account, grants: account.epochs.grants };
   const completed = await actors.downstream
     .authSession(id)
-    .complete({ grant_id, owner: { account_id: account.id, born, ...own }, tried });
+    .complete({ grant_id, owner: { account_id: account.id, issued_under, ...own }, tried });
   if (isOauthError(completed)) return completed;
   return { authorization_code: deriveToken(keys, 'authorization_code', { ...own, id: grant_id, counter: 0 }) };
 }

@@ -19,7 +19,7 @@ export const tokensShape = z
   .strictObject({
     access_token: z.string().describe('A JWT (RFC 9068) for the API or for /mcp.'),
     token_type: z.literal('Bearer').describe('How it is shown: `Authorization: Bearer …`.'),
-    expires_in: count.describe('Seconds that the access token lives.'),
+    expires_in: count.describe('Seconds that the access token epochs.'),
     refresh_token: z.string().describe('What gets the next tokens, once.'),
     scope: z.string().describe('Names with spaces between them, as the client asked for them.'),
   })
@@ -133,11 +133,11 @@ async function livingGrant(
   { id, counter, grant, issuer }: { id: string; counter: number; grant: Grant; issuer: Issuer },
 ): Promise<FoundGrant | null> {
   if (grant.issuer !== issuer) return null;
-  const { account_id, born } = grant;
+  const { account_id, issued_under } = grant;
   const account = await orNull(services.actors.account(account_id).view(), 'UNAUTHORIZED');
   if (account === null) return null;
-  if (account.lives.grants !== born.grants) return null;
-  const fences: Fence[] = [{ fence: 'epoch', account_id, epoch: 'grants', value: born.grants }];
+  if (account.epochs.grants !== issued_under.grants) return null;
+  const fences: Fence[] = [{ fence: 'epoch', account_id, epoch: 'grants', value: issued_under.grants }];
   return { id, counter, grant, fences };
 }
 

@@ -275,7 +275,7 @@ export class ImportWorker extends DueWorker {
   async #owner(account_id: string): Promise<{ workspace_id: string; fences: Fence[] }> {
     const account = await orNull(this.#deps.actors.account(account_id).view(), 'UNAUTHORIZED');
     if (account === null || !isOpen(account)) throw new NotNow('the account is deleted');
-    const fence = { fence: 'epoch' as const, account_id, epoch: 'account', value: account.lives.account };
+    const fence = { fence: 'epoch' as const, account_id, epoch: 'account', value: account.epochs.account };
     return { workspace_id: account.private_workspace.id, fences: [fence] };
   }
 }

@@ -40,5 +40,5 @@ export async function ownerStatus(
   if (!isOpen(account)) return { status: 'account_closed' };
   if (!layers.every((layer) => isEnabled(account.entitlements, layer))) return { status: 'layer_off' };
   if (!(await workspaceExists({ actors }, workspace_id))) return { status: 'workspace_gone' };
-  return { status: 'open', fence: { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account } };
+  return { status: 'open', fence: { fence: 'epoch', account_id, epoch: 'account', value: account.epochs.account } };
 }

@@ -71,8 +71,10 @@ async function pipelineOutputOf(
   const id = pipelineOutputId(stream_id, pipeline.number);
   const transcript = await orNull(actors.transcript(id).view(), 'NOT_FOUND');
   if (transcript === null) return null;
-  const { lane } = transcript;
-  return lane?.stream_id === stream_id && lane.pipeline_id === pipeline_id ? { id, transcript } : null;
+  const { pipeline_output } = transcript;
+  return pipeline_output?.stream_id === stream_id && pipeline_output.pipeline_id === pipeline_id
+    ? { id, transcript }
+    : null;
 }
 
 /** By transcript and revision: what is read of a transcript stays as it is until that rises. */

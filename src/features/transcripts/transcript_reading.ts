@@ -61,9 +61,13 @@ export async function transcriptOfTurn(
 ): Promise<ReadableTranscript> {
   if (!isPipelineOutputId(id)) return readableTranscript(services, who, id);
   const transcript = await services.actors.transcript(id).view();
-  const { lane, account_id } = transcript;
-  if (lane === undefined || account_id !== who.account_id || !selectsPipelines(who)) throw new Refused(NO_TRANSCRIPT);
-  return readableTranscript(services, who, lane.stream_id, { pipeline_id: lane.pipeline_id, or_default: false });
+  const { pipeline_output, account_id } = transcript;
+  if (pipeline_output === null || account_id !== who.account_id || !selectsPipelines(who))
+    throw new Refused(NO_TRANSCRIPT);
+  return readableTranscript(services, who, pipeline_output.stream_id, {
+    pipeline_id: pipeline_output.pipeline_id,
+    or_default: false,
+  });
 }
 
 /** A turn, and with `words` each of its words. NOT_FOUND where the caller may not read its transcript. */

@@ -76,7 +76,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const actor = actors.transcript(id);
     const transcript = await actor.view().catch(absent);
     if (transcript === null) return null;
-    const stream_id = transcript.lane?.stream_id ?? id;
+    const stream_id = transcript.pipeline_output?.stream_id ?? id;
     const standing = await this.#standing(transcript, stream_id);
     if (standing === 'waits') throw new NotNow();
     if (standing === 'gone') {
@@ -132,7 +132,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const { window } = transcript;
     if (window === null || window.number !== of.number || this.#deps.now() >= window.until_ms)
       throw new Refused(NOT_HELD);
-    const stream_id = transcript.lane?.stream_id ?? of.entity_id;
+    const stream_id = transcript.pipeline_output?.stream_id ?? of.entity_id;
     return { stream_id, audio: await this.#audioOf(stream_id, window, transcript) };
   }
 
@@ -153,8 +153,8 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const { actors, metrics, now } = this.#deps;
     const actor = actors.transcript(transcript_id);
     const transcript = (await orNull(actor.view(), 'NOT_FOUND')) ?? throwRefusal(NO_JOB);
-    const { lane } = transcript;
-    const stream_id = lane?.stream_id ?? transcript_id;
+    const { pipeline_output } = transcript;
+    const stream_id = pipeline_output?.stream_id ?? transcript_id;
     const fences = await this.#fences(transcript, stream_id);
     const context = await actors.context(transcript.account_id).view();
     const pipeline = pipelineOfTranscript(transcript, context);
@@ -162,12 +162,12 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     // With more around them, speakers are told apart better.
     const { final_pass: wants_pass, diarize } = pipeline.transcription;
     const final_pass =
-      wants_pass || (lane === undefined && (this.#deps.final_pass || (diarize && this.#deps.has_engine)));
-    const insights = this.#deps.insights && (lane === undefined || pipeline.insights !== null);
+      wants_pass || (pipeline_output === null && (this.#deps.final_pass || (diarize && this.#deps.has_engine)));
+    const insights = this.#deps.insights && (pipeline_output === null || pipeline.insights !== null);
     const { speakers = [], ...heard } = result;
     const said = { number, token, digest, ...heard, engine, final_pass, insights };
     // A result that will be refused, or is there, says nothing of voices; nor does one of another pipeline.
-    const is_heard = lane === undefined && !isRefusal(windowFor(transcript, said));
+    const is_heard = pipeline_output === null && !isRefusal(windowFor(transcript, said));
     const recognized = is_heard ? await this.#voices.recognized(transcript, speakers, fences) : {};
     const published = await actor.publish({ ...said, recognized }, fences).catch(async (error: unknown) => {
       if (!isFenceBroken(error)) throw error;
@@ -175,7 +175,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
       throw new Refused(GONE);
     });
     this.over(job);
-    if (lane === undefined)
+    if (pipeline_output === null)
       await this.#voices.learn(transcript, { stream_id, speakers, numbers: published.speakers, fences });
     for (const { code } of result.failed ?? []) this.activity.failed(code);
     const lag_ms = published.came_at_ms === null ? null : Math.max(0, now() - published.came_at_ms);
@@ -208,10 +208,10 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
     const { actors, now } = this.#deps;
     const own = await actors.transcript(stream_id).view().catch(absent);
     if (own === null) return false;
-    const ids = (own.lanes ?? []).map((number) => pipelineOutputId(stream_id, number));
+    const ids = own.pipeline_outputs.map((number) => pipelineOutputId(stream_id, number));
     const outputs = await Promise.all(ids.map(async (id) => await actors.transcript(id).view().catch(absent)));
     return [own, ...outputs].some((transcript) => {
-      if (transcript === null || (transcript.lane?.stream_id ?? stream_id) !== stream_id) return false;
+      if (transcript === null || (transcript.pipeline_output?.stream_id ?? stream_id) !== stream_id) return false;
       const { window } = transcript;
       return window !== null && window.until_ms > now() && window.from_ms < to_ms && window.to_ms > from_ms;
     });
@@ -241,7 +241,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
   }
 
   /** Where an engine hears who the speakers are that it is to tell apart. */
-  async #samplesOf(stream_id: string, { samples = {}, longest_ms }: Transcript): Promise<SpeakerSample[]> {
+  async #samplesOf(stream_id: string, { samples, longest_ms }: Transcript): Promise<SpeakerSample[]> {
     return pMap(
       Object.entries(samples),
       async ([number, [from_ms, to_ms]]) => {
@@ -308,9 +308,9 @@ function absent(error: unknown): null {
 }
 
 /** Whose settings count: the default pipeline's, or in a transcript of another that one's; null where it is archived. */
-function pipelineOfTranscript({ lane }: Transcript, context: Context): Pipeline | null {
-  if (lane === undefined) return defaultPipeline(context);
-  const number = ownerOfPipeline(lane.pipeline_id)?.number;
+function pipelineOfTranscript({ pipeline_output }: Transcript, context: Context): Pipeline | null {
+  if (pipeline_output === null) return defaultPipeline(context);
+  const number = ownerOfPipeline(pipeline_output.pipeline_id)?.number;
   return context.pipelines.find((one) => one.number === number && !one.archived) ?? null;
 }
 

@@ -111,10 +111,15 @@ export async function readDelivery(
 }
 
 function readerOf(services: Services, { account_id, account }: Principal, endpoint_id: string): Reader {
-  return { services, endpoint_id, account_id, account_epoch: account.lives.account };
+  return { services, endpoint_id, account_id, account_epoch: account.epochs.account };
 }
 
-const NOT_LISTED: Omit<QueuedDelivery, 'sequence'> = { log_id: '0-0', life: 0, generation: 0, type: 'account.updated' };
+const NOT_LISTED: Omit<QueuedDelivery, 'sequence'> = {
+  log_id: '0-0',
+  account_epoch: 0,
+  enablement: 0,
+  type: 'account.updated',
+};
 
 function find({ services: { actors }, endpoint_id }: Reader, entries: QueuedDelivery[]): Promise<FoundDeliveries> {
   return actors.endpoint(endpoint_id).find({ entries });

@@ -63,7 +63,7 @@ export class DeliveryClient {
       result: {
         sequence,
         token,
-        verdict: 'void',
+        verdict: 'discarded',
         retry_after_ms: null,
         attempt: { attempted_at_ms, status_code: null, reason: null, duration_ms: null, error },
       },
@@ -80,7 +80,7 @@ export class DeliveryClient {
       sequence,
       token,
       attempt: { attempted_at_ms, status_code, reason, error, duration_ms },
-      verdict: status_code === null ? 'passing' : verdictOf(status_code),
+      verdict: status_code === null ? 'retryable' : verdictOf(status_code),
       retry_after_ms: retryAfterMs(retry_after, now()),
     };
     return { result, event_id: event.event_id };

@@ -98,7 +98,7 @@ export async function endpointForStaff(
   const [seen = null] = newestOfEach(
     (await processes.askAll('endpoints', [endpoint_id])).flatMap(({ items }) => items),
   );
-  const epoch = account?.lives.account ?? -1;
+  const epoch = account?.epochs.account ?? -1;
   const stand = found.map((one) => ({ ...one.entry, ...standingOf(endpoint, one, { epoch, now_ms }) }));
   const facts: EndpointFacts = {
     endpoint,

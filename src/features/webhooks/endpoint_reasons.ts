@@ -85,7 +85,7 @@ const ROWS: readonly ReasonRow[] = [
       if (endpoint.standing.status !== 'active' || !isCircuitOpen(endpoint)) return null;
       const wait_ms = endpoint.probe_at_ms - now_ms;
       const next = wait_ms > 0 ? `the next in ${spanText(wait_ms)}` : 'the next is due';
-      return `It failed ${endpoint.passing_failures} times in a row, so its circuit is open: one request at a time as a probe, ${next}.`;
+      return `It failed ${endpoint.retryable_failures} times in a row, so its circuit is open: one request at a time as a probe, ${next}.`;
     },
   },
   {

@@ -10,7 +10,7 @@ import type { FeatureServices as Services } from '../services.js';
 /** Account events. docs/rules.md, "Account events". */
 
 /** Where a reader stands in a log: which log, behind which event, with which filter. The two kinds don't mix. */
-type Position = { kind: 'history' | 'polling'; epoch: string; id: string; type: string | null };
+type Position = { kind: 'history' | 'polling'; log_name: string; id: string; type: string | null };
 
 const position_form = z.tuple([
   z.enum(['history', 'polling']),
@@ -66,20 +66,20 @@ async function history(reader: Reader, cursor: string | undefined): Promise<Even
   const { found, stopped_at } = await scan(reader, { from, to: '-', descending: true, want: limit + 1 });
   const page = found.slice(0, limit);
   const end = found.length > limit ? page.at(-1)?.id : stopped_at;
-  const next = end === undefined ? null : writePosition({ kind: 'history', epoch: head.epoch, id: end, type });
+  const next = end === undefined ? null : writePosition({ kind: 'history', log_name: head.name, id: end, type });
   return { items: page.map(eventView), cursor: next };
 }
 
 /** Oldest first from a cursor on; there is always a cursor to continue with, and an empty page keeps the position. */
 async function polling(reader: Reader, after: string): Promise<EventPage> {
   const { store, place, head, type, limit } = reader;
-  const at = (id: string | null | undefined, epoch: string) =>
-    id ? writePosition({ kind: 'polling', epoch, id, type }) : '0';
+  const at = (id: string | null | undefined, log_name: string) =>
+    id ? writePosition({ kind: 'polling', log_name, id, type }) : '0';
   if (after === 'latest') {
     if (head === null || head.last_id_of_type === null) return { items: [], cursor: '0' };
     const id = head.last_id_of_type;
     const [kept] = await store.events(place, { from: id, to: id, descending: false, limit: 1 });
-    return { items: [], cursor: kept === undefined ? '0' : at(id, head.epoch) };
+    return { items: [], cursor: kept === undefined ? '0' : at(id, head.name) };
   }
   let from = '-';
   if (after !== '0') {
@@ -93,7 +93,7 @@ async function polling(reader: Reader, after: string): Promise<EventPage> {
   if (head === null || head.last_id_of_type === null) return { items: [], cursor: '0' };
   const { found, stopped_at } = await scan(reader, { from, to: '+', descending: false, want: limit });
   const end = found.at(-1)?.id ?? stopped_at;
-  return { items: found.map(eventView), cursor: end === undefined ? after : at(end, head.epoch) };
+  return { items: found.map(eventView), cursor: end === undefined ? after : at(end, head.name) };
 }
 
 /**
@@ -122,8 +122,8 @@ async function scan(
   return { found };
 }
 
-function writePosition({ kind, epoch, id, type }: Position): string {
-  return Buffer.from(JSON.stringify([kind, epoch, id, type])).toString('base64url');
+function writePosition({ kind, log_name, id, type }: Position): string {
+  return Buffer.from(JSON.stringify([kind, log_name, id, type])).toString('base64url');
 }
 
 /** The position behind a cursor; null for one of another kind, filter or log, or ahead of the log. */
@@ -136,10 +136,10 @@ function readPosition(text: string, kind: Position['kind'], { head, type }: Read
     return null;
   }
   if (!parsed.success) return null;
-  const [found_kind, epoch, id, found_type] = parsed.data;
-  if (found_kind !== kind || found_type !== type || head === null || epoch !== head.epoch) return null;
+  const [found_kind, log_name, id, found_type] = parsed.data;
+  if (found_kind !== kind || found_type !== type || head === null || log_name !== head.name) return null;
   if (head.last_id === null || sequenceOf(id) > sequenceOf(head.last_id)) return null;
-  return { kind, epoch, id, type };
+  return { kind, log_name, id, type };
 }
 
 function wrong(path: string, message: string): Refusal {

@@ -30,13 +30,13 @@ export async function unhealthyEndpointViews(
     listed.map(async ({ endpoint_id, since_ms }) => {
       const state = await stored(services, endpoint_id);
       if (state?.trouble?.is !== trouble) return [];
-      const { account_id, url, failure_count, passing_failures, last_success_at_ms } = state;
+      const { account_id, url, failure_count, retryable_failures, last_success_at_ms } = state;
       return {
         endpoint_id,
         account_id,
         host: new URL(url).host,
         since: new Date(since_ms).toISOString(),
-        failures: Math.max(failure_count, passing_failures),
+        failures: Math.max(failure_count, retryable_failures),
         next_probe_at: momentOrNull(isCircuitOpen(state) ? state.probe_at_ms : null),
         last_success_at: momentOrNull(last_success_at_ms),
         last: requestView(last.get(endpoint_id) ?? null),

@@ -145,7 +145,7 @@ export class RetentionSweep {
       const { account_id } = place;
       const account = await actors.account(account_id).view();
       if (account.phase.status !== 'active' && account.phase.status !== 'leaving') return 'waits';
-      fences.push({ fence: 'epoch', account_id, epoch: 'account', value: account.lives.account });
+      fences.push({ fence: 'epoch', account_id, epoch: 'account', value: account.epochs.account });
     }
     return { library_id, place, sweep, fences };
   }
@@ -246,7 +246,7 @@ export class RetentionSweep {
     const held: Fence[] = [...fences];
     if (isPipelineOutputId(member)) {
       const found = await transcript.view();
-      if (found.lane !== undefined) held.push({ fence: 'open', id: found.lane.stream_id });
+      if (found.pipeline_output !== null) held.push({ fence: 'open', id: found.pipeline_output.stream_id });
     }
     yield* untilNothingIsLeft(() => transcript.expire(expire, held));
   }

@@ -121,11 +121,11 @@ t.test('D-053 D-054 D-055 D-056 D-059 what staff switch', async (t) => {
 
 const raise = (epoch: EpochName): Effect => ({ effect: 'bump_epoch', account_id: 'a', epoch });
 
-t.test('signing out everywhere raises the lives of what it ends, and no others', async (t) => {
-  const before: Account = { ...ANN, lives: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
-  const all: Account = { ...before, lives: { account: 1, app_sessions: 3, grants: 4, tokens: 5 } };
-  const no_sessions: Account = { ...before, lives: { ...all.lives, app_sessions: 2 } };
-  const only_grants: Account = { ...before, lives: { ...before.lives, grants: 4 } };
+t.test('signing out everywhere raises the epochs of what it ends, and no others', async (t) => {
+  const before: Account = { ...ANN, epochs: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
+  const all: Account = { ...before, epochs: { account: 1, app_sessions: 3, grants: 4, tokens: 5 } };
+  const no_sessions: Account = { ...before, epochs: { ...all.epochs, app_sessions: 2 } };
+  const only_grants: Account = { ...before, epochs: { ...before.epochs, grants: 4 } };
   decideRows(t, kind, [
     {
       says: 'by an app session',
@@ -154,7 +154,7 @@ t.test('signing out everywhere raises the lives of what it ends, and no others',
   ]);
 });
 
-t.test('in any play the lives of an account are as often raised as its commits were told', async (t) => {
+t.test('in any play the epochs of an account are as often raised as its commits were told', async (t) => {
   const message = fc.constantFrom<AccountMessage>(
     create,
     { type: 'view' },
@@ -168,11 +168,11 @@ t.test('in any play the lives of an account are as often raised as its commits w
     for (const step of steps) {
       if ('pass' in step) played.pass(step.pass);
       else played.send(step.send);
-      const lives = { account: 0, app_sessions: 0, grants: 0, tokens: 0 };
-      for (const effect of played.effects) if (effect.effect === 'bump_epoch') lives[effect.epoch] += 1;
-      // Credentials are born under what the account says; commits are guarded by what was raised.
-      for (const [name, value] of Object.entries(played.state?.lives ?? lives)) {
-        if (value !== lives[name as EpochName]) throw new Error(`the life of ${name} is ${value}`);
+      const epochs = { account: 0, app_sessions: 0, grants: 0, tokens: 0 };
+      for (const effect of played.effects) if (effect.effect === 'bump_epoch') epochs[effect.epoch] += 1;
+      // Credentials are issued under what the account says; commits are guarded by what was raised.
+      for (const [name, value] of Object.entries(played.state?.epochs ?? epochs)) {
+        if (value !== epochs[name as EpochName]) throw new Error(`the epoch of ${name} is ${value}`);
       }
     }
   });

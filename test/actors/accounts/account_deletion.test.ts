@@ -92,7 +92,7 @@ const deletes = (state: Account, alone: string[]) => ({
   next: {
     ...state,
     deletion_attempts: 4,
-    lives: { ...state.lives, account: 1, grants: 1, tokens: 1 },
+    epochs: { ...state.epochs, account: 1, grants: 1, tokens: 1 },
     tokens: [],
     memberships: state.memberships.filter(({ workspace_id }) => alone.includes(workspace_id)),
     phase: deletedPhase,
@@ -234,7 +234,7 @@ t.test('D-029 D-031 D-032 D-033 D-034 restoring', async (t) => {
 t.test(
   'D-033 D-037 at its time an account is erased: its workspaces go, and a fresh one stands in its place; switches and app sessions stay',
   async (t) => {
-    const before: Account = { ...gone, name: 'Ann', lives: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
+    const before: Account = { ...gone, name: 'Ann', epochs: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
     const workspaceDeleted = (id: string): Effect => ({
       effect: 'append_event',
       account_id: 'a',
@@ -245,7 +245,7 @@ t.test(
     const next: Account = {
       ...ANN,
       entitlements: before.entitlements,
-      lives: { account: 2, app_sessions: 2, grants: 4, tokens: 5 },
+      epochs: { account: 2, app_sessions: 2, grants: 4, tokens: 5 },
       private_workspace: { id: 'a00000002', number: 2, name: 'Private', retention: KEEP_FOR_EVER },
       deletion_attempts: before.deletion_attempts,
       phase: erasingPhase,
@@ -326,7 +326,7 @@ t.test('D-033 an erasure goes on in steps, and ends once', async (t) => {
 });
 
 t.test(
-  'D-016 D-029 D-034 in any play an account is deleted only when all it asked said so, and counts its lives',
+  'D-016 D-029 D-034 in any play an account is deleted only when all it asked said so, and counts its epochs',
   async (t) => {
     const workspace_id = fc.constantFrom('w1', 'w2', 'w3');
     const message: fc.Arbitrary<AccountMessage> = fc.oneof(
@@ -388,8 +388,9 @@ t.test(
         if (state.phase.status === 'active' && played.reminders.has('erase_due')) throw new Error('to be erased');
         if (state.phase.status !== 'leaving' && played.reminders.has('leaving_late')) throw new Error('asks on');
         const raises = played.effects.filter(({ effect }) => effect === 'bump_epoch').length;
-        const { lives } = state;
-        if (lives.account + lives.grants + lives.tokens + lives.app_sessions !== raises) throw new Error('miscounted');
+        const { epochs } = state;
+        if (epochs.account + epochs.grants + epochs.tokens + epochs.app_sessions !== raises)
+          throw new Error('miscounted');
       }
     });
   },

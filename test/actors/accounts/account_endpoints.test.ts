@@ -17,11 +17,11 @@ const having = (count: number): Account => ({ ...ANN, endpoints: Array.from({ le
 const MAX = LIMITS.endpoints_per_account_max;
 const TOO_MANY = new RegExp(`at most ${MAX} endpoints`);
 const full = having(MAX);
-const restored: Account = { ...ANN, lives: { ...ANN.lives, account: 3 } };
+const restored: Account = { ...ANN, epochs: { ...ANN.epochs, account: 3 } };
 
 const adds = (
   state: Account,
-  life: number,
+  account_epoch: number,
 ): Pick<Row<Account, AccountMessage, RepliesOf<typeof account>>, 'reply' | 'next' | 'effects'> => ({
   reply: { created_at_ms: START_MS },
   next: { ...state, endpoints: [...state.endpoints, 'new'] },
@@ -30,12 +30,12 @@ const adds = (
       effect: 'subscribe',
       account_id: 'a',
       endpoint_id: 'new',
-      subscription: { topics: ['account.updated'], generation: 1 },
+      subscription: { topics: ['account.updated'], enablement: 1 },
     },
     told('endpoint', 'new', {
       type: 'create',
       endpoint: { ...endpoint, account_id: 'a', created_at_ms: START_MS },
-      life,
+      account_epoch,
     }),
   ],
 });

@@ -35,7 +35,7 @@ const event = (id: string, type: 'created' | 'revoked', data: Record<string, unk
   data,
 });
 const ended = (id: string): Effect => told('personal_access_token', id, { type: 'end' });
-const with_lives: Account = { ...ANN, lives: { account: 2, app_sessions: 3, grants: 4, tokens: 5 } };
+const with_epochs: Account = { ...ANN, epochs: { account: 2, app_sessions: 3, grants: 4, tokens: 5 } };
 
 t.test('B-018 B-020 a token is added, with an event that says nothing of its value or name', async (t) => {
   const opened = (id: string, expires_at_ms: number | null): Effect =>
@@ -45,7 +45,7 @@ t.test('B-018 B-020 a token is added, with an event that says nothing of its val
         ...add(id, expires_at_ms).token,
         account_id: 'a',
         created_at_ms: START_MS,
-        born: { account: 2, tokens: 5 },
+        issued_under: { account: 2, tokens: 5 },
       },
     });
   const full = {
@@ -55,18 +55,18 @@ t.test('B-018 B-020 a token is added, with an event that says nothing of its val
   decideRows(t, kind, [
     {
       says: 'for ever',
-      state: with_lives,
+      state: with_epochs,
       message: add('p'),
       reply: { created_at_ms: START_MS },
-      next: { ...with_lives, tokens: [token('p')] },
+      next: { ...with_epochs, tokens: [token('p')] },
       effects: [event('p', 'created', { last_four: 'l-p', expires_at: null }), opened('p', null)],
     },
     {
       says: 'for an hour, beside another',
-      state: { ...with_lives, tokens: [token('p')] },
+      state: { ...with_epochs, tokens: [token('p')] },
       message: add('q', END_MS),
       reply: { created_at_ms: START_MS },
-      next: { ...with_lives, tokens: [token('p'), token('q', END_MS)] },
+      next: { ...with_epochs, tokens: [token('p'), token('q', END_MS)] },
       effects: [
         event('q', 'created', { last_four: 'l-q', expires_at: new Date(END_MS).toISOString() }),
         opened('q', END_MS),
@@ -89,7 +89,7 @@ t.test('B-004 B-019 B-024 D-022 tokens are revoked, each with an event of its ow
     const expires_at = expires_at_ms === null ? null : new Date(expires_at_ms).toISOString();
     return [event(id, 'revoked', { last_four: `l-${id}`, expires_at, reason }), ended(id)];
   };
-  const after = { ...some, tokens: [], lives: { ...some.lives, grants: 1, tokens: 1 } };
+  const after = { ...some, tokens: [], epochs: { ...some.epochs, grants: 1, tokens: 1 } };
   decideRows(t, kind, [
     { says: 'none', state: some, message: revoke('x'), reply: { refused: 'NOT_FOUND' } },
     {

@@ -18,7 +18,7 @@ const opened = {
   email: 'ann@x.test',
   seed: Buffer.from('seed'),
   key_id: 'k',
-  born: { account: 0, app_sessions: 2 },
+  issued_under: { account: 0, app_sessions: 2 },
   verified_at_ms: START_MS - 5,
 };
 const open: AppSessionMessage = { type: 'open', ...opened };

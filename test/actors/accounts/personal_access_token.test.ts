@@ -23,7 +23,7 @@ const made = {
   created_at_ms: START_MS,
   expires_at_ms: END_MS,
   secret_hash: 'hash',
-  born: { account: 0, tokens: 1 },
+  issued_under: { account: 0, tokens: 1 },
 };
 const fresh: PersonalAccessToken = { ...made, last_used_at_ms: null };
 const endless: PersonalAccessToken = { ...fresh, expires_at_ms: null };

@@ -244,14 +244,14 @@ t.test('an address that nobody signed in with is forgotten', async (t) => {
   decideRows(t, kind, [
     { says: 'none', state: null, message, reply: { forgotten: true }, next: null },
     {
-      says: 'a code lives',
+      says: 'a code epochs',
       state,
       now_ms: end_ms - 1,
       message,
       reply: { forgotten: false },
       effects: [forgetLater(end_ms - 1)],
     },
-    { says: 'none lives', state, now_ms: end_ms, message, reply: { forgotten: true }, next: null },
+    { says: 'none epochs', state, now_ms: end_ms, message, reply: { forgotten: true }, next: null },
     { says: 'an account', state: { ...state, account_id: 'a' }, now_ms: end_ms, message, reply: { forgotten: false } },
   ]);
   const played = new Played(email, ADDRESS);

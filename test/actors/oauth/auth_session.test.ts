@@ -34,7 +34,7 @@ const asked_for = {
 const code: CodeToSend = { hash: 'right', key_id: 'k', mail_id: 'm', sealed: new Uint8Array([1, 2]) };
 const owner: GrantOwner = {
   account_id: 'a',
-  born: { account: 0, grants: 1 },
+  issued_under: { account: 0, grants: 1 },
   seed: Buffer.from('seed of the grant'),
   key_id: 'k2',
 };

@@ -22,7 +22,7 @@ const signed_in = {
   email: 'ann@x.test',
   seed: Buffer.from('seed'),
   key_id: 'k',
-  born: { account: 0, grants: 1 },
+  issued_under: { account: 0, grants: 1 },
   verified_at_ms: START_MS,
 };
 const fresh: BrowserSession = { ...signed_in, last_used_at_ms: START_MS };

@@ -54,7 +54,7 @@ const mail = (hash: string, at_ms = START_MS): Effect => ({
   sealed: new Uint8Array([7]),
   give_up_at_ms: at_ms + CODE_MS,
 });
-const account = { account_id: 'a', born: { account: 0, grants: 1 } };
+const account = { account_id: 'a', issued_under: { account: 0, grants: 1 } };
 const owner: SignedInAccount = { ...account, verified_at_ms: START_MS };
 const session: NewSessionSeed = { id: 'b', seed: Buffer.from('seed of the session'), key_id: 'k2' };
 const drawn: NewGrantSeed = { grant_id: 'g', seed: Buffer.from('seed of the grant'), key_id: 'k3' };

@@ -33,7 +33,7 @@ const allowed: NewGrant = {
   issuer: 'base',
   seed: Buffer.from('seed'),
   key_id: 'k',
-  born: { account: 0, grants: 3 },
+  issued_under: { account: 0, grants: 3 },
   verified_at_ms: START_MS - 5,
   code: { challenge: 'challenge', redirect_uri: 'https://app.test/back' },
 };

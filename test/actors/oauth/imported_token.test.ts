@@ -17,7 +17,7 @@ const grant: NewGrant = {
   issuer: 'legacy',
   seed: Buffer.from('seed'),
   key_id: 'k',
-  born: { account: 0, grants: 0 },
+  issued_under: { account: 0, grants: 0 },
   verified_at_ms: START_MS - 9,
   code: { challenge: '', redirect_uri: null },
 };

@@ -23,5 +23,5 @@ t.test('what a person deletes or gives to somebody else is no sample any more', 
   t.same(samplesOutside({ samples: { 1: [0, 4_000], 2: [5_000, 9_000] } }, turn(1, 3_000, 500)), {
     samples: { 2: [5_000, 9_000] },
   });
-  t.same(samplesOutside({}, turn(1, 0, 1)), {});
+  t.same(samplesOutside({ samples: {} }, turn(1, 0, 1)), { samples: {} });
 });

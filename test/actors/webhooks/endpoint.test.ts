@@ -24,7 +24,7 @@ const DAY_MS = 24 * 3_600_000;
 const active: Endpoint = FRESH;
 const paused: Endpoint = { ...FRESH, standing: { status: 'paused', since_ms: NOW_MS } };
 const disabled: Endpoint = { ...FRESH, standing: { status: 'disabled', reason: 'consecutive_failures' } };
-const failing = { failure_count: 7, passing_failures: 6, probe_at_ms: NOW_MS + 1 };
+const failing = { failure_count: 7, retryable_failures: 6, probe_at_ms: NOW_MS + 1 };
 const inFlight = [claimOf(entry(2), { at_ms: NOW_MS - 2_000 }), claimOf(entry(1), { at_ms: NOW_MS - 3_000 })];
 const LEASE_ENDS_MS = NOW_MS - 3_000 + LIMITS.delivery_lease_ms;
 const inbox = [entry(3), entry(5)];
@@ -34,11 +34,11 @@ const stopped = (state: Endpoint): Endpoint => ({ ...state, trouble: { is: 'stop
 const LISTED: Effect = { effect: 'add_to_index', ...unhealthyIndex('stopped'), member: 'e', order: NOW_MS };
 
 const set = (status: 'active' | 'paused' | 'disabled'): EndpointMessage => ({ type: 'set_status', status });
-const subscribe = (generation: number): Effect => ({
+const subscribe = (enablement: number): Effect => ({
   effect: 'subscribe',
   account_id: 'a',
   endpoint_id: 'e',
-  subscription: { topics: ['account.updated'], generation },
+  subscription: { topics: ['account.updated'], enablement },
 });
 const UNSUBSCRIBE: Effect = { effect: 'unsubscribe', account_id: 'a', endpoint_id: 'e' };
 const wake = (at_ms: number | null, seen: number): Effect => ({ effect: 'schedule_endpoint', at_ms, seen });
@@ -60,14 +60,14 @@ const rows = (t: Parameters<typeof decideRows>[0], list: R[]) =>
   );
 
 t.test('F-002 an endpoint begins active, with nothing behind it, and once', async (t) => {
-  const create: EndpointMessage = { type: 'create', endpoint: MADE, life: 3 };
+  const create: EndpointMessage = { type: 'create', endpoint: MADE, account_epoch: 3 };
   rows(t, [
     {
       says: 'made',
       state: null,
       message: create,
       reply: DONE,
-      next: { ...FRESH, life: 3 },
+      next: { ...FRESH, account_epoch: 3 },
       effects: [
         { effect: 'add_to_index', owner: 'a', index: ENDPOINTS, member: 'e', order: START_MS },
         sweepAt(NOW_MS + LIMITS.endpoint_sweep_every_ms),
@@ -100,15 +100,15 @@ t.test('F-012 F-013 F-014 F-015 every status set in every standing', async (t) =
       ...from,
       standing: { status: 'active', since_ms: NOW_MS },
       failure_count: 0,
-      passing_failures: 0,
+      retryable_failures: 0,
       probe_at_ms: 0,
     };
-    return { reply: next, next, effects: [subscribe(from.generation), wake(NOW_MS, 5)] };
+    return { reply: next, next, effects: [subscribe(from.enablement), wake(NOW_MS, 5)] };
   };
   const cancelled = (from: Endpoint): Endpoint => ({
     ...from,
     standing: { status: 'disabled', reason: null, since_ms: NOW_MS },
-    generation: 2,
+    enablement: 2,
     waiting: 0,
     cancelled: from.waiting > 0 ? [{ batch: 'waiting:1.0', at_ms: NOW_MS }] : [],
     taken: 5,
@@ -152,9 +152,9 @@ t.test('F-012 F-013 F-014 F-015 every status set in every standing', async (t) =
     row('paused to active', { ...paused, ...failing, taken: 3 }, set('active'), activated({ ...paused, taken: 3 })),
     row(
       'disabled to active',
-      { ...disabled, ...failing, generation: 4 },
+      { ...disabled, ...failing, enablement: 4 },
       set('active'),
-      activated({ ...disabled, generation: 4 }),
+      activated({ ...disabled, enablement: 4 }),
     ),
     ...[busy, { ...busy, waiting: 0 }, { ...busy, standing: paused.standing }].map((state) =>
       row(`${state.standing.status} with ${state.waiting} waiting to disabled`, state, set('disabled'), {
@@ -174,8 +174,8 @@ t.test('F-012 F-013 F-014 F-015 every status set in every standing', async (t) =
 t.test('F-018 F-040 removed or erased, nothing of it is left, and nobody gets its events', async (t) => {
   const full: Endpoint = {
     ...disabled,
-    generation: 3,
-    life: 2,
+    enablement: 3,
+    account_epoch: 2,
     waiting: 1,
     claims: inFlight,
     cancelled: [{ batch: 'waiting:2.2', at_ms: NOW_MS }],
@@ -326,13 +326,13 @@ t.test('F-013 F-020 F-037 how a delivery stands', async (t) => {
       ['waits for a probe', [{ ...active, probe_at_ms: NOW_MS + 9_000 }, waiting, at], 'pending', 2, NOW_MS + 9_000],
       ['its time over', [active, waiting, { ...at, now_ms: deadlineMs(one) }], 'failed', 2, null],
       ['a millisecond before', [active, waiting, { ...at, now_ms: deadlineMs(one) - 1 }], 'pending', 2, NOW_MS + 7_000],
-      ['of an earlier generation', [{ ...active, generation: 2 }, waiting, at], 'cancelled', 2, null],
-      ['claimed, of an earlier generation', [{ ...claimed, generation: 2 }, nothing, at], 'cancelled', 1, null],
+      ['made before it was disabled', [{ ...active, enablement: 2 }, waiting, at], 'cancelled', 2, null],
+      ['claimed, made before it was disabled', [{ ...claimed, enablement: 2 }, nothing, at], 'cancelled', 1, null],
       ['of an earlier epoch of the account', [active, nothing, { ...at, epoch: 1 }], 'cancelled', 0, null],
       [
         'ended',
         [
-          { ...active, generation: 2 },
+          { ...active, enablement: 2 },
           { ...nothing, ended },
           { ...at, epoch: 1 },
         ],

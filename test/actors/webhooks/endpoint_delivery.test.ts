@@ -60,13 +60,13 @@ const lastOf = <Kind extends Effect['effect']>(played: PlayedEndpoint, kind: Kin
   played.effects.filter((effect): effect is Extract<Effect, { effect: Kind }> => effect.effect === kind).at(-1);
 
 t.test('F-025 F-026 F-028 F-016 F-017 X-07 what every result does to its delivery and to the count', async (t) => {
-  const before = { failure_count: 3, passing_failures: 2, last_success_at_ms: 5 };
+  const before = { failure_count: 3, retryable_failures: 2, last_success_at_ms: 5 };
   const attempt = { ...ATTEMPT, attempted_at_ms: NOW_MS - 500, duration_ms: 40 };
   const table: [verdict: AttemptVerdict, outcome: string | undefined, counted: Partial<Endpoint>][] = [
-    ['accepted', 'succeeded', { failure_count: 0, passing_failures: 0, last_success_at_ms: NOW_MS - 460 }],
+    ['accepted', 'succeeded', { failure_count: 0, retryable_failures: 0, last_success_at_ms: NOW_MS - 460 }],
     ['refused', 'failed', { ...before, failure_count: 4 }],
-    ['void', 'failed', before],
-    ['passing', undefined, { ...before, passing_failures: 3 }],
+    ['discarded', 'failed', before],
+    ['retryable', undefined, { ...before, retryable_failures: 3 }],
   ];
   for (const standing of [undefined, PAUSED]) {
     for (const [verdict, outcome, counted] of table) {
@@ -86,29 +86,29 @@ t.test('F-025 F-026 F-028 F-016 F-017 X-07 what every result does to its deliver
 });
 
 t.test('F-013 F-037 what comes back after a cancellation counts nothing, and is kept', async (t) => {
-  const cancelled: [says: string, change: Partial<Endpoint>, life?: number][] = [
-    ['disabled', { generation: 2, standing: DISABLED }],
-    ['disabled and set active again', { generation: 2 }],
+  const cancelled: [says: string, change: Partial<Endpoint>, account_epoch?: number][] = [
+    ['disabled', { enablement: 2, standing: DISABLED }],
+    ['disabled and set active again', { enablement: 2 }],
     ['the account deleted, or restored', {}, 1],
   ];
-  for (const [says, change, life = 0] of cancelled) {
-    for (const verdict of ['accepted', 'refused', 'void', 'passing'] as const) {
-      const played = flying(1, { failure_count: 9, passing_failures: 4, ...change });
-      played.life = life;
+  for (const [says, change, account_epoch = 0] of cancelled) {
+    for (const verdict of ['accepted', 'refused', 'discarded', 'retryable'] as const) {
+      const played = flying(1, { failure_count: 9, retryable_failures: 4, ...change });
+      played.account_epoch = account_epoch;
       const work = played.work({ results: all(played, verdict) });
       t.strictSame(ended(played), { 1: 'cancelled' }, `${says}, ${verdict}`);
       t.equal(played.records<EndedDelivery>(ENDED).get('1')?.attempts.length, 1, 'its attempt is kept');
       t.match(seen(played.endpoint), {
         failure_count: 9,
-        passing_failures: 4,
+        retryable_failures: 4,
         last_success_at_ms: null,
         claims: 0,
-        life,
+        account_epoch,
       });
       t.match(work, { late: 0, disabled: false });
     }
     const lost = flying(1, change, 2);
-    lost.life = life;
+    lost.account_epoch = account_epoch;
     lost.now_ms += LIMITS.delivery_lease_ms;
     lost.work();
     t.strictSame(ended(lost), { 1: 'cancelled' }, `${says}, and never heard of again`);
@@ -116,15 +116,20 @@ t.test('F-013 F-037 what comes back after a cancellation counts nothing, and is 
   }
 });
 
-t.test('F-037 another life of the account cancels what waits and what lies in the inbox', async (t) => {
+t.test('F-037 another epoch of the account cancels what waits and what lies in the inbox', async (t) => {
   const played = at(NOW_MS);
   played.wait([waitingOf(entry(1)), waitingOf(entry(2))]);
-  played.inbox = [entry(3), entry(4, { life: 1 })];
-  played.life = 1;
+  played.inbox = [entry(3), entry(4, { account_epoch: 1 })];
+  played.account_epoch = 1;
   t.strictSame(numbers(played.work().claims), [4]);
-  t.match(played.endpoint, { life: 1, waiting: 0, cancelled: [{ batch: 'waiting:1.0', at_ms: NOW_MS }], taken: 4 });
+  t.match(played.endpoint, {
+    account_epoch: 1,
+    waiting: 0,
+    cancelled: [{ batch: 'waiting:1.0', at_ms: NOW_MS }],
+    taken: 4,
+  });
   t.equal(waits(played).length, 2, 'they are still there to be shown');
-  played.life = 2;
+  played.account_epoch = 2;
   played.work();
   t.equal(played.endpoint.cancelled.length, 1, 'a batch with nothing in it leaves nothing');
 });
@@ -176,7 +181,7 @@ t.test('F-029 F-041 a lost lease is an attempt, without a gap, and the eighth en
   }
   t.strictSame(ended(played), { 1: 'failed' });
   t.equal(played.endpoint.failure_count, 3);
-  t.equal(played.endpoint.passing_failures, 0, 'whoever was lost, it was not the receiver');
+  t.equal(played.endpoint.retryable_failures, 0, 'whoever was lost, it was not the receiver');
   const { attempts } = played.records<EndedDelivery>(ENDED).get('1') as EndedDelivery;
   t.strictSame(
     attempts.map(({ error, status_code, duration_ms }) => [error, status_code, duration_ms]),
@@ -188,7 +193,7 @@ t.test('F-029 F-041 a lost lease is an attempt, without a gap, and the eighth en
     [7, 'failed'],
   ] as const) {
     const eighth = flying(1, {}, attempts_before);
-    eighth.work({ results: all(eighth, 'passing') });
+    eighth.work({ results: all(eighth, 'retryable') });
     t.equal(ended(eighth)['1'], outcome, `attempt ${attempts_before + 1}`);
     t.equal(eighth.endpoint.failure_count, outcome === undefined ? 0 : 1);
   }
@@ -222,9 +227,9 @@ t.test('F-016 F-017 the count is exact, however the results come together', asyn
     ['a success before the tenth', 9, ['accepted', 'refused'], 1, false],
     ['a success after it', 9, ['refused', 'accepted'], 10, true],
     ['a success between', 8, ['refused', 'accepted', 'refused', 'refused'], 2, false],
-    ['what the receiver is not to blame for', 9, ['void', 'void'], 9, false],
-    ['what passes', 9, ['passing', 'passing'], 9, false],
-    ['what passes, then the tenth', 9, ['passing', 'refused'], 10, true],
+    ['what the receiver is not to blame for', 9, ['discarded', 'discarded'], 9, false],
+    ['what passes', 9, ['retryable', 'retryable'], 9, false],
+    ['what passes, then the tenth', 9, ['retryable', 'refused'], 10, true],
   ];
   for (const [says, failure_count, verdicts, count, disables] of table) {
     const played = flying(verdicts.length, { failure_count });
@@ -233,7 +238,7 @@ t.test('F-016 F-017 the count is exact, however the results come together', asyn
     t.equal(played.endpoint.failure_count, count, says);
     t.equal(work.disabled, disables, `${says}: disables`);
     t.equal(played.endpoint.standing.status, disables ? 'disabled' : 'active');
-    t.equal(played.endpoint.generation, disables ? 2 : 1, 'once');
+    t.equal(played.endpoint.enablement, disables ? 2 : 1, 'once');
     t.equal(played.effects.filter(({ effect }) => effect === 'enqueue_mail').length, disables ? 1 : 0, 'one mail');
   }
   const paused = flying(3, { failure_count: 9, standing: PAUSED });
@@ -261,7 +266,7 @@ t.test('F-016 the tenth disables: all that is outstanding is cancelled, and its 
   t.match(seen(work.reply as Done), { claims: 0, disabled: true, next_at_ms: NOW_MS + LIMITS.delivery_lease_ms });
   t.match(played.endpoint, {
     standing: { status: 'disabled', reason: 'consecutive_failures' },
-    generation: 2,
+    enablement: 2,
     taken: 21,
     waiting: 0,
     cancelled: [{ batch: 'waiting:1.0', at_ms: NOW_MS }],
@@ -327,7 +332,7 @@ t.test('F-029 24 hours after its event a delivery has failed; it counts where th
   const tenth = at(late_ms, { failure_count: 9 });
   tenth.inbox = [entry(1), entry(2, { at_ms: late_ms })];
   t.match(seen(tenth.work()), { disabled: true, claims: 0 });
-  t.match(tenth.endpoint, { failure_count: 10, generation: 2, taken: 2 });
+  t.match(tenth.endpoint, { failure_count: 10, enablement: 2, taken: 2 });
 
   const paused = at(late_ms, { standing: PAUSED });
   paused.inbox = [entry(1)];
@@ -348,7 +353,7 @@ t.test('F-027 F-029 no try before Retry-After, nor 24 hours after the event', as
   ] as const) {
     const played = flying(1, {}, attempts);
     const [claim] = played.endpoint.claims as [DeliveryClaim];
-    const { next_at_ms } = played.work({ results: [resultOf(claim, 'passing', { retry_after_ms })], jitter });
+    const { next_at_ms } = played.work({ results: [resultOf(claim, 'retryable', { retry_after_ms })], jitter });
     t.equal(next_at_ms, NOW_MS + due_ms, says);
     played.now_ms = NOW_MS + due_ms - 1;
     t.strictSame(played.work().claims, []);
@@ -362,7 +367,7 @@ t.test('F-027 F-029 no try before Retry-After, nor 24 hours after the event', as
   ] as const) {
     const played = at(now_ms, { claims: [claimOf(entry(1), { at_ms: now_ms })], taken: 1 });
     played.work({
-      results: [resultOf(played.endpoint.claims[0] as DeliveryClaim, 'passing', { retry_after_ms: hours_12 })],
+      results: [resultOf(played.endpoint.claims[0] as DeliveryClaim, 'retryable', { retry_after_ms: hours_12 })],
     });
     t.equal(ended(played)['1'], outcome);
     t.equal(played.endpoint.failure_count, outcome === undefined ? 0 : 1);
@@ -373,11 +378,11 @@ t.test('F-026 after five failures that pass there is one probe at a time, until 
   const { circuit_opens_after, endpoint_in_flight_max } = LIMITS;
   const four = flying(4);
   four.inbox = entries(20).slice(4);
-  t.equal(four.work({ results: all(four, 'passing') }).claims.length, 8, 'four in a row change nothing');
+  t.equal(four.work({ results: all(four, 'retryable') }).claims.length, 8, 'four in a row change nothing');
 
   const played = flying(circuit_opens_after);
   played.inbox = entries(20).slice(circuit_opens_after);
-  let work = played.work({ results: all(played, 'passing'), jitter: 0 });
+  let work = played.work({ results: all(played, 'retryable'), jitter: 0 });
   t.match(seen(work), { claims: 0, next_at_ms: NOW_MS + LIMITS.probe_ms_min }, 'five do: nothing for 30 s');
   played.now_ms += LIMITS.probe_ms_min - 1;
   t.strictSame(played.work().claims, []);
@@ -388,7 +393,7 @@ t.test('F-026 after five failures that pass there is one probe at a time, until 
     t.equal(work.next_at_ms, played.now_ms + LIMITS.delivery_lease_ms);
     t.strictSame(played.work().claims, [], 'and no second one beside it');
     const [probe] = work.claims as [DeliveryClaim];
-    work = played.work({ results: [resultOf(probe, 'passing')], jitter: 1 });
+    work = played.work({ results: [resultOf(probe, 'retryable')], jitter: 1 });
     t.strictSame(work.claims, []);
     const wait_ms = probeMs(failures, 1);
     t.ok(wait_ms >= LIMITS.probe_ms_min && wait_ms <= LIMITS.probe_ms_max);
@@ -399,32 +404,32 @@ t.test('F-026 after five failures that pass there is one probe at a time, until 
   const [last] = work.claims as [DeliveryClaim];
   work = played.work({ results: [resultOf(last, 'accepted')] });
   t.equal(work.claims.length, endpoint_in_flight_max, 'a success ends it');
-  t.match(played.endpoint, { passing_failures: 0, probe_at_ms: 0 });
+  t.match(played.endpoint, { retryable_failures: 0, probe_at_ms: 0 });
 
-  const refused = at(NOW_MS, { passing_failures: 7, probe_at_ms: NOW_MS });
+  const refused = at(NOW_MS, { retryable_failures: 7, probe_at_ms: NOW_MS });
   refused.inbox = entries(4);
   const [probe] = refused.work().claims as [DeliveryClaim];
   const next = refused.work({ results: [resultOf(probe, 'refused')] });
   t.equal(next.claims.length, 1, 'a permanent refusal waits for nothing, and the next is a probe again');
-  t.equal(refused.endpoint.passing_failures, 7);
-  const many = flying(8, { passing_failures: 0 });
+  t.equal(refused.endpoint.retryable_failures, 7);
+  const many = flying(8, { retryable_failures: 0 });
   many.inbox = entries(30).slice(8);
   t.equal(many.work({ results: all(many, 'refused') }).claims.length, 8, 'permanent refusals never lead to it');
 
   const restart = flying(8);
-  restart.work({ results: all(restart, 'passing').slice(0, 6), jitter: 0 });
+  restart.work({ results: all(restart, 'retryable').slice(0, 6), jitter: 0 });
   const probe_at_ms = NOW_MS + LIMITS.probe_ms_min;
-  t.match(restart.endpoint, { passing_failures: circuit_opens_after, probe_at_ms }, 'eight at once are one trouble');
+  t.match(restart.endpoint, { retryable_failures: circuit_opens_after, probe_at_ms }, 'eight at once are one trouble');
   restart.now_ms += 9_000;
-  restart.work({ results: all(restart, 'passing'), jitter: 0 });
+  restart.work({ results: all(restart, 'retryable'), jitter: 0 });
   t.match(
     restart.endpoint,
-    { passing_failures: circuit_opens_after, probe_at_ms },
+    { retryable_failures: circuit_opens_after, probe_at_ms },
     'and who was sent then delays no probe',
   );
 
   const beside = flying(6);
-  const results = beside.endpoint.claims.slice(0, 5).map((claim) => resultOf(claim, 'passing'));
+  const results = beside.endpoint.claims.slice(0, 5).map((claim) => resultOf(claim, 'retryable'));
   beside.inbox = [entry(9)];
   work = beside.work({ results });
   t.match(seen(work), { claims: 0, next_at_ms: NOW_MS + LIMITS.delivery_lease_ms }, 'what is in flight is the probe');
@@ -468,7 +473,7 @@ t.test('F-012 F-014 paused, nothing is claimed; set active, all of it is', async
   t.strictSame(played.work().claims, []);
   played.send({ type: 'set_status', status: 'active' });
   t.strictSame(numbers(played.work().claims), [1, 2, 3]);
-  played.work({ results: [resultOf(played.endpoint.claims[0] as DeliveryClaim, 'passing')] });
+  played.work({ results: [resultOf(played.endpoint.claims[0] as DeliveryClaim, 'retryable')] });
   played.send({ type: 'set_status', status: 'paused' });
   played.now_ms += 60_000;
   t.match(seen(played.work()), { claims: 0, next_at_ms: null }, 'leases that were lost are taken back');
@@ -515,7 +520,7 @@ t.test('F-026 F-030 F-041 when an endpoint is looked at again', async (t) => {
     ['one waits and nobody has slots', at(NOW_MS), [due(7)], 0, 0, NOW_MS + 7],
     [
       'circuit open, more in the inbox',
-      at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS + 33 }),
+      at(NOW_MS, { retryable_failures: 5, probe_at_ms: NOW_MS + 33 }),
       [],
       3,
       8,
@@ -523,23 +528,23 @@ t.test('F-026 F-030 F-041 when an endpoint is looked at again', async (t) => {
     ],
     [
       'circuit open, one waits for longer',
-      at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS + 33 }),
+      at(NOW_MS, { retryable_failures: 5, probe_at_ms: NOW_MS + 33 }),
       [due(99)],
       0,
       8,
       NOW_MS + 99,
     ],
-    ['circuit open, nothing there', at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS + 33 }), [], 0, 8, null],
+    ['circuit open, nothing there', at(NOW_MS, { retryable_failures: 5, probe_at_ms: NOW_MS + 33 }), [], 0, 8, null],
     [
       'circuit open, a probe in flight',
-      at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS }),
+      at(NOW_MS, { retryable_failures: 5, probe_at_ms: NOW_MS }),
       [due(9)],
       1,
       8,
       lease_ms,
     ],
     ['paused, some in flight', flying(2, { standing: PAUSED }), [due(-1)], 3, 8, lease_ms],
-    ['disabled, some in flight', flying(2, { standing: DISABLED, generation: 2 }), [], 3, 8, lease_ms],
+    ['disabled, some in flight', flying(2, { standing: DISABLED, enablement: 2 }), [], 3, 8, lease_ms],
   ];
   for (const [says, played, rows, inbox, tokens, next] of table) {
     played.wait(rows);
@@ -554,15 +559,15 @@ t.test('F-026 F-030 F-041 when an endpoint is looked at again', async (t) => {
 });
 
 t.test('F-041 however much lies before it that is over, what is present is found', async (t) => {
-  for (const [says, stale, life] of [
-    ['of an earlier generation', entries(QUEUE_READ_MAX, { generation: 0 }), 0],
-    ['of an earlier life', entries(QUEUE_READ_MAX), 1],
+  for (const [says, stale, account_epoch] of [
+    ['made before it was disabled', entries(QUEUE_READ_MAX, { enablement: 0 }), 0],
+    ['of an earlier epoch', entries(QUEUE_READ_MAX), 1],
   ] as const) {
-    const played = at(NOW_MS, { life });
-    const fresh = entry(QUEUE_READ_MAX + 1, { life });
+    const played = at(NOW_MS, { account_epoch });
+    const fresh = entry(QUEUE_READ_MAX + 1, { account_epoch });
     played.inbox = [...stale.slice(1), fresh];
     t.strictSame(numbers(played.work().claims), [fresh.sequence], `${says}: within one look`);
-    const full = at(NOW_MS, { life });
+    const full = at(NOW_MS, { account_epoch });
     full.inbox = [...stale, fresh];
     t.match(seen(full.work()), { claims: 0, next_at_ms: NOW_MS }, `${says}: in the next, at once`);
     t.equal(full.endpoint.taken, QUEUE_READ_MAX);
@@ -594,9 +599,9 @@ t.test('F-041 however much lies before it that is over, what is present is found
 
 t.test('F-037 batches that were cancelled do not pile up', async (t) => {
   const played = at(NOW_MS);
-  for (let life = 1; life <= 40; life++) {
-    played.wait([waitingOf(entry(life, { life: life - 1 }))]);
-    played.life = life;
+  for (let account_epoch = 1; account_epoch <= 40; account_epoch++) {
+    played.wait([waitingOf(entry(account_epoch, { account_epoch: account_epoch - 1 }))]);
+    played.account_epoch = account_epoch;
     played.work();
   }
   t.equal(played.endpoint.cancelled.length, 32);

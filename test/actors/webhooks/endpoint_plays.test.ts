@@ -19,7 +19,7 @@ import { ATTEMPT, entry, PlayedEndpoint, resultOf } from '../../fixtures/endpoin
 
 const NO_SLOTS_MS = 5_000;
 const TURNS_MAX = 3_000;
-const VERDICTS: AttemptVerdict[] = ['accepted', 'refused', 'passing', 'void'];
+const VERDICTS: AttemptVerdict[] = ['accepted', 'refused', 'retryable', 'discarded'];
 
 type Outcome = { verdict: AttemptVerdict | 'none'; retry_after_ms: number | null };
 type Message =
@@ -29,7 +29,7 @@ type Message =
   | { does: 'insist'; turns: number; outcome: Outcome }
   | { does: 'repeat' }
   | { does: 'status'; status: EndpointStatus }
-  | { does: 'life' }
+  | { does: 'epoch' }
   | { does: 'sweep' };
 
 /** A delivery as the reference sees it; `over` says why nobody will see it again. */
@@ -62,8 +62,8 @@ class Reference {
     if (this.#endpoint.standing.status !== 'active') return; // it is not subscribed
     for (let made = 0; made < count; made++) {
       this.#sequence += 1 + (this.#sequence % 3);
-      const { generation } = this.#endpoint;
-      const one = entry(this.#sequence, { at_ms: this.#now_ms, life: this.played.life, generation });
+      const { enablement } = this.#endpoint;
+      const one = entry(this.#sequence, { at_ms: this.#now_ms, account_epoch: this.played.account_epoch, enablement });
       this.played.inbox = [...this.played.inbox, one];
       this.known.set(one.sequence, { ...one, attempts: 0, over: null });
     }
@@ -82,8 +82,8 @@ class Reference {
     this.#check();
   }
 
-  life(): void {
-    this.played.life += 1;
+  raiseEpoch(): void {
+    this.played.account_epoch += 1;
     this.#cancelAll();
   }
 
@@ -139,7 +139,7 @@ class Reference {
       this.count = 0;
       this.succeeded += 1;
       one.over = 'ended';
-    } else if (verdict === 'void') one.over = 'ended';
+    } else if (verdict === 'discarded') one.over = 'ended';
     else if (verdict === 'refused') this.#failed(one);
     else {
       const waits_ms = Math.max(10_000 * 4 ** (one.attempts - 1) * (0.6 + 0.8 * jitter), retry_after_ms ?? 0);
@@ -168,7 +168,7 @@ class Reference {
 
   /** What was looked at: those whose time is over count where it ran out while the endpoint was active. */
   #settleTurn(before: Endpoint, { claims, tokens }: { claims: DeliveryClaim[]; tokens: number }): void {
-    const { standing, taken, generation, failure_count } = this.#endpoint;
+    const { standing, taken, enablement, failure_count } = this.#endpoint;
     const claimed = new Set(claims.map(({ sequence }) => sequence));
     const ended = this.played.records<EndedDelivery>(ENDED);
     const expired = [...this.known.values()].filter((one) => {
@@ -179,7 +179,7 @@ class Reference {
     const counts = expired.filter(
       (one) => before.standing.status === 'active' && deadlineMs(one) > before.standing.since_ms,
     );
-    const is_disabled_now = generation > before.generation;
+    const is_disabled_now = enablement > before.enablement;
     if (is_disabled_now && !this.#disabled) {
       must(this.count < 10 && this.count + counts.length >= 10, 'disabled before the tenth');
       this.count = 10;
@@ -236,7 +236,7 @@ class Reference {
   }
 
   #check(): void {
-    const { claims, taken, waiting, standing, passing_failures, probe_at_ms } = this.#endpoint;
+    const { claims, taken, waiting, standing, retryable_failures, probe_at_ms } = this.#endpoint;
     this.#was = standing.status;
     this.#effects_done = this.played.effects.length;
     must(this.mails === 0, 'a mail too many, or one too few');
@@ -244,7 +244,7 @@ class Reference {
     const rows = this.played.records<WaitingDelivery>(batchOf(this.#endpoint));
     must(rows.size === waiting, `${waiting} are said to wait, ${rows.size} do`);
     const ended = this.played.records<EndedDelivery>(ENDED);
-    const is_present = this.#endpoint.life === this.played.life;
+    const is_present = this.#endpoint.account_epoch === this.played.account_epoch;
     for (const one of this.known.values()) {
       const id = String(one.sequence);
       const places = [
@@ -272,7 +272,7 @@ class Reference {
       ...this.played.inbox.filter(({ sequence }) => sequence > taken).map(eventMs),
     );
     if (due_ms === Number.POSITIVE_INFINITY) return;
-    const is_spared = passing_failures >= LIMITS.circuit_opens_after;
+    const is_spared = retryable_failures >= LIMITS.circuit_opens_after;
     const is_full = claims.length >= (is_spared ? 1 : LIMITS.endpoint_in_flight_max);
     const by_ms = Math.max(due_ms, this.#now_ms + NO_SLOTS_MS, is_spared ? probe_at_ms : 0, is_full ? lease_ms : 0);
     must(wake_ms <= by_ms, `something is due at ${due_ms}, and nobody looks before ${wake_ms}`);
@@ -320,7 +320,7 @@ const outcomes = fc.oneof(
   outcome.map((one) => [one]),
   fc.constantFrom<Outcome[]>(
     [{ verdict: 'refused', retry_after_ms: null }],
-    [{ verdict: 'passing', retry_after_ms: null }],
+    [{ verdict: 'retryable', retry_after_ms: null }],
   ),
 );
 const message: fc.Arbitrary<Message> = fc.oneof(
@@ -345,7 +345,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
       .constantFrom<EndpointStatus>('active', 'active', 'paused', 'disabled')
       .map((status) => ({ does: 'status' as const, status })),
   },
-  { weight: 1, arbitrary: fc.constant({ does: 'life' as const }) },
+  { weight: 1, arbitrary: fc.constant({ does: 'epoch' as const }) },
   { weight: 1, arbitrary: fc.constant({ does: 'sweep' as const }) },
 );
 const HOUR_MS = 3_600_000;
@@ -377,7 +377,7 @@ t.test(
         else if (send.does === 'insist') reference.insist(send);
         else if (send.does === 'repeat') reference.repeat();
         else if (send.does === 'status') reference.status(send.status);
-        else if (send.does === 'life') reference.life();
+        else if (send.does === 'epoch') reference.raiseEpoch();
         else reference.sweep();
       }
       seen.disabled += reference.played.effects.filter(({ effect }) => effect === 'enqueue_mail').length;

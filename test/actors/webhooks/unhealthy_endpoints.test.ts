@@ -44,11 +44,11 @@ t.test('F-016 an endpoint that gets nothing stands on one list of staff, since i
   const { played } = walk;
   walk.deliver('accepted');
   t.same(listsOf(played), {});
-  walk.deliver('passing');
+  walk.deliver('retryable');
   const failing_since_ms = played.now_ms;
   t.same(listsOf(played), { failing: failing_since_ms });
   t.same(played.endpoint.trouble, { is: 'failing', since_ms: failing_since_ms });
-  walk.deliver('passing', 'passing', 'passing', 'passing');
+  walk.deliver('retryable', 'retryable', 'retryable', 'retryable');
   t.same(listsOf(played), { circuit_open: failing_since_ms }, 'its failures began before the circuit opened');
   played.send({ type: 'set_status', status: 'paused' });
   t.same(listsOf(played), { stopped: played.now_ms });
@@ -79,9 +79,9 @@ t.test(
 
 t.test('F-016 an endpoint that an earlier release left in trouble is listed by its next sweep', async (t) => {
   const rows: [Partial<Endpoint>, Trouble][] = [
-    [{ passing_failures: 1 }, 'failing'],
+    [{ retryable_failures: 1 }, 'failing'],
     [{ failure_count: 1 }, 'failing'],
-    [{ passing_failures: 5 }, 'circuit_open'],
+    [{ retryable_failures: 5 }, 'circuit_open'],
     [{ standing: { status: 'paused' } }, 'stopped'],
     [{ standing: { status: 'disabled', reason: null } }, 'stopped'],
     [{ standing: { status: 'disabled', reason: 'consecutive_failures' } }, 'disabled'],

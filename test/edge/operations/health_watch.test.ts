@@ -243,14 +243,14 @@ t.test('endpoints: what came of the last requests to the last 5,000', async (t) 
   const attempt = (at_ms: number, status_code: number | null, error: string | null = null) => ({
     ...{ attempted_at_ms: at_ms, status_code, error, reason: null, duration_ms: 1 },
   });
-  const took = (id: string, at_ms: number, verdict: 'accepted' | 'passing') =>
+  const took = (id: string, at_ms: number, verdict: 'accepted' | 'retryable') =>
     seen.attempted(
       { endpoint_id: id, account_id: 'x' },
       { verdict, attempt: attempt(at_ms, verdict === 'accepted' ? 204 : 500) },
     );
-  took('a', 1, 'passing');
-  took('b', 1, 'passing');
-  took('b', 2, 'passing');
+  took('a', 1, 'retryable');
+  took('b', 1, 'retryable');
+  took('b', 2, 'retryable');
   took('c', 3, 'accepted');
   t.match(seen.find('a'), { failures: 1 });
   t.match(seen.find('b'), { failures: 2, failing_since_ms: 1, last: { at_ms: 2, status_code: 500 } });

@@ -17,8 +17,8 @@ t.test('lost replies', async (t) => {
   const behind = await ServerProcess.open(t, { socket_path: proxy.socket_path, wrap: watched.wrap });
 
   for (const [title, lose] of [
-    ['a reply that is lost after the commit was applied', () => proxy.swallowReplyTo('spool_commit_v6')],
-    ['a request that is lost before the commit', () => proxy.dropRequest('spool_commit_v6')],
+    ['a reply that is lost after the commit was applied', () => proxy.swallowReplyTo('spool_commit_v1')],
+    ['a request that is lost before the commit', () => proxy.dropRequest('spool_commit_v1')],
   ] as const) {
     await t.test(`${title}: applied once, and the asker hears the true answer`, async (t) => {
       const address = ledgerOf(1);
@@ -46,7 +46,7 @@ t.test('lost replies', async (t) => {
   await t.test('a lost reply is resolved although others have written since', async (t) => {
     const address = ledgerOf(3);
     await behind.ask(address, { type: 'add', by: 1 });
-    proxy.swallowReplyTo('spool_commit_v6');
+    proxy.swallowReplyTo('spool_commit_v1');
     const reply = behind.ask(address, { type: 'add', by: 1 });
     await until('the commit is applied', async () => (await direct.view(address)).n === 2);
     t.equal(await direct.ask(address, { type: 'add', by: 1 }), 3);
@@ -57,7 +57,7 @@ t.test('lost replies', async (t) => {
   await t.test('a commit that may have been forgotten is not decided again: its outcome is unknown', async (t) => {
     const address = ledgerOf(4);
     await behind.ask(address, { type: 'add', by: 1 });
-    proxy.swallowReplyTo('spool_commit_v6');
+    proxy.swallowReplyTo('spool_commit_v1');
     let sent = 0;
     watched.before.set('commit', async () => {
       if (++sent !== 2) return;
@@ -78,7 +78,7 @@ t.test('lost replies', async (t) => {
     const address = ledgerOf(5);
     const account_id = address.id;
     const fence: Fence = { fence: 'epoch', account_id, epoch: 'tokens', value: 0 };
-    proxy.swallowReplyTo('spool_commit_v6');
+    proxy.swallowReplyTo('spool_commit_v1');
     const reply = behind.ask(address, { type: 'add', by: 1 }, [fence]);
     await until('the commit is applied', async () => (await direct.view(address)).n === 1);
     await direct.ask(ledgerOf(5), { type: 'bump', account_id, epoch: 'tokens' });

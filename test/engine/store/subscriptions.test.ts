@@ -52,8 +52,8 @@ class Scene {
     return commit;
   }
 
-  subscribe(name: string, { generation = 1, topics = [] as string[] } = {}): StoredEffect {
-    return { effect: 'subscribe', ...this.#of(name), subscription: { topics, generation } };
+  subscribe(name: string, { enablement = 1, topics = [] as string[] } = {}): StoredEffect {
+    return { effect: 'subscribe', ...this.#of(name), subscription: { topics, enablement } };
   }
   unsubscribe(name: string): StoredEffect {
     return { effect: 'unsubscribe', ...this.#of(name) };
@@ -65,11 +65,11 @@ class Scene {
     return { effect: 'append_event', account_id: this.account_id, type, body: Buffer.from(body), delivered };
   }
 
-  /** Deliveries as `<number of the event>.<generation>`, by endpoint. */
+  /** Deliveries as `<number of the event>.<enablement>`, by endpoint. */
   async deliveries(name: string): Promise<string[]> {
     const place = { address: { kind: 'endpoint', id: this.endpoints.get(name) as string }, partition: PARTITION };
     const entries = await (this.stores[0] as Store).listDeliveryQueue(place, { limit: 10_000 });
-    return entries.reverse().map(({ sequence, generation }) => `${sequence}.${generation}`);
+    return entries.reverse().map(({ sequence, enablement }) => `${sequence}.${enablement}`);
   }
 
   #of(name: string) {
@@ -96,11 +96,11 @@ t.test(
     await scene.commit(0, scene.unsubscribe('a'));
     await scene.commit(1, scene.event());
     t.strictSame(await scene.deliveries('a'), ['2.1'], 'unsubscribed by the other');
-    await scene.commit(0, scene.subscribe('a', { generation: 2, topics: ['contact.created'] }));
+    await scene.commit(0, scene.subscribe('a', { enablement: 2, topics: ['contact.created'] }));
     await scene.commit(1, scene.event());
     await scene.commit(1, scene.event('{}', { type: 'contact.created' }));
     t.strictSame(await scene.deliveries('a'), ['2.1', '5.2'], 'subscribed again, to less');
-    await scene.commit(0, scene.subscribe('a', { generation: 3 }));
+    await scene.commit(0, scene.subscribe('a', { enablement: 3 }));
     await scene.commit(1, scene.event('{}', { delivered: false }));
     await scene.commit(1, scene.event());
     t.strictSame(await scene.deliveries('a'), ['2.1', '5.2', '7.3'], 'what is delivered to nobody');
@@ -136,9 +136,9 @@ t.test('F-034 F-037 F-040 closed nobody gets anything, open those that were ther
   await scene.commit(1, scene.event());
   t.equal((await scene.deliveries('a')).length, 3);
   // As it stood before there was anybody, and yet not the same: who knew that must not be believed.
-  await scene.commit(1, scene.subscribe('b', { generation: 4 }));
+  await scene.commit(1, scene.subscribe('b', { enablement: 4 }));
   await scene.commit(0, scene.event());
-  await scene.commit(1, scene.become('gone'), scene.subscribe('c', { generation: 5 }), scene.event());
+  await scene.commit(1, scene.become('gone'), scene.subscribe('c', { enablement: 5 }), scene.event());
   await scene.commit(0, scene.event());
   t.strictSame(await scene.deliveries('b'), ['1.1', '8.4']);
   t.strictSame(await scene.deliveries('c'), ['5.1', '6.1', '9.5', '10.5']);
@@ -152,7 +152,7 @@ t.test('F-032 a life is the one at the very place in the commit', async (t) => {
   const place = { address: { kind: 'endpoint', id: scene.endpoints.get('a') as string }, partition: PARTITION };
   const entries = await (scene.stores[0] as Store).listDeliveryQueue(place, { limit: 10 });
   t.strictSame(
-    entries.map(({ sequence, life }) => [sequence, life]),
+    entries.map(({ sequence, account_epoch }) => [sequence, account_epoch]),
     [
       [2, 1],
       [1, 0],
@@ -171,7 +171,7 @@ t.test(
       const events = Array.from({ length: 1 + random.below(2) }, () =>
         scene.event('{}', { type: random.pick(TOPICS) }),
       );
-      const subscription = { generation: 1 + random.below(9), topics: random.pick([[], ['account.updated'], TOPICS]) };
+      const subscription = { enablement: 1 + random.below(9), topics: random.pick([[], ['account.updated'], TOPICS]) };
       const note = (write: StoredEffect): StoredEffect[] => [
         write,
         scene.event(JSON.stringify(write), { type: 'note', delivered: false }),
@@ -194,7 +194,7 @@ t.test(
       limit: 10_000,
     });
     const expected = new Map([...scene.endpoints.values()].map((id) => [id, [] as string[]]));
-    const present = new Map<string, { topics: readonly string[]; generation: number }>();
+    const present = new Map<string, { topics: readonly string[]; enablement: number }>();
     let closed = false;
     let made = 0;
     for (const { id, type, body } of log) {
@@ -206,9 +206,9 @@ t.test(
         closed = write.become === 'closed';
         if (write.become === 'gone') present.clear();
       } else if (!closed) {
-        for (const [endpoint_id, { topics, generation }] of present) {
+        for (const [endpoint_id, { topics, enablement }] of present) {
           if (topics.length > 0 && !topics.includes(type)) continue;
-          expected.get(endpoint_id)?.push(`${id.split('-')[1]}.${generation}`);
+          expected.get(endpoint_id)?.push(`${id.split('-')[1]}.${enablement}`);
           made += 1;
         }
       }

@@ -50,8 +50,8 @@ t.test('K-105 what search keeps of a library is as new as the question', async (
     const audio = { stream, window_ms: 60_000, intervals: [[0, 1_200_000]] as [number, number][] };
     if (pipeline === 0) await actors.transcript(id).audio(audio);
     else {
-      const lane = { stream_id, pipeline_id: pipelineId(account_id, pipeline) };
-      await actors.transcript(id).run_pipeline({ ...audio, lane, longest_ms: 1_000 });
+      const pipeline_output = { stream_id, pipeline_id: pipelineId(account_id, pipeline) };
+      await actors.transcript(id).run_pipeline({ ...audio, pipeline_output, longest_ms: 1_000 });
     }
     return { id, workspace_id, library_id: libraryId(account_id, workspace_id) };
   };

@@ -451,7 +451,7 @@ await t.test('what operators see of them', async (t) => {
   };
   const names = [
     'delivery_attempts_total{verdict="accepted",error="none"}',
-    'delivery_attempts_total{verdict="passing",error="connection_refused"}',
+    'delivery_attempts_total{verdict="retryable",error="connection_refused"}',
     'deliveries_total{outcome="succeeded"}',
     'delivery_first_attempt_seconds_count',
     'delivery_success_seconds_count',

@@ -47,7 +47,7 @@ t.test('each reason is given where it holds, and none where nothing speaks again
     [{ endpoint: { ...FRESH, topics: ['stream.created'] } }, ['topics'], /it wants stream\.created/],
     [
       {
-        endpoint: { ...FRESH, passing_failures: LIMITS.circuit_opens_after, probe_at_ms: NOW_MS + 90_000 },
+        endpoint: { ...FRESH, retryable_failures: LIMITS.circuit_opens_after, probe_at_ms: NOW_MS + 90_000 },
         last_seen: timeout,
       },
       ['circuit_open', 'failing'],

@@ -315,7 +315,7 @@ await t.test('why an endpoint gets nothing', async (t) => {
     { name: 'waiting', text: /1 of its last \d+ deliveries waits; the next is tried in \d+ s/ },
   ]);
   t.match(await operator.ask('GET', '/ops/endpoints'), {
-    failing: [{ endpoint_id: endpoint.id, failures: 1, last: { status_code: 500, verdict: 'passing' } }],
+    failing: [{ endpoint_id: endpoint.id, failures: 1, last: { status_code: 500, verdict: 'retryable' } }],
   });
   t.match(await operator.ask('GET', '/ops/accounts/dora@x.test/endpoints'), {
     items: [{ endpoint_id: endpoint.id, host: /^localhost:/ }, { endpoint_id: narrow.id }],

@@ -94,7 +94,7 @@ t.test('E-013 E-016 F-022 F-023 F-024 what happens comes to the local program, s
 
   // As after another database was put in this one's place: its logs have other names.
   const redis = await ownRedisOf(spool.folder);
-  await redis.hset(keysOf(partitionOfId(ann.id)).logHead(ann.id), 'epoch', 'another');
+  await redis.hset(keysOf(partitionOfId(ann.id)).logHead(ann.id), 'name', 'another');
   redis.disconnect();
   await listening.says(/does not know the position any more/);
   await rename(ann, ['j']);

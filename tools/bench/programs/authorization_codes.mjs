@@ -12,7 +12,7 @@ export async function mintCodes({ runtime, keys, clock }, { account_ids, count, 
     const id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
     const grant = {
       ...{ ...own, account_id, client_id, name: 'Bench', scopes: ['account:manage', 'turns:read'], audience: 'api' },
-      ...{ issuer: 'base', born: { account: 0, grants: 0 }, verified_at_ms: clock.now() },
+      ...{ issuer: 'base', issued_under: { account: 0, grants: 0 }, verified_at_ms: clock.now() },
       code: { challenge, redirect_uri },
     };
     const fences = [{ fence: 'epoch', account_id, epoch: 'grants', value: 0 }];

@@ -75,9 +75,9 @@ const commitBare = async (entity) => {
       fences: [],
       effects: [{ effect: 'put_record', collection: 'notes', id: 'last', value }],
     },
-    { draw_log_epoch: () => 'bench', subscribers: new Subscribers(), told_on: '' },
+    { draw_log_name: () => 'bench', subscribers: new Subscribers() },
   );
-  const [verdict] = await redis.fcall('spool_commit_v6', 0, out.take());
+  const [verdict] = await redis.fcall('spool_commit_v1', 0, out.take());
   if (verdict !== 'applied') throw new Error(`verdict ${verdict}`);
   entity.version = versionAfter(entity.version, commit_id);
 };

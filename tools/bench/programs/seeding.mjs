@@ -31,9 +31,9 @@ export async function seedAccounts({ socket_path, count, from, domain }) {
         keysOf(partitionOfText(email)).entity({ kind: 'email', id: email }),
         entity({ codes: [], window, account_id: id }),
       );
-      const lives = { account: 0, app_sessions: 0, grants: 0, tokens: 0 };
+      const epochs = { account: 0, app_sessions: 0, grants: 0, tokens: 0 };
       const account = {
-        ...{ id, email, name: null, created_at_ms: now_ms, entitlements: {}, devices: 0, lives },
+        ...{ id, email, name: null, created_at_ms: now_ms, entitlements: {}, devices: 0, epochs },
         private_workspace: { id: seededAccountId(number).replace(/^0/, '1'), name: 'Private' },
       };
       pipeline.set(keys.entity({ kind: 'account', id }), entity(account));
@@ -54,7 +54,7 @@ export async function seedAccounts({ socket_path, count, from, domain }) {
         now_ms,
         't:account.created',
         `${now_ms}-1`,
-        'epoch',
+        'name',
         'benchabc',
       );
     }
