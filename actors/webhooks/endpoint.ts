@@ -153,6 +153,7 @@ const FRESH = {
   cancelled: [],
   retryable_failures: 0,
   probe_at_ms: 0,
+  trouble: null,
 };
 
 function queueOf({ taken }: Endpoint): RecordQuery {
@@ -167,7 +168,7 @@ function removal(state: Endpoint, self: string): Effect[] {
     { effect: 'delete_queue' },
     { effect: 'schedule_endpoint', at_ms: null, seen: Number.MAX_SAFE_INTEGER },
     { effect: 'cancel_reminder', name: 'sweep' },
-    ...(state.trouble === undefined ? [] : unlistUnhealthy(state.trouble.is, self)),
+    ...(state.trouble === null ? [] : unlistUnhealthy(state.trouble.is, self)),
   ];
 }
 

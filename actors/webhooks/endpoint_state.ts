@@ -38,8 +38,8 @@ export type Endpoint = NewEndpoint & {
   retryable_failures: number;
   /** While the circuit is open: no attempt before this. */
   probe_at_ms: number;
-  /** On which list of staff's it stands, and since when it is so. */
-  trouble?: { is: Trouble; since_ms: number };
+  /** On which list of staff's it stands, and since when it is so; null for none. */
+  trouble: { is: Trouble; since_ms: number } | null;
 };
 
 /**
@@ -61,9 +61,8 @@ export type NewEndpoint = {
 
 export type Standing =
   | { status: 'active'; since_ms: number }
-  /** `since_ms` is not known of what was paused or disabled before it was kept. */
-  | { status: 'paused'; since_ms?: number }
-  | { status: 'disabled'; reason: typeof TOO_MANY_FAILURES | null; since_ms?: number };
+  | { status: 'paused'; since_ms: number }
+  | { status: 'disabled'; reason: typeof TOO_MANY_FAILURES | null; since_ms: number };
 
 /** List of an account. */
 export const ENDPOINTS = 'endpoints';

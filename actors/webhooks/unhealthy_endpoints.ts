@@ -6,7 +6,7 @@ export function unhealthyIndex(trouble: Trouble): { owner: string; index: string
   return { owner: 'staff', index: `endpoints_${trouble}` };
 }
 
-/** The decision, and the endpoint on the list that it belongs on by then. One that an earlier release left is listed now. */
+/** The decision, and the endpoint on the list that it belongs on by then. */
 export function listIfUnhealthy<Reply>(
   decision: Decision<Endpoint, Reply>,
   { trouble: before }: Endpoint,
@@ -16,14 +16,14 @@ export function listIfUnhealthy<Reply>(
   if (next === undefined || next === null) return decision;
   const is = troubleOf(next);
   if (is === (before?.is ?? null)) return decision;
-  const { trouble: _, ...fine } = next;
-  const left = before === undefined ? [] : unlistUnhealthy(before.is, self);
-  if (is === null) return { ...decision, next: fine, effects: [...(decision.effects ?? []), ...left] };
+  const left = before === null ? [] : unlistUnhealthy(before.is, self);
+  if (is === null)
+    return { ...decision, next: { ...next, trouble: null }, effects: [...(decision.effects ?? []), ...left] };
   const since_ms = sinceMs(next, is, before?.is === 'failing' ? before.since_ms : now_ms);
   const listed: Effect = { effect: 'add_to_index', ...unhealthyIndex(is), member: self, order: since_ms };
   return {
     ...decision,
-    next: { ...fine, trouble: { is, since_ms } },
+    next: { ...next, trouble: { is, since_ms } },
     effects: [...(decision.effects ?? []), ...left, listed],
   };
 }
@@ -47,7 +47,5 @@ function troubleOf(state: Endpoint): Trouble | null {
 
 /** Failures that open the circuit began before that. */
 function sinceMs({ standing }: Endpoint, trouble: Trouble, failing_since_ms: number): number {
-  return trouble === 'circuit_open' || trouble === 'failing'
-    ? failing_since_ms
-    : (standing.since_ms ?? failing_since_ms);
+  return trouble === 'circuit_open' || trouble === 'failing' ? failing_since_ms : standing.since_ms;
 }

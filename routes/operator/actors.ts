@@ -25,7 +25,7 @@ const activeShape = activationShape.extend({
 
 const latelyShape = activeShape.extend({
   messages: count.describe('Within that time.'),
-  turn_ms_max: z.number().describe('Of the slowest turn, in ms.'),
+  batch_ms_max: z.number().describe('Of the slowest batch, in ms.'),
 });
 const actorsShape = z.strictObject({
   now: serverNow,
@@ -34,22 +34,22 @@ const actorsShape = z.strictObject({
       z.string(),
       z.strictObject({
         active: count.describe('Entities in memory.'),
-        waiting: count.describe('Messages that wait for their turn.'),
+        waiting: count.describe('Messages that wait.'),
         quarantined: count.describe('Entities out of service.'),
         oldest_ms: z.number().describe('How long the oldest message has waited, in ms.'),
-        turns: count.optional().describe('Of the last minute; absent where there were none.'),
-        turn_ms_mean: z.number().nullable().optional().describe('How long these took on average, in ms.'),
-        turn_ms_p99: z.number().nullable().optional().describe('The 99th percentile, in ms.'),
+        batches: count.optional().describe('Of the last minute; absent where there were none.'),
+        batch_ms_mean: z.number().nullable().optional().describe('How long these took on average, in ms.'),
+        batch_ms_p99: z.number().nullable().optional().describe('The 99th percentile, in ms.'),
       }),
     )
     .describe('By kind of actor.'),
-  busiest: z.array(activeShape).describe('Entities with the most messages waiting, then the most turns.'),
+  busiest: z.array(activeShape).describe('Entities with the most messages waiting, then the most batches.'),
   quarantined: z.array(activeShape.extend({ id: z.string() })).describe('Entities out of service.'),
   lately: z
     .strictObject({
       within_ms: count.describe('How far back that looks.'),
       busiest: z.array(latelyShape).describe('Those with the most messages.'),
-      slowest: z.array(latelyShape).describe('Those with the slowest turns.'),
+      slowest: z.array(latelyShape).describe('Those with the slowest batches.'),
     })
     .describe('Entities by what they did last.'),
   dead_letters: z

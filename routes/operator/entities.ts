@@ -8,7 +8,7 @@ import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
 import { shownName, shownState } from '../../src/edge/operations/entity_fields.js';
 import { isRetryable } from '../../src/engine/store/store.js';
-import { accountIdOf, knownEmail } from '../../src/features/accounts/account_of_email.js';
+import { accountIdOf } from '../../src/features/accounts/account_of_email.js';
 import { entityLabels } from '../../src/features/accounts/entity_labels.js';
 import { deviceActivityShape, deviceActivityView } from '../../src/features/devices/device_activity_shape.js';
 import { mergeDevice } from '../../src/features/devices/merged_activity.js';
@@ -71,7 +71,7 @@ const entityShape = z.strictObject({
       z.strictObject({
         type: z.string().describe('What it was asked.'),
         outcome: z.string().describe('How that ended.'),
-        took_ms: z.number().describe('How long its turn took, in ms.'),
+        took_ms: z.number().describe('How long its batch took, in ms.'),
         at: moment.describe('When.'),
       }),
     )
@@ -190,8 +190,7 @@ async function candidatesFor(services: Services, text: string): Promise<Address[
   if (isId(id)) return candidatesOfId(id).flatMap((one) => (runtime.homeOf(one.kind) === 'id' ? [one] : []));
   const typed = emailAddress.safeParse(text);
   if (typed.success) {
-    const email = await knownEmail(services, typed.data).catch(orRefused(null));
-    if (email === null) return typed.data.spellings.map((one) => ({ kind: 'email', id: one }));
+    const email = typed.data;
     const account_id = await accountIdOf(services, email).catch(orRefused(null));
     const account = account_id === null ? [] : [{ kind: 'account', id: account_id }];
     return [...account, { kind: 'email', id: email }];
@@ -281,15 +280,15 @@ async function storedView({ runtime }: Services, address: Address): Promise<Stor
 function inMemory({
   version,
   waiting,
-  turns,
-  turn_ms_mean,
+  batches,
+  batch_ms_mean,
   quarantined,
 }: NonNullable<ReturnType<Services['runtime']['look']>>) {
   return {
     version,
     waiting,
-    turns,
-    turn_ms_mean,
+    batches,
+    batch_ms_mean,
     quarantined:
       quarantined === null ? null : { reason: quarantined.reason, since: new Date(quarantined.since_ms).toISOString() },
   };

@@ -218,7 +218,7 @@ export const mediaType = z
 /** A filter by the type of events. */
 export const eventTypeName = z.string().regex(EVENT_TYPE_FORM, 'must be the name of an event type');
 
-/** An email address; `knownEmail` says under which spelling its mailbox is known. */
+/** An email address, in the one form of its mailbox. */
 export const emailAddress = z
   .string('must be an email address')
   .transform((text, context) => {

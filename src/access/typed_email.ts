@@ -1,11 +1,5 @@
-import { domainToASCII, domainToUnicode } from 'node:url';
+import { domainToASCII } from 'node:url';
 import { LIMITS } from '../domain/limits.js';
-
-/**
- * An address that somebody typed: `canonical` stands for its mailbox, however it is spelled, and `spellings` are those
- * under which it may be known from before, as it was typed first.
- */
-export type TypedEmail = { canonical: string; spellings: readonly string[] };
 
 /** Characters that no part of an address holds unquoted; letters beyond ASCII are fine. */
 const NO_ATOM = '\\s@<>()[\\],;:\\\\"\\p{Cc}';
@@ -22,8 +16,8 @@ const FULL_WIDTH_APART = 0xfee0;
 /** With these a domain is taken for more than one. */
 const BEYOND_DOMAIN = /[/?#%]/;
 
-/** Null for what is no address. */
-export function readEmail(text: string): TypedEmail | null {
+/** The one form of the mailbox of an address that somebody typed, however it is spelled; null for what is no address. */
+export function readEmail(text: string): string | null {
   const typed = text.trim().toLowerCase();
   if (typed.length > TYPED_CHARS_MAX) return null;
   const narrow = typed.replaceAll(FULL_WIDTH, (letter) => String.fromCharCode(letter.charCodeAt(0) - FULL_WIDTH_APART));
@@ -31,8 +25,7 @@ export function readEmail(text: string): TypedEmail | null {
   const at = plain.lastIndexOf('@');
   const [local, domain] = [plain.slice(0, at), asciiDomain(plain.slice(at + 1))];
   const canonical = `${local}@${domain}`;
-  if (at < 0 || canonical.length > LIMITS.email_chars_max || !EMAIL_FORM.test(canonical)) return null;
-  return { canonical, spellings: spellingsOf({ typed, local, domain }) };
+  return at < 0 || canonical.length > LIMITS.email_chars_max || !EMAIL_FORM.test(canonical) ? null : canonical;
 }
 
 /** Empty for what is no domain. One of ASCII that IDNA does not know stays as it is. */
@@ -40,10 +33,4 @@ function asciiDomain(domain: string): string {
   const is_ascii = ASCII.test(domain);
   if (is_ascii && !domain.includes('xn--')) return domain;
   return BEYOND_DOMAIN.test(domain) ? '' : domainToASCII(domain) || (is_ascii ? domain : '');
-}
-
-function spellingsOf({ typed, local, domain }: { typed: string; local: string; domain: string }): string[] {
-  const forms = (text: string) => (ASCII.test(text) ? [text] : [text, text.normalize('NFD')]);
-  const domains = domain.includes('xn--') ? [domain, ...forms(domainToUnicode(domain))] : [domain];
-  return [...new Set([typed, ...forms(local).flatMap((name) => domains.map((of) => `${name}@${of}`))])];
 }

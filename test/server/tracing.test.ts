@@ -75,7 +75,7 @@ t.test('J-006 a request is found again in the turns and deliveries it caused', a
 
   const request = lines.find(({ msg, request_id }) => msg === 'request' && request_id === 'rename-1');
   t.match(request, { listener: 'public', method: 'PATCH', route: '/me', status: 200, ms: Number });
-  const turns = lines.filter(({ msg, request_ids }) => msg === 'turn' && (request_ids as string[])[0] === 'rename-1');
+  const turns = lines.filter(({ msg, request_ids }) => msg === 'batch' && (request_ids as string[])[0] === 'rename-1');
   const turn = turns.find(({ messages }) => (messages as string[])[0] === 'rename');
   t.match(turn, { kind: 'account', id: session.user.id, waited_ms: Number, took_ms: Number, commit_ms: Number });
   const [event_id] = (turn?.event_ids ?? []) as string[];

@@ -13,9 +13,9 @@ const list: CommandRow = {
     const kinds = Object.entries(found.kinds)
       .toSorted(([, a], [, b]) => b.active - a.active)
       .map(([kind, { active, waiting, quarantined }]) => [kind, ...[active, waiting, quarantined].map(String)]);
-    const busiest = found.busiest.map(({ kind, name, waiting, turns, turn_ms_mean }) => [
-      ...[kind, name, String(waiting), String(turns)],
-      turn_ms_mean.toFixed(1),
+    const busiest = found.busiest.map(({ kind, name, waiting, batches, batch_ms_mean }) => [
+      ...[kind, name, String(waiting), String(batches)],
+      batch_ms_mean.toFixed(1),
     ]);
     const lines = [
       ...table([['KIND', 'IN MEMORY', 'WAITING', 'QUARANTINED'], ...kinds]),

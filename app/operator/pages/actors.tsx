@@ -86,7 +86,7 @@ function DeadLetters({ rows, look }: { rows: ActorsAnswer['dead_letters']; look:
 
 function Kinds({ kinds }: { kinds: ActorsAnswer['kinds'] }) {
   const rows = Object.entries(kinds).map(([kind, row]) => ({ kind, ...row }));
-  rows.sort((a, b) => b.waiting - a.waiting || (b.turns ?? 0) - (a.turns ?? 0) || b.active - a.active);
+  rows.sort((a, b) => b.waiting - a.waiting || (b.batches ?? 0) - (a.batches ?? 0) || b.active - a.active);
   return (
     <Section
       id="kinds"
@@ -103,9 +103,9 @@ function Kinds({ kinds }: { kinds: ActorsAnswer['kinds'] }) {
           digits(row.active),
           digits(row.waiting),
           row.waiting === 0 ? '–' : duration(row.oldest_ms),
-          digits(row.turns ?? 0),
-          time(row.turn_ms_mean),
-          time(row.turn_ms_p99),
+          digits(row.batches ?? 0),
+          time(row.batch_ms_mean),
+          time(row.batch_ms_p99),
           digits(row.quarantined),
         ]}
       />
@@ -134,8 +134,8 @@ function Lately({ which, within_ms, slowest, busiest }: ActorsAnswer['lately'] &
         cells={({ kind, id, name, ...row }) => [
           <KindAndEntity key="entity" {...{ kind, id, name }} />,
           digits(row.messages),
-          duration(row.turn_ms_mean),
-          duration(row.turn_ms_max),
+          duration(row.batch_ms_mean),
+          duration(row.batch_ms_max),
           digits(row.waiting),
         ]}
       />

@@ -121,8 +121,8 @@ function EntityFacts({ partition, stored, memory }: EntityView) {
         ['Stored', storedWords(stored)],
         ['In memory', memory === null ? 'not in memory' : `version ${memory.version}`],
         ['Waiting', memory === null ? '–' : digits(memory.waiting)],
-        ['Batches and reads', memory === null ? '–' : digits(memory.turns)],
-        ['Mean batch', memory === null || memory.turns === 0 ? '–' : duration(memory.turn_ms_mean)],
+        ['Batches and reads', memory === null ? '–' : digits(memory.batches)],
+        ['Mean batch', memory === null || memory.batches === 0 ? '–' : duration(memory.batch_ms_mean)],
         ['Partition', digits(partition)],
       ]}
     />

@@ -1029,7 +1029,7 @@ export type OauthTokens = {
   access_token: string;
   /** How it is shown: `Authorization: Bearer …`. */
   token_type: 'Bearer';
-  /** Seconds that the access token lives. */
+  /** Seconds that the access token epochs. */
   expires_in: number;
   /** What gets the next tokens, once. */
   refresh_token: string;
@@ -3624,29 +3624,29 @@ export type OperatorApi = {
       kinds: Record<string, {
         /** Entities in memory. */
         active: number;
-        /** Messages that wait for their turn. */
+        /** Messages that wait. */
         waiting: number;
         /** Entities out of service. */
         quarantined: number;
         /** How long the oldest message has waited, in ms. */
         oldest_ms: number;
         /** Of the last minute; absent where there were none. */
-        turns?: number;
+        batches?: number;
         /** How long these took on average, in ms. */
-        turn_ms_mean?: number | null;
+        batch_ms_mean?: number | null;
         /** The 99th percentile, in ms. */
-        turn_ms_p99?: number | null;
+        batch_ms_p99?: number | null;
       }>;
-      /** Entities with the most messages waiting, then the most turns. */
+      /** Entities with the most messages waiting, then the most batches. */
       busiest: {
         /** Of its state: how often that was saved. */
         version: number;
-        /** Messages that wait for their turn. */
+        /** Messages that wait. */
         waiting: number;
         /** Since it was woken in this process. */
-        turns: number;
+        batches: number;
         /** How long these took on average, in ms. */
-        turn_ms_mean: number;
+        batch_ms_mean: number;
         /** The kind of actor. */
         kind: string;
         /** Null where it is an email, an address or a fingerprint. */
@@ -3667,12 +3667,12 @@ export type OperatorApi = {
       quarantined: {
         /** Of its state: how often that was saved. */
         version: number;
-        /** Messages that wait for their turn. */
+        /** Messages that wait. */
         waiting: number;
         /** Since it was woken in this process. */
-        turns: number;
+        batches: number;
         /** How long these took on average, in ms. */
-        turn_ms_mean: number;
+        batch_ms_mean: number;
         /** The kind of actor. */
         kind: string;
         id: string;
@@ -3696,12 +3696,12 @@ export type OperatorApi = {
         busiest: {
           /** Of its state: how often that was saved. */
           version: number;
-          /** Messages that wait for their turn. */
+          /** Messages that wait. */
           waiting: number;
           /** Since it was woken in this process. */
-          turns: number;
+          batches: number;
           /** How long these took on average, in ms. */
-          turn_ms_mean: number;
+          batch_ms_mean: number;
           /** The kind of actor. */
           kind: string;
           /** Null where it is an email, an address or a fingerprint. */
@@ -3719,19 +3719,19 @@ export type OperatorApi = {
           } | null;
           /** Within that time. */
           messages: number;
-          /** Of the slowest turn, in ms. */
-          turn_ms_max: number;
+          /** Of the slowest batch, in ms. */
+          batch_ms_max: number;
         }[];
-        /** Those with the slowest turns. */
+        /** Those with the slowest batches. */
         slowest: {
           /** Of its state: how often that was saved. */
           version: number;
-          /** Messages that wait for their turn. */
+          /** Messages that wait. */
           waiting: number;
           /** Since it was woken in this process. */
-          turns: number;
+          batches: number;
           /** How long these took on average, in ms. */
-          turn_ms_mean: number;
+          batch_ms_mean: number;
           /** The kind of actor. */
           kind: string;
           /** Null where it is an email, an address or a fingerprint. */
@@ -3749,8 +3749,8 @@ export type OperatorApi = {
           } | null;
           /** Within that time. */
           messages: number;
-          /** Of the slowest turn, in ms. */
-          turn_ms_max: number;
+          /** Of the slowest batch, in ms. */
+          batch_ms_max: number;
         }[];
       };
       /** Dead letters: messages whose decision threw five times. */
@@ -4779,12 +4779,12 @@ export type OperatorApi = {
       memory: {
         /** Of its state: how often that was saved. */
         version: number;
-        /** Messages that wait for their turn. */
+        /** Messages that wait. */
         waiting: number;
         /** Since it was woken in this process. */
-        turns: number;
+        batches: number;
         /** How long these took on average, in ms. */
-        turn_ms_mean: number;
+        batch_ms_mean: number;
         /** Null unless it is out of service. */
         quarantined: {
           /** What is wrong with what is stored of it. */
@@ -4799,7 +4799,7 @@ export type OperatorApi = {
         type: string;
         /** How that ended. */
         outcome: string;
-        /** How long its turn took, in ms. */
+        /** How long its batch took, in ms. */
         took_ms: number;
         /** When. */
         at: string;

@@ -21,7 +21,7 @@ import { grown, quantile, readTotals } from './totals.js';
 /** Looks that ask storage something of every partition, or the disk: every so many samples. */
 const SLOW_EVERY = 2;
 /** Turns are counted over the last minute. */
-const TURNS_WITHIN_SAMPLES = 12;
+const BATCHES_WITHIN_SAMPLES = 12;
 /** So many samples show the delay of the event loop: as long as others take between two looks at metrics. */
 const LOOP_SAMPLES = 3;
 /** An endpoint that was disabled longer ago is no problem any more: its owner has been told often enough. */
@@ -54,7 +54,7 @@ type WatchDeps = {
 type FailingJobs = { readonly activity: { readonly failing: Failing | null } };
 
 /** The times of batches of a kind within the last minute; null where there were none. */
-export type BatchTimes = { turns: number; turn_ms_mean: number | null; turn_ms_p99: number | null };
+export type BatchTimes = { batches: number; batch_ms_mean: number | null; batch_ms_p99: number | null };
 
 /**
  * Keeps an eye on this process for operators: a sample of what metrics count every five seconds, kept for a day, and what
@@ -130,11 +130,11 @@ export class HealthWatch {
     const now = this.#samples.at(-1);
     return new Map(
       [...kinds].map((kind) => {
-        const total = grown(now?.totals.get(`turn ${kind}`), before?.totals.get(`turn ${kind}`));
+        const total = grown(now?.totals.get(`batch ${kind}`), before?.totals.get(`batch ${kind}`));
         const seconds = total === null ? null : quantile(total, 0.99);
-        const turns = total?.count ?? 0;
-        const turn_ms_mean = total === null || turns === 0 ? null : (total.sum / turns) * 1000;
-        return [kind, { turns, turn_ms_mean, turn_ms_p99: seconds === null ? null : seconds * 1000 }];
+        const batches = total?.count ?? 0;
+        const batch_ms_mean = total === null || batches === 0 ? null : (total.sum / batches) * 1000;
+        return [kind, { batches, batch_ms_mean, batch_ms_p99: seconds === null ? null : seconds * 1000 }];
       }),
     );
   }
@@ -188,7 +188,7 @@ export class HealthWatch {
     const sample = { at_ms: clock.unmoved(), totals, gauges: this.#gauges(storage_ms) };
     this.#history.take(sample);
     this.#samples.push(sample);
-    if (this.#samples.length > TURNS_WITHIN_SAMPLES + 1) this.#samples.shift();
+    if (this.#samples.length > BATCHES_WITHIN_SAMPLES + 1) this.#samples.shift();
     const delays_ms = this.#samples.slice(-LOOP_SAMPLES).map(({ gauges }) => gauges.loop_delay_ms);
     metrics.loop_delay_p99.set(Math.max(...delays_ms) / 1000);
     metrics.clock_ahead.set((clock.now() - Date.now()) / 1000);

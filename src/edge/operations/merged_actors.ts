@@ -22,7 +22,7 @@ export function mergeActors(told: readonly ActorsSeen[], limit: number) {
     kinds,
     busiest: all(
       ({ busiest }) => busiest,
-      (a, b) => b.waiting - a.waiting || b.turns - a.turns,
+      (a, b) => b.waiting - a.waiting || b.batches - a.batches,
     ),
     quarantined: all(
       ({ quarantined }) => quarantined,
@@ -36,23 +36,23 @@ export function mergeActors(told: readonly ActorsSeen[], limit: number) {
       ),
       slowest: all(
         ({ lately }) => lately.slowest,
-        (a, b) => b.turn_ms_max - a.turn_ms_max,
+        (a, b) => b.batch_ms_max - a.batch_ms_max,
       ),
     },
   };
 }
 
 function joinedKind(one: KindRow, other: KindRow): KindRow {
-  const turns = (one.turns ?? 0) + (other.turns ?? 0);
-  const spent = [one, other].reduce((sum, row) => sum + (row.turns ?? 0) * (row.turn_ms_mean ?? 0), 0);
-  const p99s = [one.turn_ms_p99, other.turn_ms_p99].filter((p99) => typeof p99 === 'number');
+  const batches = (one.batches ?? 0) + (other.batches ?? 0);
+  const spent = [one, other].reduce((sum, row) => sum + (row.batches ?? 0) * (row.batch_ms_mean ?? 0), 0);
+  const p99s = [one.batch_ms_p99, other.batch_ms_p99].filter((p99) => typeof p99 === 'number');
   return {
     active: one.active + other.active,
     waiting: one.waiting + other.waiting,
     quarantined: one.quarantined + other.quarantined,
     oldest_ms: Math.max(one.oldest_ms, other.oldest_ms),
-    turns,
-    turn_ms_mean: turns === 0 ? null : spent / turns,
-    turn_ms_p99: p99s.length === 0 ? null : Math.max(...p99s),
+    batches,
+    batch_ms_mean: batches === 0 ? null : spent / batches,
+    batch_ms_p99: p99s.length === 0 ? null : Math.max(...p99s),
   };
 }

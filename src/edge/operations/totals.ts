@@ -18,7 +18,7 @@ const SOURCES: readonly TotalSource[] = [
   },
   { metric: 'commit', towards: () => ['commit'] },
   { metric: 'conflicts', towards: () => ['conflicts'] },
-  { metric: 'turn', towards: ({ kind }) => [`turn ${kind}`] },
+  { metric: 'batch', towards: ({ kind }) => [`batch ${kind}`] },
   { metric: 'delivery_attempts', towards: ({ verdict }) => [`deliveries ${verdict}`] },
   { metric: 'deliveries_in_flight', towards: () => ['deliveries_in_flight'] },
   { metric: 'endpoints_due', towards: () => ['endpoints_due'] },

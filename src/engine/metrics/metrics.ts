@@ -63,7 +63,7 @@ export function makeMetrics() {
       registers,
     }),
     mailbox_age: seconds('mailbox_age', 'Age of the oldest message when a batch begins', 'kind'),
-    turn: seconds('turn', 'Time of a batch, its commit included', 'kind'),
+    batch: seconds('batch', 'Time of a batch, its commit included', 'kind'),
     commit: seconds('commit', 'Time of a commit, from sending to verdict'),
     commits: counter('commits_total', 'Commits by verdict', 'verdict'),
     conflicts: counter('commit_conflicts_total', 'Commits that met another version', 'kind'),

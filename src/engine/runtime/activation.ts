@@ -290,7 +290,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     const took_ms = performance.now() - began;
     this.batches += 1;
     this.batch_ms_total += took_ms;
-    metrics.turn.observe(labels, took_ms / 1000);
+    metrics.batch.observe(labels, took_ms / 1000);
     this.#parts.onTurn?.(this.#noteOf(batch, { waited_ms, took_ms }));
     for (const { message, answer } of batch) {
       if (answer === null) continue; // it goes with the next batch

@@ -16,7 +16,7 @@ export type RecentMessage = {
   version: number;
 };
 
-export type RecentTurns = { messages: number; turn_ms_mean: number; turn_ms_max: number };
+export type RecentBatches = { messages: number; batch_ms_mean: number; batch_ms_max: number };
 
 /**
  * The last 65,536 messages of all batches of this process, the oldest of which give way. Entities go by the number of
@@ -54,8 +54,8 @@ export class RecentMessages {
   }
 
   /** Counts what each entity did since a time, by its number; `from` is how far back that goes. */
-  since(from: number): { entities: Map<number, RecentTurns>; from: number } {
-    const entities = new Map<number, RecentTurns>();
+  since(from: number): { entities: Map<number, RecentBatches>; from: number } {
+    const entities = new Map<number, RecentBatches>();
     let reached = from;
     for (let nth = this.#noted - 1; nth >= this.#oldest; nth--) {
       const at = nth & (KEPT_MAX - 1);
@@ -65,10 +65,10 @@ export class RecentMessages {
       reached = began;
       const took_ms = this.#took_ms[at] as number;
       const entity = this.#entities[at] as number;
-      const seen = entities.get(entity) ?? { messages: 0, turn_ms_mean: 0, turn_ms_max: 0 };
+      const seen = entities.get(entity) ?? { messages: 0, batch_ms_mean: 0, batch_ms_max: 0 };
       seen.messages += 1;
-      seen.turn_ms_mean += (took_ms - seen.turn_ms_mean) / seen.messages;
-      seen.turn_ms_max = Math.max(seen.turn_ms_max, took_ms);
+      seen.batch_ms_mean += (took_ms - seen.batch_ms_mean) / seen.messages;
+      seen.batch_ms_max = Math.max(seen.batch_ms_max, took_ms);
       entities.set(entity, seen);
     }
     return { entities, from: this.#noted > KEPT_MAX ? reached : from };

@@ -13,7 +13,7 @@ import type { Incoming, StoredMessage } from './batch.js';
 import { Deadlines } from './deadlines.js';
 import { EntityActors } from './entity_actors.js';
 import type { MessageAnswer, WaitingMessage } from './mailbox.js';
-import { RecentMessages, type RecentTurns } from './recent_messages.js';
+import { type RecentBatches, RecentMessages } from './recent_messages.js';
 import type { RuntimeDeps } from './runtime_deps.js';
 
 const ASK_DEADLINE_MS = 8_000;
@@ -301,7 +301,7 @@ export class Runtime {
     const busiest = new Foremost<Activation>(limit, (a, b) => b.waiting - a.waiting || b.batches - a.batches);
     const quarantined: Activation[] = [];
     const most = new Foremost<Lately>(limit, (a, b) => b.messages - a.messages);
-    const slowest = new Foremost<Lately>(limit, (a, b) => b.turn_ms_max - a.turn_ms_max);
+    const slowest = new Foremost<Lately>(limit, (a, b) => b.batch_ms_max - a.batch_ms_max);
     for (const activation of this.#active) {
       const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, oldest_ms: 0, quarantined: 0 };
       kinds[activation.kind.kind] = row;
@@ -384,7 +384,7 @@ export class Runtime {
   }
 }
 
-type Lately = RecentTurns & { activation: Activation };
+type Lately = RecentBatches & { activation: Activation };
 
 function view(activation: Activation) {
   const { kind, place, version, waiting, batches, batch_ms_total, quarantined } = activation;
@@ -394,8 +394,8 @@ function view(activation: Activation) {
     partition: place.partition,
     version,
     waiting,
-    turns: batches,
-    turn_ms_mean: batches === 0 ? 0 : batch_ms_total / batches,
+    batches,
+    batch_ms_mean: batches === 0 ? 0 : batch_ms_total / batches,
     quarantined,
   };
 }

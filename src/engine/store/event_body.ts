@@ -1,4 +1,4 @@
-import { EVENT_SCHEMA_VERSION, type EventType } from '../../domain/event_types.js';
+import { EVENT_SCHEMA_VERSION } from '../../domain/event_types.js';
 import { isId } from '../../domain/ids.js';
 import { StoreUnavailable } from './store.js';
 
@@ -15,17 +15,6 @@ export type RecordedEvent = {
 
 /** The fields beside a body in the log: the account of the log, and the event's type. */
 type LogEntry = { account_id: string; type: string; body: Uint8Array };
-
-/**
- * Types that are stored in the compact form below, which the release before this one can't read. So these are types that
- * no release before recorded, and that nothing records before an engine is set up (docs/upgrading.md).
- */
-const COMPACT_TYPES: ReadonlySet<string> = new Set<EventType>([
-  'turn.created',
-  'turn.updated',
-  'turn.deleted',
-  'run.published',
-]);
 
 /** The first byte of the compact form, its version. JSON begins with another. */
 const COMPACT = 1;
@@ -46,7 +35,7 @@ const JSON_BEFORE_ID = '{"id":"';
 const JSON_BEGINS = 0x7b;
 
 /**
- * The bytes that stand in the log for an event: compact where its type is one of those and nothing gets lost, otherwise
+ * The bytes that stand in the log for an event: compact where nothing gets lost, otherwise
  * JSON.
  *
  *   1 │ lengths of the ids, 2 bits each │ ids: event, resource, source_id, run_id │ changed_fields, a byte each
@@ -56,7 +45,7 @@ const JSON_BEGINS = 0x7b;
  */
 export function encodeEvent(event: RecordedEvent): Buffer {
   const { id, ...rest } = event;
-  return (COMPACT_TYPES.has(event.type) ? compact(event) : null) ?? Buffer.from(JSON.stringify({ id, ...rest }));
+  return compact(event) ?? Buffer.from(JSON.stringify({ id, ...rest }));
 }
 
 /** Throws when the body is no event; where a newer server wrote it, says so as storage that is away. */

@@ -11,6 +11,6 @@ export function batchObserver(log: Logger, tracing: Tracing | null): BatchObserv
     if (!is_logged) return;
     const { messages, ...rest } = note;
     const request_ids = new Set(messages.flatMap(({ scope }) => scope?.request_id ?? []));
-    log.debug({ ...rest, messages: messages.map(({ type }) => type), request_ids: [...request_ids] }, 'turn');
+    log.debug({ ...rest, messages: messages.map(({ type }) => type), request_ids: [...request_ids] }, 'batch');
   };
 }

@@ -40,9 +40,9 @@ export class Tracing {
       if (scope?.span?.isRecording() !== true) continue;
       const attributes: Attributes = {
         'spool.actor.kind': kind,
-        'spool.turn.messages': messages.length,
-        'spool.turn.waited_ms': waited_ms,
-        'spool.turn.commit_ms': commit_ms,
+        'spool.batch.messages': messages.length,
+        'spool.batch.waited_ms': waited_ms,
+        'spool.batch.commit_ms': commit_ms,
       };
       if (id !== null) attributes['spool.actor.id'] = id;
       if (event_ids.length > 0) attributes['spool.event_ids'] = [...event_ids];

@@ -1,7 +1,6 @@
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { NewAccountId } from '../../../actors/emails/email.js';
 import { emailAddress } from '../../access/request_schemas.js';
-import type { TypedEmail } from '../../access/typed_email.js';
 import { isId } from '../../domain/ids.js';
 import { orNull, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
 import { randomId, randomPartition } from '../../engine/random/random.js';
@@ -28,25 +27,7 @@ export function accountOf({ actors }: Pick<FeatureServices, 'actors'>, account_i
   }, BEING_MADE);
 }
 
-/**
- * The spelling under which a mailbox is known here: that of an account, else of an invitation, as it was typed before all
- * others; else the canonical one. Earlier releases took each spelling for a mailbox of its own.
- */
-export async function knownEmail(
-  { actors }: Pick<FeatureServices, 'actors'>,
-  { canonical, spellings }: TypedEmail,
-): Promise<string> {
-  if (spellings.length === 1) return canonical;
-  const owned = await Promise.all(spellings.map((email) => actors.email(email).view()));
-  const invited = await Promise.all(
-    spellings.map((email) => actors.email(email).list_invitations({ range: { limit: 1 } })),
-  );
-  const of_account = owned.findIndex(({ account_id }) => account_id !== null);
-  const of_invitation = invited.findIndex(({ invitations }) => invitations.length > 0);
-  return spellings[of_account] ?? spellings[of_invitation] ?? canonical;
-}
-
-/** The account that an email, as it is known, leads to, if there is one: for those who may know. */
+/** The account that an email leads to, if there is one: for those who may know. */
 export async function accountIdOf({ actors }: Pick<FeatureServices, 'actors'>, email: string): Promise<string | null> {
   const found = await actors.email(email).view();
   return found.account_id;
@@ -59,9 +40,7 @@ export async function accountNamed(services: Pick<FeatureServices, 'actors'>, na
   if (account_id === null) {
     const typed = emailAddress.safeParse(named);
     if (!typed.success) throw new Refused(NO_ACCOUNT);
-    const email = await knownEmail(services, typed.data);
-    const found = await accountIdOf(services, email);
-    account_id = found;
+    account_id = await accountIdOf(services, typed.data);
   }
   if (account_id === null) throw new Refused(NO_ACCOUNT);
   return (await orNull(actors.account(account_id).view(), 'UNAUTHORIZED')) ?? throwRefusal(NO_ACCOUNT);

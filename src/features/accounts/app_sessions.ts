@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { IssuedTokens } from '../../../actors/accounts/app_session.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id } from '../../access/response_schemas.js';
-import type { TypedEmail } from '../../access/typed_email.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
@@ -12,7 +11,7 @@ import { randomCode, randomId } from '../../engine/random/random.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
 import { partitionOfText } from '../../engine/store/partitions.js';
 import type { FeatureServices } from '../services.js';
-import { accountOf, knownEmail, newAccountId } from './account_of_email.js';
+import { accountOf, newAccountId } from './account_of_email.js';
 import { passesCaptcha } from './captcha.js';
 import { codeMail } from './code_mail.js';
 
@@ -45,12 +44,11 @@ type SessionView = z.infer<typeof sessionShape>;
 /** Mails a six-digit code to an address, whether or not it has an account. */
 export async function sendSignInCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'settings'>,
-  { captcha_token: token, ip, ...to }: { email: TypedEmail; captcha_token?: string | undefined; ip: string },
+  { captcha_token: token, ip, email }: { email: string; captcha_token?: string | undefined; ip: string },
 ): Promise<z.infer<typeof codeSentShape>> {
   const { actors, clock, keys, mail, mails, settings } = services;
   if (!mail.healthy()) throw new Refused(MAIL_AWAY);
   if (!(await passesCaptcha(settings, { token, ip }))) throw new Refused(CAPTCHA_FAILED);
-  const email = await knownEmail(services, to.email);
   const code = randomCode();
   const { key_id, mac } = keys.keyedHash('code', email, code);
   await actors.email(email).send_code({
@@ -68,10 +66,9 @@ export async function sendSignInCode(
 /** Signs in with an emailed code: begins a session, and makes the account where there is none. */
 export async function signInWithCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys'>,
-  { code, ip, ...by }: { email: TypedEmail; code: string; ip: string },
+  { code, ip, email }: { email: string; code: string; ip: string },
 ): Promise<SessionView> {
   const { keys, actors } = services;
-  const email = await knownEmail(services, by.email);
   const hashes = Object.fromEntries(
     keys
       .keyIds()

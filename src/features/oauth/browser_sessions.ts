@@ -1,10 +1,9 @@
 import { type Account, isOpen } from '../../../actors/accounts/account_state.js';
 import { type BrowserSession, browserSessionEndMs } from '../../../actors/oauth/browser_session.js';
-import type { TypedEmail } from '../../access/typed_email.js';
 import { orNull, orRefused, Refused, refuse } from '../../domain/refusals.js';
 import { deriveToken, isGenuine, parseToken } from '../../engine/secrets/tokens.js';
 import type { Fence } from '../../engine/store/store.js';
-import { accountOf, knownEmail } from '../accounts/account_of_email.js';
+import { accountOf } from '../accounts/account_of_email.js';
 import type { FeatureServices } from '../services.js';
 
 const OTHER_FORM = refuse('FORBIDDEN', 'This page was opened under another sign-in. Nothing was changed.');
@@ -55,10 +54,10 @@ export async function browserSessionOf(
 export async function isSessionOf(
   services: Pick<FeatureServices, 'actors' | 'keys'>,
   cookie: string | null,
-  email: TypedEmail,
+  email: string,
 ): Promise<boolean> {
   const live = await browserSessionOf(services, cookie);
-  return live !== null && live.session.email === (await knownEmail(services, email));
+  return live !== null && live.session.email === email;
 }
 
 /** Counts as use, which makes the session last longer; the cookie follows. Null for one that has ended. */

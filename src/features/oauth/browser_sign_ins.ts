@@ -1,6 +1,5 @@
 import type { AccountPage, BrowserSignIn, Goal, NewGrantSeed } from '../../../actors/oauth/browser_sign_in.js';
 import type { TriedCode } from '../../../actors/oauth/emailed_code.js';
-import type { TypedEmail } from '../../access/typed_email.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { type OauthError, oauthError } from '../../domain/oauth_errors.js';
@@ -9,7 +8,7 @@ import { randomBytes, randomId, randomPartition } from '../../engine/random/rand
 import type { EntityOf } from '../../engine/runtime/actors.js';
 import { matchesStoredHash, storedHash } from '../../engine/secrets/stored_hash.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
-import { accountIdOf, knownEmail } from '../accounts/account_of_email.js';
+import { accountIdOf } from '../accounts/account_of_email.js';
 import { passesCaptcha } from '../accounts/captcha.js';
 import type { FeatureServices } from '../services.js';
 import { browserSessionOf, cookieOf, endBrowserSession, type SessionCookie, sessionOpens } from './browser_sessions.js';
@@ -98,13 +97,13 @@ export function checkSignInForm(
 export async function sendCode(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mail' | 'mails' | 'rates' | 'settings'>,
   open: OpenSignIn,
-  { captcha_token: token, ip, ...to }: { email: TypedEmail; captcha_token: string | undefined; ip: string },
+  { captcha_token: token, ip, email }: { email: string; captcha_token: string | undefined; ip: string },
 ): Promise<OpenSignIn | null> {
   // Before the CAPTCHA's provider is asked: what fails there counts, too.
   const limited = await services.rates.refusalOf('codes_sent', ip);
   if (limited !== null) throw new Refused(limited);
   if (!(await passesCaptcha(services.settings, { token, ip }))) return null;
-  return mailCode(services, open, { email: await knownEmail(services, to.email), ip });
+  return mailCode(services, open, { email, ip });
 }
 
 /** Mails another code, where the sign-in waits for one. */

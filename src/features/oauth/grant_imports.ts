@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import { emailAddress, timestamp, trimmedText, uuid } from '../../access/request_schemas.js';
 import { id } from '../../access/response_schemas.js';
-import { partitionOfId } from '../../domain/ids.js';
+import { isId, partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
 import { isScope, scopeList } from '../../domain/scopes.js';
 import { randomId } from '../../engine/random/random.js';
 import { randomSeed } from '../../engine/secrets/tokens.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
-import { accountNamed, accountOf, knownEmail, newAccountId } from '../accounts/account_of_email.js';
+import { accountNamed, accountOf, newAccountId } from '../accounts/account_of_email.js';
 import type { FeatureServices } from '../services.js';
 import type { Clients } from './clients/clients.js';
 
@@ -116,8 +116,8 @@ async function importGrant(
 
 /** The account that a grant is for; an email without one gets it, as a first sign-in would. */
 async function ownerOf(services: Pick<FeatureServices, 'actors' | 'clock'>, { account }: ImportRow): Promise<Account> {
-  if (typeof account === 'string') return accountNamed(services, account);
-  const email = await knownEmail(services, account);
+  if (isId(account)) return accountNamed(services, account);
+  const email = account;
   const entered = await services.actors.downstream
     .email(email)
     .enter({ network: null, email, account: newAccountId(services) });

@@ -9,7 +9,6 @@ import { orNull } from '../../domain/refusals.js';
 import { typedCode } from '../../domain/typed_code.js';
 import { randomId, randomPartition } from '../../engine/random/random.js';
 import { deriveToken, isGenuine, parseToken, randomSeed } from '../../engine/secrets/tokens.js';
-import { knownEmail } from '../accounts/account_of_email.js';
 import { passesCaptcha } from '../accounts/captcha.js';
 import type { FeatureServices } from '../services.js';
 import { type AuthorizationParameters, authorizationRequest } from './authorization_request.js';
@@ -61,7 +60,7 @@ async function sendCode(
   const passed = await passesCaptcha(settings, { token: body.captcha_token, ip: body.ip });
   if (!passed) return CAPTCHA_FAILED;
 
-  const email = await knownEmail(services, typed.data);
+  const email = typed.data;
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
   const code = await newCode(services, body.ip, { sign_in_id: id, email });
   const { challenge, ...request_of_grant } = asked;

@@ -147,6 +147,6 @@ function requestText({ status_code, error }: LastRequest): string {
   return `no answer came (${error ?? 'unknown'})`;
 }
 
-function sinceText(since_ms: number | undefined, now_ms: number): string {
-  return since_ms === undefined ? '' : ` ${spanText(now_ms - since_ms)} ago`;
+function sinceText(since_ms: number, now_ms: number): string {
+  return ` ${spanText(now_ms - since_ms)} ago`;
 }

@@ -5,7 +5,6 @@ import { HELD, type Invitation, invitationsAfter, type Workspace } from '../../.
 import { type PageQuery, type Position, pageOf, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';
-import type { TypedEmail } from '../../access/typed_email.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { isRefusal, orNull, Refused } from '../../domain/refusals.js';
 import { GIVEN_ROLES, type GivenRole } from '../../domain/workspaces.js';
@@ -13,7 +12,6 @@ import { sealMail } from '../../engine/mail/sealed_mail.js';
 import { randomId } from '../../engine/random/random.js';
 import { pollUntil } from '../../engine/runtime/poll_until.js';
 import type { Fence } from '../../engine/store/store.js';
-import { knownEmail } from '../accounts/account_of_email.js';
 import type { FeatureServices } from '../services.js';
 import { askSharedWorkspace, askWorkspace, hasJoined, isPrivateOf } from './ask_workspace.js';
 import { invitationMail } from './invitation_mail.js';
@@ -52,11 +50,10 @@ export async function listSentInvitations(
 export async function invite(
   services: Pick<FeatureServices, 'actors' | 'clock' | 'keys' | 'mails' | 'settings'>,
   who: Principal,
-  { id, role, ...to }: { id: string; email: TypedEmail; role: GivenRole; invitations_url: string },
+  { id, role, email, ...to }: { id: string; email: string; role: GivenRole; invitations_url: string },
 ): Promise<InvitationView> {
   const { clock, keys, mails } = services;
   const { account, account_id: by } = who;
-  const email = await knownEmail(services, to.email);
   const found = await askSharedWorkspace(services, who, id, (workspace) => workspace.view_invitations({ by }));
   await takeInvitation(services, { by, email, workspace: found });
   const drawn = (partition: number) => randomId({ partition, now_ms: clock.now() });

@@ -23,7 +23,10 @@ const NOW_MS = START_MS + 5_000;
 const DAY_MS = 24 * 3_600_000;
 const active: Endpoint = FRESH;
 const paused: Endpoint = { ...FRESH, standing: { status: 'paused', since_ms: NOW_MS } };
-const disabled: Endpoint = { ...FRESH, standing: { status: 'disabled', reason: 'consecutive_failures' } };
+const disabled: Endpoint = {
+  ...FRESH,
+  standing: { status: 'disabled', reason: 'consecutive_failures', since_ms: START_MS },
+};
 const failing = { failure_count: 7, retryable_failures: 6, probe_at_ms: NOW_MS + 1 };
 const inFlight = [claimOf(entry(2), { at_ms: NOW_MS - 2_000 }), claimOf(entry(1), { at_ms: NOW_MS - 3_000 })];
 const LEASE_ENDS_MS = NOW_MS - 3_000 + LIMITS.delivery_lease_ms;

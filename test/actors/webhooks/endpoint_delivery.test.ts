@@ -28,8 +28,8 @@ import {
 
 const NO_SLOTS_MS = 5_000;
 const NOW_MS = START_MS + 60_000;
-const PAUSED: Endpoint['standing'] = { status: 'paused' };
-const DISABLED: Endpoint['standing'] = { status: 'disabled', reason: null };
+const PAUSED: Endpoint['standing'] = { status: 'paused', since_ms: START_MS };
+const DISABLED: Endpoint['standing'] = { status: 'disabled', reason: null, since_ms: START_MS };
 
 const entries = (count: number, of: Parameters<typeof entry>[1] = {}): QueuedDelivery[] =>
   Array.from({ length: count }, (_, index) => entry(index + 1, of));

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
-import { type Endpoint, TROUBLES, type Trouble } from '../../../actors/webhooks/endpoint_state.js';
+import { TROUBLES, type Trouble } from '../../../actors/webhooks/endpoint_state.js';
 import { unhealthyIndex } from '../../../actors/webhooks/unhealthy_endpoints.js';
 import type { AttemptVerdict } from '../../../src/domain/webhooks.js';
 import { entry, PlayedEndpoint, resultOf } from '../../fixtures/endpoint_state.js';
@@ -54,7 +54,7 @@ t.test('F-016 an endpoint that gets nothing stands on one list of staff, since i
   t.same(listsOf(played), { stopped: played.now_ms });
   played.send({ type: 'set_status', status: 'active' });
   t.same(listsOf(played), {}, 'the owner begins anew');
-  t.equal(played.endpoint.trouble, undefined);
+  t.equal(played.endpoint.trouble, null);
   walk.deliver(...Array.from({ length: 9 }, (): AttemptVerdict => 'refused'));
   t.same(Object.keys(listsOf(played)), ['failing']);
   walk.deliver('refused');
@@ -76,25 +76,3 @@ t.test(
     t.notOk(later.some((effect) => TROUBLES.some((trouble) => isOn(effect, trouble))));
   },
 );
-
-t.test('F-016 an endpoint that an earlier release left in trouble is listed by its next sweep', async (t) => {
-  const rows: [Partial<Endpoint>, Trouble][] = [
-    [{ retryable_failures: 1 }, 'failing'],
-    [{ failure_count: 1 }, 'failing'],
-    [{ retryable_failures: 5 }, 'circuit_open'],
-    [{ standing: { status: 'paused' } }, 'stopped'],
-    [{ standing: { status: 'disabled', reason: null } }, 'stopped'],
-    [{ standing: { status: 'disabled', reason: 'consecutive_failures' } }, 'disabled'],
-  ];
-  for (const [state, trouble] of rows) {
-    const played = new PlayedEndpoint(state);
-    played.send({ type: 'sweep' });
-    t.same(Object.keys(listsOf(played)), [trouble], JSON.stringify(state));
-    const sent = played.effects.length;
-    played.send({ type: 'sweep' });
-    t.notOk(
-      played.effects.slice(sent).some((effect) => isOn(effect, trouble)),
-      'once',
-    );
-  }
-});

@@ -196,8 +196,8 @@ t.test('recent messages: the last 65,536 of all, by entity and over a time', asy
   const { entities, from } = recent.since(5);
   t.equal(from, 5);
   t.same([...entities.entries()].sort(), [
-    [1, { messages: 1, turn_ms_mean: 2, turn_ms_max: 2 }],
-    [2, { messages: 1, turn_ms_mean: 8, turn_ms_max: 8 }],
+    [1, { messages: 1, batch_ms_mean: 2, batch_ms_max: 2 }],
+    [2, { messages: 1, batch_ms_mean: 8, batch_ms_max: 8 }],
   ]);
   for (let n = 0; n < 70_000; n++) note(3, 'tick', 100 + n);
   t.same(recent.of(1, 9), [], 'the oldest have given way');

@@ -15,7 +15,7 @@ const METRICS = [
   ...[
     'spool_mailbox_depth',
     'spool_mailbox_age_seconds',
-    'spool_turn_seconds',
+    'spool_batch_seconds',
     'spool_commit_seconds',
     'spool_commits_total',
   ],
@@ -78,7 +78,7 @@ t.test('the operator port', async (t) => {
     await spool.boundDevice(app);
     const text = await (await get('/metrics')).text();
     for (const name of METRICS) t.ok(text.includes(`# TYPE ${name} `), name);
-    t.ok(/spool_turn_seconds_count\{kind="account"\} [1-9]/.test(text));
+    t.ok(/spool_batch_seconds_count\{kind="account"\} [1-9]/.test(text));
     t.notOk(text.includes('metrics@x.test'));
     t.notOk(text.includes(session.user.id));
   });
