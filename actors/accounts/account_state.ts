@@ -96,7 +96,7 @@ export function updated(account_id: string, changed_fields: readonly string[]): 
 }
 
 /** The settings of the private workspace's retention sweep; it is paused while the account is deleted. */
-export function retentionOf(state: Account): SweepSettings {
+function retentionOf(state: Account): SweepSettings {
   return { retention: state.private_workspace.retention, paused: !isOpen(state), owner: state.id };
 }
 

@@ -4,7 +4,15 @@ import { dueIndex, type Expire, isBefore } from '../../src/domain/retention.js';
 import { type Decision, DONE, type DoneDecision, type Effect, type Facts, messagesOf } from '../actor.js';
 import { countRemoved } from '../insights/library.js';
 import { dueEffects } from './stream_processing.js';
-import { type Chunk, chunkKey, hasExpired, keptStream, putChunk, type Stream, type StreamState } from './stream_state.js';
+import {
+  type Chunk,
+  chunkKey,
+  hasExpired,
+  keptStream,
+  putChunk,
+  type Stream,
+  type StreamState,
+} from './stream_state.js';
 
 /**
  * Expiry of a stream's audio. Each chunk with bytes stands in the collection `kept`, by number, in the order in which their

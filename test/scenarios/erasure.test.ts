@@ -134,7 +134,9 @@ async function fill(spool: TestSpool, account_id: string, { streams, chunks, blo
           numbers.map((n) => ask(id, { type: 'intend', intent: intentOf(drawn(), n), content: `${n}` })),
         );
         await Promise.all(
-          numbers.map((n) => ask(id, { type: 'stored', number: n + 1, place: `${'0'.repeat(17)}@${n}`, upload_started_at_ms: 0 })),
+          numbers.map((n) =>
+            ask(id, { type: 'stored', number: n + 1, place: `${'0'.repeat(17)}@${n}`, upload_started_at_ms: 0 }),
+          ),
         );
       }
       const place = join(settings.data_dir, 'blobs', streamFolder(id));
