@@ -35,6 +35,8 @@ export const account = defineActor<Account>()({
         endpoints: [],
         sessions: [],
         join_tries: null,
+        invitations_sent: null,
+        workspaces_made: null,
         memberships: [],
         joining: [],
         deletion_attempts: 0,

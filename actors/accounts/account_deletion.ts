@@ -227,14 +227,13 @@ function kept(leaving: Account, why: 'owner' | 'late'): DoneDecision<Account> {
 function erasing(state: Account, now_ms: number): DoneDecision<Account> {
   // App sessions last until they expire: whoever holds one can begin the account afresh. Switches are the staff's.
   const raised = bumpEpoch(state, ['account', 'grants', 'tokens']);
-  const { invitations_sent: _, workspaces_made: __, ...rest } = raised.state;
   const { id, email, private_workspace, memberships } = state;
   const number = private_workspace.number + 1;
   const forget_person: EmailMessage = { type: 'forget_person' };
   return {
     reply: DONE,
     next: {
-      ...rest,
+      ...raised.state,
       name: null,
       private_workspace: freshPrivateWorkspace(id, number),
       tokens: [],
@@ -242,6 +241,8 @@ function erasing(state: Account, now_ms: number): DoneDecision<Account> {
       memberships: [],
       joining: [],
       join_tries: null,
+      invitations_sent: null,
+      workspaces_made: null,
       phase: { status: 'erasing', began_at_ms: now_ms, removed: {} },
     },
     effects: [

@@ -27,9 +27,9 @@ export type Account = {
   /** Tries at join codes in the present window. */
   join_tries: Spent | null;
   /** Invitations that it has sent in the present window, to any workspace. */
-  invitations_sent?: Spent;
+  invitations_sent: Spent | null;
   /** Shared workspaces that it has made in the present window. */
-  workspaces_made?: Spent;
+  workspaces_made: Spent | null;
   /** Shared workspaces that it belongs to, as they have reported. */
   memberships: Membership[];
   /** Invitations that it has accepted and the workspace has not answered yet. */

@@ -23,9 +23,9 @@ export type Device = {
   /** A shared one's epoch is its session; `draining` when that is over and only uploads continue. */
   binding: { epoch: string; account_id: string; claim_id: string; draining?: true } | null;
   /** The claim of a session that it is on its way into. */
-  redeeming?: string | undefined;
+  redeeming: string | null;
   /** Tries at pairing codes. */
-  code_tries?: Spent;
+  code_tries: Spent | null;
 };
 
 export type DeviceMessage = MessageOf<typeof device>;
@@ -63,6 +63,8 @@ export const device = defineActor<Device>()({
         provisioned_at_ms: now_ms,
         last_seen_at_ms: null,
         binding: null,
+        redeeming: null,
+        code_tries: null,
       };
       return { reply: next, next };
     },
@@ -119,7 +121,7 @@ export const device = defineActor<Device>()({
       const { claim_id, account_id, binding_epoch: session_id, source_id, ble_address } = order;
       const { self, now_ms } = facts;
       if (state.kind !== 'shared') return { reply: DONE, effects: [answer(facts, claim_id, 'wrong_kind')] };
-      const is_busy = state.redeeming !== undefined || (state.binding !== null && !state.binding.draining);
+      const is_busy = state.redeeming !== null || (state.binding !== null && !state.binding.draining);
       if (is_busy) return { reply: DONE, effects: [answer(facts, claim_id, 'in_session')] };
       // The address is asked first, then the host's account, then the session, and the claim is notified last.
       const message: HoldRequest = { type: 'hold', session_id, account_id, device_id: self, claim_id, source_id };
@@ -132,7 +134,7 @@ export const device = defineActor<Device>()({
 
     // From its session. It has begun:
     bound: known((state, { claim_id, account_id, binding_epoch: epoch }: SessionBegun, facts): DeviceDecision => {
-      const next = { ...state, binding: { epoch, account_id, claim_id }, redeeming: undefined };
+      const next = { ...state, binding: { epoch, account_id, claim_id }, redeeming: null };
       return { reply: DONE, next, effects: [answer(facts, claim_id, 'bound')] };
     }),
 
@@ -140,7 +142,7 @@ export const device = defineActor<Device>()({
     not_bound: known(
       (state, { claim_id, outcome }: { claim_id: string; outcome: RefusedOutcome }, facts): DeviceDecision => ({
         reply: DONE,
-        next: { ...state, redeeming: undefined },
+        next: { ...state, redeeming: null },
         effects: [answer(facts, claim_id, outcome)],
       }),
     ),

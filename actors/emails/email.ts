@@ -30,7 +30,7 @@ export type Email = {
   /** Invitations that are not answered. */
   invitations: number;
   /** Invitations sent to it in the present window, by whichever account. */
-  invitations_sent?: Spent;
+  invitations_sent: Spent | null;
 };
 
 /** Collection `invitations`, by invitation, in the order of coming. */
@@ -221,7 +221,7 @@ function emailAt(state: Email | null, now_ms: number): Email {
     day: dayAt(state, now_ms),
     networks: state?.networks ?? [],
     invitations: state?.invitations ?? 0,
-    ...(state?.invitations_sent !== undefined && { invitations_sent: state.invitations_sent }),
+    invitations_sent: state?.invitations_sent ?? null,
   };
 }
 

@@ -79,7 +79,9 @@ type StoredTurn = [
   language: string | 0,
   /** In hundredths; -1 for none. */
   confidence: number,
-  manual?: { c?: string | null; s?: 1 },
+  /** A person's word on it, where there is any: whether the speaker was said, and then whose words these are. */
+  is_speaker_said?: 0 | 1,
+  said_contact_id?: string | null,
 ];
 type StoredWords = [serial: number, words: [text: string, start: number, length: number, confidence: number][]][];
 
@@ -108,7 +110,7 @@ export function readPage(number: number, stored: unknown): TranscriptPage {
   );
   let at_ms = number * LIMITS.transcript_page_ms;
   // Pages are read whole for each result: no object here is made that is not kept.
-  const turns = t.map(([serial, start, length, text, speaker, run, language, confidence, manual]): PageTurn => {
+  const turns = t.map(([serial, start, length, text, speaker, run, language, confidence, ...said]): PageTurn => {
     at_ms += start;
     const turn: PageTurn = {
       serial,
@@ -120,8 +122,9 @@ export function readPage(number: number, stored: unknown): TranscriptPage {
       speaker,
       run: runs[run] as PageRun,
     };
-    if (manual?.c !== undefined) turn.contact_id = manual.c;
-    if (manual?.s !== undefined) turn.speaker_is_manual = true;
+    const [is_speaker_said = 0, said_contact_id] = said;
+    if (said_contact_id !== undefined) turn.contact_id = said_contact_id;
+    if (is_speaker_said === 1) turn.speaker_is_manual = true;
     return turn;
   });
   return {
@@ -143,8 +146,8 @@ export function putPage(page: TranscriptPage): Effect {
     const sureness = confidence === null ? -1 : Math.round(confidence * 100);
     const place = numbers.get(run) as number;
     const row: StoredTurn = [serial, start, end_ms - start_ms, text, speaker, place, language ?? 0, sureness];
-    if (contact_id !== undefined || speaker_is_manual)
-      row.push({ ...(contact_id === undefined ? {} : { c: contact_id }), ...(speaker_is_manual ? { s: 1 } : {}) });
+    if (contact_id !== undefined || speaker_is_manual) row.push(speaker_is_manual ? 1 : 0);
+    if (contact_id !== undefined) row.push(contact_id);
     return row;
   });
   const value: StoredPage = {

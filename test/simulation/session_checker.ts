@@ -131,7 +131,7 @@ export function checkSessions(model: ModelStore, history: SessionHistory, { ledg
   }
   for (const [id, { kind, binding, redeeming }] of devices) {
     if (kind !== 'shared') continue;
-    must(redeeming === undefined, `recorder ${id} is still on its way into a session`);
+    must(redeeming === null, `recorder ${id} is still on its way into a session`);
     const session = binding === null ? undefined : sessions.get(binding.epoch);
     const is_bound = session !== undefined && session.phase.status !== 'ended' && recorderOf(session)?.device_id === id;
     must(binding === null || is_bound, `recorder ${id} is bound by ${binding?.epoch}, which is over`);

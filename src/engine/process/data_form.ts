@@ -14,7 +14,7 @@ export const FORM_FILE = 'form';
 /** Whether Redis has ever run in a data folder. */
 const REDIS_DATA = join('redis', 'appendonlydir');
 
-/** `form`: what data says of itself before it is opened; null where it says nothing. */
+/** Data before it is opened. `form`: as it says itself, null where it says none. */
 type FoundData = { form: string | null; is_empty: boolean };
 
 /** Why data can not be opened, as a sentence; null where it can. */

@@ -23,6 +23,8 @@ const fresh: Device = {
   provisioned_at_ms: START_MS,
   last_seen_at_ms: null,
   binding: null,
+  redeeming: null,
+  code_tries: null,
 };
 const bound: Device = { ...fresh, last_seen_at_ms: START_MS, binding: { epoch: 'e', account_id: 'a', claim_id: 'c' } };
 const DONE = { done: true } as const;

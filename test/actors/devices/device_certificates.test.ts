@@ -33,6 +33,8 @@ const withCertificates = (certificates: Partial<DeviceCertificates>): Device => 
   provisioned_at_ms: START_MS - 1,
   last_seen_at_ms: null,
   binding: null,
+  redeeming: null,
+  code_tries: null,
 });
 const renew = (fingerprint: string, made: string, key = 'k'): DeviceMessage => ({
   type: 'renew',

@@ -97,20 +97,6 @@ t.test('each area shows its operations, and every link within the reference lead
   t.ok(links > 500, `${links} links`);
 });
 
-t.test('anchors of earlier releases, when all stood on one page, are still there and lead on', async (t) => {
-  for (const { path, listener } of INDEXES) {
-    const page = await textOf(path);
-    const { components, paths, tags } = documents[listener];
-    const anchors = [
-      ...Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId)),
-      ...Object.keys(components.schemas).map((name) => `shape-${name}`),
-      ...tags.map(({ name }) => areaId(name)),
-      'shapes',
-    ];
-    for (const anchor of anchors) t.match(page, new RegExp(` id="${anchor}" data-leads-to="${path}/[^"]+"`));
-  }
-});
-
 t.test('each operation shows a request and every answer, each as an example', async (t) => {
   for (const { path, listener, name } of AREAS) {
     const page = await textOf(path);

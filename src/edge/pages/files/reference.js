@@ -1,4 +1,4 @@
-/* Searches the reference over all of its areas, and leads on from addresses of earlier releases. Without it all is there. */
+/* Searches the reference over all of its areas. Without it all is there. */
 const SHOWN_MAX = 60;
 
 const box = document.querySelector('.filter');
@@ -113,11 +113,9 @@ if (box !== null) {
   if (input.value !== '') void search();
 }
 
-/** Once all operations stood on one page: its anchors lead to where they are now. */
-function leadOn() {
+/** Unfolds what the address names. */
+function unfold() {
   const wanted = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
-  const leads_to = wanted?.dataset.leadsTo;
-  if (leads_to !== undefined) location.replace(leads_to);
   const folded = wanted?.closest('details');
   if (folded !== null && folded !== undefined) {
     folded.open = true;
@@ -125,5 +123,5 @@ function leadOn() {
   }
 }
 
-addEventListener('hashchange', leadOn);
-leadOn();
+addEventListener('hashchange', unfold);
+unfold();
