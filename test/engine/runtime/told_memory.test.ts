@@ -115,6 +115,18 @@ t.test('told memory', async (t) => {
     await until('another line is opened', () => one.process.runtime.cacheEpoch > epoch);
   });
 
+  await t.test('functions that are lost come back, and what they tell', async (t) => {
+    const [one, other] = [await open(t, { socket_path }), await open(t, { socket_path })];
+    const redis = await server.connect();
+    const address = ledgerOf(7);
+    await isTrusted(other, 7);
+    t.equal(await look(other, address), 0);
+    await redis.call('FUNCTION', 'FLUSH', 'SYNC');
+    t.equal(await one.process.ask(address, { type: 'add', by: 1 }), 1);
+    t.equal(await look(other, address), 1);
+    await isTrusted(other, 7);
+  });
+
   await t.test('a process that is alone is told nothing', async (t) => {
     const redis = await server.connect();
     const line = await server.connect();
