@@ -78,13 +78,13 @@ async function withServers(
   );
   await pauses;
   const reads = (await Promise.all(others)).reduce((sum, count) => sum + count, pairs);
-  const asked = await questions(redis);
+  const asked = (await questions(redis)) - pairs; // a commit reads the version too
   t.comment(`${pairs} pairs, ${reads} reads, ${asked} questions for a version`);
   t.equal(stale, 0, 'none was stale');
   t.ok(asked < reads, 'most answers came from memory: one that does not asks twice, for a session and an account');
 }
 
-/** How often processes have asked Redis which version it has. */
+/** How often Redis was asked which version it has. */
 async function questions(redis: TestRedis | TestRedisCluster): Promise<number> {
   const stats = await Promise.all(mastersOf(await redis.connect()).map((master) => master.info('commandstats')));
   return stats.reduce((sum, text) => sum + Number(/^cmdstat_getrange:calls=(\d+)/m.exec(text)?.[1] ?? 0), 0);
