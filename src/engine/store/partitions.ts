@@ -38,11 +38,6 @@ export function slotOf(partition: number): number {
   return partition * SLOTS_APART;
 }
 
-/** The slot of a Redis Cluster that a key lies in. */
-export function slotOfKey(key: string): number {
-  return calculateSlot(key);
-}
-
 /** The partition of a text that is not an id: an email, a BLE address, a client id, a fingerprint. */
 export function partitionOfText(text: string): number {
   return createHash('sha256').update(text).digest()[0] ?? 0;

@@ -104,14 +104,6 @@ export function nodesOf(redis: Redis): Redis[] {
   return redis instanceof Cluster ? (redis as Cluster).nodes('all') : [redis];
 }
 
-/** The connection to the server that has a key, as far as that is known; null while there is none. */
-export function serverOf(redis: Redis, slot: number): Redis | null {
-  const cluster = redis as unknown;
-  if (!(cluster instanceof Cluster)) return redis;
-  const name = cluster.slots[slot]?.[0];
-  return cluster.nodes('master').find(({ options: { host, port } }) => `${host}:${port}` === name) ?? null;
-}
-
 /**
  * Loads our functions on every master; repeating it is harmless. Of a cluster, one that is away gets it with the
  * first commit that misses it there.

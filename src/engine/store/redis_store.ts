@@ -6,9 +6,8 @@ import { parseVerdict, writeCommit } from './commit_call.js';
 import { type NoteDue, noteDue } from './due_notes.js';
 import { backlogs, firstDue, takeBack } from './due_partitions.js';
 import { type EntityVersion, FENCE_BYTES, readHeader, readVersion } from './entity_version.js';
-import { keysOf, slotOfKey } from './partitions.js';
-import { callFunction, callTelling, isRedirected, storeCall } from './redis_calls.js';
-import { serverOf } from './redis_connection.js';
+import { keysOf } from './partitions.js';
+import { callFunction, storeCall } from './redis_calls.js';
 import { toldChannel } from './redis_tellings.js';
 import {
   type Backlog,
@@ -172,15 +171,12 @@ export class RedisStore implements Store {
 
   /** Not by way of the automatic pipeline, which waits for others; these have waited. */
   async #sendCommits(keys: readonly string[], commits: Buffer): Promise<unknown> {
-    const call = () => new Command('fcall', [COMMIT, keys.length, ...keys, commits], AS_TEXT);
-    const server = this.#tells ? serverOf(this.#redis, slotOfKey(keys[0] as string)) : null;
-    if (server === null || server.status !== 'ready') return this.#redis.sendCommand(call());
-    try {
-      return await callTelling(server, call);
-    } catch (error) {
-      if (!isRedirected(error)) throw error;
-      return this.#redis.sendCommand(call()); // it had no effect there, and the client finds where it has
-    }
+    const send = (name: string, args: (string | number | Buffer)[]) =>
+      this.#redis.sendCommand(new Command(name, args, AS_TEXT)) as Promise<unknown>;
+    const said = await send('fcall', [COMMIT, keys.length, ...keys, commits]);
+    // Redis writes to all whom it tells before it reads the next command, but in no fixed order with the answer above.
+    if (this.#tells) await send('exists', [keys[0] as string]);
+    return said;
   }
 
   #call(call: () => Promise<unknown>): Promise<unknown> {

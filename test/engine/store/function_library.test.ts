@@ -37,7 +37,7 @@ t.test('the function library', async (t) => {
       });
       t.same(
         loaded,
-        ['spool_commit_v1 420d05579379fead', 'spool_workers_v1 8554e655b63826f2'],
+        ['spool_commit_v1 eec6d472368311ab', 'spool_workers_v1 8554e655b63826f2'],
         'a changed library takes another number, for itself and its functions, and its line here',
       );
     },
