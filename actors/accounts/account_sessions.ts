@@ -12,11 +12,13 @@ import {
 import { type BoundDevice, enter, recorderRecords } from './account_devices.js';
 import { type Account, isGone, isOpen, ofAccount } from './account_state.js';
 
+const SESSIONS_ALIVE_MAX = 100; // ours: of one host, until they have ended
+
 const NO_WORKSPACE = refuse('NOT_FOUND', 'There is no such workspace.');
 const DELETED = refuse('UNAVAILABLE', 'The account is being deleted; try again if that fails.', { retry_after_s: 2 });
 const TOO_MANY_SESSIONS = refuse(
   'CONFLICT',
-  `An account hosts at most ${LIMITS.sessions_alive_max} recorder sessions at once.`,
+  `An account hosts at most ${SESSIONS_ALIVE_MAX} recorder sessions at once.`,
 );
 
 /** An account's part in recorder sessions: those that it hosts until they have ended, and news of all it belongs to. */
@@ -26,7 +28,7 @@ export const sessionMessages = messagesOf<Account>()({
     if (!isOpen(state) || state.phase.status === 'leaving') return { reply: DELETED };
     const workspace_id = made.workspace_id ?? state.private_workspace.id;
     if (workspace_id !== state.private_workspace.id && !belongsTo(state, workspace_id)) return { reply: NO_WORKSPACE };
-    if (state.sessions.length >= LIMITS.sessions_alive_max) return { reply: TOO_MANY_SESSIONS };
+    if (state.sessions.length >= SESSIONS_ALIVE_MAX) return { reply: TOO_MANY_SESSIONS };
     return {
       reply: DONE,
       next: { ...state, sessions: [...state.sessions, session_id] },

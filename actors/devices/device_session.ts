@@ -17,6 +17,8 @@ import type { AddressMessage } from './ble_address.js';
 import type { ClaimMessage } from './claim.js';
 import type { DeviceMessage } from './device.js';
 
+const SESSION_PARTICIPANTS_MAX = 100; // ours
+
 /**
  * A time for which a shared recorder records for a host. It lies with its host's account, and its id is the
  * `binding_epoch` that the recorder sends: what a recorder may do under it, it decides by its own state and the clock.
@@ -88,7 +90,7 @@ const OVER = refuse('CONFLICT', 'The recorder session is over.');
 const HOST_STAYS = refuse('CONFLICT', 'Its host can not leave a recorder session; end it instead.');
 const FULL = refuse(
   'CONFLICT',
-  `A recorder session has at most ${LIMITS.session_participants_max} participants beside its host.`,
+  `A recorder session has at most ${SESSION_PARTICIPANTS_MAX} participants beside its host.`,
 );
 const EARLIER = refuse('CONFLICT', 'expires_at is earlier than it was; end the session instead.', {
   details: [{ path: 'expires_at', message: 'must not be earlier than the present one' }],
@@ -174,7 +176,7 @@ export const deviceSession = defineActor<DeviceSession>()({
       if (belongs(session, by)) return { reply: session };
       const { status } = session.phase;
       if (status !== 'waiting' && status !== 'open') return { reply: OVER };
-      if (session.participants.length >= LIMITS.session_participants_max) return { reply: FULL };
+      if (session.participants.length >= SESSION_PARTICIPANTS_MAX) return { reply: FULL };
       const participants = [...session.participants, { account_id: by, joined_at_ms: now_ms }];
       const next = { ...session, participants };
       return { reply: next, next, effects: news(next, 'device_session.joined', { participant_id: by }) };
@@ -274,7 +276,7 @@ export const deviceSession = defineActor<DeviceSession>()({
   },
 
   invariant({ participants, host_account_id }) {
-    if (participants.length > LIMITS.session_participants_max) return 'too many participants';
+    if (participants.length > SESSION_PARTICIPANTS_MAX) return 'too many participants';
     return participants.some(({ account_id }) => account_id === host_account_id) ? 'the host takes part' : null;
   },
 });

@@ -21,6 +21,9 @@ import { deletedSpeechOf, noteDeleted, untell } from './library_withdrawal.js';
 
 /** Where conversations are to be looked for, and what comes of looking. */
 
+const CHANGED_SPANS_MAX = 16; // ours: corrected parts of one recording; beyond it the nearest become one
+const SAME_CONVERSATION_MIN = 0.5; // ours: of the shorter one's time, so that it is the same conversation
+
 /** `pipeline_id`: of one with a transcript of its own; absent for the default one. */
 type Heard = LibraryOwner & {
   stream_id: string;
@@ -259,7 +262,7 @@ function unsettle(
     from_ms: Math.min(from_ms, before?.from_ms ?? from_ms, ...touched.map(({ start_ms }) => start_ms)),
     to_ms: Math.max(to_ms, before?.to_ms ?? to_ms, ...touched.map(({ end_ms }) => end_ms)),
     heard: (before?.heard ?? 0) + 1,
-    changed: addInterval(before?.changed ?? [], [from_ms, Math.max(to_ms, from_ms + 1)], LIMITS.changed_spans_max),
+    changed: addInterval(before?.changed ?? [], [from_ms, Math.max(to_ms, from_ms + 1)], CHANGED_SPANS_MAX),
     since_ms: before?.since_ms ?? now_ms,
     changed_at_ms: now_ms,
     due_ms,
@@ -289,14 +292,14 @@ function settlingOf(input: Settled, read: Pick<Read, 'record'>): Settling | null
   const kept = new Set(thinned(input, read).filter((number) => itemIn(read, 'conversation', number) !== undefined));
   const lying = new Map([...all].filter(([number]) => !kept.has(number)));
   const isKept = ({ parts }: FoundConversation) =>
-    [...kept].some((number) => shareOf(parts, all.get(number) ?? []) >= LIMITS.same_conversation_min);
+    [...kept].some((number) => shareOf(parts, all.get(number) ?? []) >= SAME_CONVERSATION_MIN);
   const taken = new Set<number>();
   const known = input.found.slice(0, LIMITS.found_conversations_max).flatMap((found): Settling['known'] => {
     if (isSuppressed(found, pipeline_id, read) || isKept(found)) return [];
     const [best] = [...lying]
       .filter(([number]) => !taken.has(number))
       .map(([number, parts]) => ({ number, parts, share: shareOf(found.parts, parts) }))
-      .filter(({ share }) => share >= LIMITS.same_conversation_min)
+      .filter(({ share }) => share >= SAME_CONVERSATION_MIN)
       .sort((a, b) => b.share - a.share || a.number - b.number);
     if (best === undefined) return [{ found, number: null, is_same: false }];
     taken.add(best.number);
@@ -371,7 +374,7 @@ function isSuppressed({ parts }: FoundConversation, pipeline_id: string | null, 
       if (one.kind !== 'conversation' || one.pipeline_id !== pipeline_id) continue;
       deleted.set(one.number, [...(deleted.get(one.number) ?? []), { stream_id, ...one }]);
     }
-  return [...deleted.values()].some((spans) => shareOf(parts, spans) >= LIMITS.same_conversation_min);
+  return [...deleted.values()].some((spans) => shareOf(parts, spans) >= SAME_CONVERSATION_MIN);
 }
 
 /** A job for what was found; one that somebody has in hand begins anew. */

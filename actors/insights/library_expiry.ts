@@ -7,6 +7,8 @@ import type { Conversation, ItemKind, Items, Library } from './library_state.js'
 
 /** Expiry of items by retention: the fact that they existed stays, their content goes. */
 
+const INSIGHT_RECORDS_REMOVED_MAX = 2_000; // ours: revisions and feedback that go with one commit of retention
+
 const STEP = LIMITS.expired_per_commit_max;
 
 export const expiryMessages = messagesOf<Library>()({
@@ -47,7 +49,7 @@ function oldIn(read: Pick<Read, 'range'>, before_ms: number | null): { old: OldI
   for (const { item, order } of all) {
     if (taken === STEP || !isBefore(order, before_ms)) break;
     beside += recordsBeside(item);
-    if (taken > 0 && beside > LIMITS.insight_records_removed_max) break;
+    if (taken > 0 && beside > INSIGHT_RECORDS_REMOVED_MAX) break;
     taken += 1;
   }
   return { old: all.slice(0, taken), oldest_ms: all[taken]?.order ?? null };

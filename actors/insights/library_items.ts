@@ -25,6 +25,8 @@ import { LIBRARY_MEMBER, WITHDRAWAL_INDEX } from './withdrawal_index.js';
 
 /** Storage of a library's items: the records beside each, what is deleted with it, and its events. */
 
+const SUPPRESSED_PER_STREAM_MAX = 200; // ours: what people did not want to see again; the oldest is forgotten
+
 export const NO_LIBRARY = refuse('NOT_FOUND', 'There is no such library.');
 /** Of an item of a library that there is not. */
 export const NO_ITEM_HERE = refuse('NOT_FOUND', 'There is nothing with this id.');
@@ -276,7 +278,7 @@ export class Writing {
         .filter((span) => span.stream_id === stream_id)
         .map(({ start_ms, end_ms }) => ({ ...what, start_ms, end_ms, stems }));
       const kept = this.#suppressedOn(stream_id).filter((one) => !isSameItem(one, what));
-      this.#putSuppressed(stream_id, [...kept, ...of_stream].slice(-LIMITS.suppressed_per_stream_max));
+      this.#putSuppressed(stream_id, [...kept, ...of_stream].slice(-SUPPRESSED_PER_STREAM_MAX));
     }
   }
 

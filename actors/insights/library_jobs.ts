@@ -27,6 +27,9 @@ import {
 
 /** The jobs of a library: conversations that workers look into. docs/architecture.md, "Jobs". */
 
+const UNSETTLED_DUE_MAX = 8; // ours: recordings told to a worker at once
+const RUNS_KEPT_MAX = 50; // ours: of one recording
+
 export const NOT_HELD = refuse('CONFLICT', 'This job is not yours: its claim was lost, or it is done.');
 const NO_JOB = { job: null } as const;
 
@@ -75,14 +78,14 @@ export const jobMessages = messagesOf<Library>()({
   /** Lists what is due for a worker now, and corrects the library's place in the index of what is due. */
   due_work: {
     records: () => [
-      { collection: 'unsettled', range: { limit: LIMITS.unsettled_due_max + 1 } },
+      { collection: 'unsettled', range: { limit: UNSETTLED_DUE_MAX + 1 } },
       { collection: 'jobs', range: { limit: 1 } },
     ],
     decide(state, _: unknown, facts): Decision<Library, { unsettled: Unsettled[]; has_job: boolean }> {
       if (state === null) return { reply: { unsettled: [], has_job: false } };
       const unsettled = facts.range<Unsettled>('unsettled');
       const [job] = facts.range<InsightJob>('jobs');
-      const due = unsettled.filter(({ order }) => order <= facts.now_ms).slice(0, LIMITS.unsettled_due_max);
+      const due = unsettled.filter(({ order }) => order <= facts.now_ms).slice(0, UNSETTLED_DUE_MAX);
       const reply = {
         unsettled: due.map(({ value }) => value),
         has_job: job !== undefined && job.order <= facts.now_ms,
@@ -236,7 +239,7 @@ export function endJob(
       to_ms: Math.max(...of_stream.map(({ end_ms }) => end_ms)),
     };
     const runs = [...(writing.record<InsightRun[]>('runs', stream_id) ?? []), run];
-    writing.write('runs', stream_id, { value: runs.slice(-LIMITS.runs_kept_max) });
+    writing.write('runs', stream_id, { value: runs.slice(-RUNS_KEPT_MAX) });
   }
 }
 

@@ -15,6 +15,9 @@ import type {
   Suppressed,
 } from './library_state.js';
 
+const SUGGESTIONS_PER_CONVERSATION_MAX = 200; // ours: of all runs together
+const MEMORIES_PER_CONVERSATION_MAX = 100; // ours: of all runs together
+
 /** The stored items with which a result is merged. */
 export type KnownInsights = {
   /** The conversation that the result is of: its number, its pipeline, where it lies. */
@@ -89,7 +92,7 @@ function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dr
   const created: NewSuggestion[] = [];
   let withdrawn = 0;
   const of_conversation = [...known.suggestions.values()].filter((one) => isOwn(known, one));
-  const room = LIMITS.suggestions_per_conversation_max - of_conversation.length;
+  const room = SUGGESTIONS_PER_CONVERSATION_MAX - of_conversation.length;
   const taken_back = new Set(ops.flatMap((op) => (op.op === 'withdraw' ? [op.number] : [])));
   // Something new is compared with what the others are after this result, and not with their former words.
   for (const op of newLast(ops.map((one) => replacing(one, { known, taken_back })))) {
@@ -207,7 +210,7 @@ function mergeMemories(known: KnownInsights, ops: readonly MemoryOp[], dropped: 
   const removed: number[] = [];
   let withdrawn = 0;
   const of_conversation = [...known.memories.values()].filter(({ evidence }) => overlap(evidence, of.parts));
-  const room = LIMITS.memories_per_conversation_max - of_conversation.length;
+  const room = MEMORIES_PER_CONVERSATION_MAX - of_conversation.length;
   for (const op of newLast(ops)) {
     if (op.op === 'new') {
       const equal = texts.get(textKey(of.pipeline_id, op.stems));

@@ -20,6 +20,8 @@ import type {
   Suppressed,
 } from './library_state.js';
 
+const PUBLICATIONS_KEPT_MAX = 8; // ours: of one library, so that a repeat is known
+
 /**
  * A worker's result for a job that it has claimed. `digest`: over all that the worker said, by which a repeat is known.
  */
@@ -114,7 +116,7 @@ export const publicationMessages = messagesOf<Library>()({
       const ended = { status: 'published' as const, run_id: claim.run_id, engine, failure, ...run.by };
       endJob(writing, job, { ...ended, dropped: merged.tally.dropped });
       const published = [...writing.insights.published, { token, digest, tally: merged.tally }];
-      writing.insights = { ...writing.insights, published: published.slice(-LIMITS.publications_kept_max) };
+      writing.insights = { ...writing.insights, published: published.slice(-PUBLICATIONS_KEPT_MAX) };
       return writing.done({ tally: merged.tally });
     }),
   },

@@ -1,10 +1,11 @@
 import { type Interval, shared } from '../../src/domain/intervals.js';
-import { LIMITS } from '../../src/domain/limits.js';
 import type { RecordQuery } from '../actor.js';
 import type { Writing } from './library_items.js';
 import type { ConversationSpan, Span } from './library_state.js';
 
 /** Which conversations lie where: records by stream, of those made and those still to be made. */
+
+const CONVERSATIONS_PER_STREAM_MAX = 2_000; // ours: of all pipelines
 
 export function spansOf(spans: readonly Pick<Span, 'stream_id'>[]): RecordQuery[] {
   return [...new Set(spans.map(({ stream_id }) => stream_id))].map((id) => ({ collection: 'spans', id }));
@@ -15,7 +16,7 @@ export function spansOn(writing: Pick<Writing, 'record'>, stream_id: string): Co
 }
 
 export function putSpans(writing: Writing, stream_id: string, spans: ConversationSpan[]): void {
-  const kept = [...spans].sort((a, b) => a.start_ms - b.start_ms).slice(-LIMITS.conversations_per_stream_max);
+  const kept = [...spans].sort((a, b) => a.start_ms - b.start_ms).slice(-CONVERSATIONS_PER_STREAM_MAX);
   if (kept.length === 0) writing.drop('spans', stream_id);
   else writing.write('spans', stream_id, { value: kept });
 }

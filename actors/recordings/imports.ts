@@ -25,6 +25,8 @@ import {
   type OpenImport,
 } from './imports_state.js';
 
+const IMPORTS_FORGOTTEN_MAX = 100; // ours: with one commit
+
 export type ImportsMessage = MessageOf<typeof imports>;
 
 /** The next work for a worker. */
@@ -260,14 +262,14 @@ export const imports = defineActor<Imports>()({
 
     /** A reminder: an upload has had its time, or an import is to be forgotten. */
     look: {
-      records: (): RecordQuery[] => [{ collection: IMPORTS, range: { limit: LIMITS.imports_forgotten_max } }],
+      records: (): RecordQuery[] => [{ collection: IMPORTS, range: { limit: IMPORTS_FORGOTTEN_MAX } }],
       decide(before, _: unknown, facts): DoneDecision<Imports> {
         if (before === null) return { reply: DONE };
         const { now_ms } = facts;
         const known = facts.range<EndedImport>(IMPORTS).map(({ value }) => value);
         const effects = known.filter((one) => now_ms >= forgetAt(one)).flatMap(forgotten);
         const oldest = known.find((one) => now_ms < forgetAt(one));
-        const is_more = known.length === LIMITS.imports_forgotten_max;
+        const is_more = known.length === IMPORTS_FORGOTTEN_MAX;
         let state: Imports = { ...before, forget_at_ms: oldest ? forgetAt(oldest) : is_more ? now_ms : null };
         for (const one of before.open) {
           if (one.stage.status !== 'uploading' || now_ms < one.stage.expires_at_ms) continue;

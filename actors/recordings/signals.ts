@@ -13,6 +13,8 @@ import {
 } from '../actor.js';
 import { countRemoved } from '../insights/library.js';
 
+const EXPIRED_BATCHES_MAX = 16; // ours: posted batches of signals that one commit looks into
+
 /**
  * The signals on a stream's timeline; its id is the stream's. An actor of their own, so that large batches do not hold
  * up the stream's chunks.
@@ -158,7 +160,7 @@ export const signals = defineActor<Signals>()({
 
     /** Ids of batches whose clock is before that time, the oldest first, with as many of their signals as go at once. */
     due_signals: {
-      records: (_: DueSignals) => [oldestBatches(LIMITS.expired_batches_max)],
+      records: (_: DueSignals) => [oldestBatches(EXPIRED_BATCHES_MAX)],
       decide(_, { before_ms, limit }: DueSignals, facts): Decision<Signals, { batches: DueBatch[] }> {
         const batches: DueBatch[] = [];
         let room = limit;

@@ -24,6 +24,9 @@ import {
   type StreamState,
 } from './stream_state.js';
 
+const CHUNKS_TOLD_MAX = 256; // ours: of a backlog, with one commit
+const AUDIO_TOLD_MAX = 64; // ours: spans of audio that wait to be told
+
 /** `tries` counts this one. */
 export type ClaimedChunk = { number: number; tries: number; until_ms: number };
 
@@ -146,7 +149,7 @@ export const processingMessages = messagesOf<StreamState>()({
 
   /** Tells the transcript of chunks that were processed while nobody transcribed, some at a time; `after`: null at the end. */
   tell_transcript: {
-    records: ({ after }: Backlog) => [{ collection: 'chunks', range: { after, limit: LIMITS.chunks_told_max } }],
+    records: ({ after }: Backlog) => [{ collection: 'chunks', range: { after, limit: CHUNKS_TOLD_MAX } }],
     decide: keptStream(
       (state, { transcribes }: Backlog, facts): Decision<Stream, { after: RangeQuery['after'] | null }> => {
         const rows = facts.range<Chunk>('chunks');
@@ -155,7 +158,7 @@ export const processingMessages = messagesOf<StreamState>()({
             ? [[chunk.source_start_ms, chunk.source_end_ms]]
             : [],
         );
-        const last = rows.length < LIMITS.chunks_told_max ? undefined : rows.at(-1);
+        const last = rows.length < CHUNKS_TOLD_MAX ? undefined : rows.at(-1);
         const after = last === undefined ? null : { order: last.order, id: last.id };
         const told: Stream = after === null ? { ...state, untold: 0 } : state;
         const next: Stream = audio.length > 0 ? { ...told, transcribed: true } : told;
@@ -209,7 +212,7 @@ export function checkedEffects(
   let intervals = known ?? [];
   for (const interval of audio) intervals = addInterval(intervals, interval, Number.POSITIVE_INFINITY);
   const next: Stream = { ...stream, to_tell: { intervals, window_ms: transcribes.window_ms } };
-  if (!may_wait || intervals.length > LIMITS.audio_told_max) return tellWaiting(next, { now_ms });
+  if (!may_wait || intervals.length > AUDIO_TOLD_MAX) return tellWaiting(next, { now_ms });
   const message = { type: 'tell_waiting' };
   const reminder: Effect = { effect: 'schedule_reminder', name: TELL_REMINDER, at_ms: due_ms, message };
   return { next, effects: known === undefined ? [reminder] : [] };

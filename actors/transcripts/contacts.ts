@@ -36,6 +36,8 @@ import {
 } from './contacts_state.js';
 import { voiceMessages } from './contacts_voices.js';
 
+const CONTACTS_RESOLVED_MAX = 200; // ours: asked for at once
+
 export type ContactsMessage = MessageOf<typeof contacts>;
 
 /** A contact as it is shown. */
@@ -105,9 +107,9 @@ export const contacts = defineActor<Contacts>()({
     resolve: {
       reads: true,
       records: ({ ids }: { ids: string[] }) =>
-        ids.slice(0, LIMITS.contacts_resolved_max).flatMap((id) => [contactRecord(id), mergedRecord(id)]),
+        ids.slice(0, CONTACTS_RESOLVED_MAX).flatMap((id) => [contactRecord(id), mergedRecord(id)]),
       decide(_, { ids }: { ids: string[] }, facts) {
-        const found = ids.slice(0, LIMITS.contacts_resolved_max).map((id): [string, ResolvedContact | null] => {
+        const found = ids.slice(0, CONTACTS_RESOLVED_MAX).map((id): [string, ResolvedContact | null] => {
           const contact = facts.record<Contact>('contacts', id);
           const merged = facts.record<MergedContact>('merged', id);
           if (contact === undefined) return [id, null];

@@ -23,6 +23,8 @@ import {
   voicesOf,
 } from './contacts_state.js';
 
+const VOICES_TOLD_MAX = 100; // ours: of contacts, and as many of nobody yet, with one window
+
 /** Of one run of a workspace's voices that expire or are forgotten. */
 const STEP = LIMITS.voices_expired_per_commit_max;
 
@@ -163,7 +165,7 @@ export const voiceMessages = messagesOf<Contacts>()({
   /** Voices of a workspace that may be heard again, those heard last: of contacts, and of nobody yet. */
   voices: {
     records: ({ workspace_id }: { workspace_id: string }) =>
-      bothOf(workspace_id, { descending: true, limit: LIMITS.voices_told_max }),
+      bothOf(workspace_id, { descending: true, limit: VOICES_TOLD_MAX }),
     decide(_, { workspace_id }: { workspace_id: string }, facts) {
       const rows = [knownIn(workspace_id), heardIn(workspace_id)].flatMap((name) => facts.range<Voice>(name));
       const voices = rows.map(({ id, value: { contact_id, model } }) => ({ id, contact_id, model }));

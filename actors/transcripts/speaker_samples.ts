@@ -3,15 +3,19 @@ import { LIMITS } from '../../src/domain/limits.js';
 import type { PageTurn } from './transcript_page.js';
 import type { SpeakerSamples } from './transcript_state.js';
 
+const SPEAKER_SAMPLE_MS_MIN = 1_500; // ours: shorter talk shows no voice
+const SPEAKER_SAMPLE_MS_GOOD = 4_000; // ours: so long a sample is not replaced
+const SPEAKER_SAMPLE_MS_MAX = 6_000; // ours
+
 /** The samples with those that new turns offer: the first of a speaker that is long enough, else the longest. */
 export function withSamples(samples: SpeakerSamples, turns: readonly PageTurn[]): SpeakerSamples {
   const next: Record<string, Interval> = { ...samples };
   for (const { speaker, start_ms, end_ms } of turns) {
-    const found: Interval = [start_ms, Math.min(end_ms, start_ms + LIMITS.speaker_sample_ms_max)];
+    const found: Interval = [start_ms, Math.min(end_ms, start_ms + SPEAKER_SAMPLE_MS_MAX)];
     const known = next[speaker];
     const has_room = known !== undefined || Object.keys(next).length < LIMITS.speaker_samples_max;
-    if (speaker === 0 || !has_room || lengthOf(found) < LIMITS.speaker_sample_ms_min) continue;
-    if (known === undefined || lengthOf(known) < Math.min(lengthOf(found), LIMITS.speaker_sample_ms_good))
+    if (speaker === 0 || !has_room || lengthOf(found) < SPEAKER_SAMPLE_MS_MIN) continue;
+    if (known === undefined || lengthOf(known) < Math.min(lengthOf(found), SPEAKER_SAMPLE_MS_GOOD))
       next[speaker] = found;
   }
   return next;

@@ -39,6 +39,8 @@ import {
  * speaker is. Each outlives every later run (transcript_merge.ts).
  */
 
+const SPEAKER_MERGES_MAX = 64; // ours: speakers that are one
+
 /** A turn by its place in the stream. */
 export type PlacedTurn = { page: number; serial: number };
 
@@ -64,7 +66,7 @@ const TOO_MANY_CONTACTS = refuse(
   `The turns of a stream show at most ${LIMITS.contacts_per_transcript_max} contacts.`,
 );
 const ITSELF = refuse('CONFLICT', 'A speaker can not be merged into itself.');
-const TOO_MANY_MERGED = refuse('CONFLICT', `At most ${LIMITS.speaker_merges_max} speakers can be one.`);
+const TOO_MANY_MERGED = refuse('CONFLICT', `At most ${SPEAKER_MERGES_MAX} speakers can be one.`);
 
 export const correctionMessages = messagesOf<Transcript>()({
   /** Says whose words a turn holds, or which speaker's, and what they are; all for this turn alone. */
@@ -234,7 +236,7 @@ export const correctionMessages = messagesOf<Transcript>()({
         if (speaker === into) return { reply: ITSELF };
         const moved = [speaker, ...(from?.merged ?? [])];
         const merged = [...(to?.merged ?? []), ...moved];
-        if (merged.length > LIMITS.speaker_merges_max) return { reply: TOO_MANY_MERGED };
+        if (merged.length > SPEAKER_MERGES_MAX) return { reply: TOO_MANY_MERGED };
         const announced = announce(state, { speakers: moved, field: 'speaker' }, facts);
         if (isRefusal(announced)) return { reply: announced };
         for (const number of moved) known.set(number, { contact_id: null, by: 'manual', into });

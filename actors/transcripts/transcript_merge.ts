@@ -20,6 +20,8 @@ import type { PublicationTally, PublishedTurn, Word } from './transcript_state.j
  * else for each turn that shares half of the shorter of both with it.
  */
 
+const SPEAKER_OVERLAP_MIN = 0.6; // ours: of what a label says, so that it is who spoke there before
+
 /** The turns of a run from `from_ms` up to `to_ms`, which replace the turns there. */
 export type HeardRun = {
   from_ms: number;
@@ -297,7 +299,7 @@ function formerSpeaker(
     }
   }
   const [first, second] = [...by_speaker].sort((a, b) => b[1] - a[1]);
-  if (first === undefined || first[1] < total_ms * LIMITS.speaker_overlap_min || first[1] === second?.[1]) return null;
+  if (first === undefined || first[1] < total_ms * SPEAKER_OVERLAP_MIN || first[1] === second?.[1]) return null;
   return { speaker: first[0], shared_ms: first[1] };
 }
 

@@ -52,6 +52,8 @@ import {
   unheard,
 } from './transcript_windows.js';
 
+const SPEAKER_LABELS_MAX = 64; // ours: labels of a stream that mean the same in all of it
+
 /** A worker's result for a window that it has claimed. `digest`: over all that the worker said, by which a repeat is known. */
 export type Publication = {
   number: number;
@@ -308,7 +310,7 @@ function withLabels(state: Transcript, { speaker_scope }: Publication, numbers: 
   const fresh = [...numbers].filter(
     ([label, number]) => number > 0 && !Object.hasOwn(state.labels, label) && label !== '__proto__',
   );
-  const room = LIMITS.speaker_labels_max - Object.keys(state.labels).length;
+  const room = SPEAKER_LABELS_MAX - Object.keys(state.labels).length;
   return { ...state, labels: { ...state.labels, ...Object.fromEntries(fresh.slice(0, Math.max(0, room))) } };
 }
 

@@ -1,7 +1,8 @@
-import { LIMITS } from '../../src/domain/limits.js';
 import type { Word } from './transcript_state.js';
 
 /** Compares spans of a recording: those of turns, and those that people have corrected. */
+
+const SAME_TURN_MS = 50; // ours: a later run's turn with the same text and times is the same turn
 
 type TurnSpan = { start_ms: number; end_ms: number };
 
@@ -30,7 +31,7 @@ export function lengthOf({ start_ms, end_ms }: TurnSpan): number {
 }
 
 function isNear(a_ms: number, b_ms: number): boolean {
-  return Math.abs(a_ms - b_ms) <= LIMITS.same_turn_ms;
+  return Math.abs(a_ms - b_ms) <= SAME_TURN_MS;
 }
 
 /** Words that begin and end in their turn. None begins behind `latest_ms`: one of them may become the start of a turn. */

@@ -13,6 +13,8 @@ import { VECTORS_INDEX } from './vectors_index.js';
  * again.
  */
 
+const VECTORS_PAGES_MAX = 4; // ours: of one claim
+
 const NOT_HELD = refuse('CONFLICT', 'These vectors are not yours to make: the claim was lost.');
 const NOTHING = { pages: [] as number[] };
 const TRIES = { tries_max: LIMITS.vectors_tries_max, rests_ms: LIMITS.vectors_retries_ms };
@@ -38,7 +40,7 @@ const vectorJobs = workerMessages<Transcript, HeldVectors, VectorsClaim>({
 export const vectorMessages = messagesOf<Transcript>()({
   /** Pages whose vectors are to be made, under a token; none where there is nothing to do, or another has it. */
   claim_vectors: {
-    records: () => [{ collection: VECTORS_DUE, range: { limit: LIMITS.vectors_pages_max } }],
+    records: () => [{ collection: VECTORS_DUE, range: { limit: VECTORS_PAGES_MAX } }],
     decide(
       state,
       { token, lease_ms }: { token: string; lease_ms: number },
@@ -67,7 +69,7 @@ export const vectorMessages = messagesOf<Transcript>()({
   publish_vectors: {
     records: ({ made }: { token: string; made: MadeVectors[] }): RecordQuery[] => [
       ...made.map(({ page }) => ({ collection: 'pages', id: pageKey(page) })),
-      { collection: VECTORS_DUE, range: { limit: LIMITS.vectors_pages_max + 1 } },
+      { collection: VECTORS_DUE, range: { limit: VECTORS_PAGES_MAX + 1 } },
     ],
     decide: ofTranscript(
       (state, { token, made }: { token: string; made: MadeVectors[] }, facts): DoneDecision<Transcript> => {

@@ -22,6 +22,8 @@ import {
  * next begins where its result ends. Audio stays until a result covers it. docs/architecture.md, "Jobs".
  */
 
+const WAITING_AUDIO_MIN_MS = 50; // ours: shorter pieces between what was transcribed are left out
+
 export const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the window may be in other hands.');
 const NO_WINDOW = { window: null } as const;
 
@@ -411,5 +413,5 @@ export function clip([from, to]: Interval, [within_from, within_to]: Interval): 
 }
 
 export function isWorthIt([from_ms, to_ms]: Interval): boolean {
-  return to_ms - from_ms >= LIMITS.waiting_audio_min_ms;
+  return to_ms - from_ms >= WAITING_AUDIO_MIN_MS;
 }

@@ -15,6 +15,8 @@ import {
 import { WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
 import { accountRoute, type Route } from '../rows.js';
 
+const IMPORT_REF_CHARS_MAX = 128; // ours: as a signal's
+
 const offset = z
   .string('must be a whole number from 0')
   .regex(/^\d{1,10}$/, 'must be a whole number from 0')
@@ -34,7 +36,7 @@ export const IMPORT_ROUTES: readonly Route[] = [
     permission: WRITES_STREAMS,
     status: 201,
     body: z.object({
-      import_ref: trimmedText(LIMITS.import_ref_chars_max).describe(
+      import_ref: trimmedText(IMPORT_REF_CHARS_MAX).describe(
         "The caller's own name for it, such as the file's SHA-256.",
       ),
       name: fileName(LIMITS.file_name_chars_max).describe('The name of the file; the recording is called by it.'),

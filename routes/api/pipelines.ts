@@ -19,6 +19,8 @@ import { accountRoute, type Route } from '../rows.js';
  * docs/choices.md, "Pipelines and profile".
  */
 
+const PIPELINE_NAME_CHARS_MAX = 80; // ours: as a name of an account
+
 const READS = ['pipelines:read', 'pipelines:experimental'] as const;
 const WRITES = ['pipelines:write'] as const;
 const EXPERIMENTS = ['pipelines:experimental'] as const;
@@ -33,7 +35,7 @@ const engine = z
   );
 const kind = z.enum(PIPELINE_KINDS);
 
-const name = trimmedText(LIMITS.pipeline_name_chars_max).describe('What people call it.');
+const name = trimmedText(PIPELINE_NAME_CHARS_MAX).describe('What people call it.');
 const transcription = z
   .object({
     engine: engine.optional(),

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { listCursor } from '../../src/access/cursors.js';
 import { listLimit, trimmedText } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
-import { LIMITS } from '../../src/domain/limits.js';
 import {
   createSource,
   deleteSource,
@@ -14,7 +13,9 @@ import {
 import { READS_STREAMS, WRITES_STREAMS } from '../../src/features/recordings/stream_access.js';
 import { accountRoute, type Route } from '../rows.js';
 
-const name = trimmedText(LIMITS.source_name_chars_max).nullable();
+const SOURCE_NAME_CHARS_MAX = 80; // ours: as a name of an account
+
+const name = trimmedText(SOURCE_NAME_CHARS_MAX).nullable();
 
 /** Where an account's recordings come from. Rules K-001 and K-002. */
 export const SOURCE_ROUTES: readonly Route[] = [

@@ -35,6 +35,8 @@ import {
 } from '../../src/features/recordings/streams.js';
 import { accountRoute, type Route } from '../rows.js';
 
+const STREAM_END_WAIT_S_MAX = 600; // ours: a page that is loaded anew needs seconds
+
 const title = trimmedText(LIMITS.stream_title_chars_max).nullable();
 const DETAILS = ['title_suggested', 'speakers'] as const;
 const DETAILS_RULE = 'must be title_suggested or speakers, or both with a comma between them';
@@ -147,7 +149,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     permission: WRITES_STREAMS,
     body: z.object({
       end_ms: whole({ min: 0 }).describe('Where its timeline ends, in ms from its beginning.'),
-      unless_continued_s: whole({ min: 1, max: LIMITS.stream_end_wait_s_max })
+      unless_continued_s: whole({ min: 1, max: STREAM_END_WAIT_S_MAX })
         .optional()
         .describe('It ends after so many seconds, unless a chunk that ends behind end_ms is announced by then.'),
     }),

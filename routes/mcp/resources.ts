@@ -1,4 +1,3 @@
-import { LIMITS } from '../../src/domain/limits.js';
 import type { ResourceTemplate } from '../../src/edge/mcp/resource.js';
 import type { SuggestionView } from '../../src/features/insights/insight_shapes.js';
 import { type StreamSummaryView, streamSummary } from '../../src/features/insights/stream_summary.js';
@@ -6,6 +5,8 @@ import { readTranscriptText } from '../../src/features/transcripts/transcript_te
 import type { ToolCaller } from '../rows.js';
 
 /** Resources of a recording, which assistants read by address. */
+
+const RESOURCE_CHARS_MAX = 200_000; // ours: of a text that an assistant reads by its address
 
 const resource = (
   row: Omit<ResourceTemplate, 'read'> & { read: (caller: ToolCaller, id: string) => Promise<string> },
@@ -21,8 +22,8 @@ export const RESOURCES: readonly ResourceTemplate[] = [
     permission: ['turns:read'],
     async read({ services, who }, stream_id) {
       const { text } = await readTranscriptText(services, who, { stream_id, format: 'txt' });
-      if (text.length <= LIMITS.resource_chars_max) return text;
-      const cut = text.slice(0, text.lastIndexOf('\n', LIMITS.resource_chars_max) + 1);
+      if (text.length <= RESOURCE_CHARS_MAX) return text;
+      const cut = text.slice(0, text.lastIndexOf('\n', RESOURCE_CHARS_MAX) + 1);
       return `${cut}… The rest is read with get_transcript.\n`;
     },
   }),
@@ -55,7 +56,7 @@ function summaryText(summary: StreamSummaryView): string {
     ...listed('Open questions', questions),
   ]
     .join('\n\n')
-    .slice(0, LIMITS.resource_chars_max);
+    .slice(0, RESOURCE_CHARS_MAX);
 }
 
 function lineOf({ text, status, due_at, due_date, roles }: SuggestionView, names: Map<string | null, string | null>) {

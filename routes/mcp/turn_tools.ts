@@ -15,6 +15,8 @@ import { listed, listShape } from './listing.js';
 import { cursor, EXAMPLE_ID, from, paging, to, workspace_id } from './tool_arguments.js';
 import { contactOf, speakerOf, toolContactShape, toolTurnShape, turnOf } from './views.js';
 
+const TRANSCRIPT_LINES_MAX = 400; // ours: of one answer of a tool
+
 const position_ms = whole({ min: 0 }).optional();
 
 const transcriptInput = z.strictObject({
@@ -115,7 +117,7 @@ async function getTranscript(
   { stream_id, ...range }: z.output<typeof transcriptInput>,
 ): Promise<z.infer<typeof toolTranscriptShape>> {
   const { title, captured_at, waiting_ms } = await transcriptProgress(services, who, stream_id);
-  const page = await fittingPage(LIMITS.transcript_lines_max, async (limit) => {
+  const page = await fittingPage(TRANSCRIPT_LINES_MAX, async (limit) => {
     const found = await listTurns(services, who, { stream_id, ...range, limit });
     return { ...found, items: found.items.map((turn) => transcriptLine({ ...turn, name: speakerOf(turn) })) };
   });

@@ -17,7 +17,9 @@ import { operatorRoute, type Route } from '../rows.js';
 
 /** Jobs for workers that process stored chunks. docs/architecture.md, "Jobs". */
 
-const lease_s = leaseField({ lease_ms: LIMITS.chunk_lease_ms, lease_ms_max: LIMITS.chunk_lease_ms_max });
+const CHUNK_LEASE_MS_MAX = 3_600_000; // ours
+
+const lease_s = leaseField({ lease_ms: LIMITS.chunk_lease_ms, lease_ms_max: CHUNK_LEASE_MS_MAX });
 
 export const STAFF_CHUNK_ROUTES: readonly Route[] = [
   operatorRoute({

@@ -22,10 +22,15 @@ import { operatorRoute, type Route } from '../rows.js';
  * "Workers of your own"; docs/architecture.md, "Jobs".
  */
 
+const WINDOW_LEASE_MS = 60_000; // ours: of a claim that names no time
+const WINDOW_LEASE_MS_MAX = 3_600_000; // ours
+const WINDOWS_CLAIMED_MAX = 20; // ours: of one request
+const PUBLICATION_BODY_BYTES_MAX = 1024 * 1024; // ours
+
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const WELL_FORMED = 'must be well-formed text without control characters';
 
-const lease_s = leaseField({ lease_ms: LIMITS.window_lease_ms, lease_ms_max: LIMITS.window_lease_ms_max });
+const lease_s = leaseField({ lease_ms: WINDOW_LEASE_MS, lease_ms_max: WINDOW_LEASE_MS_MAX });
 const time = whole({ min: -LIMITS.window_tolerance_ms, max: LIMITS.transcript_pages_max * LIMITS.transcript_page_ms });
 const share = z.number('must be a number from 0 to 1').min(0).max(1);
 const isPlain = (text: string) => text.isWellFormed() && !/[\p{Cc}]/u.test(text.replaceAll(/[\t\n\r]/g, ' '));
@@ -135,7 +140,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
         .max(WORKER_JOB_KINDS.length)
         .default(['transcribe'])
         .describe('What the worker can do; transcribe when absent.'),
-      limit: whole({ min: 1, max: LIMITS.windows_claimed_max }).default(1).describe('How many at most; 1 when absent.'),
+      limit: whole({ min: 1, max: WINDOWS_CLAIMED_MAX }).default(1).describe('How many at most; 1 when absent.'),
       lease_s,
     }),
     answer: z.strictObject({ items: z.array(z.union([windowJobShape, insightJobShape])), cursor: no_cursor }),
@@ -176,7 +181,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     notes: 'The same again gets the same answer. Something else under the same claim is refused.',
     credential: 'operator',
     worker_too: true,
-    body_bytes_max: LIMITS.publication_body_bytes_max,
+    body_bytes_max: PUBLICATION_BODY_BYTES_MAX,
     body: z.discriminatedUnion('kind', [resultForm, insightForm]),
     example: { claim: 'q0m4XfYw8b1c2d3e', turns: [{ start_ms: 0, end_ms: 1_800, text: 'Good morning.' }] },
     answer: z.strictObject({

@@ -48,7 +48,6 @@ export const LIMITS = {
   hold_asks_after_ms: 30 * SECOND_MS, // docs/choices.md, "Deletion and erasure": a workspace that holds still asks for the outcome
   mail_retried_ms: DAY_MS, // docs/areas.md, "Workers": other mails than codes
 
-  workspace_name_chars_max: 80, // ours
   workspaces_per_account_max: 100, // ours: shared ones
   workspace_members_max: 200, // ours: members and invitations of one workspace together
   invitations_per_day_max: 200, // ours: of one workspace, so that nobody mails the world by inviting and withdrawing
@@ -57,9 +56,7 @@ export const LIMITS = {
   invitations_window_ms: DAY_MS,
   workspaces_made_max: 20, // docs/choices.md, "Workspaces": by one account in the window below
   workspaces_made_window_ms: DAY_MS,
-  mail_name_chars_max: 80, // ours: of a name that a mail quotes
   streams_shed_max: 100, // ours: streams that a deleted workspace notifies of its end in one turn
-  retention_days_max: 36_500, // ours
 
   installation_label_chars_max: 80, // rule C-026
   auth_session_life_ms: 10 * MINUTE_MS, // rule C-091
@@ -72,10 +69,8 @@ export const LIMITS = {
   client_secret_overlap_ms: DAY_MS, // ours: the secret before a rotation still works so long
   client_secrets_max: 5, // ours: good at once, after rotations in quick succession; the oldest gives way
   client_touch_every_ms: DAY_MS, // ours: a client's last use is noted at most once a day
-  client_secret_chars_min: 32, // ours: of secrets that operators choose by hand
   client_unused_life_ms: 90 * DAY_MS, // ours: longer than any of its grants can live without a refresh
   redirect_uris_max: 20, // ours
-  redirect_uris_chars_max: 8_000, // ours: of a registration together, since anybody may register
   redirect_uri_chars_max: 2_000, // ours
   client_name_chars_max: 100, // ours
 
@@ -101,7 +96,6 @@ export const LIMITS = {
   circuit_opens_after: 5, // docs/choices.md, "Webhooks": attempts in a row that failed in a way that passes
   probe_ms_min: 30 * SECOND_MS, // docs/choices.md, "Webhooks"
   probe_ms_max: 10 * MINUTE_MS, // docs/choices.md, "Webhooks"
-  delivery_response_bytes_max: 16 * 1024, // ours: read for the connection's sake, and dropped
   attempt_reason_chars_max: 64, // ours: of the status line's text
   endpoint_sweep_every_ms: DAY_MS, // ours
 
@@ -111,8 +105,6 @@ export const LIMITS = {
   session_wait_ms: 10 * MINUTE_MS, // docs/choices.md, "Devices": so long a session and its claim wait for a recorder
   session_ahead_ms_max: DAY_MS, // docs/choices.md, "Devices": from now to expires_at
   session_drain_ms: 15 * MINUTE_MS, // rule H-007: a recorder still uploads so long after the end
-  sessions_alive_max: 100, // ours: of one host, until they have ended
-  session_participants_max: 100, // ours
   join_code_chars: 8, // docs/choices.md, "Devices"
   join_tries_max: 10, // docs/choices.md, "Devices": in the window below, per account
   join_tries_window_ms: HOUR_MS,
@@ -121,13 +113,11 @@ export const LIMITS = {
   pairing_code_tries_max: 10, // docs/choices.md, "Devices": in the window below, per device
   pairing_code_tries_window_ms: HOUR_MS,
   pairing_codes_wrong_per_minute_max: 100, // docs/choices.md, "Devices": of all devices together
-  pairing_code_draws_max: 5, // ours: codes drawn until one is free
   address_askers_max: 16, // ours: recorders that ask for one BLE address at once
 
   claim_redeemed_keep_ms: DAY_MS, // ours: so long the same device may ask again for its answer
   account_requests_at_once_max: 16, // ours: of one account, in one process; more wait for these
   account_requests_waiting_max: 512, // ours: with bodies of 64 KiB at most, 32 MiB
-  account_requests_wait_ms_max: 30_000, // ours: then whoever asked has given up
   devices_per_account_max: 1_000, // ours
   certificate_renewable_ms: 365 * DAY_MS, // docs/choices.md, "Devices": so long after its end it may still renew
   certificate_renew_at: 2 / 3, // docs/choices.md, "Devices": of its validity
@@ -137,7 +127,6 @@ export const LIMITS = {
   device_renewals_max: 10, // ours: certificates made for one device in the window below
   device_renewals_window_ms: DAY_MS,
   device_uploads_in_flight_max: 4, // docs/choices.md, "Devices": of one device, in one process
-  proxy_certificate_days: 365, // ours: of a proxy that passes certificates on
 
   chunk_bytes_max: 64 * 1024 * 1024, // docs/choices.md, "Recordings"; sent to the device on redemption
   open_intents_max: 64, // ours, sent to the device on redemption
@@ -152,16 +141,10 @@ export const LIMITS = {
   claims_per_stream_max: 64, // ours: chunks of one stream in workers' hands
   chunk_tries_max: 5, // ours: so many workers may lose a chunk before it counts as failed
   chunk_lease_ms: MINUTE_MS, // ours: of a claim that names no time
-  chunk_lease_ms_max: HOUR_MS, // ours
   chunk_claims_max: 100, // ours: chunks of one request
   failure_message_chars_max: 500, // ours
-  audio_sweep_every_ms: DAY_MS, // ours: each partition's bytes are held against its chunks so often
-  lost_audio_known_ms: DAY_MS + HOUR_MS, // ours: longer than from one comparison of bytes with chunks to the next
-  lost_recordings_max: 1_000, // ours: that a process keeps in mind; of more the newest
   audio_orphan_age_ms: HOUR_MS, // ours: longer than any upload, so that none is taken before it is said to be stored
 
-  source_name_chars_max: 80, // ours: as a name of an account
-  sources_per_account_max: 1_000, // ours: as many as devices
   stream_title_chars_max: 200, // ours
 
   import_bytes_max: 1024 * 1024 * 1024, // docs/choices.md, "Imports"
@@ -171,35 +154,24 @@ export const LIMITS = {
   import_length_ms_max: 6 * HOUR_MS, // docs/choices.md, "Imports"
   import_upload_life_ms: DAY_MS, // docs/choices.md, "Imports": after the last piece
   import_known_ms: 30 * DAY_MS, // docs/choices.md, "Imports": from its announcement on
-  import_ref_chars_max: 128, // ours: as a signal's
   import_tries_max: 5, // ours: so many workers may be lost before it counts as failed
   import_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // ours: as those of windows
   import_lease_ms: MINUTE_MS, // docs/areas.md, "Workers"
-  imports_at_once: 8, // ours: of one process and as many accounts; it decodes one file at a time
-  imports_forgotten_max: 100, // ours: with one commit
 
   signals_per_request_max: 500, // rule G-003
   signal_payload_bytes_max: 8_192, // rule G-004
-  signal_ref_chars_max: 128, // ours
-  signal_type_chars_max: 128, // ours
   signals_body_bytes_max: 8 * 1024 * 1024, // docs/choices.md, "Signals"
   signals_per_stream_max: 100_000, // ours: more than one a second for a day
   signal_bytes_per_stream_max: 256 * 1024 * 1024, // ours: payloads of one stream, which lie in Redis
   signals_scanned_max: 4_000, // ours: looked at for one page; a rare type gets a short page and its cursor
-  signals_staged_bytes_max: 128 * 1024, // ours: payloads written by one commit, see actors/recordings/signals.ts
   signals_staged_requests_max: 8, // ours: of one stream at once
   signals_staged_ms: 10 * MINUTE_MS, // ours: what a request that broke off has staged is swept after this
 
   expired_per_commit_max: 256, // ours: records that retention removes with one commit
-  expired_batches_max: 16, // ours: posted batches of signals that one commit looks into
   expired_spans_max: 256, // ours: of a stream's timeline whose audio has expired; beyond it the nearest become one
   spared_ms_max: DAY_MS, // docs/choices.md, "Retention": so long audio that is not kept waits for its transcript
   sweep_parts_told_max: 100, // ours: accounts of one workspace that one turn tells to begin their part of a sweep
-  sweep_late_ms: 6 * HOUR_MS, // ours: a sweep that fails for longer is a health problem
-  pages_scanned_max: 64, // ours: pages of transcripts looked at for one page of turns
   streams_scanned_max: 200, // ours: streams looked at for one page of turns
-  transcript_text_turns_max: 100_000, // ours: turns of one transcript as text
-  chunks_told_max: 256, // ours: of a backlog, with one commit
   transcript_page_ms: 10 * MINUTE_MS, // docs/choices.md, "Transcripts": what is stored and replaced together
   transcript_pages_max: 0x4000, // a page has 14 bits of a turn's id: 113 days
   page_serials_max: 0x2_0000, // a serial number has 17 bits of a turn's id
@@ -214,76 +186,45 @@ export const LIMITS = {
   window_quiet_ms: 10 * SECOND_MS, // docs/choices.md, "Transcripts": so long more audio may join a window
   runs_kept_per_stream: 100, // ours: for debugging, of each recording
   window_tolerance_ms: 2 * SECOND_MS, // docs/choices.md, "Transcripts": a turn may reach so far out of its window
-  window_lease_ms: MINUTE_MS, // ours: of a claim that names no time
-  window_lease_ms_max: HOUR_MS, // ours
   window_tries_max: 5, // docs/choices.md, "Transcripts"
   window_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/choices.md, "Transcripts": after each try
   windows_per_account_max: 4, // docs/choices.md, "Transcripts": in hand, in one process
-  windows_claimed_max: 20, // ours: of one request
-  waiting_audio_min_ms: 50, // ours: shorter pieces between what was transcribed are left out
-  same_turn_ms: 50, // ours: a later run's turn with the same text and times is the same turn
-  speaker_overlap_min: 0.6, // ours: of what a label says, so that it is who spoke there before
   speakers_per_stream_max: 4_096, // ours
-  slice_ms: 5, // ours: of long work, until it lets the event loop go on
   search_memory_bytes: 256 * 1024 * 1024, // docs/choices.md, "Search and recall": of what search keeps of libraries in one process
-  search_places_bytes: 64 * 1024 * 1024, // ours: of where searched words stand in transcripts, kept in one process
   search_terms_kept_max: 100_000, // ours: words of a language of which is kept how they are looked up
-  search_texts_kept_max: 20_000, // ours: texts of which is kept how they are looked up, twice so many
   search_query_chars_max: 256, // docs/choices.md, "Search and recall"
   search_words_max: 16, // docs/choices.md, "Search and recall": of one query
-  search_looked_max: 400, // ours: hits of the index that one page reads the texts of
-  search_passed_max: 2_000, // ours: and those that it looks at at all
   search_snippet_chars_max: 240, // docs/choices.md, "Search and recall"
-  search_deleted_sources_max: 10_000, // ours: of an account, left out of its searches
   recall_query_chars_max: 1_000, // docs/choices.md, "Search and recall"
   recall_period_chars_max: 500, // docs/choices.md, "Search and recall": of a query, in which a time is looked for
-  time_zones_cached_max: 100, // ours: of what knows their clocks
   recall_limit_default: 8, // docs/choices.md, "Search and recall"
   recall_limit_max: 20, // docs/choices.md, "Search and recall"
   recall_context_default: 2, // docs/choices.md, "Search and recall": turns before and after
   recall_context_max: 10, // docs/choices.md, "Search and recall"
   recall_passage_turns_max: 12, // docs/choices.md, "Search and recall": from its first match to its last
-  recall_hits_max: 240, // ours: the best matches, of which passages are made
   vectors_quiet_ms: 60_000, // ours: so long a page stays as it is before its vectors are made
-  vectors_pages_max: 4, // ours: of one claim
   vectors_tries_max: 5, // docs/choices.md, "Search and recall"
   vectors_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/choices.md, "Search and recall"
   vector_window_turns: 8, // docs/choices.md, "Search and recall": turns that one vector stands for
-  vector_window_chars_max: 2_000, // ours: of their text
   vector_dimension_max: 1_024, // docs/choices.md, "Search and recall"
-  vectors_asked_max: 32, // ours: texts of one request
   vectors_nearest_max: 20, // docs/choices.md, "Search and recall": windows of one recall
   embed_query_ms_max: 1_500, // docs/choices.md, "Search and recall": then a recall goes by words alone
-  embed_ms_max: 60_000, // ours: of one request for vectors of turns
   recall_answer_ms_max: 10_000, // docs/choices.md, "Search and recall": then a question has no answer of the model
   recall_answer_chars_max: 20_000, // docs/choices.md, "Search and recall": of turns that the model gets
-  recall_answers_at_once_max: 8, // ours: of one process; others get none
   answer_sentences_max: 4, // docs/choices.md, "Search and recall"
-  recall_passages_max: 60, // ours: of those that matches make, the best
   recall_contacts_max: 20, // ours: named as a filter
-  recall_names_read_max: 1_000, // ours: contacts, the newest, of whom a query may name some
-  recall_names_max: 4, // ours: contacts that a query names
-  recall_transcripts_max: 100, // ours: the newest in which a contact that is named speaks
   recall_half_ms: 90 * DAY_MS, // docs/choices.md, "Search and recall"
   search_sound_letters_min: 5, // docs/choices.md, "Search and recall": shorter words sound like too many others
   speakers_per_block: 64, // ours: stored together
   speaker_samples_max: 8, // ours: speakers of a stream that an engine is shown
-  speaker_sample_ms_min: 1_500, // ours: shorter talk shows no voice
-  speaker_sample_ms_good: 4_000, // ours: so long a sample is not replaced
-  speaker_sample_ms_max: 6_000, // ours
-  speaker_labels_max: 64, // ours: labels of a stream that mean the same in all of it
-  speaker_merges_max: 64, // ours: speakers that are one
   contacts_per_transcript_max: 256, // ours
   announcements_max: 64, // ours: changes of one transcript whose events are still to be recorded
   announced_per_commit_max: 256, // ours: events of one commit
-  previous_text_chars_max: 200, // ours: of what was said before a window
   turn_words_max: 2_000, // ours
-  publication_body_bytes_max: 1024 * 1024, // ours
 
   contacts_per_account_max: 10_000, // docs/choices.md, "Contacts"; merged ones too
   contact_name_chars_max: 80, // ours: as a name of an account
   contact_aliases_max: 100, // ours: contacts that became a part of one
-  contacts_resolved_max: 200, // ours: asked for at once
   contacts_scanned_max: 2_000, // ours: looked at for one page; a rare name gets a short page and its cursor
   contact_changes_max: 1_000, // ours: merges and deletions that turns have not been told of
   contacts_erased_per_commit_max: 100, // ours
@@ -292,7 +233,6 @@ export const LIMITS = {
   voice_workspaces_max: 200, // ours: more than an account belongs to
   voice_embedding_bytes_max: 4_096, // docs/choices.md, "Contacts"
   voice_model_chars_max: 100, // ours
-  voices_told_max: 100, // ours: of contacts, and as many of nobody yet, with one window
   voices_expired_per_commit_max: 128, // ours: of contacts, and as many of nobody yet
   announcing_lease_ms: MINUTE_MS, // docs/areas.md, "Workers": from the last step on
 
@@ -305,17 +245,12 @@ export const LIMITS = {
   day_recordings_max: 100, // ours: of one day
   day_items_max: 100, // ours: of each list of one day
   stream_conversations_told_max: 100, // ours: of one recording, in its summary
-  first_line_chars_max: 200, // ours: of a recording, in a list
   listed_speakers_max: 12, // ours: of a recording, in a list
-  speakers_pages_max: 6, // ours: pages of a transcript in which a list of recordings looks for its speakers: one hour
-  session_streams_max: 200, // ours: of one recorder session, looked at for its summary
 
   pipelines_per_account_max: 20, // docs/choices.md, "Pipelines and profile"
-  pipeline_name_chars_max: 80, // ours: as a name of an account
   pipeline_instructions_chars_max: 2_000, // docs/choices.md, "Pipelines and profile"
   engine_name_chars_max: 60, // ours
   profile_about_chars_max: 4_000, // docs/choices.md, "Pipelines and profile"
-  time_zone_chars_max: 64, // ours: the longest name of the time zone database has 32
   profile_languages_max: 5, // docs/choices.md, "Pipelines and profile"
   vocabulary_terms_max: 200, // docs/choices.md, "Pipelines and profile"
   vocabulary_term_chars_max: 60, // docs/choices.md, "Pipelines and profile"
@@ -326,10 +261,7 @@ export const LIMITS = {
   settle_ms: 10 * SECOND_MS, // docs/areas.md, "Insights": after the last turn, before conversations are looked for
   correction_quiet_ms: 10 * MINUTE_MS, // docs/areas.md, "Insights": after the last correction
   insights_again_ms: HOUR_MS, // docs/areas.md, "Insights": a corrected conversation is looked into so often
-  changed_spans_max: 16, // ours: corrected parts of one recording; beyond it the nearest become one
-  unsettled_due_max: 8, // ours: recordings told to a worker at once
   insights_waiting_max: 300, // ours: recordings and jobs of one library that are looked through
-  expired_spans_told_max: 100, // ours: of one recording, of what retention removed; beyond it the nearest become one
   found_conversations_max: 300, // ours: of one look through a recording
   insight_job_tries_max: 5, // docs/areas.md, "Insights"
   insight_job_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/areas.md, "Insights": after each try
@@ -337,23 +269,13 @@ export const LIMITS = {
   conversation_title_chars_max: 200, // ours: as a stream's title
   suggestions_per_result_max: 50, // docs/choices.md, "Insights"
   memories_per_result_max: 20, // docs/choices.md, "Insights"
-  suggestions_per_conversation_max: 200, // ours: of all runs together
-  memories_per_conversation_max: 100, // ours: of all runs together
-  conversations_per_stream_max: 2_000, // ours: of all pipelines
   evidence_spans_max: 8, // docs/choices.md, "Insights"
   same_stems_min: 0.8, // docs/choices.md, "Insights": of what is new, so that it is the same as what there is
-  same_conversation_min: 0.5, // ours: of the shorter one's time, so that it is the same conversation
   revisions_kept_max: 50, // ours: of one item
   feedback_kept_max: 100, // docs/choices.md, "Insights": of one suggestion
-  suppressed_per_stream_max: 200, // ours: what people did not want to see again; the oldest is forgotten
-  runs_kept_max: 50, // ours: of one recording
-  publications_kept_max: 8, // ours: of one library, so that a repeat is known
   group_members_max: 50, // docs/choices.md, "Insights": of one request
   items_read_max: 300, // ours: asked for at once by their numbers
   session_items_max: 100, // ours: of each kind, of one recorder session
-  items_withdrawn_looked_max: 100, // ours: items of a library that one look for deleted speech reads at once
-  items_withdrawn_max: 20, // ours: with one commit; each may have 50 revisions
-  insight_records_removed_max: 2_000, // ours: revisions and feedback that go with one commit of retention
 
   files_per_account_max: 1_000, // docs/choices.md, "Files and exports"
   file_bytes_per_account_max: 1024 * 1024 * 1024, // docs/choices.md, "Files and exports"
@@ -366,14 +288,12 @@ export const LIMITS = {
   exports_window_ms: DAY_MS,
   export_kept_ms: 7 * DAY_MS, // docs/choices.md, "Files and exports"
   export_known_ms: 30 * DAY_MS, // docs/choices.md, "Files and exports": from the request on
-  exports_known_max: 150, // ours: of one account, those of staff too; the account's own are 93 at most
   export_tries_max: 5, // ours: so many workers may be lost before it counts as failed
   export_lease_ms: MINUTE_MS, // docs/areas.md, "Workers"
   export_part_bytes: 8 * 1024 * 1024, // ours: of an archive, held in memory before it is stored
   export_audio_files_max: 100_000, // docs/choices.md, "Files and exports": chunks of one archive
   export_audio_bytes_max: 100 * 1024 * 1024 * 1024, // docs/choices.md, "Files and exports"
   export_recordings_listed_max: 100_000, // docs/choices.md, "Files and exports": in `index.html` and `transcripts/` of one archive
-  exports_at_once: 2, // ours: of one process
 
   joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each
   joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits
@@ -381,37 +301,28 @@ export const LIMITS = {
   sample_rate_hz_max: 1_000_000, // ours: of raw samples
   channels_max: 64, // ours: of raw samples
 
-  opus_cut_bytes_max: 8 * 1024 * 1024, // ours: each window reads all of a smaller file; a larger one is decoded once
   window_file_bytes_max: 64 * 1024 * 1024, // ours: samples of one file for an engine; more become the next file
   engine_ms_max: 5 * MINUTE_MS, // docs/transcription.md, "What an engine may do"
   speech_idle_ms: 10 * MINUTE_MS, // docs/transcription.md: then the speech process ends
   speech_bytes_max: 1_200 * 1024 * 1024, // ours: memory of the speech process; with more than half of it, it is replaced
   live_watchers_per_account_max: 10, // docs/transcription.md, "Live text": in one process
-  live_watchers_max: 500, // ours: of one process
   live_previews_max: 8, // docs/transcription.md, "Live text": recordings of one process that have preliminary lines
   live_preview_ms_max: 30_000, // docs/transcription.md, "Live text": audio that preliminary lines are of
   live_preview_every_ms: 2_000, // docs/transcription.md, "Live text"
   live_preview_idle_ms: 30_000, // docs/transcription.md, "Live text": without new audio for so long another recording gets the place
-  live_preview_chunks_max: 100, // ours: chunks that preliminary lines are made of
   live_recheck_ms: 10_000, // docs/transcription.md, "Live text": how often a watcher's credential is checked again
   event_stream_heartbeat_ms: 15_000, // docs/transcription.md, "Live text"
-  event_stream_unread_ms_max: 10_000, // ours: a reader that takes nothing for so long is dropped
   audio_told_every_ms: 500, // ours: a transcript hears of audio at once, and then so often
-  audio_told_max: 64, // ours: spans of audio that wait to be told
-  stream_end_wait_s_max: 600, // ours: a page that is loaded anew needs seconds
   decoder_idle_ms: MINUTE_MS, // ours: then a process that only decodes ends
   decoder_silence_ms: MINUTE_MS, // ours: a piece of audio is decoded in milliseconds
   decoder_bytes_max: 768 * 1024 * 1024, // ours: memory of such a process; with more than half of it, it is replaced
   decoded_s_max: 6 * 3_600, // docs/choices.md, "Recordings": of one file; what follows is not decoded
-  decoded_bytes_max: 2 * 1024 ** 3, // ours: decoded audio that a process keeps
   decoded_idle_ms: 15 * MINUTE_MS, // docs/choices.md, "Recordings": then decoded audio goes
   engine_answer_bytes_max: 4 * 1024 * 1024, // docs/transcription.md, "What an engine may do"
-  engine_retry_after_ms_max: HOUR_MS, // ours: a longer Retry-After counts as this
   engine_prompt_chars_max: 800, // ours: vocabulary and what was said before; models read some 200 words
   window_turns_max: 1_024, // ours: one page has no more
   turn_text_chars_max: 2_000, // ours: a longer segment becomes several turns
   engine_segments_max: 4_096, // ours: of one answer; ten minutes of speech have some hundreds
-  engine_words_max: 32_768, // ours: of one answer, parts of words where an engine splits them
   word_chars_max: 200, // ours
   speaker_label_chars_max: 64, // ours
 
@@ -421,38 +332,20 @@ export const LIMITS = {
   conversation_turns_min: 3, // docs/choices.md, "Insights"
   conversation_words_min: 10, // docs/choices.md, "Insights"
   memo_words_min: 2, // docs/choices.md, "Insights": of a conversation in a recording that is over
-  conversation_quiet_ms: 10 * MINUTE_MS, // ours: when nothing came for so long, what is said is all there is
   conversation_turns_max: 12_288, // ours: twelve pages full of turns
   insight_input_chars_max: 200_000, // docs/choices.md, "Insights": more goes to an engine in parts
-  insight_summary_chars_max: 2_000, // ours
   summary_sentences_max: 10, // ours: of one conversation
-  recording_sentences_max: 3, // ours: of a recording of which the summary of its conversation says nothing
   insight_topics_max: 8, // docs/choices.md, "Insights"
   insight_topic_chars_max: 60, // ours
-  conversation_participants_max: 100, // ours: those who spoke most
   insight_quote_chars_max: 500, // ours
-  insight_memories_told_max: 50, // ours: what an engine is told that is known already
   quote_borne_min: 0.8, // docs/choices.md, "Insights": of a quote's words, in the order of the turns
   quote_words_min: 3, // ours: shorter quotes are borne by nearly every turn; a turn that is shorter is quoted whole
-  due_before_ms_max: 365 * DAY_MS, // ours: so long before a conversation something may have been due
-  due_after_ms_max: 10 * 365 * DAY_MS, // ours
   insight_jobs_per_account_max: 2, // docs/choices.md, "Insights": in hand, in one process
   trial_conversations_max: 5, // ours: of one recording that an engine is tried on
-  insight_pages_read_max: 200, // ours: pages of transcripts that one look for conversations reads
-  insight_streams_read_max: 200, // ours: neighbours of a recording that one look for conversations reads
-
-  entity_labels_max: 50, // ours: entities of one request that operators' pages want labels of
-  operator_tokens_wrong_per_minute: 10, // ours: wrong bearer tokens on the operator port, per network
-  operator_sign_ins_per_minute: 10, // ours: wrong tokens at the operators' page, per network
 
   tool_items_bytes_max: 56 * 1024, // docs/choices.md, "MCP": of a list that a tool gives, as JSON
-  transcript_lines_max: 400, // ours: of one answer of a tool
-  resource_chars_max: 200_000, // ours: of a text that an assistant reads by its address
   tool_text_chars_max: 2_000, // docs/choices.md, "MCP": of a result as text, beside what is structured
-  fetched_around_ms: MINUTE_MS, // ours: what was said so long before and after a turn is given with it
-  fetched_turns_max: 40, // ours: of these
 
   json_body_bytes_max: 64 * 1024, // ours: REST bodies
   device_body_bytes_max: 16 * 1024, // docs/devices.md, "JSON and CBOR"
-  request_id_chars_max: 128, // ours: longer ones are replaced
 } as const;

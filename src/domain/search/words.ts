@@ -6,6 +6,8 @@ import type { Stemmer } from './stemmers.js';
 
 /** Texts as search sees them: words, what is left of them without their endings, and how they sound. */
 
+const SEARCH_TEXTS_KEPT_MAX = 20_000; // ours: texts of which is kept how they are looked up, twice so many
+
 /** `at` and `length`: where it stands in its text, in UTF-16 units. */
 export type FoundWord = { word: string; at: number; length: number };
 
@@ -132,7 +134,7 @@ export function termsIn(text: string, stemmer: Stemmer): TextTerms {
   const young = known.young.get(text);
   if (young !== undefined) return young;
   const found = known.old.get(text) ?? textTerms(text, stemmer);
-  if (known.young.size >= LIMITS.search_texts_kept_max) {
+  if (known.young.size >= SEARCH_TEXTS_KEPT_MAX) {
     known.old = known.young;
     known.young = new Map();
   }

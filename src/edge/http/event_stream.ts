@@ -6,6 +6,8 @@ import { LIMITS } from '../../domain/limits.js';
 import { isRefused } from '../../domain/refusals.js';
 import type { Exchange } from './request_state.js';
 
+const EVENT_STREAM_UNREAD_MS_MAX = 10_000; // ours: a reader that takes nothing for so long is dropped
+
 /** One event (WHATWG HTML, "Server-sent events"). `data` is written as JSON. */
 export type ServerSentEvent = { event: string; id?: string; data: unknown };
 
@@ -59,7 +61,7 @@ async function writeAll(events: AsyncGenerator<ServerSentEvent | null>, raw: Ser
     for await (const event of events) {
       if (raw.destroyed) return;
       if (event === null || raw.write(textOf(event))) continue;
-      const is_read = await once(raw, 'drain', { signal: AbortSignal.timeout(LIMITS.event_stream_unread_ms_max) }).then(
+      const is_read = await once(raw, 'drain', { signal: AbortSignal.timeout(EVENT_STREAM_UNREAD_MS_MAX) }).then(
         () => true,
         () => false,
       );

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { LIMITS } from '../../domain/limits.js';
 import { REFUSALS, type RefusalCode } from '../../domain/refusals.js';
 import { rawError } from '../../engine/wire/raw_error.js';
 import { NOT_FOUND } from './protocol_answers.js';
@@ -11,7 +10,9 @@ import { NOT_FOUND } from './protocol_answers.js';
  * input that is not HTTP.
  */
 
-const REQUEST_ID_FORM = new RegExp(`^[\\x21-\\x7e]{1,${LIMITS.request_id_chars_max}}$`);
+const REQUEST_ID_CHARS_MAX = 128; // ours: longer ones are replaced
+
+const REQUEST_ID_FORM = new RegExp(`^[\\x21-\\x7e]{1,${REQUEST_ID_CHARS_MAX}}$`);
 /** The time for which an answer to input that is not HTTP may still be read. */
 const LAST_WORD_MAX_MS = 2_000;
 /** A connection on which nothing moves for so long, either way, while a request is in progress. */

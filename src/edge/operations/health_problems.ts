@@ -1,9 +1,10 @@
 import { PARTITIONS } from '../../domain/ids.js';
-import { LIMITS } from '../../domain/limits.js';
 import { spanText } from '../../domain/span_text.js';
 import type { AofTruncation } from '../../engine/store/aof_truncation.js';
 import type { StorageState } from '../../engine/store/storage_health.js';
 import type { Shedding } from '../admission/overload.js';
+
+const SWEEP_LATE_MS = 6 * 3_600_000; // ours: a sweep that fails for longer is a health problem
 
 /** The facts about this process from which health problems follow. */
 export type HealthFacts = {
@@ -278,7 +279,7 @@ const ROWS: readonly HealthRow[] = [
     area: 'jobs',
     advice: 'Look at the log for the sweep; mostly the blob store does not delete.',
     link: '/content#retention',
-    severity: ({ retention_failing_ms }) => (retention_failing_ms >= LIMITS.sweep_late_ms ? 'mild' : null),
+    severity: ({ retention_failing_ms }) => (retention_failing_ms >= SWEEP_LATE_MS ? 'mild' : null),
     text: ({ retention_failing_ms }) =>
       `A retention sweep has failed for ${spanText(retention_failing_ms)}: content that its workspace does not keep is still there.`,
   },

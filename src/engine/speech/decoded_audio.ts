@@ -8,6 +8,8 @@ import { randomBytes } from '../random/random.js';
 import type { AudioDecoders } from './audio_decoders.js';
 import { type CallOptions, SpeechProcessFailed } from './speech_process.js';
 
+const DECODED_BYTES_MAX = 2 * 1024 ** 3; // ours: decoded audio that a process keeps
+
 type StoredBlob = { key: string; size_bytes: number };
 /** `folder`: where the files lie. */
 type DecodedAudioDeps = { decoders: AudioDecoders; blobs: BlobStore; folder: string };
@@ -38,7 +40,7 @@ const LINGER_MS = 3_000;
 export class DecodedAudio {
   readonly #deps: DecodedAudioDeps;
   readonly #kept = new LRUCache<string, DecodedFile>({
-    maxSize: LIMITS.decoded_bytes_max,
+    maxSize: DECODED_BYTES_MAX,
     ttl: LIMITS.decoded_idle_ms,
     updateAgeOnGet: true,
     ttlAutopurge: true,

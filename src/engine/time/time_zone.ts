@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { beginOf, DAY_MS, dateOf, HOUR_MS } from '../../domain/dates.js';
-import { LIMITS } from '../../domain/limits.js';
 
 /** Days and hours by the clocks of a place. */
+
+const TIME_ZONES_CACHED_MAX = 100; // ours: of what knows their clocks
 
 /** The clocks of a named time zone, or where none is named, those so many minutes ahead of UTC. */
 export type LocalClock = { time_zone: string | null; utc_offset_min: number };
@@ -73,7 +74,7 @@ export function mayBeAhead(at_ms: number, { time_zone, utc_offset_min }: LocalCl
 }
 
 /** Making one takes as long as a hundred uses of it. */
-const CLOCKS = new LRUCache<string, Intl.DateTimeFormat>({ max: LIMITS.time_zones_cached_max });
+const CLOCKS = new LRUCache<string, Intl.DateTimeFormat>({ max: TIME_ZONES_CACHED_MAX });
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
   const known = CLOCKS.get(timeZone);

@@ -9,6 +9,8 @@ import type { FeatureServices } from '../services.js';
 
 /** Pairing codes, which stand for a claim where a person types. Rules H-050 to H-055. */
 
+const PAIRING_CODE_DRAWS_MAX = 5; // ours: codes drawn until one is free
+
 /** Wrong codes of all devices are counted together. */
 const EVERYBODY = 'all devices';
 const UNKNOWN_CODE = refuse('NOT_FOUND', 'The claim is unknown or has expired.');
@@ -27,7 +29,7 @@ export async function openPairingCode(
   { actors, keys }: Pick<FeatureServices, 'actors' | 'keys'>,
   claim_id: string,
 ): Promise<OpenedPairingCode> {
-  for (let draws = 0; draws < LIMITS.pairing_code_draws_max; draws++) {
+  for (let draws = 0; draws < PAIRING_CODE_DRAWS_MAX; draws++) {
     const code = randomPairingCode();
     const opened = await orNull(actors.pairingCode(pairingCodeId(keys, code)).open({ claim_id }), 'CONFLICT');
     if (opened !== null) return { code, code_expires_at: new Date(opened.expires_at_ms).toISOString() };

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { type DeviceCertificate, makeDeviceKey } from '../../../certs/authority.js';
 import { renewAfterMs } from '../../../certs/renewal.js';
 import { deviceKind, id, moment } from '../../access/response_schemas.js';
-import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { randomId, randomPartition } from '../../engine/random/random.js';
 import type { FeatureServices } from '../services.js';
 import type { DeviceConnections } from './connections.js';
 
 /** Certificates of devices, and of proxies that pass devices on, as staff give and revoke them. */
+
+const PROXY_CERTIFICATE_DAYS = 365; // ours: of a proxy that passes certificates on
 
 const NO_PROXY = refuse('NOT_FOUND', 'No proxy has a certificate with this fingerprint.');
 
@@ -52,7 +53,7 @@ export async function admitProxy(
   const { certificates, clock, metrics } = services;
   const now_ms = clock.now();
   const proxy_id = randomId({ partition: randomPartition(), now_ms });
-  const made = issue(services, { subject: proxy_id, days: LIMITS.proxy_certificate_days, csr_pem });
+  const made = issue(services, { subject: proxy_id, days: PROXY_CERTIFICATE_DAYS, csr_pem });
   const { fingerprint, not_after_ms } = made.issued;
   const record = { fingerprint, device_id: proxy_id, kind: 'proxy' as const, not_after_ms, is_renewal: 0 };
   await certificates.save(record, now_ms);

@@ -22,6 +22,8 @@ import { ExportContents } from './export_contents.js';
 import { type ExportReaders, exportReaders, layersOf } from './export_principal.js';
 import type { Exporter } from './exporter.js';
 
+const EXPORTS_AT_ONCE = 2; // ours: of one process
+
 /** Exports that other processes have left behind are found after this at the latest. */
 const SWEEP_EVERY_MS = 15_000;
 
@@ -58,7 +60,7 @@ export class ExportWorker extends DueWorker implements Exporter {
 
   constructor(deps: ExportWorkerDeps) {
     const complaint = 'an export was interrupted; it goes on later';
-    const at_once = LIMITS.exports_at_once;
+    const at_once = EXPORTS_AT_ONCE;
     super(deps, { index: EXPORTS_INDEX, complaint, at_once, sweep_every_ms: SWEEP_EVERY_MS });
     this.#deps = deps;
   }

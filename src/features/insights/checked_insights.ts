@@ -38,6 +38,11 @@ import { stemsOf } from './stems.js';
  * that leads elsewhere unless people said it, and where it concerns this conversation. docs/choices.md, "Insights".
  */
 
+const INSIGHT_SUMMARY_CHARS_MAX = 2_000; // ours
+const CONVERSATION_PARTICIPANTS_MAX = 100; // ours: those who spoke most
+const DUE_BEFORE_MS_MAX = 365 * 86_400_000; // ours: so long before a conversation something may have been due
+const DUE_AFTER_MS_MAX = 10 * 365 * 86_400_000; // ours
+
 /** The share of a known memory's stems that another memory must have to take its place. */
 const SUPERSEDES_SHARED_MIN = 0.25;
 
@@ -199,7 +204,7 @@ function sentenceOf(raw: RawSentence, input: InsightInput): SummarySentence | Re
 function fitting(sentences: readonly SummarySentence[]): SummarySentence[] {
   const kept: SummarySentence[] = [];
   for (const one of sentences)
-    if ((summaryOf([...kept, one]) ?? '').length <= LIMITS.insight_summary_chars_max) kept.push(one);
+    if ((summaryOf([...kept, one]) ?? '').length <= INSIGHT_SUMMARY_CHARS_MAX) kept.push(one);
   return kept;
 }
 
@@ -380,7 +385,7 @@ function dueOf(
   if (due_at == null && due_date == null) return NO_DUE;
   const day = due_at == null ? (due_date as string) : null;
   const at_ms = day === null ? Date.parse(due_at as string) : noonOf(day, { time_zone, utc_offset_min });
-  const is_near = at_ms >= started_at_ms - LIMITS.due_before_ms_max && at_ms <= ended_at_ms + LIMITS.due_after_ms_max;
+  const is_near = at_ms >= started_at_ms - DUE_BEFORE_MS_MAX && at_ms <= ended_at_ms + DUE_AFTER_MS_MAX;
   return is_near ? { due_at_ms: at_ms, due_date: day } : NO_DUE;
 }
 
@@ -395,5 +400,5 @@ function participantsOf({ turns, people }: InsightInput): StoredParticipant[] {
       return talk_ms === undefined ? [] : [{ ...who, talk_ms }];
     })
     .sort((a, b) => b.talk_ms - a.talk_ms)
-    .slice(0, LIMITS.conversation_participants_max);
+    .slice(0, CONVERSATION_PARTICIPANTS_MAX);
 }

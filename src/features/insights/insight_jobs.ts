@@ -38,6 +38,8 @@ import { recordingSummaries } from './recording_summaries.js';
 import { refreshRoles } from './suggestion_roles.js';
 import { surroundingSpeech } from './surrounding_speech.js';
 
+const CONVERSATION_QUIET_MS = 10 * 60_000; // ours: when nothing came for so long, what is said is all there is
+
 const PREFIX = 'i.';
 const LAYERS = ['insights.access', 'transcripts.access'] as const;
 const GONE = refuse('GONE', 'The recording, its account or its insights layer is gone; drop the job.');
@@ -198,7 +200,7 @@ export class InsightJobs extends JobQueue<InsightWork, InsightResult, InsightTal
     const { actors, now } = this.#deps;
     const { stream_id, pipeline_id, heard, again, from_ms, to_ms, changed_at_ms } = unsettled;
     const library = actors.library(library_id);
-    const quiet_ms = changed_at_ms + LIMITS.conversation_quiet_ms;
+    const quiet_ms = changed_at_ms + CONVERSATION_QUIET_MS;
     const is_over = now() >= quiet_ms;
     const settled = { stream_id, pipeline_id, heard, again };
     if (!is_over && (await this.#goesOn(unsettled))) {

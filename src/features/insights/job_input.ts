@@ -22,6 +22,8 @@ import type { InputPerson, InputTurn, InsightInput } from './insight_input.js';
 
 /** The input of an engine for a job: read anew whenever it is needed, so that nothing deleted meanwhile is used. */
 
+const INSIGHT_MEMORIES_TOLD_MAX = 50; // ours: what an engine is told that is known already
+
 export type InputReader = TranscriptReader & {
   actors: Pick<Actors, 'stream' | 'library' | 'context' | 'contacts'>;
 };
@@ -89,7 +91,7 @@ async function knownOf(
 ): Promise<Pick<InsightInput, 'suggestions' | 'memories'>> {
   const library = actors.library(library_id);
   const numbers = { suggestions: conversation_item?.suggestions ?? [], memories: conversation_item?.memories ?? [] };
-  const newest = { descending: true, limit: LIMITS.insight_memories_told_max };
+  const newest = { descending: true, limit: INSIGHT_MEMORIES_TOLD_MAX };
   const itemsOf = async (kind: 'suggestion' | 'memory', wanted: number[]) =>
     (await orNull(library.items_of({ kind, numbers: wanted }), 'NOT_FOUND'))?.items ?? [];
   const [suggestions, own, others] = await Promise.all([

@@ -1,6 +1,5 @@
 import type { CheckedInsights, RecordingSummary } from '../../../actors/insights/library_state.js';
 import { sentencesOn } from '../../../actors/insights/summary.js';
-import { LIMITS } from '../../domain/limits.js';
 import type { ServerKeys } from '../../engine/secrets/server_keys.js';
 import { checkedInsights } from './checked_insights.js';
 import { Extractive } from './engines/extractive.js';
@@ -8,6 +7,8 @@ import { FUNCTION_WORDS } from './engines/subject_words.js';
 import type { InsightInput } from './insight_input.js';
 import { languageOf } from './spoken_language.js';
 import { stems } from './stems.js';
+
+const RECORDING_SENTENCES_MAX = 3; // ours: of a recording of which the summary of its conversation says nothing
 
 /**
  * Makes a summary of each recording of a conversation that lies on several: of its title and topics what was said there, and
@@ -38,7 +39,7 @@ export async function recordingSummaries(
       title: isSaid(conversation.title) ? conversation.title : title,
       topics: named.length > 0 ? named : topics,
       ...(sentencesOn(conversation, stream_id).length === 0 && {
-        sentences: sentences.slice(0, LIMITS.recording_sentences_max),
+        sentences: sentences.slice(0, RECORDING_SENTENCES_MAX),
       }),
     });
   }

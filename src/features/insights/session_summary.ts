@@ -6,7 +6,6 @@ import { streamIndexOf } from '../../../actors/recordings/stream.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment, momentOrNull } from '../../access/response_schemas.js';
 import { libraryId, partitionOfId } from '../../domain/ids.js';
-import { LIMITS } from '../../domain/limits.js';
 import { orRefused, Refused, refuse } from '../../domain/refusals.js';
 import type { FeatureServices } from '../services.js';
 import type { TranscriberSettings } from '../transcripts/engines/choose_engine.js';
@@ -19,6 +18,8 @@ import { conversationShape, memoryShape, participantShape, suggestionShape } fro
 import { isProcessingPending } from './pending_processing.js';
 
 /** The summary of a recorder session, for its host. Rule K-009; docs/choices.md, "Insights". */
+
+const SESSION_STREAMS_MAX = 200; // ours: of one recorder session, looked at for its summary
 
 const ONLY_HOST = refuse('FORBIDDEN', 'Only its host reads what came of a recorder session.');
 
@@ -130,7 +131,7 @@ async function streamsOf(
   if (recorder === null) return [];
   const { host_account_id: owner, id } = session;
   const after = { order: session.created_at_ms - 1, member: '' };
-  const page = { after, descending: false, limit: LIMITS.session_streams_max };
+  const page = { after, descending: false, limit: SESSION_STREAMS_MAX };
   const place = { owner, partition: partitionOfId(owner) };
   const rows = await store.list(place, streamIndexOf(recorder.source_id), page);
   const streams = await Promise.all(rows.map(({ member }) => actors.stream(member).view().catch(orRefused(null))));

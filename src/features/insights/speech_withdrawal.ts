@@ -13,7 +13,6 @@ import type {
 import type { ForgottenItem, ForgottenSpeech } from '../../../actors/insights/library_withdrawal.js';
 import { LIBRARY_MEMBER, SOURCE_MEMBER, WITHDRAWAL_INDEX } from '../../../actors/insights/withdrawal_index.js';
 import { libraryId, partitionOfId } from '../../domain/ids.js';
-import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueWorker } from '../../engine/jobs/due_worker.js';
@@ -22,6 +21,9 @@ import type { Runtime } from '../../engine/runtime/runtime.js';
 import type { Store } from '../../engine/store/store.js';
 import { readableTranscriptOf } from '../transcripts/transcript_pages.js';
 import { EvidenceReader } from './evidence_reader.js';
+
+const ITEMS_WITHDRAWN_LOOKED_MAX = 100; // ours: items of a library that one look for deleted speech reads at once
+const ITEMS_WITHDRAWN_MAX = 20; // ours: with one commit; each may have 50 revisions
 
 /** Withdrawals that an ended process left are taken up after this. Until then nobody can read those items. */
 const SWEEP_EVERY_MS = 15_000;
@@ -105,7 +107,7 @@ export class SpeechWithdrawal extends DueWorker {
     const library = this.#parts.actors.library(library_id);
     for (let after: { order: number; id: string } | undefined; !this.#is_stopped; ) {
       // Items that change meanwhile come again at the end.
-      const range = { after, descending: false, limit: LIMITS.items_withdrawn_looked_max };
+      const range = { after, descending: false, limit: ITEMS_WITHDRAWN_LOOKED_MAX };
       const listed = await orNull(library.list({ kind, range }), 'NOT_FOUND');
       const items: ForgottenItem[] = [];
       for (const { number, item } of listed?.items ?? []) {
@@ -113,12 +115,12 @@ export class SpeechWithdrawal extends DueWorker {
         const forgotten = await forgottenOf(evidence, kind, item);
         if (forgotten !== null) items.push({ kind, number, revision: item.revision, ...forgotten });
       }
-      for (let at = 0; at < items.length; at += LIMITS.items_withdrawn_max) {
-        const some = items.slice(at, at + LIMITS.items_withdrawn_max);
+      for (let at = 0; at < items.length; at += ITEMS_WITHDRAWN_MAX) {
+        const some = items.slice(at, at + ITEMS_WITHDRAWN_MAX);
         await orNull(library.withdraw({ items: some, silent: next.of === 'source' }), 'NOT_FOUND');
       }
       after = listed?.last ?? undefined;
-      if ((listed?.looked ?? 0) < LIMITS.items_withdrawn_looked_max) return;
+      if ((listed?.looked ?? 0) < ITEMS_WITHDRAWN_LOOKED_MAX) return;
     }
   }
 

@@ -15,6 +15,8 @@ import { evidenceReader, type FoundItem, standingItem } from './insight_access.j
 
 /** Titles and first lines of recordings, which their conversations suggest, and lists of them. Rules K-185 and K-240; docs/choices.md, "Insights". */
 
+const FIRST_LINE_CHARS_MAX = 200; // ours: of a recording, in a list
+
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
 /** Pages of ten minutes in which the first words are looked for. */
 const PAGES_LOOKED = 3;
@@ -186,6 +188,6 @@ function firstSentence(text: string | null): string | null {
   const [first] = SENTENCES.segment(plain);
   const line = (first?.segment ?? plain).trim();
   const characters = [...line];
-  if (characters.length <= LIMITS.first_line_chars_max) return line;
-  return `${characters.slice(0, LIMITS.first_line_chars_max - 1).join('')}…`;
+  if (characters.length <= FIRST_LINE_CHARS_MAX) return line;
+  return `${characters.slice(0, FIRST_LINE_CHARS_MAX - 1).join('')}…`;
 }

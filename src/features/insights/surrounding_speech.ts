@@ -21,6 +21,10 @@ import { countWords, type SpokenTurn, type TranscribedStream } from './conversat
  * recording itself, and in those of its source and session before and after it. An imported file stands alone.
  */
 
+const EXPIRED_SPANS_TOLD_MAX = 100; // ours: of one recording, of what retention removed; beyond it the nearest become one
+const INSIGHT_PAGES_READ_MAX = 200; // ours: pages of transcripts that one look for conversations reads
+const INSIGHT_STREAMS_READ_MAX = 200; // ours: neighbours of a recording that one look for conversations reads
+
 const GAP_MS = LIMITS.conversation_gap_ms;
 /** Of streams in which nothing was said, between two that may belong together. */
 const EMPTY_PASSED_MAX = 8;
@@ -46,7 +50,7 @@ export async function surroundingSpeech(
   const { stream_id, pipeline_id, from_ms, to_ms } = asked;
   const own = await transcriptIn(reader, { stream_id, pipeline_id });
   if (own === null) return null;
-  const budget = { pages: LIMITS.insight_pages_read_max, streams: LIMITS.insight_streams_read_max };
+  const budget = { pages: INSIGHT_PAGES_READ_MAX, streams: INSIGHT_STREAMS_READ_MAX };
   const expired = new Map<string, Interval[]>();
   const heard = await stretchIn(reader, own, { from_ms, to_ms, budget, expired });
   const streams = [heard];
@@ -128,7 +132,7 @@ async function stretchIn(
   const read = (answer: TranscriptPage): TranscriptPage => {
     const page = answer;
     for (const span of page.expired.spans)
-      expired.set(stream.id, addInterval(expired.get(stream.id) ?? [], span, LIMITS.expired_spans_told_max));
+      expired.set(stream.id, addInterval(expired.get(stream.id) ?? [], span, EXPIRED_SPANS_TOLD_MAX));
     return page;
   };
   const first = Math.min(pageOf(Math.max(0, from_ms)), LIMITS.transcript_pages_max);

@@ -19,6 +19,8 @@ import { countingScopes, type ResourceScopes, scopesOfRegistered } from './clien
  * words of their own. Metadata that we do not use is ignored, and not echoed: it is not registered.
  */
 
+const REDIRECT_URIS_CHARS_MAX = 8_000; // ours: of a registration together, since anybody may register
+
 const GRANT_TYPES = ['authorization_code', 'refresh_token'];
 const RESPONSE_TYPES = ['code'];
 const LIST_MAX = 32;
@@ -67,8 +69,8 @@ const redirects = z.object({
     .min(1, 'must name at least one address')
     .max(LIMITS.redirect_uris_max, `must name at most ${LIMITS.redirect_uris_max} addresses`)
     .refine(
-      (uris) => uris.join('').length <= LIMITS.redirect_uris_chars_max,
-      `must be at most ${LIMITS.redirect_uris_chars_max} characters together`,
+      (uris) => uris.join('').length <= REDIRECT_URIS_CHARS_MAX,
+      `must be at most ${REDIRECT_URIS_CHARS_MAX} characters together`,
     )
     .transform((uris, context) => {
       const registered = uris.filter((uri) => redirectUriProblem(uri) === null);

@@ -14,6 +14,8 @@ import type { SweepSchedule } from '../../engine/store/sweep_schedule.js';
 import { AccountBytes } from './account_bytes.js';
 import type { MissingAudio } from './missing_audio.js';
 
+const AUDIO_SWEEP_EVERY_MS = 86_400_000; // ours: each partition's bytes are held against its chunks so often
+
 const RUN_EVERY_MS = 60_000;
 /** Partitions taken at a time. */
 const TURNS_MAX = 32;
@@ -110,7 +112,7 @@ export class AudioSweep {
       }
     } finally {
       const now_ms = now();
-      const wait_ms = (name: string) => (done.has(name) ? LIMITS.audio_sweep_every_ms : AGAIN_MS);
+      const wait_ms = (name: string) => (done.has(name) ? AUDIO_SWEEP_EVERY_MS : AGAIN_MS);
       await turns.schedule(names.map((name) => ({ name, at_ms: now_ms + wait_ms(name) })));
     }
   }
@@ -271,7 +273,7 @@ function streamOf(key: string): string | null {
 
 /** When each is due that was never swept: one after the other over a whole turn, so that none is a burden. */
 function spread(now_ms: number): { name: string; at_ms: number }[] {
-  const step_ms = LIMITS.audio_sweep_every_ms / (PARTITIONS + 2);
+  const step_ms = AUDIO_SWEEP_EVERY_MS / (PARTITIONS + 2);
   const names = [...Array.from({ length: PARTITIONS }, (_, partition) => String(partition)), STREAMS, APPENDED];
   return names.map((name, index) => ({ name, at_ms: Math.round(now_ms + (index + 1) * step_ms) }));
 }

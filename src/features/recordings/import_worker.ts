@@ -32,6 +32,8 @@ import type { ChunkProcessing } from './chunk_processing.js';
 import { intend, uploadChunk } from './chunk_upload.js';
 import { askRecordingEvents } from './stream_access.js';
 
+const IMPORTS_AT_ONCE = 8; // ours: of one process and as many accounts; it decodes one file at a time
+
 /** How often a process looks for the work that other processes have left. */
 const SWEEP_EVERY_MS = 15_000;
 const DAY_MS = 24 * 3_600_000;
@@ -77,7 +79,7 @@ export class ImportWorker extends DueWorker {
   constructor(deps: ImportWorkerDeps) {
     const { store, poll, log, clock } = deps;
     const complaint = 'an import was interrupted; it goes on later';
-    const at_once = LIMITS.imports_at_once;
+    const at_once = IMPORTS_AT_ONCE;
     super(
       { store, poll, log, now: clock.now },
       { index: IMPORTS_INDEX, complaint, at_once, sweep_every_ms: SWEEP_EVERY_MS },

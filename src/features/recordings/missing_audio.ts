@@ -2,11 +2,13 @@ import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { isStored, type StoredChunk } from '../../../actors/recordings/stream_state.js';
 import { streamOfChunk } from '../../domain/ids.js';
-import { LIMITS } from '../../domain/limits.js';
 import { CONTENT_MISSING, orRefused, type Refusal, throwRefusal } from '../../domain/refusals.js';
 import { audioKey } from '../../engine/blobs/blob_keys.js';
 import type { BlobStore, ByteRange } from '../../engine/blobs/blob_store.js';
 import type { Actors } from '../../engine/runtime/actors.js';
+
+const LOST_AUDIO_KNOWN_MS = 86_400_000 + 3_600_000; // ours: longer than from one comparison of bytes with chunks to the next
+const LOST_RECORDINGS_MAX = 1_000; // ours: that a process keeps in mind; of more the newest
 
 type MissingAudioDeps = {
   actors: Actors;
@@ -76,7 +78,7 @@ export class MissingAudio {
     this.#noticed.delete(stream_id);
     this.#noticed.set(stream_id, { at_ms: this.#deps.now(), losses: losses + (is_same ? 0 : 1), chunk_id });
     const [oldest] = this.#noticed.keys();
-    if (this.#noticed.size > LIMITS.lost_recordings_max) this.#noticed.delete(oldest as string);
+    if (this.#noticed.size > LOST_RECORDINGS_MAX) this.#noticed.delete(oldest as string);
   }
 
   /** Another number than before whenever a loss was confirmed since. */
@@ -90,7 +92,7 @@ export class MissingAudio {
 
   #isKnown(stream_id: string): boolean {
     const at_ms = this.#noticed.get(stream_id)?.at_ms;
-    return at_ms !== undefined && this.#deps.now() - at_ms < LIMITS.lost_audio_known_ms;
+    return at_ms !== undefined && this.#deps.now() - at_ms < LOST_AUDIO_KNOWN_MS;
   }
 }
 

@@ -12,19 +12,22 @@ import { parseGiven } from '../../engine/wire/schema_faults.js';
 
 /** A batch of signals as it comes: read from its bytes, so that each payload keeps the text it was sent as. */
 
+const SIGNAL_REF_CHARS_MAX = 128; // ours
+const SIGNAL_TYPE_CHARS_MAX = 128; // ours
+
 /** Between two pauses that let others have their turn: whichever comes first. */
 const CHARS_AT_ONCE = 64 * 1024;
 const SIGNALS_AT_ONCE = 32;
 const DETAILS_MAX = 20;
 const EMPTY: ReadValue = { text: '{}', canonical: '{}', bytes: 2 };
 
-const TYPE_RULE = `must be a lowercase dotted name of at most ${LIMITS.signal_type_chars_max} characters, such as meeting.started`;
+const TYPE_RULE = `must be a lowercase dotted name of at most ${SIGNAL_TYPE_CHARS_MAX} characters, such as meeting.started`;
 export const signalType = z
   .string(TYPE_RULE)
-  .max(LIMITS.signal_type_chars_max, TYPE_RULE)
+  .max(SIGNAL_TYPE_CHARS_MAX, TYPE_RULE)
   .regex(/^[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*$/, TYPE_RULE);
 
-const REF_RULE = `must be 1 to ${LIMITS.signal_ref_chars_max} characters`;
+const REF_RULE = `must be 1 to ${SIGNAL_REF_CHARS_MAX} characters`;
 const PAYLOAD_OBJECT = 'must be a JSON object';
 const PAYLOAD_SIZE = `must be at most ${LIMITS.signal_payload_bytes_max} bytes of JSON, without space and needless escapes`;
 const COUNT = `must hold 1 to ${LIMITS.signals_per_request_max} signals`;
@@ -35,10 +38,7 @@ const FIELDS = z
     {
       ref: z
         .string(REF_RULE)
-        .refine(
-          (ref) => ref.length > 0 && [...ref].length <= LIMITS.signal_ref_chars_max && ref.isWellFormed(),
-          REF_RULE,
-        )
+        .refine((ref) => ref.length > 0 && [...ref].length <= SIGNAL_REF_CHARS_MAX && ref.isWellFormed(), REF_RULE)
         .describe('A name of your own, unique within the stream: the same again changes nothing.'),
       type: signalType.describe('What happened, as a dotted name.'),
       start_ms: whole({ min: 0 }).describe("When it began, in ms on the stream's timeline."),

@@ -14,6 +14,8 @@ import { readableStream, writableStream } from './stream_access.js';
 
 /** Signals on a stream's timeline. docs/rules.md, "Stream signals". */
 
+const SIGNALS_STAGED_BYTES_MAX = 128 * 1024; // ours: payloads written by one commit, see actors/recordings/signals.ts
+
 export const READS_SIGNALS = ['turns:read'] as const;
 
 const SCAN_STEP = 500;
@@ -86,7 +88,7 @@ async function storeSignals(
   const actor = services.actors.signals(stream_id);
   const request = Buffer.from(randomBytes(REQUEST_BYTES)).toString('hex');
   const bytes = signals.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
-  const staged = bytes > LIMITS.signals_staged_bytes_max;
+  const staged = bytes > SIGNALS_STAGED_BYTES_MAX;
   // Their texts lie there already.
   const batch = staged
     ? signals.map((signal) => ({ ...signal, payload: signal.payload === null ? null : '' }))
@@ -120,7 +122,7 @@ function* piecesOf(signals: PostedSignal[], known: Set<string>) {
   for (const [part, { id, payload: text, payload_bytes }] of signals.entries()) {
     if (text === null || known.has(id)) continue;
     known.add(id); // a ref that comes twice is written once
-    if (bytes + payload_bytes > LIMITS.signals_staged_bytes_max) {
+    if (bytes + payload_bytes > SIGNALS_STAGED_BYTES_MAX) {
       yield piece;
       [piece, bytes] = [[], 0];
     }

@@ -15,6 +15,9 @@ import type { Store } from '../../engine/store/store.js';
 import { EngineFailed } from '../transcripts/engines/engine.js';
 import type { Embeddings } from './embeddings.js';
 
+const VECTOR_WINDOW_CHARS_MAX = 2_000; // ours: of their text
+const VECTORS_ASKED_MAX = 32; // ours: texts of one request
+
 /** Pages that other processes have left behind are found after this at the latest. */
 const SWEEP_EVERY_MS = 10_000;
 const AT_ONCE = 3;
@@ -82,14 +85,14 @@ export class EmbeddingWorker extends DueWorker {
     const { embeddings } = this.#deps;
     const windows = windowsOf(turns.length, LIMITS.vector_window_turns);
     const found: WindowVector[] = [];
-    for (let from = 0; from < windows.length; from += LIMITS.vectors_asked_max) {
-      const asked = windows.slice(from, from + LIMITS.vectors_asked_max);
+    for (let from = 0; from < windows.length; from += VECTORS_ASKED_MAX) {
+      const asked = windows.slice(from, from + VECTORS_ASKED_MAX);
       const texts = asked.map(({ first, last }) =>
         turns
           .slice(first, last + 1)
           .map(({ text }) => text)
           .join('\n')
-          .slice(0, LIMITS.vector_window_chars_max),
+          .slice(0, VECTOR_WINDOW_CHARS_MAX),
       );
       const vectors = await embeddings.of(texts, of);
       for (const [at, window] of asked.entries()) found.push({ ...window, vector: vectors[at] as Int8Array });

@@ -1,12 +1,15 @@
 import { transcriptIndexOf } from '../../../actors/transcripts/transcript_state.js';
 import type { Principal } from '../../access/principal.js';
 import { partitionOfId } from '../../domain/ids.js';
-import { LIMITS } from '../../domain/limits.js';
 import { type Refusal, Refused } from '../../domain/refusals.js';
 import { wordsIn } from '../../domain/search/words.js';
 import type { FeatureServices } from '../services.js';
 import type { Voices } from './evaluate.js';
 import type { HitReader } from './hit_reader.js';
+
+const RECALL_NAMES_READ_MAX = 1_000; // ours: contacts, the newest, of whom a query may name some
+const RECALL_NAMES_MAX = 4; // ours: contacts that a query names
+const RECALL_TRANSCRIPTS_MAX = 100; // ours: the newest in which a contact that is named speaks
 
 /** Of the account's contacts: whom a question names, and who the account's own person is. */
 export type NamedContacts = { said_by: Map<number, Voices>; self_id: string | null };
@@ -20,14 +23,14 @@ export async function contactsNamed(
   { account_id }: Principal,
   { words, reading }: { words: readonly string[]; reading: HitReader },
 ): Promise<NamedContacts> {
-  const range = { descending: true, limit: LIMITS.recall_names_read_max };
+  const range = { descending: true, limit: RECALL_NAMES_READ_MAX };
   const listed = await services.actors.contacts(account_id).list({ range });
   const said_by = new Map<number, { contact_ids: Set<string>; speakers: Map<string, Set<number>> }>();
   let named = 0;
   for (const { id, name } of listed.contacts) {
     const [first] = wordsIn(name ?? '');
     const place = first === undefined || first.word.length < NAME_CHARS_MIN ? -1 : words.indexOf(first.word);
-    if (place < 0 || named >= LIMITS.recall_names_max) continue;
+    if (place < 0 || named >= RECALL_NAMES_MAX) continue;
     named += 1;
     const voices = said_by.get(place) ?? { contact_ids: new Set(), speakers: new Map() };
     said_by.set(place, voices);
@@ -44,7 +47,7 @@ async function addSpeakers(
   speakers: Map<string, Set<number>>,
 ): Promise<Refusal | null> {
   const place = { owner: account_id, partition: partitionOfId(account_id) };
-  const range = { descending: true, limit: LIMITS.recall_transcripts_max };
+  const range = { descending: true, limit: RECALL_TRANSCRIPTS_MAX };
   const rows = await store.list(place, transcriptIndexOf(contact_id), range);
   const readables = await Promise.all(rows.map(({ member }) => reading.readable(member)));
   for (const readable of readables) {

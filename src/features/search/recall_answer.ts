@@ -18,6 +18,8 @@ import type { RecalledAnswer, RecallItem } from './recall_shapes.js';
  * untrusted: a sentence stands while its quotations do.
  */
 
+const RECALL_ANSWERS_AT_ONCE_MAX = 8; // ours: of one process; others get none
+
 const PROMPT = readFileSync(new URL('../insights/prompts/recall.v1.md', import.meta.url), 'utf8')
   .trim()
   .replace('{answer_sentences_max}', String(LIMITS.answer_sentences_max));
@@ -65,7 +67,7 @@ type ShownTurn = { item: number; turn_id: string; said_at: string; speaker: stri
 
 /** A recall without an answer of the model is one all the same. */
 const ANSWERS: PoolBounds = {
-  places_max: LIMITS.recall_answers_at_once_max,
+  places_max: RECALL_ANSWERS_AT_ONCE_MAX,
   share_max: 2,
   ...NO_WAIT,
 };

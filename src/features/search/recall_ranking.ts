@@ -12,6 +12,9 @@ import type { Period } from './period.js';
 import type { Candidate } from './recall_candidates.js';
 import type { RecallQuestion } from './recall_question.js';
 
+const RECALL_HITS_MAX = 240; // ours: the best matches, of which passages are made
+const RECALL_PASSAGES_MAX = 60; // ours: of those that matches make, the best
+
 /** The results of a question. */
 export type Recalled = {
   question: RecallQuestion;
@@ -53,7 +56,7 @@ export async function bestOf(who: Principal, recalled: Recalled, slices: Slices)
     : { scoreOf: (hit) => hits.started_ms(hit), factorOf: () => 1, factor_max: 1 };
   const best = await bestHits(hits, sort, slices);
   const of_turns = best.filter((hit) => hits.isTurn(hit));
-  const limit = LIMITS.recall_passages_max;
+  const limit = RECALL_PASSAGES_MAX;
   const said_by = new Set(named.said_by.keys());
   const passages = has_words
     ? rankPassages(hits, of_turns, { weights, question, said_by, around: context_turns, limit })
@@ -76,7 +79,7 @@ type Sorting = { scoreOf: (hit: number) => number; factorOf: (hit: number) => nu
 /** So many of the best hits as make passages, the best first; of equals the newest. In slices. */
 async function bestHits(hits: Hits, sort: Sorting, slices: Slices): Promise<number[]> {
   const { scoreOf, factorOf, factor_max } = sort;
-  const limit = LIMITS.recall_hits_max;
+  const limit = RECALL_HITS_MAX;
   let kept: { hit: number; score: number }[] = [];
   let least = Number.NEGATIVE_INFINITY;
   const prune = () => {

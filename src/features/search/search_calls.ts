@@ -3,7 +3,6 @@ import { languageOf, saidAt, searchedText } from '../../../actors/insights/libra
 import { otherCursor, type Page } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { count, id, moment } from '../../access/response_schemas.js';
-import { LIMITS } from '../../domain/limits.js';
 import { Refused } from '../../domain/refusals.js';
 import { QueryWord } from '../../domain/search/matching.js';
 import { type ParsedQuery, parseQuery, standsIn, wordBeingTyped } from '../../domain/search/query.js';
@@ -22,6 +21,9 @@ import type { SearchIndexes } from './search_index.js';
 import { openScope, type ScopeQuery } from './search_scope.js';
 
 /** Searches what was said and what was made of it. Rule K-015; docs/choices.md, "Search and recall". */
+
+const SEARCH_LOOKED_MAX = 400; // ours: hits of the index that one page reads the texts of
+const SEARCH_PASSED_MAX = 2_000; // ours: and those that it looks at at all
 
 export const SEARCH_KINDS = ['turn', 'suggestion', 'conversation', 'memory'] as const satisfies SearchKind[];
 
@@ -113,7 +115,7 @@ export async function search(
   const items: SearchHit[] = [];
   let last: number | null = null;
   for (let passed = 0; items.length < limit && ranking.left > 0; ) {
-    if (reading.looked >= LIMITS.search_looked_max || passed >= LIMITS.search_passed_max) break;
+    if (reading.looked >= SEARCH_LOOKED_MAX || passed >= SEARCH_PASSED_MAX) break;
     const batch = ranking.take(limit - items.length);
     passed += batch.length;
     last = batch.at(-1) ?? last;

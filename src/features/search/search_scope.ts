@@ -13,6 +13,8 @@ import type { SearchKind, SearchScope } from './evaluate.js';
 import type { HitFilters } from './hit_reader.js';
 import type { SearchIndex, SearchIndexes } from './search_index.js';
 
+const SEARCH_DELETED_SOURCES_MAX = 10_000; // ours: of an account, left out of its searches
+
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const DEVELOPERS_ONLY = refuse(
   'FORBIDDEN',
@@ -143,7 +145,7 @@ class ScopeReads {
   }
 
   async #readDeleted(owner: string): Promise<string[]> {
-    const range = { descending: true, limit: LIMITS.search_deleted_sources_max };
+    const range = { descending: true, limit: SEARCH_DELETED_SOURCES_MAX };
     const rows = await this.#services.store.list({ owner, partition: partitionOfId(owner) }, DELETED_SOURCES, range);
     return rows.map(({ member }) => member);
   }

@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import { LIMITS } from '../../domain/limits.js';
 import type { Block } from '../../domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, type OtherTerm, type QueryWord } from '../../domain/search/matching.js';
 import type { Stemmer } from '../../domain/search/stemmers.js';
 import type { IndexedPage } from './search_index.js';
 
 /** Where words stand in texts. Those of transcripts are cached: their blocks never change. */
+
+const SEARCH_PLACES_BYTES = 64 * 1024 * 1024; // ours: of where searched words stand in transcripts, kept in one process
 
 /**
  * Where a word stands in a transcript: positions among all of its texts, in order. Of each a cell with the best variant of
@@ -32,7 +33,7 @@ const NOWHERE = placesOf([]);
 /** Of an entry beside its arrays. */
 const ENTRY_BYTES = 300;
 const PLACE_BYTES = 8;
-const TRANSCRIPT_BYTES_MAX = LIMITS.search_places_bytes / 4;
+const TRANSCRIPT_BYTES_MAX = SEARCH_PLACES_BYTES / 4;
 
 export type WordPlace = { text: number; cell: number; length: number };
 
@@ -90,7 +91,7 @@ export class TranscriptTexts {
 const texts_of = new WeakMap<readonly IndexedPage[], TranscriptTexts>();
 /** The bytes of transcripts' places. */
 const cached = new LRUCache<TranscriptTexts, number>({
-  maxSize: LIMITS.search_places_bytes,
+  maxSize: SEARCH_PLACES_BYTES,
   sizeCalculation: (bytes) => bytes,
   noDisposeOnSet: true,
   dispose: (_bytes, texts) => texts.forget(),

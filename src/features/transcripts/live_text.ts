@@ -24,6 +24,9 @@ import type { AudioStores } from './window_audio.js';
  * behind the last one. Those are kept by nobody.
  */
 
+const LIVE_WATCHERS_MAX = 500; // ours: of one process
+const LIVE_PREVIEW_CHUNKS_MAX = 100; // ours: chunks that preliminary lines are made of
+
 const lineShape = z.strictObject({
   start_ms: count.describe("When it begins, in ms on the stream's timeline."),
   end_ms: count.describe('When it is over, in ms.'),
@@ -79,7 +82,7 @@ const FULL = refuse('UNAVAILABLE', 'Too many live texts are open at the moment.'
 
 /** Whoever watches comes again, and a recording without preliminary lines looks again. */
 const WATCHERS: PoolBounds = {
-  places_max: LIMITS.live_watchers_max,
+  places_max: LIVE_WATCHERS_MAX,
   share_max: LIMITS.live_watchers_per_account_max,
   ...NO_WAIT,
 };
@@ -421,7 +424,7 @@ async function linesOf(
   { stream, from_ms, language }: { stream: Stream; from_ms: number; language: string | null },
 ): Promise<Line[] | null> {
   if (engine === null) return null;
-  const range = { descending: true, limit: LIMITS.live_preview_chunks_max };
+  const range = { descending: true, limit: LIVE_PREVIEW_CHUNKS_MAX };
   const { chunks } = await actors.stream(stream.id).list_chunks({ range });
   const audio = chunks
     .filter(isStored)

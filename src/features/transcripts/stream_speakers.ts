@@ -9,6 +9,8 @@ import { readableTranscript } from './transcript_reading.js';
 
 /** Who speaks in a recording, as lists of recordings show it. Rule K-240; docs/choices.md, "Recordings". */
 
+const SPEAKERS_PAGES_MAX = 6; // ours: pages of a transcript in which a list of recordings looks for its speakers: one hour
+
 type ListedSpeaker = NonNullable<StreamView['speakers']>[number];
 
 /** Streams with their speakers; null for whoever may not read transcripts. */
@@ -35,7 +37,7 @@ async function speakersIn(
   readable: ReadableTranscript,
 ): Promise<ListedSpeaker[]> {
   const { stream, speakers } = readable;
-  const limit = LIMITS.speakers_pages_max;
+  const limit = SPEAKERS_PAGES_MAX;
   // Pages without a turn are not there: others would come in their place.
   const pages = (await somePages(services, readable, { page: 0, limit })).filter(({ number }) => number < limit);
   const named = [...speakers].flatMap(([speaker, { into }]) => (into === undefined ? [{ speaker }] : []));

@@ -2,13 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { contactOf, speakerShown } from '../../../actors/transcripts/transcript_attribution.js';
 import type { PageTurn } from '../../../actors/transcripts/transcript_page.js';
 import type { Principal } from '../../access/principal.js';
-import { LIMITS } from '../../domain/limits.js';
 import { Refused, refuse } from '../../domain/refusals.js';
 import { clockOf } from '../accounts/account_clock.js';
 import type { FeatureServices } from '../services.js';
 import { transcriptHead, transcriptMarkdown } from './transcript_markdown.js';
 import { type Contacts, namesOf, pagesFrom, type ReadableTranscript } from './transcript_pages.js';
 import { requestedTranscript, type TranscriptQuery } from './transcript_reading.js';
+
+const TRANSCRIPT_TEXT_TURNS_MAX = 100_000; // ours: turns of one transcript as text
 
 /** A transcript as one text: plain, Markdown, or subtitles (SubRip, WebVTT). */
 export const TEXT_FORMATS = ['txt', 'md', 'srt', 'vtt'] as const;
@@ -23,7 +24,7 @@ export const TEXT_TYPES: Record<TextFormat, string> = {
 
 const TOO_LONG = refuse(
   'CONFLICT',
-  `A transcript of more than ${LIMITS.transcript_text_turns_max} turns is read in pages, by GET /turns.`,
+  `A transcript of more than ${TRANSCRIPT_TEXT_TURNS_MAX} turns is read in pages, by GET /turns.`,
 );
 
 type Line = { number: number; turn: PageTurn; name: string | null };
@@ -67,7 +68,7 @@ async function linesOf(
   readable: ReadableTranscript,
 ): Promise<Line[]> {
   const { transcript, speakers } = readable;
-  if ((transcript?.turns ?? 0) > LIMITS.transcript_text_turns_max) throw new Refused(TOO_LONG);
+  if ((transcript?.turns ?? 0) > TRANSCRIPT_TEXT_TURNS_MAX) throw new Refused(TOO_LONG);
   const lines: Line[] = [];
   for await (const page of pagesFrom(services, readable, { page: 0 })) {
     const contacts = await namesOf(services, readable, page.turns);

@@ -29,6 +29,8 @@ import type { SpeakerSample, TranscriptionResult, WindowChunk, WindowWork } from
 import type { TranscribedWindow } from './transcription_activity.js';
 import { Voices } from './voices.js';
 
+const PREVIOUS_TEXT_CHARS_MAX = 200; // ours: of what was said before a window
+
 const CHUNKS_STEP = 200;
 const SAMPLES_AT_ONCE = 4;
 const LAYERS = ['transcripts.access'] as const;
@@ -117,7 +119,7 @@ export class TranscriptionJobs extends JobQueue<WindowWork, WindowResult, Public
       audio,
       pipeline_id: pipelineId(account_id, number),
       ...heardAs(context, pipeline),
-      previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
+      previous_text: previous_text?.slice(-PREVIOUS_TEXT_CHARS_MAX) ?? null,
       speech_before,
       known_speakers: await this.#voices.known(claimed.transcript),
       samples: await this.#samplesOf(stream_id, claimed.transcript),

@@ -16,6 +16,10 @@ import type { TurnView } from './turn_shape.js';
 
 /** Lists of turns: of one stream in the order of its timeline, or of many, the newest first. */
 
+const PAGES_SCANNED_MAX = 64; // ours: pages of transcripts looked at for one page of turns
+const FETCHED_AROUND_MS = 60_000; // ours: what was said so long before and after a turn is given with it
+const FETCHED_TURNS_MAX = 40; // ours: of these
+
 const STREAMS_STEP = 25;
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 
@@ -62,9 +66,9 @@ export async function readTurnInContext(
   const page = await turnsOfStream(services, who, {
     stream_id,
     pipeline_id,
-    limit: LIMITS.fetched_turns_max,
-    from_ms: Math.max(0, start_ms - LIMITS.fetched_around_ms),
-    to_ms: end_ms + LIMITS.fetched_around_ms,
+    limit: FETCHED_TURNS_MAX,
+    from_ms: Math.max(0, start_ms - FETCHED_AROUND_MS),
+    to_ms: end_ms + FETCHED_AROUND_MS,
   }).catch(orRefused(null));
   const turns = page?.items ?? [];
   const around = turns.some(({ id }) => id === turn_id) ? turns : [turn, ...turns];
@@ -154,8 +158,7 @@ async function turnsOfMany(
         const last = taken.at(-1)?.turn;
         if (last !== undefined) end = { ...place, inside: { start_ms: last.start_ms, serial: last.serial } };
         if (taken.length < step.turns.length) return { items, cursor: end === null ? null : writePlace(end) };
-        if (tally.pages >= LIMITS.pages_scanned_max)
-          return { items, cursor: writePlace({ ...place, inside: step.reached }) };
+        if (tally.pages >= PAGES_SCANNED_MAX) return { items, cursor: writePlace({ ...place, inside: step.reached }) };
       }
     }
     tally.streams += 1;

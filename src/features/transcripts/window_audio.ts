@@ -17,6 +17,8 @@ import type { WindowChunk, WindowWork } from './transcription.js';
  * are files of their own, whole. Nothing is put in where audio is missing; where chunks overlap, the later one begins where the earlier ended.
  */
 
+const OPUS_CUT_BYTES_MAX = 8 * 1024 * 1024; // ours: each window reads all of a smaller file; a larger one is decoded once
+
 export type WindowFile = {
   kind: 'wav' | 'ogg' | 'other';
   content_type: string;
@@ -197,7 +199,7 @@ async function pieceOf(stores: PieceStores, source: WindowSource): Promise<Audio
     const found = await readWav(await withHead({ size_bytes: chunk.size_bytes, read }));
     if (found.ok) return samplesOf(blobs, source, found.wav);
   }
-  if (kind.kind === 'ogg' && chunk.size_bytes <= LIMITS.opus_cut_bytes_max) {
+  if (kind.kind === 'ogg' && chunk.size_bytes <= OPUS_CUT_BYTES_MAX) {
     const piece = await opusOf(stores, source);
     if (piece !== 'not opus') return piece;
   }

@@ -5,6 +5,8 @@ import { LIMITS } from '../../domain/limits.js';
 import { skippingInterim } from '../../engine/wire/interim_answers.js';
 import { checkLiteral, makeLookup } from './addresses.js';
 
+const DELIVERY_RESPONSE_BYTES_MAX = 16 * 1024; // ours: read for the connection's sake, and dropped
+
 /** The outcome of one request. */
 export type WebhookResponse = {
   /** Null when no status line came. */
@@ -165,7 +167,7 @@ export class WebhookSender {
         },
         onResponseData(_controller, chunk) {
           bytes += chunk.length;
-          if (bytes > LIMITS.delivery_response_bytes_max) finish(null, true);
+          if (bytes > DELIVERY_RESPONSE_BYTES_MAX) finish(null, true);
         },
         onResponseEnd() {
           finish(null, false);

@@ -1,5 +1,6 @@
-import { LIMITS } from '../../domain/limits.js';
 import { ADDRESSES, bareText } from '../../domain/text_addresses.js';
+
+const MAIL_NAME_CHARS_MAX = 80; // ours: of a name that a mail quotes
 
 /** Parts of an address by themselves: some programs make a link of `www.` and of whatever stands around an @. */
 const PARTS = /:\/\/|\bwww\.|@/u;
@@ -10,7 +11,7 @@ const QUOTATION_MARKS = /["\u00ab\u00bb\u201c-\u201f\uff02]/gu;
 
 /**
  * A name that somebody chose, as a mail may have it: in quotation marks, on one line, of at most
- * `LIMITS.mail_name_chars_max` characters. Null where a mail program would see a link or an address in it: mails would
+ * `MAIL_NAME_CHARS_MAX` characters. Null where a mail program would see a link or an address in it: mails would
  * carry what strangers want to have clicked.
  */
 export function quotedName(name: string): string | null {
@@ -22,6 +23,6 @@ export function quotedName(name: string): string | null {
     .replaceAll(QUOTATION_MARKS, "'")
     .replaceAll(/\s+/g, ' ')
     .trim();
-  const shown = [...line].slice(0, LIMITS.mail_name_chars_max).join('').trim();
+  const shown = [...line].slice(0, MAIL_NAME_CHARS_MAX).join('').trim();
   return shown === '' ? null : `"${shown}"`;
 }

@@ -9,13 +9,15 @@ import { type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
 import type { Settings } from '../settings.js';
 import { CannotStart, type Start } from './start.js';
 
+const ACCOUNT_REQUESTS_WAIT_MS_MAX = 30_000; // ours: then whoever asked has given up
+
 /** Requests of one account that are worked on at once; all together, connections bound them. */
 const REQUESTS: PoolBounds = {
   places_max: Number.POSITIVE_INFINITY,
   share_max: LIMITS.account_requests_at_once_max,
   waiting_max: Number.POSITIVE_INFINITY,
   waiting_share_max: LIMITS.account_requests_waiting_max,
-  wait_ms_max: LIMITS.account_requests_wait_ms_max,
+  wait_ms_max: ACCOUNT_REQUESTS_WAIT_MS_MAX,
 };
 
 /** The limits that requests are held to, whoever makes them. */

@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import type { Issuer } from '../../domain/audiences.js';
-import { LIMITS } from '../../domain/limits.js';
 import { RateLimits } from '../../engine/limits/rate_limits.js';
 import type { SharedWindows } from '../../engine/limits/shared_windows.js';
 import { AccessTokens } from '../../engine/secrets/access_tokens.js';
@@ -23,6 +22,9 @@ import { RegisteredClients } from '../../features/oauth/clients/registered_clien
 import type { Settings } from '../settings.js';
 import { CannotStart, type Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
+
+const OPERATOR_TOKENS_WRONG_PER_MINUTE = 10; // ours: wrong bearer tokens on the operator port, per network
+const OPERATOR_SIGN_INS_PER_MINUTE = 10; // ours: wrong tokens at the operators' page, per network
 
 /** Who apps and operators are. */
 export type IdentityServices = {
@@ -79,8 +81,8 @@ export async function openIdentity(
   const { settings } = start;
   const { issuerUrl, shared, ...made } = parts;
   const signing_keys = new SigningKeys({ actors, keys, now: clock.now });
-  const operator_tokens = settings.rate_limits ? LIMITS.operator_tokens_wrong_per_minute : Number.POSITIVE_INFINITY;
-  const tries = { operator_sign_ins: LIMITS.operator_sign_ins_per_minute, operator_tokens };
+  const operator_tokens = settings.rate_limits ? OPERATOR_TOKENS_WRONG_PER_MINUTE : Number.POSITIVE_INFINITY;
+  const tries = { operator_sign_ins: OPERATOR_SIGN_INS_PER_MINUTE, operator_tokens };
   return {
     ...made,
     client_documents: openClientDocuments(start),

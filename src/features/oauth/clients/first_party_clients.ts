@@ -16,6 +16,8 @@ import { redirectUri } from './redirect_uris.js';
  * they may ask for and their secrets' hashes are in a file that operators keep.
  */
 
+const CLIENT_SECRET_CHARS_MIN = 32; // ours: of secrets that operators choose by hand
+
 type Kind = {
   name: string;
   native: boolean;
@@ -163,8 +165,8 @@ const secretsForm = z.strictObject(
       z
         .string('must be text')
         .regex(
-          new RegExp(`^[A-Za-z0-9_-]{${LIMITS.client_secret_chars_min},200}$`),
-          `must be ${LIMITS.client_secret_chars_min} to 200 letters, digits, - and _`,
+          new RegExp(`^[A-Za-z0-9_-]{${CLIENT_SECRET_CHARS_MIN},200}$`),
+          `must be ${CLIENT_SECRET_CHARS_MIN} to 200 letters, digits, - and _`,
         ),
     ]),
   ),

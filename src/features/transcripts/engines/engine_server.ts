@@ -8,6 +8,8 @@ import { failureSaid } from './engine_refusal.js';
 
 /** A server that engines ask over HTTP: bounded answers, deadlines, and a code for every way in which it fails. */
 
+const ENGINE_RETRY_AFTER_MS_MAX = 3_600_000; // ours: a longer Retry-After counts as this
+
 /** Statuses of servers that do not support the requested form. */
 const NOT_KNOWN: ReadonlySet<number> = new Set([400, 422]);
 /** Refusals of what was sent; any other one refuses whoever asks, whatever comes. */
@@ -198,7 +200,7 @@ function refusalOf(status: number, retry_after: string | string[] | undefined): 
 function retryAfter(said: string | string[] | undefined): number | undefined {
   const text = [said].flat()[0]?.trim() ?? '';
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, LIMITS.engine_retry_after_ms_max) : undefined;
+  return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, ENGINE_RETRY_AFTER_MS_MAX) : undefined;
 }
 
 /** The failure of a request. The words of errors are not passed on: they may hold what was sent. */

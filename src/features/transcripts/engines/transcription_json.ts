@@ -9,6 +9,8 @@ import { placesOf, type SegmentSpan, unitOf } from './segment_times.js';
  * with members of their own. What is missing or of an odd type is passed over; only what holds no text at all is refused.
  */
 
+const ENGINE_WORDS_MAX = 32_768; // ours: of one answer, parts of words where an engine splits them
+
 const number = z.number().optional().catch(undefined);
 const text = z.string().optional().catch(undefined);
 /** Some engines number them. */
@@ -62,7 +64,7 @@ export function readTranscription(json: string, length_s: number): Transcription
   if (!read.success) throw bad('The answer is not a transcription.');
   const { text, language, segments, words } = read.data;
   const words_count = (words?.length ?? 0) + (segments ?? []).reduce((sum, one) => sum + (one.words?.length ?? 0), 0);
-  if ((segments?.length ?? 0) > LIMITS.engine_segments_max || words_count > LIMITS.engine_words_max)
+  if ((segments?.length ?? 0) > LIMITS.engine_segments_max || words_count > ENGINE_WORDS_MAX)
     throw bad('The answer has more words than anybody says.');
   if (text === undefined && segments === undefined && words === undefined) throw bad('The answer has no text.');
   const all_words = [...(words ?? []), ...(segments ?? []).flatMap((one) => one.words ?? [])];
