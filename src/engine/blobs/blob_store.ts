@@ -116,7 +116,7 @@ export class BlobStoreUnavailable extends Error {
 
 /** Where a store keeps whose it is; no key, since it has a dot. */
 export const OWNER_NAME = '.owner';
-/** Bodies up to this size are collected in memory and written at once, chunks beside others; larger ones pass through in pieces. */
+/** Bodies up to this size are collected in memory and written at once; larger ones pass through in pieces. */
 export const SMALL_BLOB_BYTES_MAX = 1_048_576;
 
 const NAME = '[A-Za-z0-9_-]{1,100}';

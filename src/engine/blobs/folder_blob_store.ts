@@ -26,6 +26,7 @@ import {
   OWNER_NAME,
   type PutResult,
   resolveRange,
+  SMALL_BLOB_BYTES_MAX,
 } from './blob_store.js';
 import { DirectorySync } from './directory_sync.js';
 import { DISK, type Disk, writeAll } from './disk.js';
@@ -116,7 +117,7 @@ class FolderBlobStore implements BlobStore {
         if ('reason' in part) return { ok: false, reason: part.reason };
         piece.push(part.bytes);
         piece_bytes += part.bytes.length;
-        if (piece_bytes >= PIECE_BYTES) await write();
+        if (piece_bytes >= PIECE_BYTES && expected.size_bytes > SMALL_BLOB_BYTES_MAX) await write();
       }
       const { path: temporary, fd } = await write();
       await this.#disk.sync(fd);

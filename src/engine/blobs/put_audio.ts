@@ -1,12 +1,9 @@
 import { gathered } from './arriving_body.js';
 import { streamFolder } from './blob_keys.js';
-import {
-  type ArrivingBytes,
-  type BlobExpectation,
-  type BlobStore,
-  type PutResult,
-  SMALL_BLOB_BYTES_MAX,
-} from './blob_store.js';
+import type { ArrivingBytes, BlobExpectation, BlobStore, PutResult } from './blob_store.js';
+
+/** Larger chunks are blobs of their own: their syncs go on side by side, and hold up no small one. */
+const APPENDED_BYTES_MAX = 262_144;
 
 type AudioOwner = { stream_id: string; chunk_id: string; source_chunk_ref: string };
 
@@ -19,7 +16,7 @@ export async function putAudio(
   { stream_id, chunk_id, source_chunk_ref }: AudioOwner,
   { body, expected }: { body: ArrivingBytes; expected: BlobExpectation },
 ): Promise<PutResult<PutAudio>> {
-  if (expected.size_bytes > SMALL_BLOB_BYTES_MAX) {
+  if (expected.size_bytes > APPENDED_BYTES_MAX) {
     const put = await blobs.put(`${streamFolder(stream_id)}/${chunk_id}`, body, expected);
     return put.ok ? { ok: true, place: chunk_id, bytes: null } : put;
   }
