@@ -265,6 +265,10 @@ export async function mcpFlows(t: Test, library: McpLibrary): Promise<void> {
     connection.recorded.take();
     const away = async (call: () => Promise<unknown>) => {
       proxy.cut();
+      await until(
+        'memory is not trusted any more',
+        async () => (await spool.operator.send('GET', '/readyz')).status === 503,
+      );
       t.notOk((await errorOf(call())) instanceof library.unauthorized);
       proxy.restore();
       t.same(login.store, kept);
