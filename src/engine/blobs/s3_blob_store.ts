@@ -39,6 +39,7 @@ import {
   resolveRange,
   SMALL_BLOB_BYTES_MAX,
 } from './blob_store.js';
+import { InTurn } from './in_turn.js';
 import { adviceOn, isAbsence, reasonOf, statusOf } from './s3_errors.js';
 import type { S3Location } from './s3_location.js';
 import {
@@ -95,7 +96,7 @@ class S3BlobStore implements BlobStore {
   readonly #prefix: string;
   readonly #batch_max: number;
   /** Erasures, one after the other in each object. */
-  readonly #erasures = new Map<string, Promise<void>>();
+  readonly #erasures = new InTurn();
 
   constructor(place: S3Location, batch_max: number) {
     this.#client = clientOf(place);
@@ -193,7 +194,9 @@ class S3BlobStore implements BlobStore {
       else parts.push([name, records]);
     }
     for (let at = 0; at < names.length; at += BATCH_MAX) await this.#removeMany(names.slice(at, at + BATCH_MAX));
-    await pMap(parts, ([name, records]) => this.#eraseInTurn(name, records), { concurrency: AT_ONCE_MAX });
+    await pMap(parts, ([name, records]) => this.#erasures.run(name, () => this.#eraseRecords(name, records)), {
+      concurrency: AT_ONCE_MAX,
+    });
   }
 
   async partitions(): Promise<string[]> {
@@ -284,18 +287,6 @@ class S3BlobStore implements BlobStore {
     const begins = offset + RECORD_HEADER_BYTES;
     const found = await this.#getObject(name, `bytes=${begins + asked.start}-${begins + asked.end}`);
     return found === null || found === 'beyond' ? null : { size_bytes, stream: found.Body as Readable };
-  }
-
-  #eraseInTurn(name: string, records: readonly PlacedBytes[]): Promise<void> {
-    const before = this.#erasures.get(name) ?? Promise.resolve();
-    const erase = () => this.#eraseRecords(name, records);
-    const erased = before.then(erase, erase);
-    this.#erasures.set(name, erased);
-    const done = () => {
-      if (this.#erasures.get(name) === erased) this.#erasures.delete(name);
-    };
-    erased.then(done, done);
-    return erased;
   }
 
   /** Puts an object again without the bytes of some of its chunks; every place in it stays what it was. */

@@ -17,6 +17,7 @@ import type { AppendedClaims } from './blob_store.js';
 import type { DirectorySync } from './directory_sync.js';
 import { type Disk, writeAll } from './disk.js';
 import { nullIfAbsent } from './file_errors.js';
+import { InTurn } from './in_turn.js';
 import { type ChunkBytes, decodeHeader, encodeHeader, encodeRecords, RECORD_HEADER_BYTES } from './segment_record.js';
 import {
   bytesAt,
@@ -87,7 +88,16 @@ type WaitingAppend = {
   reject: (error: unknown) => void;
 };
 
-type OpenSegment = { container: string; path: string; fd: number; ino: number; begun_ms: number; bytes: number };
+type OpenSegment = {
+  container: string;
+  path: string;
+  fd: number;
+  ino: number;
+  begun_ms: number;
+  bytes: number;
+  /** Nothing more is to be appended; whoever is writing closes it. */
+  is_left: boolean;
+};
 type LiveBytes = { records: number; bytes: number };
 /** `at_mtime_ms`: of the file then; another process may have erased in it since. */
 type KnownLive = LiveBytes & { at_mtime_ms: number };
@@ -98,7 +108,7 @@ export class Segments {
   #is_writing = false;
   #current: OpenSegment | null = null;
   /** Erasures, one after the other in each segment. */
-  readonly #erasures = new Map<string, Promise<unknown>>();
+  readonly #erasures = new InTurn();
   readonly #live = new LRUCache<string, KnownLive>({ max: KNOWN_MAX });
 
   constructor(deps: SegmentsDeps) {
@@ -154,9 +164,13 @@ export class Segments {
       if (records === undefined) of_container.set(one.container, [one]);
       else records.push(one);
     }
-    await pMap(of_container, ([container, records]) => this.#inTurn(container, () => this.#erase(container, records)), {
-      concurrency: ERASED_AT_ONCE,
-    });
+    await pMap(
+      of_container,
+      ([container, records]) => this.#erasures.run(container, () => this.#erase(container, records)),
+      {
+        concurrency: ERASED_AT_ONCE,
+      },
+    );
   }
 
   /** Erases what nobody claims of what was appended before that time; yields how much after each segment. */
@@ -164,7 +178,7 @@ export class Segments {
     for (const file of (await fs.promises.readdir(this.#deps.directory).catch(nullIfAbsent)) ?? []) {
       const container = SEGMENT_FILE.exec(file.replace(GONE_SUFFIX, SUFFIX))?.[1];
       if (container === undefined) continue;
-      yield await this.#inTurn(container, async () => {
+      yield await this.#erasures.run(container, async () => {
         if (file.endsWith(GONE_SUFFIX)) await this.#removeIfEmpty(container);
         return this.#sweepOne(container, { before_ms, claims });
       });
@@ -172,22 +186,11 @@ export class Segments {
   }
 
   async close(): Promise<void> {
-    await this.#seal();
+    if (this.#current !== null) await this.#leave(this.#current.container);
   }
 
   #pathOf(container: string): string {
     return path.join(this.#deps.directory, container + SUFFIX);
-  }
-
-  #inTurn<Result>(container: string, run: () => Promise<Result>): Promise<Result> {
-    const before = this.#erasures.get(container) ?? Promise.resolve();
-    const ran = before.then(run, run);
-    this.#erasures.set(container, ran);
-    const done = () => {
-      if (this.#erasures.get(container) === ran) this.#erasures.delete(container);
-    };
-    ran.then(done, done);
-    return ran;
   }
 
   async #writeGroups(): Promise<void> {
@@ -242,13 +245,20 @@ export class Segments {
     const now_ms = machineMs();
     const known = this.#current;
     const is_old = known !== null && Math.abs(now_ms - known.begun_ms) >= SEGMENT_AGE_MAX_MS;
-    if (known !== null && known.bytes < segment_bytes_max && !is_old) return known;
+    if (known !== null && known.bytes < segment_bytes_max && !is_old && !known.is_left) return known;
     await this.#seal();
     const container = newContainer(now_ms);
     const { path: file, fd } = await openNew(container + SUFFIX);
     const { ino } = await statOpen(fd);
-    this.#current = { container, path: file, fd, ino, begun_ms: now_ms, bytes: 0 };
+    this.#current = { container, path: file, fd, ino, begun_ms: now_ms, bytes: 0, is_left: false };
     return this.#current;
+  }
+
+  /** A file is never closed under a write: its number may be another file's by then. */
+  async #leave(container: string): Promise<void> {
+    if (this.#current?.container !== container) return;
+    if (this.#is_writing) this.#current.is_left = true;
+    else await this.#seal();
   }
 
   async #seal(): Promise<void> {
@@ -331,7 +341,7 @@ export class Segments {
   }
 
   async #removeIfEmpty(container: string): Promise<void> {
-    if (this.#current?.container === container) await this.#seal();
+    await this.#leave(container);
     const file = this.#pathOf(container);
     const gone = path.join(this.#deps.directory, container + GONE_SUFFIX);
     await renameFile(file, gone).catch(nullIfAbsent);
@@ -356,7 +366,7 @@ export class Segments {
   /** Writes a segment anew, of which little lives: with holes that take no room, so that every place stays what it was. */
   async #writeAnew(container: string): Promise<void> {
     const { disk, directory, directory_sync, openNew } = this.#deps;
-    if (this.#current?.container === container) await this.#seal();
+    await this.#leave(container);
     const file = this.#pathOf(container);
     const from = await openFile(file, 'r').catch(nullIfAbsent);
     if (from === null) return;

@@ -269,27 +269,28 @@ t.test('of a segment that is mostly erased the rest stays where it is, and the d
   t.equal(segmentsIn(folder).length, 1);
 });
 
-t.test('what is on its way into a segment that goes meanwhile is written again', async (t) => {
-  let held: (() => void) | null = null;
-  let is_holding = false;
-  const { store, open } = await setUp(t, {
-    disk: {
-      async write(fd, parts, at) {
-        if (is_holding) await new Promise<void>((go) => (held = go));
-        return DISK.write(fd, parts, at);
+for (const who of ['another store', 'the same store'])
+  t.test(`what is on its way into a segment that ${who} empties meanwhile is written again`, async (t) => {
+    let held: (() => void) | null = null;
+    let is_holding = false;
+    const { store, open } = await setUp(t, {
+      disk: {
+        async write(fd, parts, at) {
+          if (is_holding) await new Promise<void>((go) => (held = go));
+          return DISK.write(fd, parts, at);
+        },
       },
-    },
+    });
+    const other = await open({ disk: {} });
+    const key = await append(store, bytesNamed('a', 500));
+    is_holding = true;
+    const late = append(store, bytesNamed('b', 500));
+    await until('it is about to be written', () => held !== null);
+    is_holding = false;
+    await (who === 'the same store' ? store : other).remove([key]);
+    (held as unknown as () => void)();
+    for (const one of [store, other, await open()]) t.ok(await holds(one, await late, bytesNamed('b', 500)));
   });
-  const other = await open({ disk: {} });
-  const key = await append(store, bytesNamed('a', 500));
-  is_holding = true;
-  const late = append(store, bytesNamed('b', 500));
-  await until('it is about to be written', () => held !== null);
-  is_holding = false;
-  await other.remove([key]);
-  (held as unknown as () => void)();
-  for (const one of [store, other, await open()]) t.ok(await holds(one, await late, bytesNamed('b', 500)));
-});
 
 t.test('H-023 a disk that is full or broken acknowledges nothing, and harms nothing that lies there', async (t) => {
   let trouble: 'none' | 'short' | 'write' | 'sync' = 'none';
