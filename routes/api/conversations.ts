@@ -3,14 +3,14 @@ import { listCursor } from '../../src/access/cursors.js';
 import { listLimit, timestamp, trimmedText, uuid } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { conversationShape, revisionShape } from '../../src/features/insights/library/insight_shapes.js';
 import {
   deleteConversation,
   listConversationRevisions,
   listConversations,
   readConversation,
   renameConversation,
-} from '../../src/features/insights/conversations.js';
-import { conversationShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
+} from '../../src/features/insights/reading/conversations.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import { accountRoute, type Route } from '../rows.js';
 

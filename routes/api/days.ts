@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../src/domain/limits.js';
-import { dayShape, readDay } from '../../src/features/insights/day.js';
-import { timeZone } from '../../src/features/insights/profile.js';
+import { timeZone } from '../../src/features/insights/context/profile.js';
+import { dayShape, readDay } from '../../src/features/insights/reading/day.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** A day of an account. Rule K-186; docs/choices.md, "Insights". */

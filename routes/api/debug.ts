@@ -3,8 +3,8 @@ import { listCursor } from '../../src/access/cursors.js';
 import { listLimit, whole } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { debugRunShape, listDebugRuns, RUN_KINDS } from '../../src/features/insights/debug_runs.js';
-import { reprocessStream } from '../../src/features/insights/reprocess.js';
+import { debugRunShape, listDebugRuns, RUN_KINDS } from '../../src/features/insights/context/debug_runs.js';
+import { reprocessStream } from '../../src/features/insights/context/reprocess.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** The runs of a recording, for debugging. Rule K-017; docs/choices.md, "Diagnostics". */

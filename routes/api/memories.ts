@@ -3,7 +3,7 @@ import { listCursor } from '../../src/access/cursors.js';
 import { listLimit, trimmedLines, uuid } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { MEMORY_KINDS, memoryShape, revisionShape } from '../../src/features/insights/insight_shapes.js';
+import { MEMORY_KINDS, memoryShape, revisionShape } from '../../src/features/insights/library/insight_shapes.js';
 import {
   createMemory,
   deleteMemory,
@@ -11,7 +11,7 @@ import {
   listMemories,
   listMemoryRevisions,
   readMemory,
-} from '../../src/features/insights/memories.js';
+} from '../../src/features/insights/reading/memories.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import { accountRoute, type Route } from '../rows.js';
 

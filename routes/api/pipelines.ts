@@ -11,7 +11,7 @@ import {
   pipelineShape,
   readPipeline,
   requestRun,
-} from '../../src/features/insights/pipelines.js';
+} from '../../src/features/insights/context/pipelines.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /**

@@ -16,7 +16,7 @@ import {
   profileShape,
   readProfile,
   saveProfile,
-} from '../../src/features/insights/profile.js';
+} from '../../src/features/insights/context/profile.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /**

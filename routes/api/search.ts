@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { listLimit, timestamp, uuid, whole } from '../../src/access/request_schemas.js';
 import { pageShape } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { recall } from '../../src/features/search/recall_calls.js';
-import { recallAnswerShape } from '../../src/features/search/recall_shapes.js';
-import { SEARCH_KINDS, search, searchHitShape } from '../../src/features/search/search_calls.js';
+import { recall } from '../../src/features/search/questions/recall_calls.js';
+import { recallAnswerShape } from '../../src/features/search/questions/recall_shapes.js';
+import { SEARCH_KINDS, search, searchHitShape } from '../../src/features/search/questions/search_calls.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import { accountRoute, type Route } from '../rows.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../src/domain/limits.js';
-import { sessionSummary, sessionSummaryShape } from '../../src/features/insights/session_summary.js';
+import { sessionSummary, sessionSummaryShape } from '../../src/features/insights/reading/session_summary.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import { accountRoute, type Route } from '../rows.js';
 

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../src/domain/limits.js';
-import { streamSummary, streamSummaryShape } from '../../src/features/insights/stream_summary.js';
+import { streamSummary, streamSummaryShape } from '../../src/features/insights/reading/stream_summary.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** The summary of a recording, for its owner. Rule K-184; docs/choices.md, "Insights". */

@@ -6,7 +6,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { leftSignal } from '../../src/edge/http/body_arrival.js';
 import { arrivedAt, BODY_UPLOAD_REFUSALS, bodyOf } from '../../src/edge/http/body_upload.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { findStreams, withDetails } from '../../src/features/insights/stream_titles.js';
+import { findStreams, withDetails } from '../../src/features/insights/reading/stream_titles.js';
 import { ARRIVALS_FIELDS, arrivalsShape, arrivalsShown } from '../../src/features/recordings/chunk_arrivals.js';
 import {
   INTENT_FIELDS,

@@ -11,7 +11,7 @@ import {
   SUGGESTION_STATUSES,
   suggestionShape,
   VERDICTS,
-} from '../../src/features/insights/insight_shapes.js';
+} from '../../src/features/insights/library/insight_shapes.js';
 import {
   deleteSuggestion,
   editSuggestion,
@@ -23,7 +23,7 @@ import {
   readSuggestion,
   reviewSuggestion,
   separateSuggestions,
-} from '../../src/features/insights/suggestions.js';
+} from '../../src/features/insights/reading/suggestions.js';
 import { selectedPipeline } from '../../src/features/transcripts/pipeline_access.js';
 import { accountRoute, type Route } from '../rows.js';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { count } from '../../src/access/response_schemas.js';
 import { fittingCount } from '../../src/edge/mcp/fitting_page.js';
-import { type DayView, dayShape } from '../../src/features/insights/day.js';
-import { type SuggestionView, suggestionShape } from '../../src/features/insights/insight_shapes.js';
+import { type SuggestionView, suggestionShape } from '../../src/features/insights/library/insight_shapes.js';
+import { type DayView, dayShape } from '../../src/features/insights/reading/day.js';
 import { streamOf, streamShape } from './views.js';
 
 /** A day as a tool gives it: each list as far as all of it fits into one answer. */

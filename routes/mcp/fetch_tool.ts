@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { uuid } from '../../src/access/request_schemas.js';
 import { orNull, Refused, refuse } from '../../src/domain/refusals.js';
 import type { Tool } from '../../src/edge/mcp/tool.js';
-import { readSuggestion } from '../../src/features/insights/suggestions.js';
+import { readSuggestion } from '../../src/features/insights/reading/suggestions.js';
 import { transcriptLine } from '../../src/features/transcripts/transcript_text.js';
 import { readTurnInContext } from '../../src/features/transcripts/turn_lists.js';
 import { type ToolCaller, tool } from '../rows.js';

@@ -6,19 +6,19 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { Refused } from '../../src/domain/refusals.js';
 import { fittingCount } from '../../src/edge/mcp/fitting_page.js';
 import { ADDS, SETS, type Tool } from '../../src/edge/mcp/tool.js';
-import { listConversations } from '../../src/features/insights/conversations.js';
-import { readDay } from '../../src/features/insights/day.js';
+import { timeZone } from '../../src/features/insights/context/profile.js';
 import {
   feedbackShape,
   MEMORY_KINDS,
   RATINGS,
   SUGGESTION_KINDS,
   SUGGESTION_STATUSES,
-} from '../../src/features/insights/insight_shapes.js';
-import { listMemories } from '../../src/features/insights/memories.js';
-import { timeZone } from '../../src/features/insights/profile.js';
-import { sessionSummary, sessionSummaryShape } from '../../src/features/insights/session_summary.js';
-import { editSuggestion, giveFeedback, listSuggestions } from '../../src/features/insights/suggestions.js';
+} from '../../src/features/insights/library/insight_shapes.js';
+import { listConversations } from '../../src/features/insights/reading/conversations.js';
+import { readDay } from '../../src/features/insights/reading/day.js';
+import { listMemories } from '../../src/features/insights/reading/memories.js';
+import { sessionSummary, sessionSummaryShape } from '../../src/features/insights/reading/session_summary.js';
+import { editSuggestion, giveFeedback, listSuggestions } from '../../src/features/insights/reading/suggestions.js';
 import { type ToolCaller, tool } from '../rows.js';
 import { dayOf, toolDayShape } from './day_view.js';
 import { listed, listShape } from './listing.js';

@@ -4,7 +4,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import type { Tool } from '../../src/edge/mcp/tool.js';
 import { listDevices, MANAGES_DEVICES } from '../../src/features/devices/devices.js';
 import { listDeviceSessions } from '../../src/features/devices/recorder_sessions.js';
-import { findStreams } from '../../src/features/insights/stream_titles.js';
+import { findStreams } from '../../src/features/insights/reading/stream_titles.js';
 import { listSources } from '../../src/features/recordings/sources.js';
 import { READS_STREAMS } from '../../src/features/recordings/stream_access.js';
 import { tool } from '../rows.js';

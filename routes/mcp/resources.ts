@@ -1,6 +1,6 @@
 import type { ResourceTemplate } from '../../src/edge/mcp/resource.js';
-import type { SuggestionView } from '../../src/features/insights/insight_shapes.js';
-import { type StreamSummaryView, streamSummary } from '../../src/features/insights/stream_summary.js';
+import type { SuggestionView } from '../../src/features/insights/library/insight_shapes.js';
+import { type StreamSummaryView, streamSummary } from '../../src/features/insights/reading/stream_summary.js';
 import { readTranscriptText } from '../../src/features/transcripts/transcript_text.js';
 import type { ToolCaller } from '../rows.js';
 

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { count, id, moment } from '../../src/access/response_schemas.js';
 import type { DeviceView } from '../../src/features/devices/devices.js';
 import type { RecorderSessionView } from '../../src/features/devices/recorder_sessions.js';
-import { timelineBegin } from '../../src/features/insights/evidence_reader.js';
+import { type PipelineView, pipelineShape } from '../../src/features/insights/context/pipelines.js';
+import { timelineBegin } from '../../src/features/insights/library/evidence_reader.js';
 import {
   type ConversationView,
   conversationShape,
@@ -13,8 +14,7 @@ import {
   participantShape,
   type SuggestionView,
   suggestionShape,
-} from '../../src/features/insights/insight_shapes.js';
-import { type PipelineView, pipelineShape } from '../../src/features/insights/pipelines.js';
+} from '../../src/features/insights/library/insight_shapes.js';
 import type { SourceView } from '../../src/features/recordings/sources.js';
 import type { StreamView } from '../../src/features/recordings/streams.js';
 import { type ContactView, contactShape } from '../../src/features/transcripts/contacts.js';

@@ -1,4 +1,4 @@
-import { contentShape, readContentForStaff } from '../../src/features/insights/content_for_staff.js';
+import { contentShape, readContentForStaff } from '../../src/features/insights/context/content_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /**

@@ -4,7 +4,11 @@ import { failureCode, languageTag, trimmedQuery, uuid, whole } from '../../src/a
 import { count, no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { sendBytes } from '../../src/edge/http/byte_download.js';
-import { insightJobShape, insightResult, insightsPublished } from '../../src/features/insights/insight_job_shape.js';
+import {
+  insightJobShape,
+  insightResult,
+  insightsPublished,
+} from '../../src/features/insights/library/insight_job_shape.js';
 import {
   claimJobs,
   downloadJobAudio,
@@ -12,7 +16,7 @@ import {
   prolongJob,
   publishJob,
   WORKER_JOB_KINDS,
-} from '../../src/features/insights/worker_jobs.js';
+} from '../../src/features/insights/library/worker_jobs.js';
 import { withoutFormat } from '../../src/features/transcripts/engines/plain_text.js';
 import { windowJobShape } from '../../src/features/transcripts/window_job_shape.js';
 import { operatorRoute, type Route } from '../rows.js';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { trimmedText, whole } from '../../src/access/request_schemas.js';
 import { no_cursor } from '../../src/access/response_schemas.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { trialShape, tryEngine } from '../../src/features/insights/engine_trial.js';
-import { REPROCESSED_KINDS, reprocessStreamForStaff } from '../../src/features/insights/reprocess_for_staff.js';
+import { trialShape, tryEngine } from '../../src/features/insights/context/engine_trial.js';
+import { REPROCESSED_KINDS, reprocessStreamForStaff } from '../../src/features/insights/context/reprocess_for_staff.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 /** Staff's routes for the transcript of a recording, and for its insights. */

@@ -19,7 +19,7 @@ import { REVOKED_CHANNEL } from '../features/devices/connections.js';
 import { AccountReader } from '../features/exports/account_reader.js';
 import { ExportWorker } from '../features/exports/export_worker.js';
 import { joins } from '../features/recordings/joined_audio.js';
-import { SearchIndexes } from '../features/search/search_index.js';
+import { SearchIndexes } from '../features/search/index/search_index.js';
 import { openDecoders, openSpeechProcess, previewEngine } from '../features/transcripts/engines/choose_engine.js';
 import { LiveText } from '../features/transcripts/live_text.js';
 import { type EndpointQueries, endpointAnswers } from '../features/webhooks/endpoint_activity.js';

@@ -85,7 +85,8 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
       chunks.map(({ sequence, source_start_ms, source_end_ms }) => [sequence, source_start_ms, source_end_ms]),
       Array.from({ length: 60 }, (_, sequence) => [sequence, sequence * 1_000, (sequence + 1) * 1_000]),
     );
-    t.ok(link.cuts > 10, `${link.cuts} connections broke`);
+    // How many requests it takes depends on how much waits when one ends, so on the machine.
+    t.ok(link.cuts > 0, `${link.cuts} connections broke`);
 
     t.same(device.reports(), []);
     is_lossy = false;

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { Event, Memory, Suggestion } from '../../kits/typescript/src/api.js';
-import { stemsOf } from '../../src/features/insights/stems.js';
+import { stemsOf } from '../../src/features/insights/engines/stems.js';
 import { TestAccount } from '../fixtures/account.js';
 import { makeInsights } from '../fixtures/insights.js';
 import { everyKey, ownRedisOf } from '../fixtures/redis_content.js';

@@ -9,7 +9,7 @@ import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';
 import { randomId } from '../../src/engine/random/random.js';
 import { decodeStored, encodeStored } from '../../src/engine/store/codec.js';
 import { keysOf, partitionOfText } from '../../src/engine/store/partitions.js';
-import { stemsOf } from '../../src/features/insights/stems.js';
+import { stemsOf } from '../../src/features/insights/engines/stems.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import type { AppClient, SignedIn } from '../fixtures/app_client.js';
 import { addFile } from '../fixtures/files.js';

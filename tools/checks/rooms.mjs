@@ -1,6 +1,6 @@
 /*
  * Rooms of one storey do not import each other in a circle. A room is a folder of a storey, with the folders in it, or a
- * file that lies in the storey's own folder. Features have an order besides. `node tools/checks/rooms.mjs [ROOT]`: each
+ * file that lies in the storey's own folder. The rooms of features are those of FEATURE_ORDER. `node tools/checks/rooms.mjs [ROOT]`: each
  * circle with the imports that make it (imports of types count), and each import of a later feature; exit code 1 if there
  * is one.
  */
@@ -20,8 +20,12 @@ const FEATURE_ORDER = [
   'workspaces',
   'recordings',
   'transcripts',
-  'insights',
-  'search',
+  'insights/engines',
+  'insights/library',
+  'insights/reading',
+  'insights/context',
+  'search/index',
+  'search/questions',
   'webhooks',
   'oauth',
   'exports',
@@ -56,7 +60,10 @@ function checkOrder(imports) {
 
 /** The imports of a storey's files that lead to another room of it. */
 function importsBetweenRooms(storey) {
-  const roomOf = (path) => path.slice(storey.length + 1).split('/')[0];
+  const roomOf = (path) => {
+    const inside = path.slice(storey.length + 1);
+    return FEATURE_ORDER.find((feature) => inside.startsWith(`${feature}/`)) ?? inside.split('/')[0];
+  };
   return sourcesIn(storey).flatMap((file) =>
     importedBy(file)
       .filter((imported) => imported.startsWith(`${storey}/`))

@@ -1,7 +1,7 @@
 import type { Principal } from '../../access/principal.js';
 import { isRefused } from '../../domain/refusals.js';
 import { clockOf } from '../accounts/account_clock.js';
-import { withSuggestedTitles } from '../insights/stream_titles.js';
+import { withSuggestedTitles } from '../insights/reading/stream_titles.js';
 import type { StreamView } from '../recordings/streams.js';
 import type { FeatureServices } from '../services.js';
 import { type SpokenTurn, type TranscriptHead, transcriptHead, visible } from '../transcripts/transcript_markdown.js';

@@ -21,14 +21,14 @@ import { nodesOf } from '../../engine/store/redis_connection.js';
 import { SweepSchedule } from '../../engine/store/sweep_schedule.js';
 import type { Tracing } from '../../engine/tracing/tracing.js';
 import { ErasureWorker } from '../../features/accounts/erasures.js';
-import type { InsightServices } from '../../features/insights/insight_services.js';
-import { SpeechWithdrawal } from '../../features/insights/speech_withdrawal.js';
-import { refreshRoles } from '../../features/insights/suggestion_roles.js';
+import type { InsightServices } from '../../features/insights/library/insight_services.js';
+import { SpeechWithdrawal } from '../../features/insights/library/speech_withdrawal.js';
+import { refreshRoles } from '../../features/insights/library/suggestion_roles.js';
 import { AudioSweep } from '../../features/recordings/audio_sweep.js';
 import { ChunkProcessing } from '../../features/recordings/chunk_processing.js';
 import { ImportWorker } from '../../features/recordings/import_worker.js';
 import { MissingAudio } from '../../features/recordings/missing_audio.js';
-import type { Embeddings } from '../../features/search/embeddings.js';
+import type { Embeddings } from '../../features/search/index/embeddings.js';
 import { Announcements } from '../../features/transcripts/announcements.js';
 import type { TranscriberShown } from '../../features/transcripts/engines/choose_engine.js';
 import {

@@ -1,7 +1,7 @@
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import { EmbeddingWorker } from '../../features/search/embedding_worker.js';
-import { Embeddings } from '../../features/search/embeddings.js';
+import { EmbeddingWorker } from '../../features/search/index/embedding_worker.js';
+import { Embeddings } from '../../features/search/index/embeddings.js';
 import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
 

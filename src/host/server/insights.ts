@@ -1,10 +1,10 @@
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { insightEngines, insightHosts, insightMakerOf } from '../../features/insights/engines/choose.js';
-import { InsightJobs } from '../../features/insights/insight_jobs.js';
-import type { InsightServices } from '../../features/insights/insight_services.js';
-import { insightsWorker } from '../../features/insights/insights_worker.js';
-import { RecallAnswers } from '../../features/search/recall_answer.js';
+import { InsightJobs } from '../../features/insights/library/insight_jobs.js';
+import type { InsightServices } from '../../features/insights/library/insight_services.js';
+import { insightsWorker } from '../../features/insights/library/insights_worker.js';
+import { RecallAnswers } from '../../features/search/questions/recall_answer.js';
 import type { EnginesFile } from '../../features/transcripts/engines/engines_file.js';
 import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';

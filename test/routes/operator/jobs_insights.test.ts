@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { recentInsights } from '../../../src/features/insights/insight_activity.js';
+import { recentInsights } from '../../../src/features/insights/library/insight_activity.js';
 import { type ChatRequest, ScriptedChat } from '../../../tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../../tools/speech/scripted_engine.js';
 import { TestAccount } from '../../fixtures/account.js';

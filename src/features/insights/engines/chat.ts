@@ -4,7 +4,6 @@ import { LIMITS } from '../../../domain/limits.js';
 import { aheadMs } from '../../../engine/time/time_zone.js';
 import { EngineFailed } from '../../transcripts/engines/engine.js';
 import { type AskedOf, EngineServer } from '../../transcripts/engines/engine_server.js';
-import type { InputTurn, InsightInput } from '../insight_input.js';
 import { readCompletion } from './chat_completion.js';
 import {
   INSIGHTS_SCHEMA,
@@ -16,6 +15,7 @@ import {
 } from './chat_forms.js';
 import { CHAT_FORMS, type ChatForm, type ChatQuestion, chatBody } from './chat_request.js';
 import type { InsightEngine } from './insight_engine.js';
+import type { InputTurn, InsightInput } from './insight_input.js';
 
 /**
  * A model that is asked by `POST {url}/chat/completions`, as OpenAI has it and many others. What people said is data in the
@@ -33,7 +33,7 @@ type JointSummary = ReturnType<typeof readSummary>;
 
 /** The text of a prompt; a limit's name in braces stands for its number. */
 const promptOf = (name: string) =>
-  readFileSync(new URL(`../prompts/${name}.md`, import.meta.url), 'utf8')
+  readFileSync(new URL(`./prompts/${name}.md`, import.meta.url), 'utf8')
     .trim()
     .replaceAll(/\{(\w+)\}/g, (_, limit: keyof typeof LIMITS) => String(LIMITS[limit]));
 const INSIGHTS_PROMPT = promptOf('insights.v1');

@@ -8,7 +8,7 @@ import { isDate } from '../../../domain/dates.js';
 import { LIMITS } from '../../../domain/limits.js';
 import { type LocalClock, momentThere } from '../../../engine/time/time_zone.js';
 import { EngineFailed } from '../../transcripts/engines/engine.js';
-import type { InsightInput, RawEvidence, RawInsights, RawSuggestion } from '../insight_input.js';
+import type { InsightInput, RawEvidence, RawInsights, RawSuggestion } from './insight_input.js';
 
 /**
  * The forms of answers of a chat model: as a JSON schema, which many servers hold the model to, and as they are read, which

@@ -1,4 +1,4 @@
-import type { InputPerson } from '../insight_input.js';
+import type { InputPerson } from './insight_input.js';
 import { plainSentence } from './item_text.js';
 import type { Sentence } from './sentences.js';
 import { type AnswerForm, answerIn, lowered } from './speech_forms.js';

@@ -1,12 +1,12 @@
 import { LIMITS } from '../../../domain/limits.js';
 import { Slices } from '../../../engine/time/slices.js';
-import type { InsightInput, RawInsights } from '../insight_input.js';
-import { languageOf } from '../spoken_language.js';
 import type { InsightEngine } from './insight_engine.js';
+import type { InsightInput, RawInsights } from './insight_input.js';
 import { itemsIn } from './items.js';
 import { keywordSummary } from './keyword_summary.js';
 import { keywords } from './keywords.js';
 import { sentencesOf } from './sentences.js';
+import { languageOf } from './spoken_language.js';
 import { subjectsOf } from './subjects.js';
 import { changesOf, type NewSuggestion } from './suggestion_changes.js';
 import { summaryOf } from './summary.js';

@@ -1,5 +1,5 @@
 import type { LeftOut, MadeBy } from '../../../../actors/insights/library_state.js';
-import type { InsightInput, RawInsights } from '../insight_input.js';
+import type { InsightInput, RawInsights } from './insight_input.js';
 
 /** An engine that makes insights of a conversation: the built-in one, or a model that is asked over HTTP. */
 export interface InsightEngine {

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../../domain/limits.js';
 import type { Slices } from '../../../engine/time/slices.js';
-import type { InsightInput } from '../insight_input.js';
 import { DecisionFinder } from './decision_items.js';
 import { Dialogue } from './dialogue.js';
 import { addDueIn, addSaid, type FoundItem } from './found_item.js';
+import type { InsightInput } from './insight_input.js';
 import { matterStems, shownSentence } from './item_text.js';
 import { OpenQuestionFinder } from './open_question_items.js';
 import { ReminderFinder } from './reminder_items.js';

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../domain/limits.js';
-import { cleanText } from '../clean_text.js';
-import type { InputTurn, RawSentence } from '../insight_input.js';
+import { cleanText } from './clean_text.js';
+import type { InputTurn, RawSentence } from './insight_input.js';
 
 const SUMMARY_TURNS = 3;
 const SUMMARY_WORDS_MIN = 8;

@@ -1,6 +1,6 @@
-import { cleanText } from '../clean_text.js';
-import type { InputPerson, InputTurn } from '../insight_input.js';
-import { stems, wordsOf } from '../stems.js';
+import { cleanText } from './clean_text.js';
+import type { InputPerson, InputTurn } from './insight_input.js';
+import { stems, wordsOf } from './stems.js';
 
 /** The keywords of a conversation: words that it says often and that are rare in most conversations. */
 

@@ -1,8 +1,8 @@
 import { LIMITS } from '../../../domain/limits.js';
 import type { Slices } from '../../../engine/time/slices.js';
-import { cleanText } from '../clean_text.js';
-import type { InputTurn, InsightInput, RawEvidence } from '../insight_input.js';
 import { splitClauses } from './clause_starts.js';
+import { cleanText } from './clean_text.js';
+import type { InputTurn, InsightInput, RawEvidence } from './insight_input.js';
 
 /**
  * The sentences of a conversation. A speech engine cuts turns in the middle of a sentence, so consecutive turns of one

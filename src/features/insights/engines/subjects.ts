@@ -1,6 +1,6 @@
 import { stemmerOf } from '../../../domain/search/stemmers.js';
 import type { Slices } from '../../../engine/time/slices.js';
-import type { InputPerson } from '../insight_input.js';
+import type { InputPerson } from './insight_input.js';
 import type { Sentence } from './sentences.js';
 import { BEFORE_VERBS, DETERMINERS, FUNCTION_WORDS, GENERIC_NOUNS, PREPOSITIONS } from './subject_words.js';
 

@@ -1,7 +1,7 @@
 import type { SuggestionKind } from '../../../../actors/insights/library_state.js';
 import { LIMITS } from '../../../domain/limits.js';
-import type { InsightInput, RawSuggestion } from '../insight_input.js';
-import { stems } from '../stems.js';
+import type { InsightInput, RawSuggestion } from './insight_input.js';
+import { stems } from './stems.js';
 
 /** The suggestions that a run changes: the same turns again change nothing. */
 

@@ -1,4 +1,4 @@
-import type { InputPerson, RawSentence } from '../insight_input.js';
+import type { InputPerson, RawSentence } from './insight_input.js';
 import { capitalized, plainSentence, shownSentence } from './item_text.js';
 import type { Sentence } from './sentences.js';
 import type { Subject } from './subjects.js';

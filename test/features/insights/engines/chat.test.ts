@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { LIMITS } from '../../../../src/domain/limits.js';
 import { openServerKeys } from '../../../../src/engine/secrets/server_keys.js';
-import { checkedInsights } from '../../../../src/features/insights/checked_insights.js';
 import { Chat } from '../../../../src/features/insights/engines/chat.js';
-import type { InsightInput } from '../../../../src/features/insights/insight_input.js';
+import type { InsightInput } from '../../../../src/features/insights/engines/insight_input.js';
+import { checkedInsights } from '../../../../src/features/insights/library/checked_insights.js';
 import { EngineFailed } from '../../../../src/features/transcripts/engines/engine.js';
 import { chosen, completion, ScriptedChat } from '../../../../tools/speech/scripted_chat.js';
 import { inputOf } from '../../../fixtures/insight_input.js';

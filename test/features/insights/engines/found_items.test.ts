@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { LIMITS } from '../../../../src/domain/limits.js';
 import { Extractive } from '../../../../src/features/insights/engines/extractive.js';
-import type { InputTurn, InsightInput } from '../../../../src/features/insights/insight_input.js';
+import type { InputTurn, InsightInput } from '../../../../src/features/insights/engines/insight_input.js';
 import { inputOf } from '../../../fixtures/insight_input.js';
 
 /** Short dialogues of Ann, Bob and Cleo, and the one item that is in each. */

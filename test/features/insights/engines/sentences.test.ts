@@ -1,9 +1,9 @@
 import t from 'tap';
 import { openServerKeys } from '../../../../src/engine/secrets/server_keys.js';
 import { Slices } from '../../../../src/engine/time/slices.js';
-import { checkedInsights } from '../../../../src/features/insights/checked_insights.js';
+import type { InsightInput } from '../../../../src/features/insights/engines/insight_input.js';
 import { sentencesOf } from '../../../../src/features/insights/engines/sentences.js';
-import type { InsightInput } from '../../../../src/features/insights/insight_input.js';
+import { checkedInsights } from '../../../../src/features/insights/library/checked_insights.js';
 import { inputOf, NOTHING_SAID } from '../../../fixtures/insight_input.js';
 import { tempFolder } from '../../../fixtures/temp_folder.js';
 

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { openServerKeys } from '../../../../src/engine/secrets/server_keys.js';
-import { checkedInsights } from '../../../../src/features/insights/checked_insights.js';
 import { Extractive } from '../../../../src/features/insights/engines/extractive.js';
-import type { InsightInput, RawSuggestion } from '../../../../src/features/insights/insight_input.js';
+import type { InsightInput, RawSuggestion } from '../../../../src/features/insights/engines/insight_input.js';
+import { checkedInsights } from '../../../../src/features/insights/library/checked_insights.js';
 import { inputOf } from '../../../fixtures/insight_input.js';
 import { tempFolder } from '../../../fixtures/temp_folder.js';
 

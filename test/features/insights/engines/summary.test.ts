@@ -1,7 +1,7 @@
 import t from 'tap';
 import { openServerKeys } from '../../../../src/engine/secrets/server_keys.js';
-import { checkedInsights } from '../../../../src/features/insights/checked_insights.js';
 import { Extractive } from '../../../../src/features/insights/engines/extractive.js';
+import { checkedInsights } from '../../../../src/features/insights/library/checked_insights.js';
 import { inputOf } from '../../../fixtures/insight_input.js';
 import { tempFolder } from '../../../fixtures/temp_folder.js';
 

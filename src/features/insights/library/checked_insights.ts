@@ -1,0 +1,404 @@
+import { z } from 'zod';
+import {
+  type CheckedInsights,
+  LEFT_OUT_REASONS,
+  type LeftOut,
+  type MadeBy,
+  MEMORY_KINDS,
+  type MemoryOp,
+  type Span,
+  type StoredParticipant,
+  SUGGESTION_KINDS,
+  type SuggestionOp,
+  type SummarySentence,
+} from '../../../../actors/insights/library_state.js';
+import { summaryOf } from '../../../../actors/insights/summary.js';
+import { isDate } from '../../../domain/dates.js';
+import { LIMITS } from '../../../domain/limits.js';
+import type { ServerKeys } from '../../../engine/secrets/server_keys.js';
+import { noonOf } from '../../../engine/time/time_zone.js';
+import { parseAsSent } from '../../../engine/wire/schema_faults.js';
+import { cleanText, comparedWords, foreignAddresses, wordsInOrder } from '../engines/clean_text.js';
+import {
+  contactCalled,
+  type InputTurn,
+  type InsightInput,
+  type RawEvidence,
+  type RawInsights,
+  type RawMemory,
+  type RawSentence,
+  type RawSuggestion,
+  rolesOf,
+} from '../engines/insight_input.js';
+import { languageOf } from '../engines/spoken_language.js';
+import { stemsOf } from '../engines/stems.js';
+
+/**
+ * Checks an engine's answer, of which nothing is believed: an item stays where turns support it, where it says nothing
+ * that leads elsewhere unless people said it, and where it concerns this conversation. docs/choices.md, "Insights".
+ */
+
+const INSIGHT_SUMMARY_CHARS_MAX = 2_000; // ours
+const CONVERSATION_PARTICIPANTS_MAX = 100; // ours: those who spoke most
+const DUE_BEFORE_MS_MAX = 365 * 86_400_000; // ours: so long before a conversation something may have been due
+const DUE_AFTER_MS_MAX = 10 * 365 * 86_400_000; // ours
+
+/** The share of a known memory's stems that another memory must have to take its place. */
+const SUPERSEDES_SHARED_MIN = 0.25;
+
+const text = (max: number) =>
+  z
+    .string('must be text')
+    .max(max, `must be at most ${max} characters`)
+    .refine((value) => value.isWellFormed(), 'must be well-formed text');
+const label = text(LIMITS.speaker_label_chars_max).nullish();
+const number = z.number('must be a number').int('must be a whole number').min(1, 'must be at least 1');
+const operation = z.enum(['new', 'revise', 'withdraw'], 'must be new, revise or withdraw');
+const evidence = z
+  .array(
+    z.strictObject({
+      turn: number.describe('The number of a turn.'),
+      quote: text(LIMITS.insight_quote_chars_max).describe('What of it is meant, word by word.'),
+    }),
+    'must be a list',
+  )
+  .max(LIMITS.evidence_spans_max, `must be at most ${LIMITS.evidence_spans_max}`)
+  .optional()
+  .describe('Which turns say so. Without any it does not exist.');
+const sentence = z.strictObject({
+  text: text(LIMITS.insight_text_chars_max).describe('A whole sentence.'),
+  evidence,
+});
+const ref = number.nullish();
+const item_text = text(LIMITS.insight_text_chars_max).nullish();
+
+/** The form of an answer, of an engine here or of a worker of one's own. */
+export const RAW_INSIGHTS = {
+  conversation: z.strictObject(
+    {
+      title: text(LIMITS.conversation_title_chars_max).nullable().describe('What it is about, in a few words.'),
+      sentences: z
+        .array(sentence, 'must be a list')
+        .max(LIMITS.summary_sentences_max, `must be at most ${LIMITS.summary_sentences_max}`)
+        .default([])
+        .describe('The summary: what was said and agreed, in order.'),
+      topics: z
+        .array(text(LIMITS.insight_topic_chars_max), 'must be a list')
+        .max(LIMITS.insight_topics_max, `must be at most ${LIMITS.insight_topics_max}`)
+        .describe('What it is about, one word or two each.'),
+    },
+    'must be an object',
+  ),
+  suggestions: z
+    .array(
+      z.strictObject({
+        op: operation.describe('revise and withdraw concern one that there is.'),
+        ref: ref.describe('Which one.'),
+        kind: z.enum(SUGGESTION_KINDS, `must be one of ${SUGGESTION_KINDS.join(', ')}`).nullish(),
+        text: item_text.describe('What is to be done, asked or remembered.'),
+        due_at: z.iso
+          .datetime({ offset: true, error: 'must be a time such as 2026-05-01T12:00:00Z' })
+          .nullish()
+          .describe('When, where somebody said it.'),
+        due_date: z
+          .string('must be a day such as 2026-05-01')
+          .refine(isDate, 'must be a day such as 2026-05-01')
+          .nullish()
+          .describe('On which day, where somebody said no time of it. Beside `due_at` it counts for nothing.'),
+        owner: label.describe('The label of the person who is to do it.'),
+        requester: label.describe('The label of the person who asked for it.'),
+        evidence,
+      }),
+      'must be a list',
+    )
+    .max(LIMITS.suggestions_per_result_max, `must be at most ${LIMITS.suggestions_per_result_max}`)
+    .describe('What follows from the conversation.'),
+  memories: z
+    .array(
+      z.strictObject({
+        op: operation.describe('revise and withdraw concern one that came of this conversation.'),
+        ref: ref.describe('Which one; of a new one, which one it contradicts.'),
+        kind: z.enum(MEMORY_KINDS, `must be one of ${MEMORY_KINDS.join(', ')}`).nullish(),
+        text: item_text.describe('What is worth knowing later.'),
+        about: label.describe('The label of the person whom it is about.'),
+        evidence,
+      }),
+      'must be a list',
+    )
+    .max(LIMITS.memories_per_result_max, `must be at most ${LIMITS.memories_per_result_max}`)
+    .describe('What of it is worth knowing later.'),
+};
+
+const FORM = z.strictObject(RAW_INSIGHTS, 'must be an object');
+
+export type Refused = { path: string; message: string };
+export type Checked = { ok: true; insights: CheckedInsights } | { ok: false; refused: Refused };
+
+type Checking = {
+  input: InsightInput;
+  keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>;
+  made_by: MadeBy;
+  /** Counts of parts that the reader of the answer has left out already. */
+  left_out?: LeftOut | undefined;
+};
+
+/** Why a part of an answer is left out. */
+type Reason = 'unsupported' | keyof LeftOut;
+
+/** The part of an answer that may be published, or the first thing in it that no answer may say. */
+export function checkedInsights(raw: unknown, { input, keys, made_by, left_out = {} }: Checking): Checked {
+  const parsed = parseAsSent(FORM, raw);
+  if (!parsed.success) return { ok: false, refused: refusedOf(parsed.error) };
+  const said: RawInsights = parsed.data;
+  const wrong = wrongNumbers(said, input);
+  if (wrong !== null) return { ok: false, refused: wrong };
+  const language = languageOf(input.turns);
+  const stems = (of: string) => stemsOf(keys, of, language);
+  const suggestions = said.suggestions.map((item) => suggestionOp(item, { input, stems }));
+  const memories = said.memories.map((item) => memoryOp(item, { input, stems }));
+  const { title, topics } = said.conversation;
+  const sentences = said.conversation.sentences.map((one) => sentenceOf(one, input));
+  const borne = sentences.filter((one) => typeof one !== 'string');
+  const standing = fitting(borne);
+  const told = [title, ...topics].filter((text) => text !== null && text.trim() !== '' && shown(text, input) === null);
+  const reasons = [
+    ...[...suggestions, ...memories, ...sentences].filter((one) => typeof one === 'string'),
+    ...told.map(() => 'address' as const),
+    ...borne.slice(standing.length).map(() => 'too_many' as const),
+  ];
+  return {
+    ok: true,
+    insights: {
+      made_by,
+      conversation: {
+        title: shown(title, input),
+        summary: summaryOf(standing),
+        sentences: standing,
+        topics: [...new Set(topics.map((topic) => shown(topic, input)))].filter((topic) => topic !== null),
+        participants: participantsOf(input),
+        language,
+      },
+      suggestions: suggestions.filter((op) => typeof op !== 'string'),
+      memories: memories.filter((op) => typeof op !== 'string'),
+      unsupported: reasons.filter((reason) => reason === 'unsupported').length,
+      left_out: leftOutOf(reasons, left_out),
+    },
+  };
+}
+
+function leftOutOf(reasons: readonly Reason[], before: LeftOut): LeftOut {
+  const counted = LEFT_OUT_REASONS.map((reason): [keyof LeftOut, number] => {
+    return [reason, reasons.filter((one) => one === reason).length + (before[reason] ?? 0)];
+  });
+  return Object.fromEntries(counted.filter(([, count]) => count > 0));
+}
+
+function sentenceOf(raw: RawSentence, input: InsightInput): SummarySentence | Reason {
+  const borne = bornBy(raw.evidence, input);
+  if (borne === null) return 'unsupported';
+  const { text: plain = '', reason } = itemText(raw.text, borne.turns);
+  return reason ?? { text: plain, evidence: borne.spans };
+}
+
+/** The first of them, as many as a summary may hold. */
+function fitting(sentences: readonly SummarySentence[]): SummarySentence[] {
+  const kept: SummarySentence[] = [];
+  for (const one of sentences)
+    if ((summaryOf([...kept, one]) ?? '').length <= INSIGHT_SUMMARY_CHARS_MAX) kept.push(one);
+  return kept;
+}
+
+function refusedOf({ issues: [issue] }: z.ZodError): Refused {
+  const path = issue?.path.join('.') ?? '';
+  if (issue?.code === 'unrecognized_keys') {
+    const name = String(issue.keys[0] ?? '').slice(0, 40);
+    return { path: path === '' ? name : `${path}.${name}`, message: 'is not known' };
+  }
+  return { path, message: issue?.message ?? 'is wrong' };
+}
+
+/** A turn or an item that was not in the input: whoever says so answers something else. */
+function wrongNumbers({ conversation, suggestions, memories }: RawInsights, input: InsightInput): Refused | null {
+  const wrongTurn = (cited: readonly RawEvidence[] | undefined, path: string): Refused | null => {
+    const at = (cited ?? []).findIndex(({ turn }) => turn > input.turns.length);
+    return at < 0 ? null : { path: `${path}.evidence.${at}.turn`, message: 'must be the number of a turn of the job' };
+  };
+  for (const [at, sentence] of conversation.sentences.entries()) {
+    const wrong = wrongTurn(sentence.evidence, `conversation.sentences.${at}`);
+    if (wrong !== null) return wrong;
+  }
+  const lists = [
+    { name: 'suggestions', items: suggestions, known: input.suggestions },
+    { name: 'memories', items: memories, known: input.memories },
+  ];
+  for (const { name, items, known } of lists)
+    for (const [at, item] of items.entries()) {
+      const path = `${name}.${at}`;
+      const wrong = wrongTurn(item.evidence, path);
+      if (wrong !== null) return wrong;
+      const is_named = item.ref !== null && item.ref !== undefined;
+      if (!is_named && item.op !== 'new') return { path: `${path}.ref`, message: `must be there to ${item.op} one` };
+      if (is_named && !known.some((one) => one.ref === item.ref))
+        return { path: `${path}.ref`, message: 'must be the ref of an item of the job' };
+      if (item.op !== 'new') continue;
+      if (item.kind === null || item.kind === undefined) return { path: `${path}.kind`, message: 'must be there' };
+      if (item.text === null || item.text === undefined) return { path: `${path}.text`, message: 'must be there' };
+    }
+  return null;
+}
+
+type Making = { input: InsightInput; stems: (text: string) => string[] };
+
+function suggestionOp(raw: RawSuggestion, { input, stems }: Making): SuggestionOp | Reason {
+  const { op, ref, kind } = raw;
+  if (op === 'withdraw') return { op, number: ref as number };
+  const borne = bornBy(raw.evidence, input);
+  if (borne === null) return 'unsupported';
+  if (!isAsked(kind, input.suggestion_kinds)) return 'unwanted';
+  const { turns, spans } = borne;
+  const due = dueOf(raw, input, turns[0] as InputTurn);
+  const { text: plain, reason } = itemText(raw.text, turns);
+  if (reason !== undefined) return reason;
+  if (op === 'new') {
+    if (plain === undefined) return 'malformed';
+    return {
+      op,
+      kind: kind as (typeof SUGGESTION_KINDS)[number],
+      text: plain,
+      stems: stems(plain),
+      ...(due ?? NO_DUE),
+      ...rolesOf(input.people, raw),
+      evidence: spans,
+    };
+  }
+  return {
+    op,
+    number: ref as number,
+    evidence: spans,
+    ...(kind != null && { kind }),
+    ...(plain !== undefined && { text: plain, stems: stems(plain) }),
+    ...due,
+    ...rolesOf(input.people, raw),
+  };
+}
+
+function memoryOp(raw: RawMemory, { input, stems }: Making): MemoryOp | Reason {
+  const { op, ref, kind } = raw;
+  const known = input.memories.find((memory) => memory.ref === ref);
+  // What came of other conversations is theirs: it can be contradicted, and stays readable.
+  if (op !== 'new' && known?.own !== true) return 'unsupported';
+  if (op === 'withdraw') return { op, number: ref as number };
+  const borne = bornBy(raw.evidence, input);
+  if (borne === null) return 'unsupported';
+  if (!isAsked(kind, input.memory_kinds)) return 'unwanted';
+  const { turns, spans } = borne;
+  const { text: plain, reason } = itemText(raw.text, turns);
+  if (reason !== undefined) return reason;
+  if (op === 'new') {
+    if (plain === undefined) return 'malformed';
+    const own = stems(plain);
+    const supersedes = known !== undefined && contradicts(own, stems(known.text)) ? known.ref : null;
+    return {
+      op,
+      kind: kind as (typeof MEMORY_KINDS)[number],
+      text: plain,
+      stems: own,
+      contact_id: contactCalled(input.people, raw.about),
+      evidence: spans,
+      ...(supersedes !== null && { supersedes }),
+    };
+  }
+  return {
+    op,
+    number: ref as number,
+    evidence: spans,
+    ...(kind != null && { kind }),
+    ...(plain !== undefined && { text: plain, stems: stems(plain) }),
+  };
+}
+
+function isAsked<Kind>(kind: Kind | null | undefined, asked: readonly Kind[]): boolean {
+  return kind === null || kind === undefined || asked.includes(kind);
+}
+
+/** Two that have nothing in common do not contradict each other. */
+function contradicts(own: readonly string[], known: readonly string[]): boolean {
+  const shared = known.filter((stem) => own.includes(stem)).length;
+  return shared > 0 && shared >= known.length * SUPERSEDES_SHARED_MIN;
+}
+
+/** The turns that bear it; null where there is none, or one does not say what it is quoted for. */
+function bornBy(
+  cited: readonly RawEvidence[] | undefined,
+  { turns }: InsightInput,
+): { turns: InputTurn[]; spans: Span[] } | null {
+  if (cited === undefined || cited.length === 0) return null;
+  const numbers = new Set(cited.map(({ turn }) => turn));
+  const turnOf = (number: number) => turns[number - 1] as InputTurn;
+  const isBorne = ({ turn, quote }: RawEvidence) => {
+    const own = comparedWords(turnOf(turn).text);
+    if (isQuoteOf(quote, own)) return true;
+    return numbers.has(turn + 1) && isQuoteOf(quote, [...own, ...comparedWords(turnOf(turn + 1).text)]);
+  };
+  if (!cited.every(isBorne)) return null;
+  const bearing = [...numbers].sort((a, b) => a - b).map(turnOf);
+  return {
+    turns: bearing,
+    spans: bearing.map(({ stream_id, source_id, start_ms, end_ms }) => ({ stream_id, source_id, start_ms, end_ms })),
+  };
+}
+
+/** Whether words that are said to be a quotation stand in a text. */
+export function isQuoteOf(quote: string, said: readonly string[]): boolean {
+  const words = comparedWords(quote);
+  if (words.length < Math.min(LIMITS.quote_words_min, said.length) || words.length === 0) return false;
+  return wordsInOrder(words, said) >= words.length * LIMITS.quote_borne_min;
+}
+
+/** Empty where no text was said; with the reason where it may not be shown. */
+function itemText(
+  said: string | null | undefined,
+  turns: readonly InputTurn[],
+): { text?: string; reason?: 'malformed' | 'address' } {
+  if (said === null || said === undefined) return {};
+  const plain = cleanText(said);
+  if (plain === '') return { reason: 'malformed' };
+  return foreignAddresses(plain, turns).length > 0 ? { reason: 'address' } : { text: plain };
+}
+
+/** A member of the conversation itself, which all its turns bear. */
+function shown(said: string | null, { turns }: InsightInput): string | null {
+  const plain = cleanText(said ?? '');
+  return plain === '' || foreignAddresses(plain, turns).length > 0 ? null : plain;
+}
+
+type Due = { due_at_ms: number | null; due_date: string | null };
+const NO_DUE: Due = { due_at_ms: null, due_date: null };
+
+/** Undefined where it says nothing; a time or day that nobody can mean is none. A day is by the clocks of its turn. */
+function dueOf(
+  { due_at, due_date }: Pick<RawSuggestion, 'due_at' | 'due_date'>,
+  { started_at_ms, ended_at_ms, time_zone }: InsightInput,
+  { utc_offset_min }: InputTurn,
+): Due | undefined {
+  if (due_at === undefined && due_date === undefined) return undefined;
+  if (due_at == null && due_date == null) return NO_DUE;
+  const day = due_at == null ? (due_date as string) : null;
+  const at_ms = day === null ? Date.parse(due_at as string) : noonOf(day, { time_zone, utc_offset_min });
+  const is_near = at_ms >= started_at_ms - DUE_BEFORE_MS_MAX && at_ms <= ended_at_ms + DUE_AFTER_MS_MAX;
+  return is_near ? { due_at_ms: at_ms, due_date: day } : NO_DUE;
+}
+
+/** Who spoke for how long, who spoke most first. */
+function participantsOf({ turns, people }: InsightInput): StoredParticipant[] {
+  const talked = new Map<string, number>();
+  for (const { speaker, start_ms, end_ms } of turns)
+    if (speaker !== null) talked.set(speaker, (talked.get(speaker) ?? 0) + end_ms - start_ms);
+  return people
+    .flatMap(({ label: name, who }) => {
+      const talk_ms = talked.get(name);
+      return talk_ms === undefined ? [] : [{ ...who, talk_ms }];
+    })
+    .sort((a, b) => b.talk_ms - a.talk_ms)
+    .slice(0, CONVERSATION_PARTICIPANTS_MAX);
+}
