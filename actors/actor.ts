@@ -174,18 +174,22 @@ type MessageDefinition<State> =
 
 type Messages<State> = Record<string, MessageDefinition<State>>;
 
-/** The input of an actor's message. */
-export type InputOf<M> = M extends { decide: infer D } ? SaidWith<D> : SaidWith<M>;
-type SaidWith<D> = D extends (state: never, input: infer Input, facts: Facts) => unknown ? Stated<Input> : never;
-type Stated<Input> = unknown extends Input ? unknown : Omit<Input, 'type'>;
+type DecideOf<M> = M extends { decide: infer D } ? D : M;
+
+/** The input of an actor's message; unknown where its decision takes none. */
+export type InputOf<M> =
+  DecideOf<M> extends (state: never, input: infer Input, facts: Facts) => unknown
+    ? unknown extends Input
+      ? unknown
+      : Omit<Input, 'type'>
+    : never;
 
 /** The reply to an actor's message, refusals aside. */
-export type ReplyOf<M> = M extends { decide: infer D } ? Answered<D> : Answered<M>;
-type Answered<D> = D extends (...args: never) => infer Decided ? Replied<Decided> : never;
-type Replied<Decided> = Decided extends { reply: infer Reply } ? Exclude<Reply, Refusal> : never;
+export type ReplyOf<M> =
+  DecideOf<M> extends (...args: never) => { reply: infer Reply } ? Exclude<Reply, Refusal> : never;
 
 /** Every reply that an actor may give, refusals aside. */
-export type RepliesOf<A> = A extends { messages: infer M } ? ReplyOf<M[keyof M]> : never;
+export type RepliesOf<A> = A extends { messages: infer M } ? { [Name in keyof M]: ReplyOf<M[Name]> }[keyof M] : never;
 
 /** A message as it is sent and stored: its name and what is said with it. */
 export type MessageOf<A> = A extends { messages: infer M }

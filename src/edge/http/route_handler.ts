@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DeviceIdentity, Principal } from '../../access/principal.js';
 import { isId } from '../../domain/ids.js';
 import { isRefused, type Refusal } from '../../domain/refusals.js';
-import { EPOCH_ENDED } from '../../engine/runtime/activation.js';
+import { EPOCH_ENDED } from '../../engine/runtime/runtime_refusals.js';
 import type { RequestAdmission } from '../admission/request_admission.js';
 import { authorize } from './authorization.js';
 import { awaitBody, isLarge, leftSignal, refuseUnread } from './body_arrival.js';

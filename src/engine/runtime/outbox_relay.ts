@@ -31,8 +31,8 @@ type OutboxRelayDeps = {
 
 type Box = {
   read_up_to: number;
-  /** The cache epoch in which `read_up_to` was reached: doubtful storage is read from the beginning. */
-  generation: number;
+  /** The count of invalidations at which `read_up_to` was reached; after another, storage is read from the beginning. */
+  invalidations: number;
   /** Ids of the messages in memory. */
   in_hand: Set<string>;
   /** Too many messages are in memory to read more. */
@@ -69,7 +69,7 @@ export class OutboxRelay {
   readonly #deps: OutboxRelayDeps;
   readonly #boxes: Box[] = Array.from({ length: PARTITIONS }, () => ({
     read_up_to: 0,
-    generation: 0,
+    invalidations: 0,
     in_hand: new Set(),
     full: false,
     receivers: new Map(),
@@ -163,8 +163,8 @@ export class OutboxRelay {
     try {
       for (;;) {
         box.again = false;
-        if (box.generation !== this.#deps.runtime.cacheEpoch) {
-          box.generation = this.#deps.runtime.cacheEpoch;
+        if (box.invalidations !== this.#deps.runtime.invalidations) {
+          box.invalidations = this.#deps.runtime.invalidations;
           box.read_up_to = 0;
         }
         if (box.recovered.size > 0) {

@@ -1,5 +1,5 @@
 import type { ActorKind, Address } from '../../../actors/actor.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import { randomBytes } from '../random/random.js';
 import type { EntityVersion } from '../store/entity_version.js';
 import { partitionOf } from '../store/partitions.js';
@@ -7,14 +7,17 @@ import type { EntityLocation, Fence } from '../store/store.js';
 import { every } from '../time/periodic_timer.js';
 import type { BatchObserver } from '../tracing/batch_record.js';
 import type { RequestScope } from '../tracing/request_scope.js';
-import { Activation, readSnapshot, refused, SHUT } from './activation.js';
+import { Activation } from './activation.js';
 import { ActiveEntities } from './active_entities.js';
 import type { Incoming, StoredMessage } from './batch.js';
 import { Deadlines } from './deadlines.js';
 import { EntityActors } from './entity_actors.js';
-import type { MessageAnswer, WaitingMessage } from './mailbox.js';
-import { type RecentBatches, RecentMessages } from './recent_messages.js';
+import { type Inspection, inspect, lookAt, type Pressure, pressureOf } from './inspection.js';
+import { type MessageAnswer, refused, type WaitingMessage } from './mailbox.js';
+import { RecentMessages } from './recent_messages.js';
 import type { RuntimeDeps } from './runtime_deps.js';
+import { LATE, SHUT } from './runtime_refusals.js';
+import { readSnapshot } from './snapshot.js';
 
 const ASK_DEADLINE_MS = 8_000;
 const DOWNSTREAM_MAX_MS = 2_000;
@@ -28,11 +31,7 @@ const IDLE_MAX_MS = 2 * 60_000;
 const RECORDS_IDLE_MS = 5_000;
 const REST_EVERY_MS = 2_000;
 const REST_TRIES_MAX = 2_000;
-/** The time within which operators see entities as recently active. */
-const LATELY_MS = 60_000;
-const RECENT_SHOWN_MAX = 200;
 const NEWER_SAID_EVERY_MS = 60_000;
-const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect is unknown.', { retry_after_s: 1 });
 
 /** A kind whose own types only its callers know. */
 // biome-ignore lint/suspicious/noExplicitAny: state and message types differ by kind and meet only in its own decide
@@ -57,7 +56,7 @@ export type Asks = Pick<
   | 'ask'
   | 'askDownstream'
   | 'deliver'
-  | 'cacheEpoch'
+  | 'invalidations'
   | 'homeOf'
   | 'locate'
   | 'inspect'
@@ -84,7 +83,7 @@ export class Runtime {
   #awaitDownstream: DownstreamWaiter = () => Promise.resolve();
   #commits = 0;
   #spawned = 0;
-  #cache_epoch = 0;
+  #invalidations = 0;
   #shut = false;
   #waiting = 0;
   readonly #newer_said_at = new Map<string, number>();
@@ -105,7 +104,7 @@ export class Runtime {
       trust_memory: options.trust_memory,
       told: options.told ?? null,
       onTurn: options.onTurn ?? null,
-      cacheEpoch: () => this.#cache_epoch,
+      invalidations: () => this.#invalidations,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
       isOwnCommit: (commit_id) => commit_id.startsWith(this.#writer),
       awaitDownstream: (partition, messages) => this.#awaitDownstream(partition, messages),
@@ -186,7 +185,7 @@ export class Runtime {
 
   /** Some process has committed this version of an entity. */
   tell(address: Address, version: EntityVersion): void {
-    this.#active.get(address)?.tell(version);
+    this.#active.get(address)?.memory.tell(version);
   }
 
   #enqueue(activation: Activation, incoming: Incoming): Promise<MessageAnswer> {
@@ -235,7 +234,7 @@ export class Runtime {
     const quiet_since = performance.now() - RECORDS_IDLE_MS;
     for (const activation of this.#active) {
       if (activation.last_used > quiet_since) break;
-      activation.forgetRecords();
+      activation.memory.forgetRecords();
     }
   }
 
@@ -250,7 +249,7 @@ export class Runtime {
     for (const activation of this.#active) {
       if (tries++ >= REST_TRIES_MAX) break;
       if (this.#active.size <= this.#bound && activation.last_used > old) break;
-      if (activation.quarantined !== null) {
+      if (activation.memory.quarantined !== null) {
         // It stays for operators to see, and must not stand in the way of those behind it.
         this.#active.use(activation);
         activation.last_used = performance.now();
@@ -269,75 +268,30 @@ export class Runtime {
     metrics.active.dec({ kind: activation.kind.kind });
   }
 
-  /** Counts how often memory became doubtful. */
-  get cacheEpoch(): number {
-    return this.#cache_epoch;
+  /** Counts how often memory was invalidated, for example by a new connection to Redis. */
+  get invalidations(): number {
+    return this.#invalidations;
   }
 
   /** From now on each entity is held against storage before memory is used again. */
   invalidateCache(): void {
-    this.#cache_epoch += 1;
+    this.#invalidations += 1;
   }
 
   /** Measures the load: it reads every entity in memory, so call it rarely. */
-  pressure(): { active: number; waiting: number; oldest_ms: number; quarantined: number } {
-    const now = performance.now();
-    const seen = { active: this.#active.size, waiting: 0, oldest_ms: 0, quarantined: 0 };
-    for (const { waiting, oldest_at, quarantined } of this.#active) {
-      seen.waiting += waiting;
-      if (oldest_at !== null) seen.oldest_ms = Math.max(seen.oldest_ms, now - oldest_at);
-      if (quarantined !== null) seen.quarantined += 1;
-    }
-    return seen;
+  pressure(): Pressure {
+    return pressureOf(this.#active);
   }
 
-  /**
-   * Lists the entities in memory for operators: by kind, the busiest first, and their activity within the last minute.
-   */
-  inspect(limit: number) {
-    const now = performance.now();
-    const lately = this.#recent.since(now - LATELY_MS);
-    const kinds: Record<string, { active: number; waiting: number; oldest_ms: number; quarantined: number }> = {};
-    const busiest = new Foremost<Activation>(limit, (a, b) => b.waiting - a.waiting || b.batches - a.batches);
-    const quarantined: Activation[] = [];
-    const most = new Foremost<Lately>(limit, (a, b) => b.messages - a.messages);
-    const slowest = new Foremost<Lately>(limit, (a, b) => b.batch_ms_max - a.batch_ms_max);
-    for (const activation of this.#active) {
-      const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, oldest_ms: 0, quarantined: 0 };
-      kinds[activation.kind.kind] = row;
-      row.active += 1;
-      row.waiting += activation.waiting;
-      if (activation.oldest_at !== null) row.oldest_ms = Math.max(row.oldest_ms, now - activation.oldest_at);
-      if (activation.quarantined !== null) {
-        row.quarantined += 1;
-        if (quarantined.length < limit) quarantined.push(activation);
-      }
-      busiest.offer(activation);
-      const done = lately.entities.get(activation.number);
-      if (done === undefined) continue;
-      most.offer({ activation, ...done });
-      slowest.offer({ activation, ...done });
-    }
-    const did = ({ activation, ...done }: Lately) => ({ ...view(activation), ...done });
-    return {
-      kinds,
-      busiest: busiest.found.map(view),
-      quarantined: quarantined.map(view),
-      lately: {
-        within_ms: Math.round(now - lately.from),
-        busiest: most.found.map(did),
-        slowest: slowest.found.map(did),
-      },
-    };
+  /** Lists the entities in memory for operators: by kind, the busiest, and the busiest and slowest of the last minute. */
+  inspect(limit: number): Inspection {
+    return inspect(this.#active, this.#recent, limit);
   }
 
-  /** Of one entity in memory: how it is, and its last messages, the newest first. Null when it is at rest. */
+  /** One entity in memory and its last messages, the newest first; null when it is at rest. */
   look(address: Address) {
     const found = this.#active.get(address);
-    if (found === undefined) return null;
-    const now = performance.now();
-    const recent = this.#recent.of(found.number, RECENT_SHOWN_MAX);
-    return { ...view(found), recent: recent.map(({ at, ...one }) => ({ ...one, ago_ms: now - at })) };
+    return found === undefined ? null : lookAt(found, this.#recent);
   }
 
   /**
@@ -354,8 +308,8 @@ export class Runtime {
   /** Lets a quarantined entity try again with its next message; false when none of that address is quarantined. */
   releaseQuarantine(address: Address): boolean {
     const found = this.#active.get(address);
-    if (found === undefined || found.quarantined === null) return false;
-    found.releaseQuarantine();
+    if (found === undefined || found.memory.quarantined === null) return false;
+    found.memory.releaseQuarantine();
     return true;
   }
 
@@ -381,49 +335,6 @@ export class Runtime {
     // nact stops no child with its parent, and a child that is not stopped holds the process by its timer.
     for (const activation of this.#active) activation.stop();
     this.#actors.stopAll();
-  }
-}
-
-type Lately = RecentBatches & { activation: Activation };
-
-function view(activation: Activation) {
-  const { kind, place, version, waiting, batches, batch_ms_total, quarantined } = activation;
-  return {
-    kind: kind.kind,
-    id: place.address.id,
-    partition: place.partition,
-    version,
-    waiting,
-    batches,
-    batch_ms_mean: batches === 0 ? 0 : batch_ms_total / batches,
-    quarantined,
-  };
-}
-
-/** The first few of many, by an order, without sorting all of them. */
-class Foremost<T> {
-  readonly found: T[] = [];
-  readonly #limit: number;
-  readonly #compare: (a: T, b: T) => number;
-
-  constructor(limit: number, compare: (a: T, b: T) => number) {
-    this.#limit = limit;
-    this.#compare = compare;
-  }
-
-  offer(one: T): void {
-    const { found } = this;
-    const last = found[this.#limit - 1];
-    if (this.#limit === 0 || (last !== undefined && this.#compare(one, last) >= 0)) return;
-    let low = 0;
-    let high = found.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#compare(found[middle] as T, one) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    found.splice(low, 0, one);
-    if (found.length > this.#limit) found.pop();
   }
 }
 

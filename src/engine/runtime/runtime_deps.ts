@@ -26,8 +26,8 @@ export type RuntimeDeps = {
   trust_memory: boolean;
   /** Knows whether what others write has been told; null where nobody tells. */
   told: Pick<ToldVersions, 'is_handled' | 'handled' | 'isTrusted'> | null;
-  /** Counts the times that memory became doubtful, such as a new connection to Redis. */
-  cacheEpoch(): number;
+  /** Counts how often memory was invalidated, for example by a new connection to Redis. */
+  invalidations(): number;
   nextCommitId(): string;
   /** Whether this process made a commit. */
   isOwnCommit(commit_id: string): boolean;

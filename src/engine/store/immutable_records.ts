@@ -17,16 +17,16 @@ const RENEWED_EVERY_MS = 500;
 export class ImmutableRecordsRedis {
   readonly #place: RedisLocation;
   /** Counts the times when memory became doubtful; records remembered before are read again. */
-  readonly generation: () => number;
+  readonly invalidations: () => number;
   #client: RedisConnection;
   /** One that connects. */
   #fresh: RedisConnection | null = null;
   #renewed_at_ms = 0;
   #closed = false;
 
-  constructor(place: RedisLocation, generation: () => number) {
+  constructor(place: RedisLocation, invalidations: () => number) {
     this.#place = place;
-    this.generation = generation;
+    this.invalidations = invalidations;
     this.#client = connectionTo(place);
   }
 
@@ -165,7 +165,7 @@ export class ImmutableRecords<T extends object> {
   }
 
   #nameNow(id: string): string {
-    return `${this.#redis.generation()} ${id}`;
+    return `${this.#redis.invalidations()} ${id}`;
   }
 
   async #inTime<Result>(work: Promise<Result>): Promise<Result> {

@@ -167,7 +167,7 @@ async function streamOf(
   { binder, terms: { device_id }, fences }: Bound,
   { epoch, ...ref }: { epoch: string } & Omit<StreamOf, 'device_id'>,
 ): Promise<StreamRef> {
-  const key = `${runtime.cacheEpoch} ${epoch} ${ref.source_stream_ref}`;
+  const key = `${runtime.invalidations} ${epoch} ${ref.source_stream_ref}`;
   const known = known_streams.get(key);
   if (known !== undefined && known.stream_id !== ref.instead_of) return known;
   const found = await binder.stream_of({ device_id, ...ref }, fences);

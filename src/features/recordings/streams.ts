@@ -10,7 +10,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { orNull } from '../../domain/refusals.js';
 import { randomId } from '../../engine/random/random.js';
-import { isClosed } from '../../engine/runtime/activation.js';
+import { isClosed } from '../../engine/runtime/runtime_refusals.js';
 import type { DeviceActivity } from '../devices/activity.js';
 import type { FeatureServices } from '../services.js';
 import { askWorkspace } from '../workspaces/ask_workspace.js';

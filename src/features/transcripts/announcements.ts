@@ -10,8 +10,8 @@ import { orNull } from '../../domain/refusals.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueWorker } from '../../engine/jobs/due_worker.js';
 import { randomBytes } from '../../engine/random/random.js';
-import { isClosed } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
+import { isClosed } from '../../engine/runtime/runtime_refusals.js';
 import type { Fence, Store } from '../../engine/store/store.js';
 
 /** Announcements that other processes have left behind are found after this at the latest. */

@@ -21,7 +21,7 @@ const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 /** The services by which transcripts are read, for callers that may read them. */
 export type TranscriptReader = {
   actors: Pick<Actors, 'transcript' | 'source' | 'contacts'>;
-  runtime: Pick<Runtime, 'cacheEpoch'>;
+  runtime: Pick<Runtime, 'invalidations'>;
 };
 
 /**
@@ -85,7 +85,7 @@ const known_pages = new LRUCache<string, TranscriptPage[]>({
 });
 
 async function speakersOf({ actors, runtime }: TranscriptReader, stream_id: string, revision: number) {
-  const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at}`;
+  const keyOf = (at: number) => `${runtime.invalidations} ${stream_id} ${at}`;
   const known = known_speakers.get(keyOf(revision));
   if (known !== undefined) return known;
   const read = await actors.transcript(stream_id).speakers();
@@ -124,7 +124,7 @@ async function pagesAt(
   stream_id: string,
   { from, descending, revision, limit = PAGES_STEP }: PagesQuery & { revision: number },
 ): Promise<TranscriptPage[]> {
-  const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at} ${from} ${limit} ${descending}`;
+  const keyOf = (at: number) => `${runtime.invalidations} ${stream_id} ${at} ${from} ${limit} ${descending}`;
   const known = known_pages.get(keyOf(revision));
   if (known !== undefined) return known;
   const before = descending ? from + 1 : from - 1;

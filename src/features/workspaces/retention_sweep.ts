@@ -11,8 +11,8 @@ import type { ClusterView } from '../../engine/cluster/cluster_processes.js';
 import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { DueTask } from '../../engine/jobs/due_task.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
-import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/activation.js';
 import type { Actors } from '../../engine/runtime/actors.js';
+import { CLOSED, EPOCH_ENDED } from '../../engine/runtime/runtime_refusals.js';
 import { decodeStored } from '../../engine/store/codec.js';
 import { type Fence, isRetryable, type Queued, type Store } from '../../engine/store/store.js';
 

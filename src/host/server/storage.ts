@@ -87,7 +87,7 @@ export async function startRuntime(
     runtime.invalidateCache();
     void loadLibrary(redis).catch((error: Error) => log.warn({ reason: error.message }, 'redis library'));
   });
-  const records = new ImmutableRecordsRedis(place, () => runtime.cacheEpoch);
+  const records = new ImmutableRecordsRedis(place, () => runtime.invalidations);
   await ofStorage(records.open());
   shutdown.add(() => records.close());
   return { store, runtime, actors: actorsOf(runtime), records };

@@ -110,9 +110,9 @@ t.test('told memory', async (t) => {
     const one = await open(t, { socket_path });
     await isTrusted(one, 5);
     const redis = await server.connect();
-    const epoch = one.process.runtime.cacheEpoch;
+    const epoch = one.process.runtime.invalidations;
     await redis.spublish('spool:told', 'no version');
-    await until('another line is opened', () => one.process.runtime.cacheEpoch > epoch);
+    await until('another line is opened', () => one.process.runtime.invalidations > epoch);
   });
 
   await t.test('functions that are lost come back, and what they tell', async (t) => {

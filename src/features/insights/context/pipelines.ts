@@ -7,7 +7,7 @@ import type { Principal } from '../../../access/principal.js';
 import { id, moment } from '../../../access/response_schemas.js';
 import { pipelineId } from '../../../domain/ids.js';
 import { orNull, Refused, refuse } from '../../../domain/refusals.js';
-import { closedAs } from '../../../engine/runtime/activation.js';
+import { closedAs } from '../../../engine/runtime/runtime_refusals.js';
 import type { Fence } from '../../../engine/store/store.js';
 import { ownSource } from '../../recordings/sources.js';
 import { writableStream } from '../../recordings/stream_access.js';

@@ -2,7 +2,7 @@ import { defaultPipeline } from '../../../../actors/insights/context.js';
 import type { Principal } from '../../../access/principal.js';
 import { libraryId } from '../../../domain/ids.js';
 import { Refused, refuse } from '../../../domain/refusals.js';
-import { closedAs } from '../../../engine/runtime/activation.js';
+import { closedAs } from '../../../engine/runtime/runtime_refusals.js';
 import type { Fence } from '../../../engine/store/store.js';
 import type { FeatureServices } from '../../services.js';
 import { readableTranscript } from '../../transcripts/transcript_reading.js';

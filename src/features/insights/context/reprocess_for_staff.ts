@@ -2,7 +2,7 @@ import type { InsightRun } from '../../../../actors/insights/library_state.js';
 import type { Stream } from '../../../../actors/recordings/stream_state.js';
 import { libraryId } from '../../../domain/ids.js';
 import { isRefused, Refused, refuse } from '../../../domain/refusals.js';
-import { isClosed } from '../../../engine/runtime/activation.js';
+import { isClosed } from '../../../engine/runtime/runtime_refusals.js';
 import type { Fence } from '../../../engine/store/store.js';
 import type { FeatureServices } from '../../services.js';
 import type { TranscriptionJobs } from '../../transcripts/transcription_jobs.js';

@@ -24,9 +24,9 @@ import {
 } from '../../../engine/jobs/job_queue.js';
 import type { Metrics } from '../../../engine/metrics/metrics.js';
 import { randomId } from '../../../engine/random/random.js';
-import { isFenceBroken } from '../../../engine/runtime/activation.js';
 import type { Actors } from '../../../engine/runtime/actors.js';
 import type { Runtime } from '../../../engine/runtime/runtime.js';
+import { isFenceBroken } from '../../../engine/runtime/runtime_refusals.js';
 import type { ServerKeys } from '../../../engine/secrets/server_keys.js';
 import type { Fence } from '../../../engine/store/store.js';
 import { ownerStatus } from '../../recordings/workspace_status.js';
@@ -47,7 +47,7 @@ const OTHER_TURNS = refuse('CONFLICT', 'The turns of this job have changed since
 
 type InsightJobsDeps = JobQueueDeps & {
   actors: Actors;
-  runtime: Pick<Runtime, 'cacheEpoch'>;
+  runtime: Pick<Runtime, 'invalidations'>;
   keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>;
   metrics: Metrics;
 };

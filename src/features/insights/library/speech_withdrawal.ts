@@ -33,7 +33,7 @@ const LIBRARIES_STEP = 25;
 type SpeechWithdrawalDeps = {
   store: Store;
   actors: Actors;
-  runtime: Pick<Runtime, 'cacheEpoch'>;
+  runtime: Pick<Runtime, 'invalidations'>;
   poll: DuePoll;
   log: Pick<Logger, 'error'>;
   now: () => number;

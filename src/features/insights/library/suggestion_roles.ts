@@ -3,8 +3,8 @@ import type { Roles, SpokenBy } from '../../../../actors/insights/library_state.
 import { contactOf, type Speakers } from '../../../../actors/transcripts/transcript_attribution.js';
 import { libraryId } from '../../../domain/ids.js';
 import { orNull } from '../../../domain/refusals.js';
-import { isClosed } from '../../../engine/runtime/activation.js';
 import type { Actors } from '../../../engine/runtime/actors.js';
+import { isClosed } from '../../../engine/runtime/runtime_refusals.js';
 import { readableTranscriptOf, type TranscriptReader } from '../../transcripts/transcript_pages.js';
 
 /** Owners of suggestions, and who asked for them, after speakers or contacts have changed. docs/areas.md, "Insights". */

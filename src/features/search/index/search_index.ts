@@ -35,7 +35,7 @@ type CachedIndex = {
 
 type SearchIndexesDeps = {
   store: Pick<Store, 'list' | 'records'>;
-  runtime: Pick<Runtime, 'cacheEpoch'>;
+  runtime: Pick<Runtime, 'invalidations'>;
   metrics: Pick<Metrics, 'search_kept' | 'search_blocks'>;
   bytes_max?: number;
   /** Whether vectors of pages are read as well. */
@@ -81,10 +81,10 @@ export class SearchIndexes {
   }
 
   async #read(library_id: string): Promise<SearchIndex> {
-    const { cacheEpoch } = this.#deps.runtime;
+    const { invalidations } = this.#deps.runtime;
     // Storage may have lost writes, and numbers with them.
-    if (cacheEpoch !== this.#epoch) this.#kept.clear();
-    this.#epoch = cacheEpoch;
+    if (invalidations !== this.#epoch) this.#kept.clear();
+    this.#epoch = invalidations;
     const kept = this.#kept.get(library_id) ?? empty(library_id);
     const was = kept.bytes;
     const is_new = kept.seen === 0;

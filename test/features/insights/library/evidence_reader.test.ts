@@ -26,7 +26,7 @@ function readerOf(page: Partial<TranscriptPage>): EvidenceReader {
   readers += 1;
   const reader = {
     actors: { transcript: () => ({ pages: async () => ({ pages: [whole], revision: 1 }) }) },
-    runtime: { cacheEpoch: readers },
+    runtime: { invalidations: readers },
   } as unknown as TranscriptReader;
   const scene = { id: STREAM, transcript: { revision: 1 }, speakers: new Map() } as unknown as ReadableTranscript;
   return new EvidenceReader(reader, async () => scene);
