@@ -6,7 +6,8 @@ import { type Decision, DONE, type DoneDecision, type Effect, messagesOf } from 
 import type { BindingMessage } from '../devices/binding.js';
 import type { DeviceMessage } from '../devices/device.js';
 import type { EmailMessage } from '../emails/email.js';
-import type { HoldNews, WorkspaceMessage } from '../workspaces/workspace.js';
+import type { WorkspaceMessage } from '../workspaces/workspace.js';
+import type { HoldNews } from '../workspaces/workspace_state.js';
 import { workspaceDeleted } from './account_memberships.js';
 import { endSessions } from './account_sessions.js';
 import {

@@ -4,7 +4,8 @@ import { isEnabled } from '../../src/domain/permissions.js';
 import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import type { WorkspaceEnd } from '../../src/domain/workspaces.js';
 import { type Decision, DONE, type DoneDecision, type Effect, messagesOf } from '../actor.js';
-import type { MembershipNews, WorkspaceMessage } from '../workspaces/workspace.js';
+import type { WorkspaceMessage } from '../workspaces/workspace.js';
+import type { MembershipNews } from '../workspaces/workspace_state.js';
 import { type Account, isOpen, type Joining, ofAccount, updated } from './account_state.js';
 
 const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');

@@ -3,12 +3,8 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { DONE, type DoneDecision, type Effect, messagesOf, type OutboxMessage } from '../actor.js';
 import type { ReadyNews } from '../devices/ble_address.js';
-import {
-  DEVICE_SESSIONS,
-  type DeviceSessionMessage,
-  type JoinSeed,
-  type SessionNews,
-} from '../devices/device_session.js';
+import { DEVICE_SESSIONS, type DeviceSessionMessage, type SessionNews } from '../devices/device_session.js';
+import type { JoinSeed } from '../devices/device_session_state.js';
 import { type BoundDevice, enter, recorderRecords } from './account_devices.js';
 import { type Account, isGone, isOpen, ofAccount } from './account_state.js';
 

@@ -4,7 +4,7 @@ import { refuse } from '../../src/domain/refusals.js';
 import type { Retention, Role } from '../../src/domain/workspaces.js';
 import { type Effect, type EpochName, given } from '../actor.js';
 import { type SweepSettings, tellSweep } from '../workspaces/sweep.js';
-import type { JoinedWorkspace } from '../workspaces/workspace.js';
+import type { JoinedWorkspace } from '../workspaces/workspace_state.js';
 
 /** An account, the private workspace that comes with it, and what belongs to it in a bounded number. */
 export type Account = {

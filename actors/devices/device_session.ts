@@ -16,46 +16,15 @@ import { type StreamOf, type StreamRef, streamOf, streamRefRecords, UNBOUND } fr
 import type { AddressMessage } from './ble_address.js';
 import type { ClaimMessage } from './claim.js';
 import type { DeviceMessage } from './device.js';
+import {
+  type DeviceSession,
+  type EndReason,
+  recorderOf,
+  type SessionRecorder,
+  termsOf,
+} from './device_session_state.js';
 
 const SESSION_PARTICIPANTS_MAX = 100; // ours
-
-/**
- * A time for which a shared recorder records for a host. It lies with its host's account, and its id is the
- * `binding_epoch` that the recorder sends: what a recorder may do under it, it decides by its own state and the clock.
- * docs/choices.md, "Devices".
- */
-export type DeviceSession = {
-  id: string;
-  host_account_id: string;
-  workspace_id: string;
-  /** The join code is derived from this seed. */
-  join_seed: JoinSeed;
-  created_at_ms: number;
-  expires_at_ms: number;
-  /** In the order of joining; the host is none of them. */
-  participants: Participant[];
-  phase: SessionPhase;
-};
-
-/** A server key, by its id, and what it is applied to. */
-export type JoinSeed = { key_id: string; seed: Uint8Array };
-export type Participant = { account_id: string; joined_at_ms: number };
-export type SessionRecorder = { device_id: string; source_id: string; ble_address: string; started_at_ms: number };
-export type EndReason = 'host' | 'recorder' | 'expired' | 'device_removed' | 'account_deleted' | 'never_started';
-
-export type SessionPhase =
-  /** Until a recorder redeems the claim, or the time for that is over. */
-  | { status: 'waiting'; until_ms: number }
-  | { status: 'open'; recorder: SessionRecorder }
-  /** Over for everybody; its recorder still uploads what it has. */
-  | {
-      status: 'draining';
-      recorder: SessionRecorder;
-      ended_at_ms: number;
-      end_reason: EndReason;
-      drain_until_ms: number;
-    }
-  | { status: 'ended'; recorder: SessionRecorder | null; ended_at_ms: number; end_reason: EndReason };
 
 export type DeviceSessionMessage = MessageOf<typeof deviceSession>;
 
@@ -67,19 +36,6 @@ export type SessionNews =
   | { type: 'session_news'; session_id: string; event: EventType; data: Record<string, unknown> }
   /** To who takes part: the session, or their own part in it, is erased. */
   | { type: 'session_gone'; session_id: string };
-
-/**
- * The terms that a recorder records under; `drain_until_ms` is the last moment at which it may upload, unless they
- * change.
- */
-export type SessionTerms = {
-  account_id: string;
-  workspace_id: string;
-  device_id: string;
-  source_id: string;
-  expires_at_ms: number;
-  drain_until_ms: number;
-};
 
 /** The index of sessions that an account hosts or takes part in. */
 export const DEVICE_SESSIONS = 'device_sessions';
@@ -354,28 +310,6 @@ function notifyGone(session_id: string, account_id: string): Effect {
 function notifyOver({ id, host_account_id, phase }: DeviceSession): Effect {
   const device_id = phase.status === 'ended' ? (phase.recorder?.device_id ?? null) : null;
   return notifyAccount(host_account_id, { type: 'session_over', session_id: id, device_id });
-}
-
-/** The recorder of a session that has begun. */
-export function recorderOf({ phase }: DeviceSession): SessionRecorder | null {
-  return phase.status === 'waiting' ? null : phase.recorder;
-}
-
-/** When and why it was over, or null while it is not. */
-export function endOf({ phase }: DeviceSession): { ended_at_ms: number; end_reason: EndReason } | null {
-  return phase.status === 'draining' || phase.status === 'ended' ? phase : null;
-}
-
-/** Null for any other device, and when even the time to upload is over, whether or not that was noticed. */
-function termsOf(session: DeviceSession | null, device_id: string, now_ms: number): SessionTerms | null {
-  if (session === null) return null;
-  const { phase, host_account_id: account_id, workspace_id, expires_at_ms } = session;
-  if (phase.status !== 'open' && phase.status !== 'draining') return null;
-  if (phase.recorder.device_id !== device_id) return null;
-  const drain_until_ms = phase.status === 'open' ? expires_at_ms + LIMITS.session_drain_ms : phase.drain_until_ms;
-  if (now_ms >= drain_until_ms) return null;
-  const { source_id } = phase.recorder;
-  return { account_id, workspace_id, device_id, source_id, expires_at_ms, drain_until_ms };
 }
 
 function belongs({ host_account_id, participants }: DeviceSession, account_id: string): boolean {

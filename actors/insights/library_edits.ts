@@ -1,17 +1,9 @@
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { type Decision, DONE, type DoneDecision, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
 import { keptPipeline } from './context_state.js';
+import { itemIn, itemOr, itemRecords, type LibraryOwner, NO_ITEM_HERE, suppressedOf } from './item_records.js';
 import { groupRecords, leave } from './library_groups.js';
-import {
-  begin,
-  itemIn,
-  itemOr,
-  itemRecords,
-  type LibraryOwner,
-  NO_ITEM_HERE,
-  suppressedOf,
-  Writing,
-} from './library_items.js';
+import { begin, Writing } from './library_items.js';
 import { spansOf, withoutConversation } from './library_spans.js';
 import type { Conversation, ItemKind, Items, Library, Memory, MemoryKind, Span } from './library_state.js';
 

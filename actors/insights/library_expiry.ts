@@ -1,7 +1,8 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { addCounts, type Expire, type Expired, isBefore } from '../../src/domain/retention.js';
 import { type Decision, messagesOf, type Read, type RecordQuery } from '../actor.js';
-import { ITEM_KINDS, ITEMS, recordsBeside, Writing } from './library_items.js';
+import { ITEM_KINDS, ITEMS, recordsBeside } from './item_records.js';
+import { Writing } from './library_items.js';
 import { spansOf, withoutConversation } from './library_spans.js';
 import type { Conversation, ItemKind, Items, Library } from './library_state.js';
 

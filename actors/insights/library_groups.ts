@@ -1,6 +1,7 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import type { Read, RecordQuery } from '../actor.js';
-import { act, itemIn, itemRecord, type Writing } from './library_items.js';
+import { itemIn, itemRecord } from './item_records.js';
+import { act, type Writing } from './library_items.js';
 import { insightKey, type Suggestion } from './library_state.js';
 
 /**

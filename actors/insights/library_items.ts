@@ -1,12 +1,24 @@
 import type { EventType } from '../../src/domain/event_types.js';
 import { insightId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { type Refusal, refuse } from '../../src/domain/refusals.js';
+import { refuse } from '../../src/domain/refusals.js';
 import { dueIndex } from '../../src/domain/retention.js';
 import { BLOCKS } from '../../src/domain/search/places.js';
-import type { Decision, Effect, Facts, Read, RecordQuery } from '../actor.js';
+import type { Decision, Effect, Facts } from '../actor.js';
 import { dueIndexEffects } from '../job.js';
 import { pipelineOf } from './context_state.js';
+import {
+  entryOf,
+  feedbackGiven,
+  ITEMS,
+  isSameItem,
+  type LibraryOwner,
+  OF_SESSION,
+  oldestRevision,
+  orderOf,
+  sessionOrder,
+  textKey,
+} from './item_records.js';
 import { blockEffects, itemBlock } from './library_block.js';
 import {
   INSIGHTS_INDEX,
@@ -28,48 +40,20 @@ import { LIBRARY_MEMBER, WITHDRAWAL_INDEX } from './withdrawal_index.js';
 const SUPPRESSED_PER_STREAM_MAX = 200; // ours: what people did not want to see again; the oldest is forgotten
 
 export const NO_LIBRARY = refuse('NOT_FOUND', 'There is no such library.');
-/** Of an item of a library that there is not. */
-export const NO_ITEM_HERE = refuse('NOT_FOUND', 'There is nothing with this id.');
 /** The list of an account's libraries. */
 export const LIBRARIES = 'libraries';
-
-const NO_ITEM: Readonly<Record<ItemKind, Refusal>> = {
-  conversation: refuse('NOT_FOUND', 'There is no such conversation.'),
-  memory: refuse('NOT_FOUND', 'There is no such memory.'),
-  suggestion: refuse('NOT_FOUND', 'There is no such suggestion.'),
-};
-const EXPIRED_ITEM: Readonly<Record<ItemKind, Refusal>> = {
-  conversation: refuse('CONTENT_EXPIRED', 'The workspace does not keep this conversation any longer.'),
-  memory: refuse('CONTENT_EXPIRED', 'The workspace does not keep this memory any longer.'),
-  suggestion: refuse('CONTENT_EXPIRED', 'The workspace does not keep this suggestion any longer.'),
-};
-
-export const ITEM_KINDS = ['conversation', 'memory', 'suggestion'] as const satisfies ItemKind[];
-/** Of collections by kind. */
-export const ITEMS = { conversation: 'conversations', memory: 'memories', suggestion: 'suggestions' } as const;
-const OF_SESSION = {
-  conversation: 'session_conversations',
-  memory: 'session_memories',
-  suggestion: 'session_suggestions',
-} as const;
 const COLLECTIONS = [
   ...Object.values(ITEMS),
   ...Object.values(OF_SESSION),
   ...['expired', 'revisions', 'feedback', 'texts', 'suppressed', 'spans', 'unsettled', 'jobs', 'runs'],
   ...['groups', 'deleted_speech', BLOCKS],
 ];
-/** So many numbers has each kind; an order that is an item's own is made of both. */
-const NUMBERS = 2 ** 30;
-/** Sorts behind all that an id may go on with. */
-const LAST = '~';
 const NO_INSIGHTS: Insights = {
   given: { conversation: 0, memory: 0, suggestion: 0, group: 0 },
   due_ms: null,
   oldest_ms: null,
   published: [],
 };
-
-export type LibraryOwner = { account_id: string; workspace_id: string };
 
 /** A library that there is from here on. */
 export function begin(
@@ -88,76 +72,6 @@ export function forgetInsights({ account_id, workspace_id }: LibraryOwner, membe
     { effect: 'remove_from_index', ...WITHDRAWAL_INDEX, member: LIBRARY_MEMBER + member },
     { effect: 'remove_from_index', owner: account_id, index: dueIndex('insights', workspace_id), member },
   ];
-}
-
-export function itemRecord(kind: ItemKind, number: number): RecordQuery {
-  return { collection: ITEMS[kind], id: insightKey(number) };
-}
-
-/** An item, or what says that it has expired. */
-export function itemRecords(kind: ItemKind, number: number): RecordQuery[] {
-  return [itemRecord(kind, number), { collection: 'expired', id: entryOf(kind, number) }];
-}
-
-export function itemIn<Kind extends ItemKind>(
-  turn: Pick<Read, 'record'>,
-  kind: Kind,
-  number: number,
-): Items[Kind] | undefined {
-  return turn.record<Items[Kind]>(ITEMS[kind], insightKey(number));
-}
-
-/** An item, or why there is none; `itemRecords` were asked for. */
-export function itemOr<Kind extends ItemKind>(facts: Facts, kind: Kind, number: number): Items[Kind] | Refusal {
-  const item = itemIn(facts, kind, number);
-  if (item !== undefined) return item;
-  return facts.record('expired', entryOf(kind, number)) === undefined ? NO_ITEM[kind] : EXPIRED_ITEM[kind];
-}
-
-/** The newest records of an item in a collection in which they have an order of their own. */
-export function recordsOf(
-  collection: 'revisions' | 'feedback',
-  { kind, number }: { kind: ItemKind; number: number },
-  { after, limit }: { after?: { order: number; id: string } | undefined; limit: number },
-): RecordQuery {
-  const first = { order: orderOf(kind, number), id: `${entryOf(kind, number)}.${LAST}` };
-  return { collection, range: { after: after ?? first, descending: true, limit } };
-}
-
-/** Which of its item's records it is, by its id. */
-export function numberIn(record_id: string): number {
-  return Number.parseInt(record_id.slice(record_id.lastIndexOf('.') + 1), 16);
-}
-
-export function isOf({ kind, number }: { kind: ItemKind; number: number }, { id }: { id: string }): boolean {
-  return id.startsWith(`${entryOf(kind, number)}.`);
-}
-
-/** Queries the items of a recorder session, the newest of each kind first. */
-export function sessionRecords(session_id: string): RecordQuery[] {
-  const after = { order: sessionOrder(session_id), id: `${session_id}:${LAST}` };
-  return ITEM_KINDS.map((kind) => ({
-    collection: OF_SESSION[kind],
-    range: { after, descending: true, limit: LIMITS.session_items_max },
-  }));
-}
-
-export function numbersOfSession(read: Read, kind: ItemKind, session_id: string): number[] {
-  return read
-    .range(OF_SESSION[kind])
-    .flatMap(({ id }) => (id.startsWith(`${session_id}:`) ? [Number.parseInt(id.slice(-8), 16)] : []));
-}
-
-/** The same for texts with the same stems of one pipeline; other texts may have it by chance. */
-export function textKey(pipeline_id: string | null, stems: readonly string[]): string {
-  const text = [pipeline_id ?? '', ...new Set([...stems].sort())].join('\n');
-  let [low, high] = [0x811c9dc5, 0x01000193];
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ code ^ (low >>> 13), 0x85ebca6b);
-  }
-  return `${insightKey(low >>> 0)}${insightKey(high >>> 0)}`;
 }
 
 /** The writes of one decision: items with the records beside them, and the library's next state. */
@@ -387,40 +301,4 @@ export function act(
   const item = writing.change('suggestion', number, { was, fields: seen, by: 'person', changed_fields });
   writing.suggestionEvent('suggestion.updated', number, { item, data: { changed_fields, state_version } });
   return item;
-}
-
-export function suppressedOf(spans: readonly Pick<Span, 'stream_id'>[]): RecordQuery[] {
-  return [...new Set(spans.map(({ stream_id }) => stream_id))].map((id) => ({ collection: 'suppressed', id }));
-}
-
-/** Counts how often feedback was given. */
-export function feedbackGiven({ feedback }: Pick<Suggestion, 'feedback'>): number {
-  return feedback.helpful + feedback.not_helpful + feedback.wrong;
-}
-
-/** Counts the records beside an item. */
-export function recordsBeside(item: Items[ItemKind]): number {
-  const feedback = 'feedback' in item ? Math.min(feedbackGiven(item), LIMITS.feedback_kept_max) : 0;
-  return item.revision - oldestRevision(item) + feedback;
-}
-
-function oldestRevision({ revision }: { revision: number }): number {
-  return Math.max(1, revision - LIMITS.revisions_kept_max);
-}
-
-function isSameItem(one: { kind: ItemKind; number: number }, other: { kind: ItemKind; number: number }): boolean {
-  return one.kind === other.kind && one.number === other.number;
-}
-
-export function entryOf(kind: ItemKind, number: number): string {
-  return `${kind.charAt(0)}${insightKey(number)}`;
-}
-
-function orderOf(kind: ItemKind, number: number): number {
-  return ITEM_KINDS.indexOf(kind) * NUMBERS + number;
-}
-
-/** Sessions have one of their own, but for those that began in the same millisecond. */
-function sessionOrder(session_id: string): number {
-  return Number.parseInt(session_id.slice(0, 8) + session_id.slice(9, 13), 16) || 0;
 }

@@ -12,7 +12,8 @@ import {
 } from '../actor.js';
 import { GIVEN_UP, isLastTry, workerMessages } from '../job.js';
 import { keptPipeline } from './context_state.js';
-import { itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
+import { itemIn, itemRecord } from './item_records.js';
+import { NO_LIBRARY, Writing } from './library_items.js';
 import { spansOf } from './library_spans.js';
 import {
   type Conversation,

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/domain/limits.js';
 import { mayWithdraw } from '../../src/domain/suggestions.js';
-import { textKey } from './library_items.js';
+import { textKey } from './item_records.js';
 import { overlap, sharedMs } from './library_spans.js';
 import type {
   CheckedInsights,

@@ -3,8 +3,9 @@ import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { type Decision, messagesOf, type Read, type RecordQuery } from '../actor.js';
 import { tallyBefore } from '../job.js';
 import { keptPipeline } from './context_state.js';
+import { itemIn, itemRecord, suppressedOf, textKey } from './item_records.js';
 import { conversationEvent, memoryEvent, takeAway } from './library_edits.js';
-import { itemIn, itemRecord, suppressedOf, textKey, Writing } from './library_items.js';
+import { Writing } from './library_items.js';
 import { endJob, heldJob, jobRecord, NOT_HELD, ofLibrary, runsOf } from './library_jobs.js';
 import { type KnownInsights, type MergedInsights, mergeInsights } from './library_merge.js';
 import type {

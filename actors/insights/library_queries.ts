@@ -13,7 +13,7 @@ import {
   numbersOfSession,
   recordsOf,
   sessionRecords,
-} from './library_items.js';
+} from './item_records.js';
 import { spansOf } from './library_spans.js';
 import type { ConversationSpan, Feedback, ItemKind, Items, Library, Revision } from './library_state.js';
 

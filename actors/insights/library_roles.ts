@@ -1,5 +1,6 @@
 import { DONE, type DoneDecision, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
-import { itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
+import { itemIn, itemRecord } from './item_records.js';
+import { NO_LIBRARY, Writing } from './library_items.js';
 import type { Library, Roles, Suggestion } from './library_state.js';
 
 /** Owners and requesters of suggestions follow the speakers that they are, until a person chooses another. */

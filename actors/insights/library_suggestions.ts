@@ -2,18 +2,9 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { mayBecome } from '../../src/domain/suggestions.js';
 import { type Decision, type Facts, given, messagesOf, type Read, type RecordQuery } from '../actor.js';
+import { feedbackGiven, itemIn, itemOr, itemRecord, itemRecords, NO_ITEM_HERE, suppressedOf } from './item_records.js';
 import { type Grouped, type GroupOf, groupRecords, join, move } from './library_groups.js';
-import {
-  act,
-  feedbackGiven,
-  itemIn,
-  itemOr,
-  itemRecord,
-  itemRecords,
-  NO_ITEM_HERE,
-  suppressedOf,
-  Writing,
-} from './library_items.js';
+import { act, Writing } from './library_items.js';
 import type { FeedbackVerdict, Library, Rating, Roles, Suggestion, SuggestionStatus } from './library_state.js';
 
 /** Changes of suggestions by people. After any of them no run withdraws the suggestion. */

@@ -8,8 +8,9 @@ import {
   type Read,
   type RecordQuery,
 } from '../actor.js';
+import { itemIn, itemRecord } from './item_records.js';
 import { conversationEvent, takeAway } from './library_edits.js';
-import { itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
+import { NO_LIBRARY, Writing } from './library_items.js';
 import { spansOf } from './library_spans.js';
 import type { Conversation, DeletedSpeech, ItemKind, Items, Library, Memory, Suggestion } from './library_state.js';
 import { summaryOf } from './summary.js';

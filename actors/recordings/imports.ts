@@ -10,10 +10,27 @@ import {
   given,
   type MessageOf,
   type RangeQuery,
-  type Read,
   type RecordQuery,
 } from '../actor.js';
 import { dueIndexEffects, GIVEN_UP, isLastTry, type JobFailure, workerMessages } from '../job.js';
+import {
+  endedRecords,
+  failedImport,
+  forgetAt,
+  IMPORTS,
+  importOf,
+  isBefore,
+  knownImport,
+  knownRecord,
+  pieceBytes,
+  REFS,
+  recordOf,
+  waiting,
+  withEnded,
+  withOpen,
+  withoutOpen,
+  wrongOffset,
+} from './import_records.js';
 import {
   type Began,
   type ClaimedImport,
@@ -35,9 +52,6 @@ export type ImportWork =
   /** The pieces of one that has ended. */
   | { work: 'remove'; import_id: string; pieces: number }
   | { work: 'none' };
-
-/** A reference of the caller leads to its import. */
-type ImportPointer = { id: string };
 type OfImport = { import_id: string };
 type HeldImport = OfImport & { claim: string };
 type OneImport = Decision<Imports, Import>;
@@ -49,9 +63,6 @@ type Piece = OfImport & { offset: number; stream_id: string };
 /** `only_open`: none that is done or has failed. */
 type ImportsQuery = { range: RangeQuery; only_open?: boolean | undefined };
 type ImportJob = { tries: number; item: ClaimedImport };
-
-const IMPORTS = 'imports';
-const REFS = 'refs';
 const NEW: Imports = { open: [], removing: [], forget_at_ms: null };
 const NO_IMPORT = refuse('NOT_FOUND', 'There is no such import.');
 const OTHER_CONTENT = refuse('CONFLICT', 'This import_ref is registered with other content.');
@@ -323,81 +334,9 @@ export function began(
     : { captured_at: before(Date.parse(file_time.captured_at)), ...offset(here), by: 'file_time' };
 }
 
-/** Bytes of the piece of a file that begins at an offset. */
-export function pieceBytes({ size_bytes }: Pick<Import, 'size_bytes'>, offset: number): number {
-  return Math.min(LIMITS.import_piece_bytes, size_bytes - offset);
-}
-
-/** How much of it has come. */
-export function receivedBytes({ stage, size_bytes }: Import): number {
-  return 'received_bytes' in stage ? stage.received_bytes : size_bytes;
-}
-
-/** Null where a piece may begin at an offset: at the next one, or at one that has come. */
-export function wrongOffset(item: Import, offset: number): Refusal | null {
-  const received_bytes = receivedBytes(item);
-  const begins_piece = offset % LIMITS.import_piece_bytes === 0 && offset < item.size_bytes;
-  if (begins_piece && offset <= received_bytes) return null;
-  return refuse('CONFLICT', `The next piece begins at byte ${received_bytes}.`, {
-    details: [{ path: 'offset', message: `must be ${received_bytes}` }],
-  });
-}
-
-function importOf(state: Imports | null, id: string, read: Read): Import | undefined {
-  return state?.open.find((one) => one.id === id) ?? read.record<EndedImport>(IMPORTS, id);
-}
-
-function knownImport(state: Imports, import_ref: string, read: Read): Import | undefined {
-  const open = state.open.find((one) => one.import_ref === import_ref);
-  const pointer = read.record<ImportPointer>(REFS, import_ref);
-  return open ?? (pointer && read.record<EndedImport>(IMPORTS, pointer.id));
-}
-
-function knownRecord(import_ref: string, read: Read): RecordQuery[] {
-  const pointer = read.record<ImportPointer>(REFS, import_ref);
-  return pointer === undefined ? [] : [recordOf(pointer.id)];
-}
-
-function recordOf(id: string): RecordQuery {
-  return { collection: IMPORTS, id };
-}
-
-/** Whether it comes before a place in a list that goes from low to high. */
-function isBefore(one: { id: string; order: number }, place: { id: string; order: number }): boolean {
-  return one.order === place.order ? one.id < place.id : one.order < place.order;
-}
-
 function heldImport({ open }: Imports, { import_id, claim }: HeldImport): ClaimedImport | null {
   const found = open.find(({ id }) => id === import_id);
   return found?.stage.status === 'processing' && found.stage.claim === claim ? (found as ClaimedImport) : null;
-}
-
-function waiting(item: ClaimedImport, change: { not_before_ms: number; tries?: number }): OpenImport {
-  const { stream_id, tries, measured } = item.stage;
-  return { ...item, stage: { stream_id, tries, ...(measured && { measured }), status: 'waiting', ...change } };
-}
-
-function failedImport(item: OpenImport, failure: { code: string; message: string }): EndedImport {
-  return { ...item, stage: { status: 'failed', received_bytes: receivedBytes(item), ...failure } };
-}
-
-function withOpen(state: Imports, item: OpenImport): Imports {
-  return { ...state, open: state.open.map((one) => (one.id === item.id ? item : one)) };
-}
-
-/** Its pieces are to be removed: those that have come, and one that may be on its way. */
-function withoutOpen(state: Imports, item: Import): Imports {
-  const pieces = Math.ceil(Math.min(receivedBytes(item) + 1, item.size_bytes) / LIMITS.import_piece_bytes);
-  return {
-    ...state,
-    open: state.open.filter(({ id }) => id !== item.id),
-    removing: [...state.removing, { id: item.id, pieces }],
-  };
-}
-
-function withEnded(state: Imports, item: EndedImport): Imports {
-  const forget_at_ms = Math.min(state.forget_at_ms ?? Number.POSITIVE_INFINITY, forgetAt(item));
-  return { ...withoutOpen(state, item), forget_at_ms };
 }
 
 function ended(state: Imports, item: EndedImport, facts: Facts): { next: Imports; effects: Effect[] } {
@@ -405,23 +344,11 @@ function ended(state: Imports, item: EndedImport, facts: Facts): { next: Imports
   return { next, effects: [...endedRecords(item), ...effects] };
 }
 
-function endedRecords(item: EndedImport): Effect[] {
-  const pointer: ImportPointer = { id: item.id };
-  return [
-    { effect: 'put_record', collection: IMPORTS, id: item.id, value: item, order: item.created_at_ms },
-    { effect: 'put_record', collection: REFS, id: item.import_ref, value: pointer },
-  ];
-}
-
 function forgotten({ id, import_ref }: Import): Effect[] {
   return [
     { effect: 'delete_record', collection: IMPORTS, id },
     { effect: 'delete_record', collection: REFS, id: import_ref },
   ];
-}
-
-function forgetAt({ created_at_ms }: Import): number {
-  return created_at_ms + LIMITS.import_known_ms;
 }
 
 function dueAt({ stage }: OpenImport): number {

@@ -12,67 +12,21 @@ import {
   type RecordQuery,
 } from '../actor.js';
 import { countRemoved } from '../insights/library.js';
+import {
+  type Batch,
+  bytesOf,
+  isSame,
+  type ListedSignal,
+  type Owner,
+  type PostedSignal,
+  type Signal,
+  type Signals,
+  type Staged,
+} from './signals_state.js';
 
 const EXPIRED_BATCHES_MAX = 16; // ours: posted batches of signals that one commit looks into
 
-/**
- * The signals on a stream's timeline; its id is the stream's. An actor of their own, so that large batches do not hold
- * up the stream's chunks.
- *
- * A request is one commit: what it posts is there from then on, all of it or nothing. Its payloads may be too many to
- * write at once without holding up everybody else's commits; then they are staged before, piece by piece, under keys
- * that nothing names yet, and the commit that makes them signals is a light one. What a request that broke off has
- * staged is swept.
- */
-export type Signals = {
-  count: number;
-  /** Of payloads, staged ones too. */
-  payload_bytes: number;
-  /** The longest signal there ever was: where a search for what ends after a time must begin. */
-  longest_ms: number;
-  staged: Staged[];
-  /** Whose they are; null before the first. */
-  owner: Owner | null;
-  /** When the first of those that keep their payloads were posted; null where there are none. */
-  oldest_ms: number | null;
-};
-
-/**
- * Collection `batches`: the ids of signals that came together and keep their payloads, in the order of their
- * `created_at_ms`. One for a request, so that posting many signals costs little more.
- */
-type Batch = string[];
-
-/** `parts`: indices of the request's signals whose payloads are written. */
-type Staged = { request: string; parts: number[]; bytes: number; began_ms: number };
-
-/** Collection `signals`, by id, in the order of `start_ms`: everything but the payload, which it names and outlives. */
-export type Signal = {
-  ref: string;
-  type: string;
-  start_ms: number;
-  end_ms: number | null;
-  /** A digest over the content, by which a repeat is known. */
-  content: string;
-  created_at_ms: number;
-  payload: SignalPayload;
-};
-
-/** `key`: its record in the collection `payloads`, or null for `{}`. */
-export type SignalPayload =
-  | { state: 'available'; key: string | null; bytes: number }
-  | { state: 'expired'; removed_at_ms: number };
-
-/** A signal as posted. Its id follows from its ref. `payload`: its JSON text, or null when it is `{}`. */
-export type PostedSignal = Pick<Signal, 'ref' | 'type' | 'start_ms' | 'end_ms' | 'content'> & {
-  id: string;
-  payload: string | null;
-  payload_bytes: number;
-};
-
 export type SignalsMessage = MessageOf<typeof signals>;
-
-export type ListedSignal = Signal & { id: string; order: number };
 
 const OTHER_CONTENT = (ref: string) =>
   refuse('CONFLICT', `A signal of this stream has the ref ${JSON.stringify(ref)} and other content.`);
@@ -214,7 +168,6 @@ export const signals = defineActor<Signals>()({
 type StageRequest = { request: string; payloads: { part: number; text: string; bytes: number }[] };
 /** `staged`: payloads of new signals were, and do not come again. Account and workspace are the stream's. */
 type PostRequest = Owner & { request: string; signals: PostedSignal[]; staged: boolean };
-type Owner = { account_id: string; workspace_id: string };
 /** `limit`: at most `expired_per_commit_max`. */
 type DueSignals = { before_ms: number | null; limit: number };
 type DueBatch = { id: string; ids: string[] };
@@ -397,14 +350,6 @@ function swept(before: Signals, gone: Staged[]): { next: Signals; effects: Effec
   );
   const bytes = gone.reduce((sum, staged) => sum + staged.bytes, 0);
   return { next: { ...before, staged: left, payload_bytes: before.payload_bytes - bytes }, effects };
-}
-
-function isSame(known: Signal, { ref, content }: { ref: string; content: string }): boolean {
-  return known.ref === ref && known.content === content;
-}
-
-function bytesOf(payload: SignalPayload): number {
-  return payload.state === 'available' ? payload.bytes : 0;
 }
 
 function dropPayload(request: string, part: number): Effect {

@@ -3,7 +3,8 @@ import { subtract } from '../../src/domain/intervals.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { type Decision, messagesOf } from '../actor.js';
 import type { PipelineOutputKey, Transcript, WaitingAudio } from './transcript_state.js';
-import { begin, clip, dueEffects, inOrder, isWorthIt, type StreamAudio, spanOf } from './transcript_windows.js';
+import { begin, dueEffects, type StreamAudio } from './transcript_windows.js';
+import { clip, inOrder, isWorthIt, spanOf } from './waiting_audio.js';
 
 /**
  * The output of a pipeline other than the default one for a recording: a transcript of its own under `pipelineOutputId`. It shares the

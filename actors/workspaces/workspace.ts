@@ -1,4 +1,3 @@
-import { type Spent, spend } from '../../src/domain/budgets.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { Permission } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -7,12 +6,8 @@ import {
   changesRetention,
   type GivenRole,
   KEEP_FOR_EVER,
-  keepsForEver,
-  type Role,
-  roleHolds,
   type SettingsChange,
   type WorkspaceEnd,
-  type WorkspaceSettings,
 } from '../../src/domain/workspaces.js';
 import {
   type Decision,
@@ -26,61 +21,37 @@ import {
   type RangeQuery,
 } from '../actor.js';
 import type { EmailMessage } from '../emails/email.js';
-import { type RecorderNews, type RetentionNews, type SweepSettings, tellSweep } from './sweep.js';
-
-/**
- * A shared workspace: who belongs to it and who is invited. It alone decides both; accounts and emails keep what it
- * notifies them. Exactly one member is its owner. (An account keeps its private workspace itself.)
- */
-export type Workspace = WorkspaceSettings & {
-  created_at_ms: number;
-  /** In the order of joining. */
-  members: Member[];
-  /** Not answered, oldest first. */
-  invitations: Invitation[];
-  /** Invitations sent in the present window. */
-  sent: Spent;
-  /** Members whose accounts are to be deleted. Until that is decided nobody joins, and nobody becomes owner. */
-  holds: string[];
-  /** The only member's account is deleted: nothing can be done here until it is restored. */
-  dormant: boolean;
-};
-
-export type Member = { account_id: string; email: string; role: Role; joined_at_ms: number };
-export type Invitation = {
-  id: string;
-  email: string;
-  role: GivenRole;
-  /** An account. */
-  invited_by: string;
-  created_at_ms: number;
-};
-
-/** Collection `streams`, by id, in the order of registration: those that were put here, whoever owns them. Collection `recorders`: their accounts. */
-type SharedStream = { account_id: string };
-type ListedStream = SharedStream & { id: string; order: number };
+import type { RecorderNews, RetentionNews } from './sweep.js';
+import {
+  askOutcomesAt,
+  changed,
+  joined,
+  left,
+  notifyAccount,
+  notifyGone,
+  retentionTold,
+  shedAt,
+  shedding,
+  takeRecorder,
+  tellRetention,
+  uninvite,
+} from './workspace_news.js';
+import {
+  type Invitation,
+  invitationsAfter,
+  type ListedStream,
+  lacks,
+  type Member,
+  memberOf,
+  released,
+  type SharedStream,
+  type Workspace,
+  withMembers,
+  without,
+  withoutInvitation,
+} from './workspace_state.js';
 
 export type WorkspaceMessage = MessageOf<typeof workspace>;
-
-/** Sent to the accounts that belong to it, or asked to: everything that changes there for them. */
-export type MembershipNews =
-  | { type: 'joined'; workspace: JoinedWorkspace; role: Role; invitation_id: string }
-  | { type: 'not_joined'; workspace_id: string; invitation_id: string }
-  | { type: 'workspace_changed'; workspace_id: string; name: string; role: Role; changed_fields: string[] }
-  | { type: 'left'; workspace_id: string }
-  | { type: 'workspace_deleted'; workspace_id: string; reason: WorkspaceEnd };
-
-/** Sent to a stream that is here, or comes too late. */
-type SharedStreamNews = { type: 'workspace_gone' };
-
-export type JoinedWorkspace = { workspace_id: string; name: string; created_at_ms: number };
-
-/** Sent to an account that is to be deleted. */
-export type HoldNews =
-  /** It holds still until the outcome. `owes`: it would be left without an owner. */
-  | { type: 'held'; workspace_id: string; attempt: number; owes: boolean; alone: boolean }
-  /** It still does, and asks what came of it. */
-  | { type: 'hold_open'; workspace_id: string };
 
 const NOT_HERE = refuse('NOT_FOUND', 'There is no such workspace.');
 const NO_MEMBER = refuse('NOT_FOUND', 'No such account belongs to this workspace.');
@@ -93,9 +64,6 @@ const OWNER_REQUIRED = refuse(
 const USE_LEAVE = refuse('CONFLICT', 'To go yourself, leave the workspace.');
 /** The caller may wait for the outcome. */
 export const HELD = refuse('UNAVAILABLE', 'A member account is being deleted; try again.', { retry_after_s: 2 });
-const FULL = refuse('CONFLICT', `A workspace has at most ${LIMITS.workspace_members_max} members and invitations.`);
-const INVITATIONS_BUDGET = { max: LIMITS.invitations_per_day_max, window_ms: LIMITS.invitations_window_ms };
-const TOO_MANY_SENT = `A workspace sends at most ${LIMITS.invitations_per_day_max} invitations a day.`;
 
 /** `by`: the account that asks. Its credential's scope and its entitlements the caller has checked. */
 type By = { by: string };
@@ -388,139 +356,10 @@ function addressed(state: Workspace | null, { invitation_id, email }: Addressed)
   return state?.invitations.find((invitation) => invitation.id === invitation_id && invitation.email === email);
 }
 
-/** The count of invitations after one to this address, or why it may not be invited. */
-export function invitationsAfter(
-  { members, invitations, sent }: Workspace,
-  email: string,
-  now_ms: number,
-): Spent | Refusal {
-  if (members.some((member) => member.email === email))
-    return refuse('CONFLICT', 'This email already belongs to the workspace.');
-  if (invitations.some((invitation) => invitation.email === email))
-    return refuse('CONFLICT', 'This email is already invited.');
-  if (members.length + invitations.length >= LIMITS.workspace_members_max) return FULL;
-  const after = spend(sent, INVITATIONS_BUDGET, now_ms);
-  return 'wait_s' in after ? refuse('TOO_MANY_REQUESTS', TOO_MANY_SENT, { retry_after_s: after.wait_s }) : after;
-}
-
 function end({ members, invitations }: Workspace, reason: WorkspaceEnd, facts: Facts): DoneDecision<Workspace> {
   const notices = members.map(({ account_id }) =>
     notifyAccount(account_id, { type: 'workspace_deleted', workspace_id: facts.self, reason }),
   );
   const effects = [...notices, ...invitations.map(uninvite), ...shedding({ erased: false }, facts)];
   return { reply: DONE, next: null, effects };
-}
-
-function shedding({ erased }: { erased: boolean }, { self, now_ms }: Facts): Effect[] {
-  const effects: Effect[] = [
-    { effect: 'cancel_reminder', name: 'ask_outcomes' },
-    { effect: 'delete_collection', collection: 'recorders' },
-    tellSweep(self, { type: 'workspace_gone' }),
-    shedAt(now_ms, { erased }),
-  ];
-  return erased ? [...effects, { effect: 'delete' }] : effects;
-}
-
-/** `invitation_id` is what the account waits for: its invitation, or the workspace that it makes. */
-function joined(
-  self: string,
-  { name, created_at_ms }: Workspace,
-  { account_id, role }: Member,
-  invitation_id: string,
-): Effect {
-  const workspace = { workspace_id: self, name, created_at_ms };
-  return notifyAccount(account_id, { type: 'joined', workspace, role, invitation_id });
-}
-
-function changed(
-  self: string,
-  { name }: Workspace,
-  { account_id, role }: Member,
-  changed_fields: string[] = [],
-): Effect {
-  return notifyAccount(account_id, { type: 'workspace_changed', workspace_id: self, name, role, changed_fields });
-}
-
-function left(self: string, { account_id }: Member): Effect {
-  return notifyAccount(account_id, { type: 'left', workspace_id: self });
-}
-
-function uninvite({ id, email }: Invitation): Effect {
-  const message: EmailMessage = { type: 'uninvited', invitation_id: id };
-  return { effect: 'notify', to: { kind: 'email', id: email }, message };
-}
-
-function lacks({ role }: Member, needed: Permission): Refusal | null {
-  return roleHolds(role, needed) ? null : refuse('FORBIDDEN', `The role ${role} does not hold ${needed} here.`);
-}
-
-function memberOf({ members }: Workspace, account_id: string): Member | undefined {
-  return members.find((member) => member.account_id === account_id);
-}
-
-function without(state: Workspace, account_id: string): Workspace {
-  const members = state.members.filter((member) => member.account_id !== account_id);
-  return { ...released(state, account_id), members };
-}
-
-function withMembers(state: Workspace, changed: Member[]): Workspace {
-  const members = state.members.map(
-    (member) => changed.find(({ account_id }) => account_id === member.account_id) ?? member,
-  );
-  return { ...state, members };
-}
-
-function withoutInvitation(state: Workspace, invitation: Invitation): Workspace {
-  return { ...state, invitations: state.invitations.filter((other) => other !== invitation) };
-}
-
-function released(state: Workspace, account_id: string): Workspace {
-  return { ...state, holds: state.holds.filter((holder) => holder !== account_id) };
-}
-
-/** A hold ends with the account's outcome alone; one that lasts asks for it. */
-function askOutcomesAt(now_ms: number): Effect {
-  return {
-    effect: 'schedule_reminder',
-    name: 'ask_outcomes',
-    at_ms: now_ms + LIMITS.hold_asks_after_ms,
-    message: { type: 'ask_outcomes' },
-  };
-}
-
-/** Its streams are notified of the end some at a time: however many they are, no batch is long. */
-function shedAt(at_ms: number, { erased }: { erased: boolean }): Effect {
-  return { effect: 'schedule_reminder', name: 'shed_streams', at_ms, message: { type: 'shed_streams', erased } };
-}
-
-function notifyGone(stream_id: string): Effect {
-  const message: SharedStreamNews = { type: 'workspace_gone' };
-  return { effect: 'notify', to: { kind: 'stream', id: stream_id }, message };
-}
-
-/** A dormant workspace is as its account, which is deleted: nothing is removed there. */
-function retentionOf({ retention, dormant: paused }: Workspace): SweepSettings {
-  return { retention, paused };
-}
-
-function tellRetention(self: string, state: Workspace): Effect {
-  return tellSweep(self, { type: 'settings', ...retentionOf(state) });
-}
-
-/** Tells the sweep of an account that records here, once. */
-function takeRecorder(account_id: string, facts: Facts): Effect[] {
-  if (facts.record('recorders', account_id) !== undefined) return [];
-  return [
-    { effect: 'put_record', collection: 'recorders', id: account_id, value: {} },
-    tellSweep(facts.self, { type: 'recorder', account_id }),
-  ];
-}
-
-/** Where everything is kept for ever there is nothing to hold up. */
-function retentionTold(self: string, state: Workspace): Effect[] {
-  return keepsForEver(state.retention) ? [] : [tellRetention(self, state)];
-}
-
-function notifyAccount(id: string, message: MembershipNews | HoldNews | RetentionNews): Effect {
-  return { effect: 'notify', to: { kind: 'account', id }, message };
 }

@@ -3,7 +3,7 @@ import { accessRefusal } from '../../src/access/access.js';
 import { type AccessDeps, accountDeleted, type Principal, principalOf } from '../../src/access/principal.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
 import { sendEvents } from '../../src/edge/http/event_stream.js';
-import { liveEventShape } from '../../src/features/transcripts/live_text.js';
+import { liveEventShape } from '../../src/features/transcripts/live_shapes.js';
 import { accountRoute, type Route } from '../rows.js';
 
 /** The text of a recording while it is recorded. Rules K-170 to K-173. */

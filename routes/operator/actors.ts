@@ -5,8 +5,8 @@ import { PARTITIONS } from '../../src/domain/ids.js';
 import { Refused, refuse } from '../../src/domain/refusals.js';
 import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
 import { listDeadLetters, retryDeadLetter } from '../../src/edge/operations/dead_letters.js';
-import { shownName } from '../../src/edge/operations/entity_fields.js';
 import { mergeActors } from '../../src/edge/operations/merged_actors.js';
+import { shownName } from '../../src/edge/operations/shown_state.js';
 import { operatorRoute, type Route } from '../rows.js';
 
 const activeShape = activationShape.extend({

@@ -5,7 +5,7 @@ import { count, moment, no_cursor, serverNow } from '../../src/access/response_s
 import { endpointOfDelivery, isId, ownerOfPrivateWorkspace, streamOfChunk } from '../../src/domain/ids.js';
 import { orRefused, Refused, refuse } from '../../src/domain/refusals.js';
 import { activationShape, quarantineReason } from '../../src/edge/operations/activation_schema.js';
-import { shownName, shownState } from '../../src/edge/operations/entity_fields.js';
+import { shownName, shownState } from '../../src/edge/operations/shown_state.js';
 import { isRetryable } from '../../src/engine/store/store.js';
 import { accountIdOf } from '../../src/features/accounts/account_of_email.js';
 import { entityLabels } from '../../src/features/accounts/entity_labels.js';

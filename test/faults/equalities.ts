@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Library } from '../../actors/insights/library_state.js';
-import type { Signals } from '../../actors/recordings/signals.js';
+import type { Signals } from '../../actors/recordings/signals_state.js';
 import type { StreamState } from '../../actors/recordings/stream_state.js';
 import { ANNOUNCEMENT_INDEX } from '../../actors/transcripts/announcement_index.js';
 import { readPage } from '../../actors/transcripts/transcript_page.js';

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Effect } from '../../actors/actor.js';
+import { entryOf, ITEM_KINDS, ITEMS } from '../../actors/insights/item_records.js';
 import { itemBlock, blockEffects as itemEffects } from '../../actors/insights/library_block.js';
-import { entryOf, ITEM_KINDS, ITEMS } from '../../actors/insights/library_items.js';
 import type { Library } from '../../actors/insights/library_state.js';
 import { blockEffects } from '../../actors/transcripts/transcript_block.js';
 import { readPage } from '../../actors/transcripts/transcript_page.js';

@@ -4,7 +4,7 @@ import type { PersonalAccessToken } from '../../actors/accounts/personal_access_
 import type { Binding } from '../../actors/devices/binding.js';
 import type { Claim } from '../../actors/devices/claim.js';
 import type { Device } from '../../actors/devices/device.js';
-import type { DeviceSession } from '../../actors/devices/device_session.js';
+import type { DeviceSession } from '../../actors/devices/device_session_state.js';
 import type { Email } from '../../actors/emails/email.js';
 import type { AuthSession } from '../../actors/oauth/auth_session.js';
 import type { Grant } from '../../actors/oauth/grant.js';
@@ -12,7 +12,7 @@ import type { Source } from '../../actors/recordings/source.js';
 import type { Stream } from '../../actors/recordings/stream_state.js';
 import type { Endpoint } from '../../actors/webhooks/endpoint_state.js';
 import type { Sweep } from '../../actors/workspaces/sweep.js';
-import type { Workspace } from '../../actors/workspaces/workspace.js';
+import type { Workspace } from '../../actors/workspaces/workspace_state.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { keepsForEver } from '../../src/domain/workspaces.js';
 import type { Tally } from './tally.js';

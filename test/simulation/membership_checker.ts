@@ -1,6 +1,6 @@
 import type { Account, Membership } from '../../actors/accounts/account_state.js';
 import type { PersonalAccessToken } from '../../actors/accounts/personal_access_token.js';
-import type { Workspace } from '../../actors/workspaces/workspace.js';
+import type { Workspace } from '../../actors/workspaces/workspace_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { decodeStored } from '../../src/engine/store/codec.js';
 import { decodeEvent } from '../../src/engine/store/event_body.js';

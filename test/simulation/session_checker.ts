@@ -2,7 +2,7 @@ import type { BoundDevice } from '../../actors/accounts/account_devices.js';
 import type { Account } from '../../actors/accounts/account_state.js';
 import type { BleAddress } from '../../actors/devices/ble_address.js';
 import type { Device } from '../../actors/devices/device.js';
-import { type DeviceSession, endOf, recorderOf, type SessionPhase } from '../../actors/devices/device_session.js';
+import { type DeviceSession, endOf, recorderOf, type SessionPhase } from '../../actors/devices/device_session_state.js';
 import { decodeStored } from '../../src/engine/store/codec.js';
 import { decodeEvent } from '../../src/engine/store/event_body.js';
 import type { Ledger } from './ledger.js';

@@ -4,7 +4,7 @@ import { isRefusal, Refused, refuse } from '../../domain/refusals.js';
 import type { Runtime } from '../../engine/runtime/runtime.js';
 import { decodeStored } from '../../engine/store/codec.js';
 import type { Store } from '../../engine/store/store.js';
-import { shownName } from './entity_fields.js';
+import { shownName } from './shown_state.js';
 
 type DeadLetter = { to: Address; message: { type?: string } | null };
 

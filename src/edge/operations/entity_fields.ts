@@ -8,7 +8,7 @@ import type { BleAddress } from '../../../actors/devices/ble_address.js';
 import type { Certificate } from '../../../actors/devices/certificate.js';
 import type { Claim } from '../../../actors/devices/claim.js';
 import type { Device } from '../../../actors/devices/device.js';
-import type { DeviceSession } from '../../../actors/devices/device_session.js';
+import type { DeviceSession } from '../../../actors/devices/device_session_state.js';
 import type { PairingCode } from '../../../actors/devices/pairing_code.js';
 import type { Email } from '../../../actors/emails/email.js';
 import type { Context } from '../../../actors/insights/context_state.js';
@@ -21,14 +21,14 @@ import type { Grant } from '../../../actors/oauth/grant.js';
 import type { ImportedToken } from '../../../actors/oauth/imported_token.js';
 import type { SigningKeysState } from '../../../actors/oauth/signing_keys.js';
 import type { Imports } from '../../../actors/recordings/imports_state.js';
-import type { Signals } from '../../../actors/recordings/signals.js';
+import type { Signals } from '../../../actors/recordings/signals_state.js';
 import type { Source } from '../../../actors/recordings/source.js';
 import type { StreamState } from '../../../actors/recordings/stream_state.js';
 import type { Contacts } from '../../../actors/transcripts/contacts_state.js';
 import type { Transcript } from '../../../actors/transcripts/transcript_state.js';
 import type { Endpoint } from '../../../actors/webhooks/endpoint_state.js';
 import type { Sweep } from '../../../actors/workspaces/sweep.js';
-import type { Workspace } from '../../../actors/workspaces/workspace.js';
+import type { Workspace } from '../../../actors/workspaces/workspace_state.js';
 
 /**
  * The fields of each kind's state that operators see. Any other field is shown by its type and size alone, so that a
@@ -36,7 +36,7 @@ import type { Workspace } from '../../../actors/workspaces/workspace.js';
  * their last digits, titles, names, addresses of endpoints, whereabouts; of emails only an account's own, which staff
  * see by /ops/accounts as well.
  */
-const S = 'shown';
+export const S = 'shown';
 
 /** `*`: every field, of objects whose fields are no content. */
 type FieldsOf<T> = T extends string | number | boolean | null | undefined
@@ -49,7 +49,7 @@ type FieldsOf<T> = T extends string | number | boolean | null | undefined
         ? { readonly [Name in keyof T]?: FieldsOf<T[Name]> } & { readonly '*'?: typeof S }
         : never;
 
-type States = {
+export type States = {
   account: Account;
   app_session: AppSession;
   auth_session: AuthSession;
@@ -86,7 +86,7 @@ type States = {
 const ALL = { '*': S } as const;
 const REQUEST = { client_id: S, scopes: [S], audience: S, issuer: S } as const;
 
-const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> } = {
+export const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> } = {
   account: {
     id: S,
     email: S,
@@ -393,65 +393,7 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
   },
 };
 
-type Fields = typeof S | readonly [Fields] | { readonly [name: string]: Fields | undefined };
+export type Fields = typeof S | readonly [Fields] | { readonly [name: string]: Fields | undefined };
 
 /** In place of what is not shown: what sort of thing it is, and its characters, bytes, items or fields. */
 export type Hidden = { hidden: 'text' | 'bytes' | 'list' | 'object' | 'number' | 'yes or no'; size?: number };
-
-const ITEMS_SHOWN_MAX = 50;
-const TEXT_SHOWN_MAX = 300;
-
-/** A state as operators see it. */
-export function shownState(kind: string, state: unknown): unknown {
-  const fields = Object.hasOwn(ENTITY_FIELDS, kind) ? ENTITY_FIELDS[kind as keyof States] : undefined;
-  return shown(state, fields as Fields | undefined);
-}
-
-function shown(value: unknown, fields: Fields | undefined): unknown {
-  if (value === null || value === undefined) return null;
-  if (fields === undefined) return hidden(value);
-  if (fields === S) {
-    if (typeof value === 'number' || typeof value === 'boolean') return value;
-    return typeof value === 'string' ? value.slice(0, TEXT_SHOWN_MAX) : hidden(value);
-  }
-  if (isListed(fields)) {
-    if (!Array.isArray(value)) return hidden(value);
-    const items = value.slice(0, ITEMS_SHOWN_MAX).map((one) => shown(one, fields[0]));
-    const more = value.length - items.length;
-    return more > 0 ? [...items, { hidden: 'list', size: more } satisfies Hidden] : items;
-  }
-  if (typeof value !== 'object' || Array.isArray(value) || ArrayBuffer.isView(value)) return hidden(value);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [
-      name,
-      shown(one, Object.hasOwn(fields, name) ? fields[name] : fields['*']),
-    ]),
-  );
-}
-
-function isListed(fields: Fields): fields is readonly [Fields] {
-  return Array.isArray(fields);
-}
-
-function hidden(value: unknown): Hidden {
-  switch (typeof value) {
-    case 'string':
-      return { hidden: 'text', size: [...value].length };
-    case 'number':
-    case 'bigint':
-      return { hidden: 'number' };
-    case 'boolean':
-      return { hidden: 'yes or no' };
-    default:
-      if (ArrayBuffer.isView(value)) return { hidden: 'bytes', size: value.byteLength };
-      if (Array.isArray(value)) return { hidden: 'list', size: value.length };
-      return { hidden: 'object', size: Object.keys(value as object).length };
-  }
-}
-
-/** The name of an entity on a page: its id, unless that is an address or made of a secret. */
-export function shownName({ kind, id }: { kind: string; id: string }): string {
-  if (kind === 'email') return `an address at ${id.slice(id.lastIndexOf('@') + 1)}`;
-  if (kind === 'imported_token') return `${id.slice(0, 4)}…`;
-  return id;
-}

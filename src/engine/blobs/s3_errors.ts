@@ -1,5 +1,10 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
 
+/** The bucket can't be used as configured; the message says what to do. */
+export class UnusableBucket extends Error {
+  override name = 'UnusableBucket';
+}
+
 /** The HTTP status of an error from a store that speaks S3. */
 
 export function statusOf(error: unknown): number | undefined {

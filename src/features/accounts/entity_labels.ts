@@ -4,7 +4,7 @@ import type { Address } from '../../../actors/actor.js';
 import type { Device } from '../../../actors/devices/device.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
 import type { Endpoint } from '../../../actors/webhooks/endpoint_state.js';
-import type { Workspace } from '../../../actors/workspaces/workspace.js';
+import type { Workspace } from '../../../actors/workspaces/workspace_state.js';
 import { isId, ownerOfPrivateWorkspace } from '../../domain/ids.js';
 import { isRetryable } from '../../engine/store/store.js';
 import type { FeatureServices } from '../services.js';

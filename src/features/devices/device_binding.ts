@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Account } from '../../../actors/accounts/account_state.js';
 import type { Binding } from '../../../actors/devices/binding.js';
-import type { SessionTerms } from '../../../actors/devices/device_session.js';
+import type { SessionTerms } from '../../../actors/devices/device_session_state.js';
 import { UNBOUND } from '../../../actors/recordings/stream_refs.js';
 import { accountDeleted, type DeviceIdentity } from '../../access/principal.js';
 import { count, id, moment, serverNow } from '../../access/response_schemas.js';

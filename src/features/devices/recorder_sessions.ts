@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { DEVICE_SESSIONS, type DeviceSession, endOf, recorderOf } from '../../../actors/devices/device_session.js';
+import { DEVICE_SESSIONS } from '../../../actors/devices/device_session.js';
+import { type DeviceSession, endOf, recorderOf } from '../../../actors/devices/device_session_state.js';
 import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { DeviceIdentity, Principal } from '../../access/principal.js';
 import { id, moment, momentOrNull, sessionEndReason } from '../../access/response_schemas.js';

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { z } from 'zod';
-import { pieceBytes, receivedBytes, wrongOffset } from '../../../actors/recordings/imports.js';
+import { pieceBytes, receivedBytes, wrongOffset } from '../../../actors/recordings/import_records.js';
 import { IMPORTS_INDEX, type Import } from '../../../actors/recordings/imports_state.js';
 import { type Page, type PageQuery, pageOf } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import type { PostedSignal } from '../../../actors/recordings/signals.js';
+import type { PostedSignal } from '../../../actors/recordings/signals_state.js';
 import { whole } from '../../access/request_schemas.js';
 import { signalId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type ListedSignal, type PostedSignal, payloadKey } from '../../../actors/recordings/signals.js';
+import { payloadKey } from '../../../actors/recordings/signals.js';
+import type { ListedSignal, PostedSignal } from '../../../actors/recordings/signals_state.js';
 import type { Stream } from '../../../actors/recordings/stream_state.js';
 import { type Page, type PageQuery, type Position, pageOf, writeCursor } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';

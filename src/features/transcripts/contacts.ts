@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CONTACTS_MEMBER } from '../../../actors/transcripts/announcement_index.js';
-import type { SeenContact } from '../../../actors/transcripts/contacts.js';
+import type { SeenContact } from '../../../actors/transcripts/contact_merges.js';
 import type { VoiceView } from '../../../actors/transcripts/contacts_state.js';
 import { type Page, type PageQuery, type Position, pageOf, writeCursor } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';

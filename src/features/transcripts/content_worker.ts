@@ -3,11 +3,11 @@ import type { DuePoll } from '../../engine/jobs/due_poll.js';
 import { EngineWorker } from '../../engine/jobs/engine_worker.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import type { MissingAudio } from '../recordings/missing_audio.js';
+import type { AudioStores } from './audio_pieces.js';
 import type { Engine } from './engines/engine.js';
 import { transcribeWindow } from './transcribe_window.js';
 import type { WindowWork } from './transcription.js';
 import type { TranscriptionJobs, WindowResult } from './transcription_jobs.js';
-import type { AudioStores } from './window_audio.js';
 
 const SWEEP_EVERY_MS = 1_000;
 

@@ -1,23 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
 import { OPERATORS_ENGINE } from '../../../actors/insights/context_state.js';
 import { isStored, type Stream } from '../../../actors/recordings/stream_state.js';
 import type { Transcript } from '../../../actors/transcripts/transcript_state.js';
 import type { Principal } from '../../access/principal.js';
-import { count } from '../../access/response_schemas.js';
 import type { Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefused, orNull, Refused, refuse } from '../../domain/refusals.js';
 import { NO_SPEECH_BEFORE } from '../../domain/speech_before.js';
 import { NO_WAIT, type PoolBounds, SharedPool } from '../../engine/pools/shared_pool.js';
 import type { FeatureServices } from '../services.js';
+import type { AudioStores } from './audio_pieces.js';
 import type { Engine } from './engines/engine.js';
+import { isSame, type Line, type LiveEvent, type LivePreview, NO_LINES } from './live_shapes.js';
 import { ShownTurns } from './live_turns.js';
 import { transcribeWindow } from './transcribe_window.js';
 import { readableTranscript } from './transcript_reading.js';
 import { type TranscriptionJobs, windowChunk } from './transcription_jobs.js';
-import { turnShape } from './turn_shape.js';
-import type { AudioStores } from './window_audio.js';
 
 /**
  * The text of a recording while it is recorded: turns as they are published, and before them preliminary lines of the audio
@@ -26,47 +24,6 @@ import type { AudioStores } from './window_audio.js';
 
 const LIVE_WATCHERS_MAX = 500; // ours: of one process
 const LIVE_PREVIEW_CHUNKS_MAX = 100; // ours: chunks that preliminary lines are made of
-
-const lineShape = z.strictObject({
-  start_ms: count.describe("When it begins, in ms on the stream's timeline."),
-  end_ms: count.describe('When it is over, in ms.'),
-  text: z.string().describe('What was heard; it may be something else a moment later.'),
-});
-
-export const liveEventShape = z
-  .union([
-    z.strictObject({
-      event: z.literal('turns').describe('Turns that were published or changed.'),
-      id: z.string().describe('The revision of the transcript.'),
-      data: z
-        .strictObject({
-          from_ms: count.describe('Turns that begin here or later are replaced, in ms of the timeline.'),
-          to_ms: count.describe('Those that begin here or later are not.'),
-          turns: z.array(turnShape).describe('All turns that begin between the two.'),
-        })
-        .meta({ id: 'LiveTurns' }),
-    }),
-    z.strictObject({
-      event: z.literal('preview').describe('Preliminary lines.'),
-      data: z
-        .strictObject({
-          from_ms: count.describe('What audio from here on says so far, in ms of the timeline.'),
-          lines: z.array(lineShape).describe('Preliminary lines. They take the place of all earlier ones.'),
-        })
-        .meta({ id: 'LivePreview' }),
-    }),
-    z.strictObject({
-      event: z.literal('end').describe('Nothing follows.'),
-      data: z.strictObject({}).describe('The recording has ended, and nothing of it waits.'),
-    }),
-  ])
-  .meta({ id: 'LiveEvent' });
-
-export type LiveEvent = z.infer<typeof liveEventShape>;
-export type LivePreview = Extract<LiveEvent, { event: 'preview' }>['data'];
-type Line = LivePreview['lines'][number];
-
-const NO_LINES: LivePreview = { from_ms: 0, lines: [] };
 const LOOK_EVERY_MS = 1_000;
 /** Of a recording that has preliminary lines: new audio is to be seen soon. */
 const PREVIEW_LOOK_EVERY_MS = 200;
@@ -405,10 +362,6 @@ class Previews {
     this.#last = done.catch(() => {}).then(() => delay(took_ms));
     return done;
   }
-}
-
-function isSame(line: Line, other: Line | undefined): boolean {
-  return line.start_ms === other?.start_ms && line.end_ms === other.end_ms && line.text === other.text;
 }
 
 /** Where the last audio ends of which the transcript says something, ms. */

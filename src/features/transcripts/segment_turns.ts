@@ -1,8 +1,9 @@
 import { LIMITS } from '../../domain/limits.js';
+import type { AudioPart } from './audio_pieces.js';
 import type { HeardSegment, HeardWord } from './engines/engine.js';
 import { plainText } from './engines/plain_text.js';
 import type { TranscribedTurn } from './transcription.js';
-import { type AudioPart, onTimeline } from './window_audio.js';
+import { onTimeline } from './window_audio.js';
 
 /** A segment of a transcription on the timeline: one turn, or more where its words say that it is none. */
 

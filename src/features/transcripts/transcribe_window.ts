@@ -3,6 +3,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { BlobStoreUnavailable } from '../../engine/blobs/blob_store.js';
 import { NoPlace } from '../../engine/pools/shared_pool.js';
 import { SpeechProcessFailed } from '../../engine/speech/speech_process.js';
+import type { AudioStores, LeftOut } from './audio_pieces.js';
 import {
   type Engine,
   EngineFailed,
@@ -16,16 +17,7 @@ import { dropHallucinations, hasWords } from './hallucination_filter.js';
 import { hearsInPauses, withKnownSpeakers } from './known_speakers.js';
 import { clampedTurn, turnsOfSegment } from './segment_turns.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
-import {
-  type AudioStores,
-  filesOfPieces,
-  type LeftOut,
-  lengthOf,
-  onTimeline,
-  type WindowFile,
-  windowFiles,
-  withoutSamples,
-} from './window_audio.js';
+import { filesOfPieces, lengthOf, onTimeline, type WindowFile, windowFiles, withoutSamples } from './window_audio.js';
 
 type Heading = Pick<
   WindowWork,

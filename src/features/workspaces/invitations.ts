@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type Account, isOpen } from '../../../actors/accounts/account_state.js';
 import type { ListedInvitation } from '../../../actors/emails/email.js';
-import { HELD, type Invitation, invitationsAfter, type Workspace } from '../../../actors/workspaces/workspace.js';
+import { HELD } from '../../../actors/workspaces/workspace.js';
+import { type Invitation, invitationsAfter, type Workspace } from '../../../actors/workspaces/workspace_state.js';
 import { type PageQuery, type Position, pageOf, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';

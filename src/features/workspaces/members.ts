@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Member } from '../../../actors/workspaces/workspace.js';
+import type { Member } from '../../../actors/workspaces/workspace_state.js';
 import { type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { id, moment } from '../../access/response_schemas.js';

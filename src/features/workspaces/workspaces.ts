@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Account } from '../../../actors/accounts/account_state.js';
-import type { Workspace } from '../../../actors/workspaces/workspace.js';
+import type { Workspace } from '../../../actors/workspaces/workspace_state.js';
 import { type PageQuery, pageOfAll } from '../../access/cursors.js';
 import type { Principal } from '../../access/principal.js';
 import { count } from '../../access/response_schemas.js';

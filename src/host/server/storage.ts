@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ACTOR_KINDS } from '../../../actors/index.js';
 import type { BlobStore } from '../../engine/blobs/blob_store.js';
 import { openFolderBlobStore } from '../../engine/blobs/folder_blob_store.js';
+import { UnusableBucket } from '../../engine/blobs/s3_errors.js';
 import type { Metrics } from '../../engine/metrics/metrics.js';
 import { type Actors, actorsOf } from '../../engine/runtime/actors.js';
 import { type Asks, Runtime } from '../../engine/runtime/runtime.js';
@@ -100,7 +101,7 @@ export async function openBlobs({ settings: { blob_url, data_dir }, log, shutdow
       const warn = (details: Record<string, unknown>, text: string) => log.warn(details, text);
       return openFolderBlobStore(join(data_dir, 'blobs'), { warn });
     }
-    const { openS3BlobStore, UnusableBucket } = await import('../../engine/blobs/s3_blob_store.js');
+    const { openS3BlobStore } = await import('../../engine/blobs/s3_blob_store.js');
     return openS3BlobStore(blob_url, { warn: (text) => log.warn(text) }).catch((error: unknown) => {
       throw error instanceof UnusableBucket ? new CannotStart(error.message) : error;
     });

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
+import { type DeviceSessionMessage, deviceSession } from '../../../actors/devices/device_session.js';
 import {
   type DeviceSession,
-  type DeviceSessionMessage,
-  deviceSession,
   type EndReason,
   endOf,
   type SessionRecorder,
-} from '../../../actors/devices/device_session.js';
+} from '../../../actors/devices/device_session_state.js';
 import { UNBOUND } from '../../../actors/recordings/stream_refs.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';

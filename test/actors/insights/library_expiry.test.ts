@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { LibraryMessage } from '../../../actors/insights/library.js';
 import { LIBRARIES } from '../../../actors/insights/library.js';
-import { shownState } from '../../../src/edge/operations/entity_fields.js';
+import { shownState } from '../../../src/edge/operations/shown_state.js';
 import { START_MS } from '../../fixtures/decisions.js';
 import { ANN, LIBRARY, OWN, PlayedLibrary, remember, SESSION, STREAM, suggest } from '../../fixtures/library.js';
 

@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../../actors/actor.js';
-import {
-  type PostedSignal,
-  type Signal,
-  type Signals,
-  type SignalsMessage,
-  signals,
-} from '../../../actors/recordings/signals.js';
+import { type SignalsMessage, signals } from '../../../actors/recordings/signals.js';
+import type { PostedSignal, Signal, Signals } from '../../../actors/recordings/signals_state.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import type { Expired } from '../../../src/domain/retention.js';

@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect, RepliesOf } from '../../../actors/actor.js';
-import {
-  type Invitation,
-  type Member,
-  type Workspace,
-  type WorkspaceMessage,
-  workspace,
-} from '../../../actors/workspaces/workspace.js';
+import { type WorkspaceMessage, workspace } from '../../../actors/workspaces/workspace.js';
+import type { Invitation, Member, Workspace } from '../../../actors/workspaces/workspace_state.js';
 import { LIMITS } from '../../../src/domain/limits.js';
 import { isRefusal } from '../../../src/domain/refusals.js';
 import { KEEP_FOR_EVER } from '../../../src/domain/workspaces.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../../../actors/insights/library_state.js';
 import { count, date, id, moment } from '../../../access/response_schemas.js';
-import { RAW_INSIGHTS } from './checked_insights.js';
+import { RAW_INSIGHTS } from './insight_form.js';
 import type { InsightWork } from './insight_jobs.js';
 import { leftOutShape } from './insight_shapes.js';
 

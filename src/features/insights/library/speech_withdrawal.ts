@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { ITEM_KINDS } from '../../../../actors/insights/item_records.js';
 import { LIBRARIES } from '../../../../actors/insights/library.js';
-import { ITEM_KINDS } from '../../../../actors/insights/library_items.js';
 import type {
   Conversation,
   DeletedSpeech,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { DeviceSession } from '../../../../actors/devices/device_session.js';
-import { endOf, recorderOf } from '../../../../actors/devices/device_session.js';
+import type { DeviceSession } from '../../../../actors/devices/device_session_state.js';
+import { endOf, recorderOf } from '../../../../actors/devices/device_session_state.js';
 import type { ItemKind, Items } from '../../../../actors/insights/library_state.js';
 import { streamIndexOf } from '../../../../actors/recordings/stream.js';
 import type { Principal } from '../../../access/principal.js';

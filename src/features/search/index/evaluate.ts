@@ -1,12 +1,11 @@
-import type { ItemKind } from '../../../../actors/insights/library_state.js';
 import { pipelineOutputId } from '../../../domain/ids.js';
 import type { Block } from '../../../domain/search/block.js';
-import { AS_IT_IS, type QueryWord, VARIANT_WEIGHTS } from '../../../domain/search/matching.js';
+import { AS_IT_IS, type QueryWord } from '../../../domain/search/matching.js';
 import { pipelineNumberOf } from '../../../domain/search/places.js';
 import type { Slices } from '../../../engine/time/slices.js';
+import { Hits, type Holder, KIND_OF_ENTRY, type SearchKind, type Weights } from './hits.js';
 import type { IndexedPage, SearchIndex } from './search_index.js';
 import {
-  countOfCell,
   ONCE_AS_IT_IS,
   PlaceReader,
   placesOf,
@@ -16,13 +15,6 @@ import {
   type WordPlace,
   type WordPlaces,
 } from './word_places.js';
-
-/**
- * Which texts of libraries a query hits, by what their blocks say, and how well. It is computed at once from what is in
- * memory: of texts that are no hit no object is made.
- */
-
-export type SearchKind = 'turn' | ItemKind;
 
 /** The indexes that are searched, and counted for the weight of words. */
 export type SearchScope = {
@@ -54,158 +46,7 @@ export type Wanted = {
   about?: ReadonlyMap<number, readonly number[]>;
 };
 
-/** Where a hit is: a turn in a page, which has that place in `pages`, its transcript's; or an item. */
-export type HitPlace =
-  | { index: SearchIndex; block: Block; transcript_id: string; pages: readonly IndexedPage[]; page_at: number }
-  | { index: SearchIndex; block: Block; entry: string };
-
-/** A transcript or an item of a library that has hits. */
-type Holder =
-  | { index: SearchIndex; transcript_id: string; pages: readonly IndexedPage[]; texts: TranscriptTexts }
-  | { index: SearchIndex; block: Block; entry: string };
-
-/** The weight of each word, and how many words a text has: what scores follow from. */
-export type Weights = { idf: readonly number[]; average: number };
-
-const SATURATION = 1.2;
-const LENGTH_SHARE = 0.75;
-const KIND_OF_ENTRY: Readonly<Record<string, ItemKind>> = { c: 'conversation', m: 'memory', s: 'suggestion' };
-
-/** The kind and number that an item's entry stands for. */
-export function itemOfEntry(entry: string): { kind: ItemKind; number: number } {
-  return { kind: KIND_OF_ENTRY[entry.charAt(0)] as ItemKind, number: Number.parseInt(entry.slice(1), 16) };
-}
-
 const ITEMS_A_STEP = 100;
-/** There is room for so many hits at first. */
-const HITS_MIN = 512;
-const KEPT_COUNTS = 3;
-const KEPT_LENGTHS = 64;
-
-function shareOf(cell: number, { length, word }: { length: number; word: number }, { idf, average }: Weights): number {
-  const count = countOfCell(cell);
-  const norm = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / average);
-  const weight = (idf[word] as number) * (VARIANT_WEIGHTS[variantOfCell(cell)] as number);
-  return (weight * count * (SATURATION + 1)) / (count + norm);
-}
-
-/** Texts that a query hits, one number each. Those of a transcript follow each other in their order. */
-export class Hits {
-  readonly #words: number;
-  readonly #holders: Holder[] = [];
-  #holder_of = new Uint32Array(HITS_MIN);
-  #position_of = new Uint32Array(HITS_MIN);
-  #length_of = new Uint16Array(HITS_MIN);
-  #cells: Uint16Array;
-  /** By word, variant, count and length, under the weights that they were made with; 0 for what was not asked for. */
-  #shares = new Float64Array(0);
-  #shares_of: Weights | null = null;
-  count = 0;
-
-  constructor(words: number) {
-    this.#words = words;
-    this.#cells = new Uint16Array(HITS_MIN * words);
-  }
-
-  addHolder(holder: Holder): void {
-    this.#holders.push(holder);
-  }
-
-  /** Of the holder that was added last. `length`: words of the text. `cells`: from `at` on, one for each word. */
-  add({ position, length }: { position: number; length: number }, cells: Uint16Array, at: number): void {
-    if (this.count === this.#position_of.length) this.#grow();
-    this.#holder_of[this.count] = this.#holders.length - 1;
-    this.#position_of[this.count] = position;
-    this.#length_of[this.count] = length;
-    const own = this.count * this.#words;
-    for (let word = 0; word < this.#words; word++) this.#cells[own + word] = cells[at + word] as number;
-    this.count += 1;
-  }
-
-  place(hit: number): HitPlace {
-    const holder = this.#holder(hit);
-    if ('entry' in holder) return holder;
-    const { index, transcript_id, pages, texts } = holder;
-    const page_at = texts.pageOf(this.position(hit));
-    return { index, transcript_id, pages, page_at, block: (pages[page_at] as IndexedPage).block };
-  }
-
-  /** Whether it is a turn, and of that transcript where one is given. */
-  isTurn(hit: number, transcript_id?: string): boolean {
-    const holder = this.#holder(hit);
-    return !('entry' in holder) && (transcript_id === undefined || holder.transcript_id === transcript_id);
-  }
-
-  /** Among all texts of its transcript. */
-  position(hit: number): number {
-    return this.#position_of[hit] as number;
-  }
-
-  /** Which text of its block. */
-  text(hit: number): number {
-    const holder = this.#holder(hit);
-    if ('entry' in holder) return 0;
-    const position = this.position(hit);
-    return position - (holder.texts.firsts[holder.texts.pageOf(position)] as number);
-  }
-
-  started_ms(hit: number): number {
-    const holder = this.#holder(hit);
-    if ('entry' in holder) return holder.block.begins_at_ms + holder.block.start_ms(0);
-    const { pages, texts } = holder;
-    const position = this.position(hit);
-    const page_at = texts.pageOf(position);
-    const { block } = pages[page_at] as IndexedPage;
-    return block.begins_at_ms + block.start_ms(position - (texts.firsts[page_at] as number));
-  }
-
-  #holder(hit: number): Holder {
-    return this.#holders[this.#holder_of[hit] as number] as Holder;
-  }
-
-  /** Whether a word stands in the text itself, in some form. */
-  has(hit: number, word: number): boolean {
-    return this.#cells[hit * this.#words + word] !== 0;
-  }
-
-  /** BM25, each word by the best way in which it stands there. */
-  score(hit: number, weights: Weights): number {
-    let sum = 0;
-    for (let word = 0; word < this.#words; word++) sum += this.share(hit, word, weights);
-    return sum;
-  }
-
-  /** The share of a word in the score. Most texts are short and have a word once: that share is cached. */
-  share(hit: number, word: number, weights: Weights): number {
-    const cell = this.#cells[hit * this.#words + word] as number;
-    if (cell === 0) return 0;
-    const count = countOfCell(cell);
-    const length = this.#length_of[hit] as number;
-    if (count >= KEPT_COUNTS || length >= KEPT_LENGTHS) return shareOf(cell, { length, word }, weights);
-    if (this.#shares_of !== weights) {
-      this.#shares = new Float64Array(this.#words * VARIANT_WEIGHTS.length * KEPT_COUNTS * KEPT_LENGTHS);
-      this.#shares_of = weights;
-    }
-    const row = (word * VARIANT_WEIGHTS.length + variantOfCell(cell)) * KEPT_COUNTS + count;
-    const at = row * KEPT_LENGTHS + length;
-    const known = this.#shares[at] as number;
-    if (known !== 0) return known;
-    const share = shareOf(cell, { length, word }, weights);
-    this.#shares[at] = share;
-    return share;
-  }
-
-  #grow(): void {
-    const size = this.#position_of.length * 2;
-    const [holders, positions, lengths] = [new Uint32Array(size), new Uint32Array(size), new Uint16Array(size)];
-    const cells = new Uint16Array(size * this.#words);
-    holders.set(this.#holder_of);
-    positions.set(this.#position_of);
-    lengths.set(this.#length_of);
-    cells.set(this.#cells);
-    [this.#holder_of, this.#position_of, this.#length_of, this.#cells] = [holders, positions, lengths, cells];
-  }
-}
 
 /** `found`: in how many texts each word stands, whether or not these are hits. */
 export function evaluate(

@@ -1,5 +1,5 @@
 import { insightId, turnId } from '../../../domain/ids.js';
-import { type Hits, itemOfEntry } from './evaluate.js';
+import { type Hits, itemOfEntry } from './hits.js';
 
 /** Hits in their order, the first first, sorted as far as somebody asks. */
 

@@ -9,7 +9,7 @@ import { InsightReader } from '../../insights/reading/insight_reader.js';
 import type { FeatureServices } from '../../services.js';
 import { type ReadableTranscript, somePages } from '../../transcripts/transcript_pages.js';
 import { type FoundTurn, readableTranscript, transcriptOfTurn } from '../../transcripts/transcript_reading.js';
-import { type HitPlace, type Hits, itemOfEntry } from '../index/evaluate.js';
+import { type HitPlace, type Hits, itemOfEntry } from '../index/hits.js';
 import type { TurnPlace } from './passages.js';
 
 /** A turn as it lies in its page. */

@@ -1,7 +1,7 @@
 import { ANSWER_MARKS, type AnswerMark } from '../../../domain/search/answer_marks.js';
 import type { Block } from '../../../domain/search/block.js';
 import { answerTerm } from '../../../domain/search/words.js';
-import type { HitPlace, Hits, Weights } from '../index/evaluate.js';
+import type { HitPlace, Hits, Weights } from '../index/hits.js';
 import type { IndexedPage } from '../index/search_index.js';
 import { textsOf } from '../index/word_places.js';
 import type { Passage } from './passages.js';

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../domain/limits.js';
-import type { HitPlace, Hits } from '../index/evaluate.js';
+import type { HitPlace, Hits } from '../index/hits.js';
 import type { IndexedPage } from '../index/search_index.js';
 
 type TurnHitPlace = Extract<HitPlace, { pages: unknown }>;

@@ -15,7 +15,7 @@ import {
   wordTerm,
 } from '../../../domain/search/words.js';
 import { midnightOf } from '../../../engine/time/time_zone.js';
-import type { Weights } from '../index/evaluate.js';
+import type { Weights } from '../index/hits.js';
 import type { SearchIndex } from '../index/search_index.js';
 import { stopWordsOf } from '../index/stop_words.js';
 import type { MentionedDay } from './asked_time.js';

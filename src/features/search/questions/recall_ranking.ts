@@ -1,7 +1,7 @@
 import type { Principal } from '../../../access/principal.js';
 import { LIMITS } from '../../../domain/limits.js';
 import type { Slices } from '../../../engine/time/slices.js';
-import type { Hits, Weights } from '../index/evaluate.js';
+import type { Hits, Weights } from '../index/hits.js';
 import type { HitReader } from './hit_reader.js';
 import { contactsOfItem } from './hit_reader.js';
 import { fused } from './meaning.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LIMITS } from '../../../domain/limits.js';
-import type { Weights } from '../index/evaluate.js';
+import type { Weights } from '../index/hits.js';
 import type { Rank } from '../index/ranking.js';
 
 /**

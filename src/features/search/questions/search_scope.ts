@@ -9,7 +9,8 @@ import { InsightReader } from '../../insights/reading/insight_reader.js';
 import { ownSource } from '../../recordings/sources.js';
 import type { FeatureServices } from '../../services.js';
 import { isDeveloper, selectPipeline } from '../../transcripts/pipeline_access.js';
-import type { SearchKind, SearchScope } from '../index/evaluate.js';
+import type { SearchScope } from '../index/evaluate.js';
+import type { SearchKind } from '../index/hits.js';
 import type { SearchIndex, SearchIndexes } from '../index/search_index.js';
 import type { HitFilters } from './hit_reader.js';
 

@@ -7,12 +7,8 @@ import { parseQuery, wordBeingTyped } from '../../../../src/domain/search/query.
 import { stemmerOf } from '../../../../src/domain/search/stemmers.js';
 import { soundsOf, termsIn, wordsIn, wordTerm } from '../../../../src/domain/search/words.js';
 import { SeededRandom } from '../../../../src/engine/random/seeded_random.js';
-import {
-  evaluate,
-  type SearchKind,
-  type SearchScope,
-  type Wanted,
-} from '../../../../src/features/search/index/evaluate.js';
+import { evaluate, type SearchScope, type Wanted } from '../../../../src/features/search/index/evaluate.js';
+import type { SearchKind } from '../../../../src/features/search/index/hits.js';
 import { idOfHit, Ranking } from '../../../../src/features/search/index/ranking.js';
 import {
   digestOfQuery,
