@@ -32,8 +32,7 @@ export function readBody(kind: ListenerKind, route: Route, request: FastifyReque
     return { ok: false, refusal: refuse('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${formats}.`) };
   }
   if (route.takes === 'json_pieces') return validate(route.body, bytes, 'body');
-  const byte_strings = route.is_upload ? 'windows' : 'copies';
-  const document = format === 'cbor' ? decodeCbor(bytes, { byte_strings }) : decodeJson(bytes);
+  const document = format === 'cbor' ? decodeCbor(bytes) : decodeJson(bytes);
   if (document.ok) return validate(route.body, document.value, 'body');
   const detail = { path: document.path ?? '', message: document.message };
   return {

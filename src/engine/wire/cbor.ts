@@ -15,13 +15,10 @@ export function encodeCbor(value: unknown): Buffer {
  * A value from CBOR, as JSON would have given it, or why the bytes were not taken: lengths beyond the body, keys that are
  * no text or come twice, tags but of timestamps (0 and 1), of UUIDs (37) and of CBOR itself (55799), integers beyond
  * 2^53-1, numbers that are not finite, text that is not UTF-8, or more than `DOCUMENT_LIMITS`. Timestamps become ISO 8601
- * text, byte strings Uint8Arrays of their own (or windows on `bytes`). Never throws.
+ * text, byte strings windows on `bytes`. Never throws.
  */
-export function decodeCbor(
-  bytes: Uint8Array,
-  { byte_strings = 'copies' }: { byte_strings?: 'copies' | 'windows' } = {},
-): DecodedDocument {
-  const reader = new CborReader(bytes, { byte_strings });
+export function decodeCbor(bytes: Uint8Array): DecodedDocument {
+  const reader = new CborReader(bytes);
   try {
     return { ok: true, value: reader.document() };
   } catch (error) {
@@ -57,13 +54,11 @@ class CborReader {
   /** Where it stands, in containers. */
   readonly steps: (string | number | undefined)[] = [];
   readonly #bytes: Buffer;
-  readonly #byte_strings: 'copies' | 'windows';
   #at = 0;
   #items = 0;
 
-  constructor(bytes: Uint8Array, { byte_strings }: { byte_strings: 'copies' | 'windows' }) {
+  constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#byte_strings = byte_strings;
   }
 
   document(): unknown {
@@ -148,10 +143,7 @@ class CborReader {
   }
 
   #byteString(info: number): Uint8Array {
-    if (info !== INFO.indefinite) {
-      const window = this.#bytesOf(this.#argument(info));
-      return this.#byte_strings === 'copies' ? window.slice() : window;
-    }
+    if (info !== INFO.indefinite) return this.#bytesOf(this.#argument(info));
     const chunks: Uint8Array[] = [];
     while (!this.#takeBreak()) chunks.push(this.#bytesOf(this.#chunkLength(MAJOR.bytes)));
     return new Uint8Array(Buffer.concat(chunks));

@@ -11,17 +11,14 @@ export class TooLong extends NotReadable {
  */
 export type SentValue = { text: string; canonical: string; bytes: number };
 
-type Container = { end: number; keys: Set<string> | null; key: string; index: number; members: Member[] };
+type Container = { end: '}' | ']'; keys: Set<string> | null; key: string; index: number; members: Member[] };
 type Member = { key: string; canonical: string };
 
 const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const LIST_START = 0x5b;
-const LIST_END = 0x5d;
+const LETTER_A = 0x61;
 const MAP_START = 0x7b;
-const MAP_END = 0x7d;
 
 // Characters of numbers and literals. Capitals occur in numbers only, as the E of an exponent.
 const IS_BARE = new Uint8Array(128);
@@ -30,8 +27,6 @@ for (const byte of Buffer.from('0123456789+-.abcdefghijklmnopqrstuvwxyzE')) IS_B
 const NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /** Longer ones are compared as they are written. */
 const EXACT_NUMBER_CHARS_MAX = 400;
-/** Fifteen digits are always below 2^53, and nothing of that length without an exponent is too large for a double. */
-const PLAIN_NUMBER_CHARS_MAX = 15;
 /** The characters that an escape may take for each byte that it stands for: `\u0061` is an a. */
 const ESCAPE_CHARS_MAX = 6;
 
@@ -79,23 +74,26 @@ export class JsonReader {
 
   /** The next token's first character, '' at the end. */
   peek(): string {
-    return this.#isAtEnd(this.#next()) ? '' : (this.#text[this.#at] as string);
+    this.#next();
+    return this.#text[this.#at] ?? '';
   }
 
   /** Takes one of the characters that structure JSON, if it is next. */
   take(character: string): boolean {
-    return this.#take(character.charCodeAt(0));
+    if (this.#next() !== character.charCodeAt(0)) return false;
+    this.#pass(1);
+    return true;
   }
 
   expect(character: string): void {
-    this.#expect(character.charCodeAt(0));
+    if (!this.take(character)) throw this.#missing(character);
   }
 
   /** A key and its colon. */
   key(): string {
     this.#begin();
     const key = this.#string();
-    this.#expect(COLON);
+    this.expect(':');
     return parsed(key) as string;
   }
 
@@ -132,7 +130,7 @@ export class JsonReader {
       const first = this.#next();
       if (first === MAP_START || first === LIST_START) {
         const container = this.#enter(first);
-        if (!this.#take(container.end)) {
+        if (!this.take(container.end)) {
           this.#enterKey(container);
           continue;
         }
@@ -143,12 +141,12 @@ export class JsonReader {
       for (let top = this.#open.at(-1); ; top = this.#open.at(-1)) {
         if (top === undefined) return canonical;
         if (this.#sent !== null) top.members.push({ key: top.key, canonical });
-        if (this.#take(COMMA)) {
+        if (this.take(',')) {
           top.index += 1;
           this.#enterKey(top);
           break;
         }
-        this.#expect(top.end);
+        this.expect(top.end);
         canonical = this.#sent === null ? '' : canonicalOf(top);
         this.#open.pop();
       }
@@ -161,7 +159,7 @@ export class JsonReader {
     this.#pass(1);
     const is_map = first === MAP_START;
     const container: Container = {
-      end: is_map ? MAP_END : LIST_END,
+      end: is_map ? '}' : ']',
       keys: is_map ? new Set() : null,
       key: '',
       index: 0,
@@ -179,22 +177,21 @@ export class JsonReader {
     if (this.#is_strict && key === '"__proto__"') throw new NotReadable('the key __proto__ is not allowed');
     if (container.keys.has(key)) throw new NotReadable('the key occurs twice');
     container.keys.add(key);
-    this.#expect(COLON);
+    this.expect(':');
   }
 
   #scalar(first: number): string {
     if (first === QUOTE) return this.#string();
     const token = this.#bare();
     // Letters come behind digits and signs: they begin a literal.
-    if (first >= 0x61) return token;
+    if (first >= LETTER_A) return token;
     if (this.#is_strict) checkNumber(token);
     return this.#sent === null ? token : exactNumber(token);
   }
 
   /** A string as every equal one is written, in quotes: with escapes only where there must be some. */
   #string(): string {
-    const first = this.#next();
-    if (first !== QUOTE) throw new NotReadable(this.#isAtEnd(first) ? ENDS_EARLY : 'a string is missing');
+    if (this.#next() !== QUOTE) throw this.#missing('a string');
     this.#countItem();
     let end = this.#at;
     do end = this.#quoteBehind(end);
@@ -231,7 +228,7 @@ export class JsonReader {
     do while (IS_BARE[this.#text.charCodeAt(end)] === 1) end += 1;
     while (end === this.#text.length && this.#feed());
     const token = this.#text.slice(this.#at, end);
-    if (token === '') throw new NotReadable(end === this.#text.length ? ENDS_EARLY : 'a value is missing');
+    if (token === '') throw this.#missing('a value');
     this.#pass(token.length, token);
     return token;
   }
@@ -240,17 +237,8 @@ export class JsonReader {
     if (++this.#items > DOCUMENT_LIMITS.items_max) throw new NotReadable(TOO_MANY_ITEMS);
   }
 
-  #take(code: number): boolean {
-    if (this.#next() !== code) return false;
-    this.#pass(1);
-    return true;
-  }
-
-  #expect(code: number): void {
-    const next = this.#next();
-    if (next !== code)
-      throw new NotReadable(this.#isAtEnd(next) ? ENDS_EARLY : `${String.fromCharCode(code)} is missing`);
-    this.#pass(1);
+  #missing(what: string): NotReadable {
+    return new NotReadable(this.#at < this.#text.length ? `${what} is missing` : ENDS_EARLY);
   }
 
   /** Steps over a token, and keeps it where the value is wanted as it was sent. */
@@ -270,12 +258,8 @@ export class JsonReader {
       const code = this.#text.charCodeAt(this.#at);
       if (code > 0x20) return code;
       if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) this.#at += 1;
-      else if (!this.#isAtEnd(code) || !this.#feed()) return code;
+      else if (this.#at < this.#text.length || !this.#feed()) return code;
     }
-  }
-
-  #isAtEnd(code: number): boolean {
-    return Number.isNaN(code);
   }
 
   /** Adds as much text as there is already, so that long values are not put together once for each piece. */
@@ -326,12 +310,10 @@ function canonicalOf({ keys, members }: Container): string {
 }
 
 function checkNumber(token: string): void {
-  const has_exponent = token.includes('e') || token.includes('E');
-  if (!has_exponent && token.length <= PLAIN_NUMBER_CHARS_MAX && !token.startsWith('-')) return;
   const value = Number(token);
   if (Math.abs(value) === Number.POSITIVE_INFINITY || Object.is(value, -0))
     throw new NotReadable('numbers must be finite, and zero without a sign');
-  if (!has_exponent && !token.includes('.') && Math.abs(value) > Number.MAX_SAFE_INTEGER)
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER && /^-?\d+$/.test(token))
     throw new NotReadable('integers must be between -(2^53-1) and 2^53-1');
 }
 
