@@ -35,7 +35,7 @@ type JobPoolDeps = {
 
 /**
  * The loop of a worker: does what is due for members of an index, a few at a time, until nothing is. All that an account has
- * lies in one partition: partitions take turns, and none has the last place.
+ * lies in one partition: partitions are served one after the other, and none has the last place.
  */
 export class JobPool {
   readonly places: SharedPool;

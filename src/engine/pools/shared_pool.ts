@@ -36,7 +36,7 @@ export type PlaceWanted = { is_short?: boolean; signal?: AbortSignal | undefined
 export const NO_WAIT = { waiting_max: 0, waiting_share_max: 0, wait_ms_max: 0 };
 
 type Begin = () => void;
-/** Those that wait, by owner; the first owner has waited longest for its turn. */
+/** Those that wait, by owner; the first owner has waited longest. */
 type Queues = Map<string, Set<Begin>>;
 
 const RETRY_AFTER_S = 2;
@@ -45,7 +45,7 @@ const OTHERS = 'Too much work of this kind waits at the moment; try again.';
 
 /**
  * Places for work that accounts share. An owner is whom a place counts for: an account as a rule, else a device or a
- * network. No owner has more than its share; those that wait are served by owners in turns.
+ * network. No owner has more than its share; owners that wait are served one after the other.
  */
 export class SharedPool {
   readonly name: string;

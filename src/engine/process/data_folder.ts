@@ -22,10 +22,10 @@ import { isRunning } from './redis_process.js';
  * dies, and a connection to it is refused from then on.
  *
  * The hard part is taking over a dead holder's lock: two starters see the same dead one, the first replaces it, the
- * second then removes the living one. So nothing is ever replaced. Each holder has a generation, a folder
+ * second then removes the living one. So nothing is ever replaced. Each holder has a number, and a folder
  * `lock.<number>` with the socket and a note on who holds it:
  *
- * 1. A generation appears complete and listening, by renaming a folder, which fails if the number is taken.
+ * 1. A folder appears complete and listening, by renaming a folder, which fails if the number is taken.
  * 2. A starter may take only the number after the highest one, and only when that one is dead.
  * 3. It then looks again: with a higher number there it has lost. (It was slow, and the numbers in between were taken
  *    and cleaned up meanwhile.)
@@ -34,13 +34,13 @@ import { isRunning } from './redis_process.js';
  * Sockets in a folder work between containers that share it on one machine. They do not work between machines.
  */
 
-/** Turns lost to other starters before giving up; each loss means that another one got further. */
+/** Attempts lost to other starters before giving up; each loss means that another one got further. */
 const attempts_max = 50;
 const connect_ms = 5_000;
 /** The processes of a primary that was killed end by themselves. */
 const orphans_ms = 20_000;
 const orphans_poll_ms = 50;
-const generation_name = /^lock\.(\d{1,15})$/;
+const lock_name = /^lock\.(\d{1,15})$/;
 
 const Note = z.object({ pid: z.number().int().positive(), since: z.string() });
 
@@ -100,15 +100,15 @@ const holdNow = async (folder: string): Promise<HeldFolder> => {
 /** `reach` is a short way to the folder `path`. */
 const takeTurns = async ({ path, reach }: { path: string; reach: string }): Promise<HeldFolder> => {
   for (let attempt = 0; attempt < attempts_max; attempt++) {
-    const highest = generationsIn(path).at(-1) ?? 0;
+    const highest = numbersIn(path).at(-1) ?? 0;
     if (highest > 0) {
       const holder = await probe(join(reach, `lock.${highest}`, 's'));
-      if (holder === 'gone' && generationsIn(path).at(-1) !== highest) continue;
+      if (holder === 'gone' && numbersIn(path).at(-1) !== highest) continue;
       if (holder === 'alive') throw new DataFolderHeld({ folder: path, ...readNote(path, highest) });
     }
-    const server = await claim({ path, reach, generation: highest + 1 });
+    const server = await claim({ path, reach, number: highest + 1 });
     if (server === null) continue;
-    if (generationsIn(path).at(-1) !== highest + 1) {
+    if (numbersIn(path).at(-1) !== highest + 1) {
       await close(server);
       continue;
     }
@@ -118,14 +118,14 @@ const takeTurns = async ({ path, reach }: { path: string; reach: string }): Prom
   throw new Error(`${path} could not be locked: ${attempts_max} times another process was faster`);
 };
 
-const generationsIn = (path: string): number[] =>
+const numbersIn = (path: string): number[] =>
   readdirSync(path)
-    .map((name) => Number(generation_name.exec(name)?.[1] ?? 0))
-    .filter((generation) => generation > 0)
+    .map((name) => Number(lock_name.exec(name)?.[1] ?? 0))
+    .filter((number) => number > 0)
     .sort((a, b) => a - b);
 
 /**
- * `gone`: the socket is not there. Either a higher generation has cleaned it up, or the whole folder is a copy made by
+ * `gone`: the socket is not there. Either a higher number has cleaned it up, or the whole folder is a copy made by
  * something that leaves sockets out. Then it is the highest still, and as good as dead.
  */
 const probe = (socket_path: string): Promise<'alive' | 'dead' | 'gone'> =>
@@ -146,9 +146,9 @@ const probe = (socket_path: string): Promise<'alive' | 'dead' | 'gone'> =>
     });
   });
 
-/** Returns null if the generation is taken, or the unfinished folder was cleaned up by a holder. */
-const claim = async (wanted: { path: string; reach: string; generation: number }): Promise<Server | null> => {
-  const { path, reach, generation } = wanted;
+/** Returns null if the number is taken, or the unfinished folder was cleaned up by a holder. */
+const claim = async (wanted: { path: string; reach: string; number: number }): Promise<Server | null> => {
+  const { path, reach, number } = wanted;
   const name = `lock.new.${process.pid}.${randomBytes(4).toString('hex')}`;
   mkdirSync(join(path, name), { mode: 0o700 });
   const server = createServer((socket) => socket.destroy());
@@ -156,7 +156,7 @@ const claim = async (wanted: { path: string; reach: string; generation: number }
     await listen(server, join(reach, name, 's'));
     const note: z.infer<typeof Note> = { pid: process.pid, since: new Date().toISOString() };
     writeFileSync(join(path, name, 'holder.json'), `${JSON.stringify(note)}\n`);
-    renameSync(join(path, name), join(path, `lock.${generation}`));
+    renameSync(join(path, name), join(path, `lock.${number}`));
     server.unref();
     // A failed accept, for example with no file descriptors left, must not end the process.
     server.on('error', () => {});
@@ -181,19 +181,19 @@ const descriptorOf = (server: Server): number => (server as unknown as { _handle
 
 const close = (server: Server): Promise<void> => new Promise((resolve) => void server.close(() => resolve()));
 
-const readNote = (path: string, generation: number): { pid: number | null; since: string | null } => {
+const readNote = (path: string, number: number): { pid: number | null; since: string | null } => {
   try {
-    return Note.parse(JSON.parse(readFileSync(join(path, `lock.${generation}`, 'holder.json'), 'utf8')));
+    return Note.parse(JSON.parse(readFileSync(join(path, `lock.${number}`, 'holder.json'), 'utf8')));
   } catch {
     return { pid: null, since: null };
   }
 };
 
-/** Removes lower generations, and what starters left behind that were killed before they had one. */
+/** Removes lower numbers, and what starters left behind that were killed before they had one. */
 const cleanUp = async ({ path, reach, own }: { path: string; reach: string; own: number }): Promise<void> => {
   for (const name of readdirSync(path)) {
-    const generation = Number(generation_name.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
+    const number = Number(lock_name.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
     const abandoned = name.startsWith('lock.new.') && (await probe(join(reach, name, 's'))) === 'dead';
-    if (abandoned || generation < own) rmSync(join(path, name), { recursive: true, force: true });
+    if (abandoned || number < own) rmSync(join(path, name), { recursive: true, force: true });
   }
 };

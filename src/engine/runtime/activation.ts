@@ -190,7 +190,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
     this.batches += 1;
     this.batch_ms_total += took_ms;
     metrics.batch.observe(labels, took_ms / 1000);
-    this.#parts.onTurn?.(this.#noteOf(batch, { waited_ms, took_ms }));
+    this.#parts.onBatch?.(this.#noteOf(batch, { waited_ms, took_ms }));
     for (const { message, answer } of batch) {
       if (answer === null) continue; // it goes with the next batch
       const { number: entity } = this;
@@ -293,7 +293,7 @@ export class Activation implements ActingEntity<WaitingMessage> {
       switch (verdict.verdict) {
         case 'applied':
         case 'repeated': {
-          if (this.#parts.onTurn !== null) this.#noteCommit(began, decided);
+          if (this.#parts.onBatch !== null) this.#noteCommit(began, decided);
           memory.saved(decided, commit_id, invalidations);
           const downstream =
             decided.messages.length > 0 ? this.#parts.awaitDownstream(place.partition, decided.messages) : null;

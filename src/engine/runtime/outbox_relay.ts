@@ -240,7 +240,7 @@ export class OutboxRelay {
   async #bury(partition: number, box: Box, { number, body }: OutboxEntry): Promise<void> {
     const { store, log, metrics } = this.#deps;
     try {
-      await store.addDeadLetter(partition, `tell:${number}`, body);
+      await store.addDeadLetter(partition, `outbox:${number}`, body);
       await store.removeFromOutbox(partition, [number]);
       metrics.dead_letters.inc({ what: 'outbox' });
       log.error({ partition, number }, 'an outbox message cannot be read and is a dead letter now');
@@ -287,7 +287,7 @@ export class OutboxRelay {
         const answer = await runtime.deliver(stored.to, { message: stored.message, source });
         if (answer.outcome === 'threw') throws += 1;
         if (throws >= THROWS_MAX) {
-          await store.addDeadLetter(partition, `tell:${number}`, encodeStored(stored));
+          await store.addDeadLetter(partition, `outbox:${number}`, encodeStored(stored));
           metrics.dead_letters.inc({ what: 'outbox' });
           log.error(
             { kind: stored.to.kind, partition, number },

@@ -60,7 +60,7 @@ export class RecentMessages {
     for (let nth = this.#noted - 1; nth >= this.#oldest; nth--) {
       const at = nth & (KEPT_MAX - 1);
       const began = this.#at[at] as number;
-      // Turns end in another order than they begin in; what is a little older than it should be does no harm.
+      // Batches end in another order than they begin in; what is a little older than it should be does no harm.
       if (began < from) return { entities, from };
       reached = began;
       const took_ms = this.#took_ms[at] as number;

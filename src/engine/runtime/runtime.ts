@@ -39,7 +39,7 @@ export type AnyActorKind = ActorKind<any, any, any>;
 
 export type RuntimeOptions = Pick<RuntimeDeps, 'store' | 'metrics' | 'log' | 'now' | 'trust_memory'> & {
   told?: RuntimeDeps['told'];
-  onTurn?: BatchObserver | null;
+  onBatch?: BatchObserver | null;
   certain?: () => number;
   kinds: AnyActorKind[];
   pause?: (ms: number) => Promise<void>;
@@ -103,7 +103,7 @@ export class Runtime {
       pause: options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
       trust_memory: options.trust_memory,
       told: options.told ?? null,
-      onTurn: options.onTurn ?? null,
+      onBatch: options.onBatch ?? null,
       invalidations: () => this.#invalidations,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
       isOwnCommit: (commit_id) => commit_id.startsWith(this.#writer),

@@ -34,7 +34,7 @@ export type RuntimeDeps = {
   /** Resolves when the messages, and those that they cause, have been applied. */
   awaitDownstream(partition: number, messages: StoredMessage[]): Promise<void>;
   /** Told of every batch; null while nobody watches. */
-  onTurn: BatchObserver | null;
+  onBatch: BatchObserver | null;
   /** A newer process wrote this entity, and it can't be read here. */
   onNewer(place: EntityLocation, schema: number): void;
   /** Storage holds an older version than memory had seen. */

@@ -70,7 +70,7 @@ export async function startRuntime(
         onGap: () => runtime.invalidateCache(),
       });
   shutdown.add(() => told?.stop());
-  const onTurn = batchObserver(log, tracing);
+  const onBatch = batchObserver(log, tracing);
   const runtime = new Runtime({
     store,
     metrics,
@@ -79,7 +79,7 @@ export async function startRuntime(
     certain: clock.certain,
     trust_memory,
     told,
-    onTurn,
+    onBatch,
     kinds: ACTOR_KINDS,
   });
   shutdown.add(() => runtime.shutdown(DRAIN_MAX_MS));

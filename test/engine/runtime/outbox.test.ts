@@ -155,7 +155,7 @@ t.test('outbox', async (t) => {
       await until('the next one is applied', async () => (await process.view(to)).trail.length === 1);
       t.match(
         (await process.store.listDeadLetters(12)).map(({ name }) => name),
-        [/^tell:\d+$/],
+        [/^outbox:\d+$/],
       );
       await until('the outbox is empty', async () => (await redis.xlen(keysOf(12).outbox)) === 0);
       t.equal(process.logged.filter(({ text }) => text === 'a decision threw').length, 5);
@@ -181,7 +181,7 @@ t.test('outbox', async (t) => {
     await until('the outbox is empty', async () => (await redis.xlen(keysOf(16).outbox)) === 0);
     t.match(
       (await process.store.listDeadLetters(16)).map(({ name }) => name),
-      [/^tell:\d+$/],
+      [/^outbox:\d+$/],
     );
     const listed = (await listDeadLetters(process.store, 100)).find(({ partition }) => partition === 16);
     t.match(listed, { type: null, to: { kind: 'unknown' } });

@@ -23,17 +23,17 @@ t.test('spool actors', async (t) => {
   const spoilt = Buffer.from('spoilt');
   const commit = { place, commit_id: 'ab'.repeat(12), expected: stored ?? NO_VERSION, mode: 'put' as const };
   await store.commit({ ...commit, snapshot: spoilt, now_ms: Date.now(), fences: [], effects: [] });
-  await store.addDeadLetter(7, 'tell:1', encodeStored({ to: { kind: 'account', id }, message: { type: 'nothing' } }));
+  await store.addDeadLetter(7, 'outbox:1', encodeStored({ to: { kind: 'account', id }, message: { type: 'nothing' } }));
   runtime.invalidateCache();
   t.equal((await app.send('GET', '/me')).status, 500);
   const found = await cli('actors', 'quarantined');
   t.equal(found.code, 1, 'a script sees it by the exit code');
   t.match(found.out, new RegExp(`^quarantined +account +${id} +\\S`, 'm'));
-  t.match(found.out, /^dead letter +7 +tell:1 +nothing to account [0-9a-f-]{36}$/m);
+  t.match(found.out, /^dead letter +7 +outbox:1 +nothing to account [0-9a-f-]{36}$/m);
   t.match(await cli('actors', 'retry', 'account', id), { code: 0 });
   t.match(await cli('actors', 'retry', 'account', id), { code: 1, errors: /NOT_FOUND/ });
-  t.match(await cli('actors', 'retry-dead-letter', '7', 'tell:2'), { code: 1, errors: /NOT_FOUND/ });
-  t.match(await cli('actors', 'retry-dead-letter', 'seven', 'tell:1'), { code: 1, errors: /partition/ });
+  t.match(await cli('actors', 'retry-dead-letter', '7', 'outbox:2'), { code: 1, errors: /NOT_FOUND/ });
+  t.match(await cli('actors', 'retry-dead-letter', 'seven', 'outbox:1'), { code: 1, errors: /partition/ });
 });
 
 t.test('a shell completes the words of spool', async (t) => {

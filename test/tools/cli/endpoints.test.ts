@@ -49,7 +49,7 @@ t.test('spool endpoints, spool devices seen, spool server', async (t) => {
     const well = await cli('server', 'check');
     t.match(well, { code: 0, out: /^storage +answers in [\d.]+ ms$/m }, well.out);
     t.match(well.out, /No health problems\.\n$/);
-    await spool.server.services.store.addDeadLetter(7, 'tell:1', Buffer.from([0xf6]));
+    await spool.server.services.store.addDeadLetter(7, 'outbox:1', Buffer.from([0xf6]));
     await until(
       'it is seen',
       async () => {
