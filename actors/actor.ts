@@ -7,7 +7,10 @@ export type Address = { kind: string; id: string };
 
 /** A record that a message needs before it can be decided: one by its id, or a run of an ordered collection. */
 export type RecordQuery =
-  /** `expected: 'absent'`: as a rule there is none, so it is not read before the commit, which proves that. */
+  /**
+   * `expected: 'absent'`: the record usually does not exist, so it is not read before the commit, which proves its
+   * absence.
+   */
   | { collection: string; id: string; expected?: 'absent' }
   | { collection: string; range: RangeQuery }
   /** Of an endpoint's delivery queue: entries after a number, the oldest first. */
@@ -29,7 +32,7 @@ export interface Facts {
   /** Milliseconds since 1970. */
   readonly now_ms: number;
   /**
-   * The time for decisions that destroy something for good: `now_ms`, or earlier while clocks disagree
+   * The time for decisions that destroy something: `now_ms`, or earlier while clocks disagree
    * (src/engine/time/clock.ts).
    */
   readonly certain_ms: number;
@@ -44,7 +47,7 @@ export interface Facts {
 /** The number of times that a message may ask for records that other records name. */
 export const FURTHER_READS_MAX = 4;
 
-/** Records that were read for a message so far; what was not read is undefined, as what is not there. */
+/** The records read for a message so far. A record that was not read is undefined, like one that does not exist. */
 export type Read = Pick<Facts, 'record' | 'range'>;
 
 /**
@@ -53,7 +56,7 @@ export type Read = Pick<Facts, 'record' | 'range'>;
  */
 export type Subscription = { topics: readonly string[]; enablement: number };
 
-/** A delivery as an event made it: under the event's number, with the event's place in the log and the epoch and enablement it was made under. */
+/** A delivery that an event made: its number, the event's id in the log, and the epoch and enablement at that time. */
 export type QueuedDelivery = {
   sequence: number;
   log_id: string;
@@ -73,9 +76,9 @@ export type Job = ErasureJob | SweepJob;
 
 export type ErasureJob =
   | { job: 'erase_account'; account_id: string }
-  /** Of a stream that is deleted, or whose workspace is gone: its bytes, its signals, itself. */
+  /** Removes the bytes, signals and state of a stream that is deleted or whose workspace is gone. */
   | { job: 'erase_stream'; stream_id: string; account_id: string }
-  /** Of a workspace that is gone: the voices that the account has learnt there. */
+  /** Removes the voices that the account has learned in a workspace that is gone. */
   | { job: 'forget_voices'; account_id: string; workspace_id: string };
 
 /** Removes an account's part of what a retention sweep removes. */
@@ -86,52 +89,57 @@ export type OutboxMessage = { effect: 'notify'; to: Address; message: unknown };
 /** Everything that one decision does beside its next state. All of it is in the same commit. */
 export type Effect =
   /**
-   * Writes a record of this entity; `order` puts it into the collection's order, by which it can be listed. `packed`: it
-   * is large and lies there compressed.
+   * Writes a record of this entity. `order`: its place in the collection, by which it can be listed. `packed`: stored
+   * compressed, for large values.
    */
   | { effect: 'put_record'; collection: string; id: string; value: unknown; order?: number; packed?: true }
   | { effect: 'delete_record'; collection: string; id: string }
   /** Drops a whole collection. */
   | { effect: 'delete_collection'; collection: string }
-  /** An account event. The account's home must be this entity's partition. Type's prefix names the resource. */
+  /**
+   * Records an account event. The account's home must be this entity's partition. The prefix of the type names the
+   * resource.
+   */
   | { effect: 'append_event'; account_id: string; type: EventType; resource_id: string; data?: Record<string, unknown> }
-  /** A durable message to another entity, applied there exactly once (docs/architecture.md, "Outbox messages"). */
+  /** Sends a durable message to another entity, applied exactly once (docs/architecture.md, "Outbox messages"). */
   | OutboxMessage
-  /** A durable message to this entity at a time; the same name again moves it. */
+  /** Sends a durable message to this entity at a time; the same name again moves it. */
   | { effect: 'schedule_reminder'; name: string; at_ms: number; message: unknown }
   | { effect: 'cancel_reminder'; name: string }
-  /** Adds an entity to (or takes it from) a list of an account, by which it can be found in order. */
+  /** Adds an entity to an ordered list of an account, or removes it. */
   | { effect: 'add_to_index'; owner: string; index: string; member: string; order: number }
   | { effect: 'remove_from_index'; owner: string; index: string; member: string }
-  /** Puts it behind all other members, so that whoever has read the index up to there sees that it has changed. */
+  /** Moves a member behind all others, so that a reader who has read the index up to there sees the change. */
   | { effect: 'mark_changed'; owner: string; index: string; member: string }
   /** Drops a whole index. */
   | { effect: 'delete_index'; owner: string; index: string }
   /** Ends everything issued under the present value of this credential epoch. */
   | { effect: 'bump_epoch'; account_id: string; epoch: EpochName }
-  /** From here on nothing commits that was asked for on the word that this id is open. The id's home is this partition. */
+  /** Closes the fence of an id of this partition: commits that need it open are refused from here on. */
   | { effect: 'close_fence'; id: string }
-  /** Forgets that it was closed, when nobody can ask any more. */
+  /** Forgets that a fence was closed, once nobody can ask for it. */
   | { effect: 'delete_fence'; id: string }
-  /** Drops an account's whole event log; events of the same commit that follow begin a new one. */
+  /** Drops an account's whole event log; later events of the same commit begin a new one. */
   | { effect: 'delete_log'; account_id: string }
-  /** From this commit on an endpoint gets the account's events; again, with another generation or topics. */
+  /**
+   * Subscribes an endpoint to the account's events from this commit on; again, with another enablement or other topics.
+   */
   | { effect: 'subscribe'; account_id: string; endpoint_id: string; subscription: Subscription }
   | { effect: 'unsubscribe'; account_id: string; endpoint_id: string }
-  /** Closed, nobody gets anything, and who is subscribed stays known; gone, nobody is. */
+  /** `closed`: nobody gets events, and the subscriptions are kept. `gone`: there are none. */
   | { effect: 'set_subscriptions'; account_id: string; become: 'closed' | 'open' | 'gone' }
-  /** Of an endpoint: when it is due next, unless its queue has grown beyond `seen` meanwhile. */
+  /** Says when an endpoint is due next, unless its queue has grown beyond `seen` meanwhile. */
   | { effect: 'schedule_endpoint'; at_ms: number | null; seen: number }
   | { effect: 'trim_queue'; before: number }
   | { effect: 'delete_queue' }
-  /** For an entity that ends: not even its header is left before long. */
+  /** Ends the entity; its header is removed soon as well. */
   | { effect: 'delete' }
-  /** Work that outlasts a batch, done by a worker in as many steps as it takes; the same id again is the same work. */
+  /** Queues work that takes longer than a batch. A worker does it in steps; the same id again is the same work. */
   | { effect: 'enqueue_job'; job_id: string; job: Job }
-  /** A sealed mail, kept until it was sent or `give_up_at_ms` has passed. */
+  /** Queues a sealed mail, kept until it is sent or `give_up_at_ms` has passed. */
   | { effect: 'enqueue_mail'; mail_id: string; sealed: Uint8Array; give_up_at_ms: number };
 
-/** The reply of a message that has nothing to tell. */
+/** The reply of a message that returns nothing. */
 export const DONE = { done: true } as const;
 
 /**

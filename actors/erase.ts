@@ -1,8 +1,8 @@
 import type { Decision, Effect } from './actor.js';
 
 /**
- * Said to whatever lies with an account that is being erased and stands on one of its lists: it ends without a word, and
- * leaves the list. What has ended already leaves the list all the same.
+ * The message to every entity on the lists of an account that is being erased. The entity ends without an event and
+ * leaves the list, as one that has ended already does.
  */
 export type Erase = { account_id: string; list: string };
 

@@ -22,7 +22,7 @@ import {
 import { revokeAllTokens } from './account_tokens.js';
 
 type Leaving = Extract<Phase, { status: 'leaving' }>;
-/** Collection `devices`; what of it an erasure needs. */
+/** Collection `devices`; the fields that an erasure needs. */
 type ErasedDevice = { binding_epoch: string };
 
 const IN_PROGRESS = refuse('ACCOUNT_DELETION_IN_PROGRESS', "The account's data is being erased; try again later.");
@@ -34,10 +34,10 @@ const NOT_DECIDED = refuse('UNAVAILABLE', 'A shared workspace does not answer; t
   retry_after_s: 5,
 });
 
-/** An erasure that is due by an uncertain clock is looked at again after this. */
+/** The wait before an erasure is tried again whose time has come by an uncertain clock only. */
 const ERASE_HELD_MS = 60_000;
 
-/** Devices that one step of an erasure unbinds. */
+/** The number of devices that one step of an erasure unbinds. */
 export const ERASED_DEVICES_MAX = 100;
 
 /**
@@ -175,7 +175,7 @@ export const deletionMessages = messagesOf<Account>()({
 
 type HoldNewsOf<Name extends HoldNews['type']> = Omit<Extract<HoldNews, { type: Name }>, 'type'>;
 
-/** Every workspace can do without: from here on the account is gone. */
+/** Every workspace can continue without the account; it is deleted from here on. */
 function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): DoneDecision<Account> {
   const erase_at_ms = now_ms + LIMITS.erase_after_ms;
   const raised = bumpEpoch(leaving, ['account', 'grants', 'tokens']);
@@ -206,7 +206,7 @@ function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): Do
   };
 }
 
-/** Where everything is kept for ever there is nothing to hold up. */
+/** Nothing needs to be paused in a workspace that keeps everything for ever. */
 function retentionTold(state: Account): Effect[] {
   return keepsForEver(state.private_workspace.retention) ? [] : [tellRetention(state)];
 }
@@ -224,7 +224,9 @@ function kept(leaving: Account, why: 'owner' | 'late'): DoneDecision<Account> {
   };
 }
 
-/** The data goes: what is left from here on is the account that a restore would begin, and what is still to remove. */
+/**
+ * Begins the erasure. The state left is the account that a restore would begin with, and what is still to be removed.
+ */
 function erasing(state: Account, now_ms: number): DoneDecision<Account> {
   // App sessions last until they expire: whoever holds one can begin the account afresh. Switches are the staff's.
   const raised = bumpEpoch(state, ['account', 'grants', 'tokens']);

@@ -20,7 +20,7 @@ import { type Account, isGone, ofAccount } from './account_state.js';
 export type BoundDevice = {
   kind: 'personal' | 'shared';
   bound_at_ms: number;
-  /** A shared one's is its session. */
+  /** The session of a shared device. */
   binding_epoch: string;
   source_id: string;
 };
@@ -108,8 +108,8 @@ export function recorderRecords(device_id: string): RecordQuery[] {
 }
 
 /**
- * A device records for the account from here on, under this epoch, and no longer under an earlier one. Its source is
- * the one that it has here already, or a new one; `next` is the message that follows once it is there.
+ * Lets a device record for the account under this epoch, and no longer under an earlier one. Its source is the one that
+ * it has here already, or a new one. `next`: the message sent once the source exists.
  */
 export function enter(
   state: Account,
@@ -140,7 +140,7 @@ export function enter(
   return { next: { ...state, devices: state.devices + (before === undefined ? 1 : 0) }, effects };
 }
 
-/** Also where it has not opened yet: what opens it comes by way of a source that is being made. */
+/** Also removes a device that is not open yet: the message that opens it may still wait for its source. */
 function endBinding(state: Account, device_id: string, { binding_epoch, source_id }: BoundDevice): Effect {
   const { id: account_id, private_workspace } = state;
   const unopened = { account_id, workspace_id: private_workspace.id, device_id, source_id };
@@ -151,7 +151,10 @@ function notifyBinding(id: string, message: BindingMessage): OutboxMessage {
   return { effect: 'notify', to: { kind: 'binding', id }, message };
 }
 
-/** Its session, and any earlier one that still drains; those of other recorders do not mind. */
+/**
+ * Ends the recorder's session and any earlier session of it that still drains. Sessions of other recorders are not
+ * affected.
+ */
 function endSessions({ sessions }: Account, recorder: { device_id: string; binding_epoch: string }): Effect[] {
   const removed: DeviceSessionMessage = { type: 'device_removed', ...recorder };
   return sessions.map((id) => ({ effect: 'notify', to: { kind: 'device_session', id }, message: removed }));

@@ -11,7 +11,7 @@ const TOO_MANY = refuse(
 );
 const NO_ENDPOINT = refuse('NOT_FOUND', 'There is no such endpoint.');
 
-/** An account's part in its endpoints: which there are. docs/rules.md, "Webhook endpoints and deliveries". */
+/** The list of an account's endpoints. docs/rules.md, "Webhook endpoints and deliveries". */
 export const endpointMessages = messagesOf<Account>()({
   add_endpoint: ofAccount(
     (

@@ -17,8 +17,8 @@ const TOO_MANY_SENT = `An account sends at most ${LIMITS.invitations_of_account_
 const FULL = refuse('CONFLICT', `An account belongs to at most ${LIMITS.workspaces_per_account_max} workspaces.`);
 
 /**
- * An account's part in shared workspaces. It asks to join and keeps what workspaces have reported to it; who belongs to a
- * workspace, the workspace alone decides. Messages between the two come in their order.
+ * The shared workspaces of an account. The account asks to join and keeps what workspaces report; only a workspace
+ * decides who belongs to it. Messages between the two arrive in order.
  */
 export const membershipMessages = messagesOf<Account>()({
   create_workspace: ofAccount(
@@ -99,12 +99,15 @@ export const membershipMessages = messagesOf<Account>()({
   ),
 });
 
-/** Where it is not budgeted, nothing is counted either. */
+/** Without a budget nothing is counted. */
 type NewWorkspace = { workspace_id: string; name: string; budgeted?: boolean };
 type JoinOutcome = { outcome: 'joined' | 'asked' | 'not_joined' };
 type MembershipNewsOf<Name extends MembershipNews['type']> = Omit<Extract<MembershipNews, { type: Name }>, 'type'>;
 
-/** Asks a workspace to take the account in; it answers `joined` or `not_joined`. One that is made counts as joined. */
+/**
+ * Asks a workspace to take the account in; it answers `joined` or `not_joined`. A new workspace counts as joined at
+ * once.
+ */
 function join(state: Account, joining: Joining, ask: WorkspaceMessage): DoneDecision<Account> {
   if (state.joining.some(({ invitation_id }) => invitation_id === joining.invitation_id)) return { reply: DONE };
   const refused = mayJoin(state);

@@ -17,7 +17,10 @@ const TOO_MANY_SESSIONS = refuse(
   `An account hosts at most ${SESSIONS_ALIVE_MAX} recorder sessions at once.`,
 );
 
-/** An account's part in recorder sessions: those that it hosts until they have ended, and news of all it belongs to. */
+/**
+ * The recorder sessions of an account: those that it hosts until they have ended, and events of all in which it takes
+ * part.
+ */
 export const sessionMessages = messagesOf<Account>()({
   host_session: ofAccount((state, { session_id, ...made }: HostedSession): DoneDecision<Account> => {
     if (state.sessions.includes(session_id)) return { reply: DONE };
@@ -45,7 +48,7 @@ export const sessionMessages = messagesOf<Account>()({
     return { reply: DONE, next: { ...state, join_tries: tries } };
   }),
 
-  /** The recorder has its address, and can begin. */
+  /** The recorder holds its address, so the session can begin. */
   session_ready: {
     records: ({ device_id }: Ready) => recorderRecords(device_id),
     decide: ofAccount((state, ready: Ready, facts): DoneDecision<Account> => {
@@ -105,14 +108,14 @@ type Ready = Omit<ReadyNews, 'type'>;
 type SessionNewsOf<Name extends SessionNews['type']> = Omit<Extract<SessionNews, { type: Name }>, 'type'>;
 type HostedSession = {
   session_id: string;
-  /** Null: the private one. */
+  /** Null for the private workspace. */
   workspace_id: string | null;
   expires_at_ms: number;
   join_seed: JoinSeed;
   claim: { claim_id: string; secret_hash: string; source_id: string };
 };
 
-/** Every session that the account hosts is over with it. */
+/** Ends every session that the account hosts. */
 export function endSessions({ sessions }: Account): Effect[] {
   return sessions.map((id) => notifySession(id, { type: 'account_deleted' }));
 }

@@ -6,23 +6,23 @@ import { type Effect, type EpochName, given } from '../actor.js';
 import { type SweepSettings, tellSweep } from '../workspaces/sweep.js';
 import type { JoinedWorkspace } from '../workspaces/workspace_state.js';
 
-/** An account, the private workspace that comes with it, and what belongs to it in a bounded number. */
+/** An account, its private workspace, and its lists of bounded length. */
 export type Account = {
   id: string;
   email: string;
   name: string | null;
   created_at_ms: number;
-  /** The entitlements that staff have switched; the rest is at its default. */
+  /** Entitlements that staff have switched; the others have their defaults. */
   entitlements: Partial<Record<Entitlement, boolean>>;
   private_workspace: PrivateWorkspace;
   /** The credential epochs that credentials are issued under; the same numbers fence every commit (effect `bump_epoch`). */
   epochs: Record<EpochName, number>;
   devices: number;
-  /** Personal access tokens, oldest first; one that has expired may still stand here. */
+  /** Personal access tokens, oldest first, some of which may have expired. */
   tokens: LivingToken[];
   /** Ids of its endpoints. */
   endpoints: string[];
-  /** Recorder sessions that it hosts and that have not ended. */
+  /** Recorder sessions that the account hosts and that have not ended. */
   sessions: string[];
   /** Tries at join codes in the present window. */
   join_tries: Spent | null;
@@ -30,16 +30,16 @@ export type Account = {
   invitations_sent: Spent | null;
   /** Shared workspaces that it has made in the present window. */
   workspaces_made: Spent | null;
-  /** Shared workspaces that it belongs to, as they have reported. */
+  /** Shared workspaces of the account, as they have reported. */
   memberships: Membership[];
-  /** Invitations that it has accepted and the workspace has not answered yet. */
+  /** Invitations that the account has accepted and whose workspace has not answered yet. */
   joining: Joining[];
-  /** Counts attempts at deleting it, so that an answer to an earlier one is known. */
+  /** Counts attempts at deleting the account, so that answers to an earlier attempt are recognised. */
   deletion_attempts: number;
   phase: Phase;
 };
 
-/** `number` distinguishes it from the private workspaces that the account had before it was erased. */
+/** `number` distinguishes this private workspace from those before an erasure. */
 export type PrivateWorkspace = { id: string; number: number; name: string; retention: Retention };
 
 export type LivingToken = { id: string; last_four: string; created_at_ms: number; expires_at_ms: number | null };
@@ -48,39 +48,39 @@ export type Joining = { workspace_id: string; invitation_id: string };
 
 /** Rules D-014 to D-037. */
 export type Phase =
-  /** `kept`: how the last attempt at deleting it failed. */
+  /** `kept`: why the last attempt at deleting the account failed. */
   | { status: 'active'; kept?: 'owner' | 'late' }
-  /** To be deleted once every shared workspace has said that it can go; new memberships are refused until then. */
+  /** Deleted once every shared workspace has agreed; new memberships are refused until then. */
   | {
       status: 'leaving';
       /** The workspaces that have not answered. */
       unanswered: string[];
-      /** Shared workspaces to which nobody else belongs. */
+      /** Shared workspaces without other members. */
       alone: string[];
       mail: DeletionMail;
     }
   | { status: 'deleted'; deleted_at_ms: number; erase_at_ms: number }
   | { status: 'erasing'; began_at_ms: number; removed: Removed }
-  /** The fields beside it are those of the fresh account with which a restore would begin. */
+  /** The other fields are those of the fresh account with which a restore would begin. */
   | { status: 'erased' };
 
-/** The notification, sealed. */
+/** The mail that tells of the deletion, sealed. */
 export type DeletionMail = { mail_id: string; sealed: Uint8Array };
 
 /** Counts of what an erasure has removed so far, by kind of entity. */
 export type Removed = Record<string, number>;
 
-/** While neither deleted nor being deleted for good, whatever is in progress. */
+/** Whether the account is neither deleted nor being erased, whatever else is in progress. */
 export function isOpen({ phase }: Account): boolean {
   return phase.status === 'active' || phase.status === 'leaving';
 }
 
-/** Erased, or on the way: nothing may settle in it any more until it is restored. */
+/** Whether the account is erased or being erased. Nothing new may belong to it until it is restored. */
 export function isGone({ phase }: Account): boolean {
   return phase.status === 'erasing' || phase.status === 'erased';
 }
 
-/** The moment at which a deleted account's data goes, or null when it goes or is gone. Rule D-020. */
+/** The time at which a deleted account is erased, ms; null once the erasure has begun. Rule D-020. */
 export function eraseAtMs({ phase }: Account): number | null {
   return phase.status === 'deleted' ? phase.erase_at_ms : null;
 }

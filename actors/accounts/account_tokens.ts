@@ -13,8 +13,7 @@ const TOO_MANY = refuse(
 const NO_TOKEN = refuse('NOT_FOUND', 'There is no such personal access token.');
 
 /**
- * An account's part in its personal access tokens: how many there are, and which still hold. docs/rules.md, "Personal
- * access tokens".
+ * The personal access tokens of an account: their number, and which are valid. docs/rules.md, "Personal access tokens".
  */
 export const tokenMessages = messagesOf<Account>()({
   add_token: ofAccount((state, { token_id, token }: NewToken, { now_ms }): Decision<Account, CreatedAt> => {
@@ -55,7 +54,7 @@ function livingTokens({ tokens }: Account, now_ms: number): LivingToken[] {
   return tokens.filter((token) => isLiving(token, now_ms));
 }
 
-/** Every token that still holds ends, each with an event of its own; one that has expired just goes. */
+/** Ends every valid token with an event of its own, and removes expired ones. */
 export function revokeAllTokens(state: Account, because: RevokedBecause, now_ms: number): Effect[] {
   return endTokens(state, livingTokens(state, now_ms), because);
 }

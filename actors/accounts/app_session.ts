@@ -6,7 +6,7 @@ import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
 /**
  * A sign-in by emailed code through /auth. Tokens are derived from the server key, this session, a counter and `seed`
- * (docs/areas.md, "Refresh tokens"): what is kept here is worth nothing without the key.
+ * (docs/areas.md, "Refresh tokens"), so the stored state is worth nothing without the key.
  */
 export type AppSession = NewAppSession & {
   created_at_ms: number;
@@ -14,9 +14,9 @@ export type AppSession = NewAppSession & {
   /** Counts refresh tokens; the present one is `generation`. */
   generation: number;
   turned_at_ms: number;
-  /** Whether any token that came with the present generation was used. */
+  /** Whether a token of the present generation was used. */
   successor_used: boolean;
-  /** Access tokens alive, oldest first; bounded, see `issue`. */
+  /** Valid access tokens, oldest first; `issue` bounds them. */
   accesses: AccessSerial[];
   next_serial: number;
 };
@@ -68,7 +68,7 @@ export const appSession = defineActor<AppSession>()({
 
     secret: { reads: true, decide: live((session) => ({ reply: session })) },
 
-    /** The bearer showed this access token, whose MAC the caller has checked against the seed. */
+    /** Records the use of this access token, whose MAC the caller has checked against the seed. */
     use: {
       reads: true,
       decide: live((session, { serial }: { serial: number }, { now_ms }) => {
@@ -119,7 +119,7 @@ function ended({ account_id, issued_under }: AppSession, { self }: Facts): { nex
   };
 }
 
-/** An access token beside the present refresh token, and no more of them than a client can use. */
+/** Issues another access token for the present refresh token, in a bounded number. */
 function issue(session: AppSession, now_ms: number, effects: Effect[] = []): Decision<AppSession, IssuedTokens> {
   const { generation, next_serial } = session;
   const alive = session.accesses.filter((access) => now_ms < access.expires_at_ms);

@@ -29,7 +29,7 @@ export type ExportsMessage = MessageOf<typeof exports>;
 /** The next work for a worker. */
 export type ExportWork =
   | { work: 'make'; export: RunningExport }
-  /** The bytes of one that is gone. */
+  /** The bytes of an export that is gone. */
   | { work: 'remove'; export_id: string }
   | { work: 'none' };
 
@@ -42,7 +42,7 @@ const LOST: ExportFailure = { code: 'INTERRUPTED', message: 'It was begun severa
 
 type ByWhom = Export['by'];
 type Requested = Pick<Export, 'by' | 'audio' | 'files'> & { export_id: string; account_epoch: number };
-/** `progress`: how far it has come, where the message says so. */
+/** `progress`: how much is done, if the message says so. */
 type HeldExport = { export_id: string; claim: string; progress?: ExportProgress };
 type ExportJob = { tries: number; item: RunningExport };
 
@@ -53,7 +53,7 @@ const ofHeldExport = given((state: Exports | null, { now_ms }: Facts, { export_i
   return now.items.some(({ id }) => id === export_id) ? now : NO_EXPORT;
 });
 
-/** Exports are jobs. A worker whose lease ended is lost, and what it made is not taken any more. */
+/** Exports are jobs. A worker whose lease has ended is lost, and its archive is not accepted. */
 const exportJobs = workerMessages<Exports, HeldExport, ExportJob, JobFailure & ExportFailure>({
   given: ofHeldExport,
   not_held: NOT_YOURS,
@@ -168,20 +168,20 @@ export const exports = defineActor<Exports>()({
       },
     ),
 
-    /** Its bytes are gone. */
+    /** The bytes of the export are removed. */
     removed(state, { export_id }: { export_id: string }, facts): DoneDecision<Exports> {
       const before = standing(state, facts.now_ms);
       const removing = before.removing.filter((id) => id !== export_id);
       return { reply: DONE, ...changed({ ...before, removing }, facts) };
     },
 
-    /** A reminder: something has had its time. */
+    /** A reminder: a deadline has passed. */
     look: (state, _: unknown, facts): DoneDecision<Exports> => ({
       reply: DONE,
       ...changed(standing(state, facts.now_ms), facts),
     }),
 
-    /** With its account; the bytes go with their folder. */
+    /** Ends with its account; the bytes go with their folder. */
     erase(state, _: unknown, { self }): Decision<Exports, { left: boolean }> {
       if (state === null) return { reply: { left: false } };
       return { reply: { left: false }, next: null, effects: [...unscheduled(self), { effect: 'delete' }] };
@@ -225,7 +225,7 @@ function standing(state: Exports | null, now_ms: number): Exports {
   };
 }
 
-/** Null for one that is not known any longer. */
+/** Null for an unknown export. */
 function itemAt(one: Export, now_ms: number): Export | null {
   const { stage } = one;
   if (stage.status === 'running' && now_ms >= stage.lease_until_ms) {
@@ -260,12 +260,12 @@ export function isUnderWay({ stage }: Export): boolean {
   return stage.status === 'pending' || stage.status === 'running';
 }
 
-/** Whether something of it may lie in the blob store. */
+/** Whether bytes of the export may lie in the blob store. */
 function hasBytes({ stage }: Export): boolean {
   return stage.status === 'ready' || stage.status === 'running' || (stage.status === 'pending' && stage.attempt > 0);
 }
 
-/** By their ids, the attempts whose parts are needed: of one that waits, none. */
+/** The attempts whose parts are needed, by export id; none for an export that waits. */
 function kept({ items }: Exports): Record<string, number> {
   return Object.fromEntries(
     items.flatMap(({ id, stage }) =>
@@ -274,7 +274,7 @@ function kept({ items }: Exports): Record<string, number> {
   );
 }
 
-/** The next state, and when somebody is to look at it again: a worker, or itself. */
+/** The next state, and when a worker or the entity itself must act next. */
 function changed(next: Exports, { self, now_ms }: Facts): { next: Exports | null; effects: Effect[] } {
   if (next.items.length === 0 && next.asked_at_ms.length === 0 && next.removing.length === 0)
     return { next: null, effects: [...unscheduled(self), { effect: 'delete' }] };
@@ -304,7 +304,7 @@ function changed(next: Exports, { self, now_ms }: Facts): { next: Exports | null
   }
 }
 
-/** When one that is made, or not made any more, is something else. */
+/** The difference made by an export that began or ended. */
 function overAt({ stage, created_at_ms }: Export): number {
   if (stage.status === 'ready') return stage.expires_at_ms;
   const is_over = stage.status === 'failed' || stage.status === 'expired';

@@ -4,7 +4,7 @@ import type { Layer } from '../../src/domain/permissions.js';
 export type Exports = {
   /** Oldest first. */
   items: Export[];
-  /** When the account asked for one, in the present window. */
+  /** The times of requests by the account in the present window. */
   asked_at_ms: number[];
   /** Exports whose bytes are to be removed. */
   removing: string[];
@@ -30,26 +30,26 @@ export type ExportStage =
 type Begun = {
   /** The account's credential epoch that it was requested under: the export goes on while that holds. */
   account_epoch: number;
-  /** Counts those who have begun with it, so that each has names of its own for what it stores. */
+  /** Counts attempts, so that each names its parts differently. */
   attempt: number;
-  /** Of these, those who were lost. */
+  /** The number of these attempts that were lost. */
   tries: number;
 };
 
 export type ExportProgress = { records: number; bytes: number };
 export type ExportFailure = { code: string; message: string };
 
-/** An archive in the blob store: its bytes lie in parts of one length, the last one aside. */
+/** An archive in the blob store. Its parts have one length, but for the last. */
 export type Archived = {
   bytes: number;
   sha256: string;
   part_bytes: number;
-  /** Layers of content that it holds. */
+  /** The layers of content in the archive. */
   layers: Layer[];
 };
 
 /** An export that a worker has claimed. */
 export type RunningExport = Export & { stage: Extract<ExportStage, { status: 'running' }> };
 
-/** The index of a partition's accounts with something to do for a worker, by when it is due. */
+/** The index of a partition's accounts that have work for a worker, by when it is due. */
 export const EXPORTS_INDEX = { owner: 'exports', index: 'due' } as const;

@@ -13,7 +13,7 @@ import {
 /** An account's files; the id is the account's. Each is a record under its id, in the order in which they were declared. */
 export type Files = {
   count: number;
-  /** As declared, whether they have come or not. */
+  /** The file as declared, uploaded or not. */
   bytes: number;
 };
 
@@ -61,7 +61,7 @@ export const files = defineActor<Files>()({
       decide: (_, __: { range: RangeQuery }, facts) => ({ reply: { files: facts.range<FileRecord>(FILES) } }),
     },
 
-    /** Its bytes are to come within a day. */
+    /** The bytes must be uploaded within a day. */
     declare: {
       records: ({ file_id }: OfFile) => [recordOf(file_id)],
       decide(state, { file_id, ...declared }: Declared & OfFile, facts): OneFile {
@@ -80,7 +80,7 @@ export const files = defineActor<Files>()({
       },
     },
 
-    /** Its bytes are in the blob store. */
+    /** The bytes lie in the blob store. */
     stored: {
       records: ({ file_id }: OfFile) => [recordOf(file_id)],
       decide(_, { file_id }: OfFile, facts): OneFile {
@@ -113,7 +113,7 @@ export const files = defineActor<Files>()({
       },
     },
 
-    /** A reminder: the bytes had their time. */
+    /** A reminder: the time for the upload has passed. */
     drop_upload: {
       records: ({ file_id }: OfFile) => [recordOf(file_id)],
       decide(state, { file_id }: OfFile, facts): Decision<Files, typeof DONE> {
@@ -123,7 +123,7 @@ export const files = defineActor<Files>()({
       },
     },
 
-    /** With its account. */
+    /** Ends with its account. */
     erase: {
       records: (): RecordQuery[] => [{ collection: FILES, range: { limit: LIMITS.files_per_account_max } }],
       decide(state, _: unknown, facts): Decision<Files, { left: boolean }> {

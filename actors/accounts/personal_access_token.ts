@@ -5,8 +5,8 @@ import { DONE, defineActor, given, type MessageOf } from '../actor.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from '../expiry.js';
 
 /**
- * A token that a person made for a program of their own. Whether it still holds, its account says: here lies what it
- * may do, and the keyed hash that its value is held against.
+ * A token that a person made for a program. Its account decides whether it is valid; this entity holds its permissions
+ * and the keyed hash of its value.
  */
 export type PersonalAccessToken = NewPersonalAccessToken & { last_used_at_ms: number | null };
 
@@ -44,7 +44,7 @@ export const personalAccessToken = defineActor<PersonalAccessToken>()({
 
     view: { reads: true, decide: live((token) => ({ reply: token })) },
 
-    /** The bearer showed it; the caller has held the value against `secret_hash`. */
+    /** Records a use; the caller has compared the value with `secret_hash`. */
     use: {
       reads: true,
       decide: live((token, _: unknown, { now_ms }) => {

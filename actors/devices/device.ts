@@ -20,9 +20,9 @@ export type Device = {
   certificates: DeviceCertificates;
   provisioned_at_ms: number;
   last_seen_at_ms: number | null;
-  /** A shared one's epoch is its session; `draining` when that is over and only uploads continue. */
+  /** The epoch of a shared device is its session; `draining` once that has ended and only uploads continue. */
   binding: { epoch: string; account_id: string; claim_id: string; draining?: true } | null;
-  /** The claim of a session that it is on its way into. */
+  /** The claim of a session that the device is joining. */
   redeeming: string | null;
   /** Tries at pairing codes. */
   code_tries: Spent | null;
@@ -30,18 +30,18 @@ export type Device = {
 
 export type DeviceMessage = MessageOf<typeof device>;
 
-/** Sent to the account that it was bound to. */
+/** Sent to the account that the device was bound to. */
 export type BoundNews = {
   type: 'device_bound';
   device_id: string;
   binding_epoch: string;
   source_id: string;
   claim_id: string;
-  /** It was bound to this account already, by this epoch, which stays. */
+  /** The device was bound to this account already; the epoch stays. */
   again?: true;
 };
 
-/** Sent to a BLE address on its way into a session; the next steps need it as well. */
+/** Sent to a BLE address when a device joins a session; the next steps need it as well. */
 type HoldRequest = { type: 'hold' } & Asker;
 export type Asker = { session_id: string; account_id: string; device_id: string; claim_id: string; source_id: string };
 
@@ -79,7 +79,7 @@ export const device = defineActor<Device>()({
     renew: known((state, renewal: Renewal, { now_ms }) =>
       withCertificates(state, renew(state.certificates, renewal, now_ms)),
     ),
-    /** The first request with a certificate that a renewal made. */
+    /** The first request with a renewed certificate. */
     use_certificate: known((state, { fingerprint }: { fingerprint: string }) =>
       withCertificates(state, use(state.certificates, fingerprint)),
     ),
@@ -138,7 +138,7 @@ export const device = defineActor<Device>()({
       return { reply: DONE, next, effects: [answer(facts, claim_id, 'bound')] };
     }),
 
-    /** It has not, or the BLE address is taken. */
+    /** The session did not begin, or the BLE address is taken. */
     not_bound: known(
       (state, { claim_id, outcome }: { claim_id: string; outcome: RefusedOutcome }, facts): DeviceDecision => ({
         reply: DONE,
@@ -147,7 +147,7 @@ export const device = defineActor<Device>()({
       }),
     ),
 
-    /** It is over, but for what is still to be uploaded. */
+    /** The session is over, but for uploads. */
     draining: known((state, { binding_epoch }: { binding_epoch: string }): DeviceDecision => {
       if (state.binding?.epoch !== binding_epoch) return { reply: DONE };
       return { reply: DONE, next: { ...state, binding: { ...state.binding, draining: true } } };

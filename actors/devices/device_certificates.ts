@@ -13,7 +13,7 @@ import type { CertificateMessage } from './certificate.js';
  * step, the old one keeps working and the next request of the new one begins again; after it the messages are durable.
  */
 export type DeviceCertificates = {
-  /** Oldest first. All of them are revoked when the device is. */
+  /** Oldest first. All are revoked with the device. */
   live: LiveCertificate[];
   revoked_at_ms: number | null;
   renewals: { began_ms: number; count: number };
@@ -22,7 +22,7 @@ export type DeviceCertificates = {
 export type LiveCertificate = InUse | WaitingCertificate;
 type InUse = { status: 'in_use'; fingerprint: string; not_after_ms: number };
 
-/** Made by a renewal that `renews` (a fingerprint) asked for; `key_digest` names the key that it asked for. */
+/** Made by a renewal with the certificate `renews` (a fingerprint). `key_digest`: the key of the request. */
 export type WaitingCertificate = Omit<OfferedCertificate, 'certificate_pem'> & {
   status: 'waiting';
   renews: string;
@@ -38,10 +38,10 @@ export type OfferedCertificate = {
   renew_after_ms: number;
 };
 
-/** By the device that shows the certificate of this fingerprint. */
+/** The device that presents the certificate of this fingerprint. */
 export type Renewal = { fingerprint: string; offered: OfferedCertificate };
 
-/** The reply of a change to the certificates; `named` are those that the reply is about. */
+/** The reply to a change of certificates; `named` are those that changed. */
 export type DeviceCertificatesReply = { named: LiveCertificate[] };
 
 export type CertificatesDecision = {
@@ -63,7 +63,7 @@ export function firstCertificate(fingerprint: string, not_after_ms: number): Dev
   };
 }
 
-/** Told again each time: whoever asks again may have been cut off. */
+/** Sent again for each repetition, since the caller may have been cut off before. */
 export function revoke(state: DeviceCertificates, now_ms: number): CertificatesDecision {
   const { live } = state;
   const effects = live.map((one) => notify(one, { type: 'revoke', not_after_ms: one.not_after_ms }));

@@ -28,13 +28,13 @@ const SESSION_PARTICIPANTS_MAX = 100; // ours
 
 export type DeviceSessionMessage = MessageOf<typeof deviceSession>;
 
-/** Sent to the accounts that belong to it. */
+/** Sent to the accounts of a session. */
 export type SessionNews =
-  /** To its host: nothing more comes of it. */
+  /** To the host: nothing more is uploaded. */
   | { type: 'session_over'; session_id: string; device_id: string | null }
-  /** To who takes part: an event of theirs. */
+  /** To a member: an event to record. */
   | { type: 'session_news'; session_id: string; event: EventType; data: Record<string, unknown> }
-  /** To who takes part: the session, or their own part in it, is erased. */
+  /** To a member: the session, or the member's part in it, is erased. */
   | { type: 'session_gone'; session_id: string };
 
 /** The index of sessions that an account hosts or takes part in. */
@@ -52,7 +52,7 @@ const EARLIER = refuse('CONFLICT', 'expires_at is earlier than it was; end the s
   details: [{ path: 'expires_at', message: 'must not be earlier than the present one' }],
 });
 
-/** `by`: the account that asks. Somebody who does not belong to it finds no session. */
+/** `by`: the calling account. An account that is not a member finds no session. */
 type By = { by: string };
 const known = given((state: DeviceSession | null) => state ?? NO_SESSION);
 const belonging = given((state: DeviceSession | null, _, { by }: By) =>
@@ -94,7 +94,7 @@ export const deviceSession = defineActor<DeviceSession>()({
       };
     },
 
-    /** The last step of a claim's redemption: the recorder is free for it, and so is the address. */
+    /** The last step of redeeming a claim: recorder and address are reserved. */
     start(state, started: Started, { self, now_ms }): DoneDecision<DeviceSession> {
       const { account_id, claim_id, device_id, source_id, ble_address } = started;
       if (state === null || state.phase.status !== 'waiting' || now_ms >= state.phase.until_ms) {
@@ -124,10 +124,10 @@ export const deviceSession = defineActor<DeviceSession>()({
 
     view: { reads: true, decide: belonging((session, _: By) => ({ reply: session })) },
 
-    /** For somebody who does not belong to it: what the join code is derived from. */
+    /** For accounts that are not members: the seed of the join code. */
     join_seed: { reads: true, decide: known(({ join_seed }) => ({ reply: { join_seed } })) },
 
-    /** The caller has held the join code against `join_seed`. */
+    /** The caller has compared the join code with `join_seed`. */
     join: known((session, { by }: By, { now_ms }): SessionDecision => {
       if (belongs(session, by)) return { reply: session };
       const { status } = session.phase;
@@ -185,7 +185,7 @@ export const deviceSession = defineActor<DeviceSession>()({
     },
 
     // From others.
-    /** `binding_epoch`: under which the account had the recorder. */
+    /** `binding_epoch`: the epoch under which the account had the recorder. */
     device_removed: known(
       (session, { device_id, binding_epoch }: Removed, facts): SessionDecision | DoneDecision<DeviceSession> => {
         if (recorderOf(session)?.device_id === device_id) return endForRecorder(session, 'device_removed', facts);
@@ -245,7 +245,9 @@ type Started = { account_id: string; claim_id: string; device_id: string; source
 type Removed = { device_id: string; binding_epoch: string };
 type Ended = { ended_at_ms: number; end_reason: EndReason };
 
-/** Over for everybody. The recorder still uploads for a while, unless it said itself that it is done, or was taken away. */
+/**
+ * Ends the session for everybody. The recorder may upload for a while, unless it said that it is done or was removed.
+ */
 function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Facts): SessionDecision {
   const { id, phase, expires_at_ms } = session;
   if (phase.status === 'draining' || phase.status === 'ended') return { reply: session };
@@ -270,12 +272,12 @@ function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Facts): 
   return { reply: next, next, effects: [...effects, notice, tickAt(drain_until_ms)] };
 }
 
-/** One that drains already keeps its reason. */
+/** A session that drains already keeps its reason. */
 function endForRecorder(session: DeviceSession, end_reason: EndReason, facts: Facts): SessionDecision {
   return session.phase.status === 'draining' ? close(session, session.phase) : end(session, end_reason, facts);
 }
 
-/** Nothing more comes from the recorder. */
+/** The recorder has nothing more to upload. */
 function close(
   session: DeviceSession,
   { recorder, ended_at_ms, end_reason }: Ended & { recorder: SessionRecorder },
@@ -285,7 +287,7 @@ function close(
   return { reply: next, next, effects: [unbound, notifyOver(next), NO_TICK] };
 }
 
-/** Two events in this order, whoever ended it. Rule H-035. */
+/** Two events in this order, whoever ended the session. Rule H-035. */
 function endNews(session: DeviceSession): Effect[] {
   return [
     ...news(session, 'device_session.updated', { changed_fields: ['end_reason', 'expires_at'] }),

@@ -11,7 +11,7 @@ export type PairingCode = { claim_id: string; expires_at_ms: number };
 
 export type PairingCodeMessage = MessageOf<typeof pairingCode>;
 
-/** Two claims drew the same code; another one has to be drawn. */
+/** Two claims drew the same code; draw another one. */
 const TAKEN = refuse('CONFLICT', 'The pairing code belongs to another claim.');
 const UNKNOWN = refuse('NOT_FOUND', 'The claim is unknown or has expired.');
 

@@ -18,35 +18,40 @@ import {
 export type Email = {
   codes: Code[];
   /**
-   * Sends in the present window, by network key; `total` is of networks that nobody had signed in from. A sign-in begins
-   * it anew.
+   * Sends in the present window, by network key. `total`: those of networks without a successful sign-in. A sign-in
+   * begins the window anew.
    */
   window: { began_ms: number; sent: Record<string, number>; total: number };
   account_id: string | null;
-  /** Wrong tries of the present day over all sign-ins: by network where somebody had signed in before, others together. */
+  /**
+   * Wrong tries of the present day in all sign-ins: by network after a successful sign-in from there, of all others
+   * together.
+   */
   day: { began_ms: number; wrong: Record<string, number> };
-  /** Network keys that sign-ins succeeded from, the latest last. */
+  /** Network keys of successful sign-ins, the latest last. */
   networks: string[];
-  /** Invitations that are not answered. */
+  /** Invitations that were not answered. */
   invitations: number;
-  /** Invitations sent to it in the present window, by whichever account. */
+  /** Invitations sent to the address in the present window, by any account. */
   invitations_sent: Spent | null;
 };
 
 /** Collection `invitations`, by invitation, in the order of coming. */
 export type AddressedInvitation = { workspace_id: string };
 
-/** `wrong` counts wrong tries by network key while this code lived. */
+/** `wrong`: wrong tries by network key since the code was sent. */
 type Code = { hash: string; key_id: string; sent_at_ms: number; wrong: Record<string, number>; wrong_total: number };
 
 export type EmailMessage = MessageOf<typeof email>;
 
-/** The id of an account that may have to be made. */
+/** The id of the account, which may not exist yet. */
 export type NewAccountId = { account_id: string };
 
 export type ListedInvitation = AddressedInvitation & { id: string; order: number };
 
-/** Under it the wrong tries of all networks are counted that nobody had signed in from. No network's key. */
+/**
+ * The key under which wrong tries of all networks without a successful sign-in are counted. No network has this key.
+ */
 const STRANGERS = 'strangers';
 const INVITATIONS_BUDGET = { max: LIMITS.invitations_to_email_max, window_ms: LIMITS.invitations_window_ms };
 const TOO_OFTEN_INVITED = `An address gets at most ${LIMITS.invitations_to_email_max} invitations a day.`;
@@ -71,7 +76,7 @@ export const email = defineActor<Email>()({
       };
     },
 
-    /** `hashes`: the tried code's hash under each key that codes were hashed with. */
+    /** `hashes`: the hash of the tried code under each key in use. */
     verify_code(state, tried: ShownCode & { hashes: Record<string, string> }, { now_ms }) {
       const known = emailAt(state, now_ms);
       const network = networkKey(tried.network);
@@ -85,7 +90,7 @@ export const email = defineActor<Email>()({
       return enter({ ...known, codes: [] }, tried, now_ms);
     },
 
-    /** A sign-in that keeps its code itself asks whether the address may be sent one. */
+    /** Asks whether the address may be sent a code that the sign-in keeps itself. */
     take_send(state, asked: Send, { now_ms }) {
       const known = emailAt(state, now_ms);
       const window = windowAfterSend(known, asked);
@@ -93,7 +98,7 @@ export const email = defineActor<Email>()({
       return { reply: { sent: true }, next: { ...known, window }, effects: forgottenLater(known, now_ms) };
     },
 
-    /** Such a sign-in asks before it judges a code, and reports a wrong one. */
+    /** Asks before a code of such a sign-in is judged, and reports a wrong one. */
     may_try: {
       reads: true,
       decide: (state, { network }: { network: string }, { now_ms }) => ({
@@ -110,7 +115,10 @@ export const email = defineActor<Email>()({
       return { reply: { allowed }, next: { ...known, day: countedOf(known, network) } };
     },
 
-    /** After a right code there (or by staff, from no network): the account behind the address, made when there is none. */
+    /**
+     * After a right code of such a sign-in, or by staff (from no network): returns the account of the address, or makes
+     * one.
+     */
     enter: (state, shown: Omit<ShownCode, 'network'> & { network: string | null }, { now_ms }) =>
       enter(emailAt(state, now_ms), shown, now_ms),
 
@@ -125,7 +133,7 @@ export const email = defineActor<Email>()({
       return { reply: { forgotten }, effects: unused ? [forgetLater(now_ms)] : [] };
     },
 
-    /** Counts an invitation that is about to be sent to it. */
+    /** Counts an invitation that is about to be sent to the address. */
     take_invitation(state, _: unknown, { now_ms }): Decision<Email, { sent: true }> {
       const known = emailAt(state, now_ms);
       const sent = spend(known.invitations_sent, INVITATIONS_BUDGET, now_ms);
@@ -188,7 +196,7 @@ export const email = defineActor<Email>()({
       },
     },
 
-    /** The account behind the address is being erased: what is known of the person's whereabouts goes. */
+    /** The account of the address is being erased: the networks of its sign-ins are removed. */
     forget_person(state, _: unknown, { now_ms }) {
       if (state === null) return { reply: { forgotten: false } };
       const next = {
@@ -202,7 +210,7 @@ export const email = defineActor<Email>()({
   },
 });
 
-/** Where it is not budgeted, nothing is counted either. */
+/** Without a budget nothing is counted. */
 type Send = { network: string; budgeted: boolean };
 type MailedCode = { code_hash: string; key_id: string; mail_id: string; sealed: Uint8Array };
 type ShownCode = { network: string; email: string; account: NewAccountId };
@@ -212,7 +220,7 @@ function invitationRecord({ invitation_id }: Invited): RecordQuery[] {
   return [{ collection: 'invitations', id: invitation_id }];
 }
 
-/** As it is at a time: codes, windows and days that are over do not count. */
+/** The state at a time: codes, windows and days that have ended do not count. */
 function emailAt(state: Email | null, now_ms: number): Email {
   return {
     codes: (state?.codes ?? []).filter(({ sent_at_ms }) => now_ms < sent_at_ms + LIMITS.code_life_ms),
@@ -229,7 +237,7 @@ function isUnused({ account_id, invitations }: Email): boolean {
   return account_id === null && invitations === 0;
 }
 
-/** Somebody has shown a code: the account behind the address, and the network is a known one from now on. */
+/** Signs in after a right code: returns the account of the address, and the network is known from now on. */
 function enter(
   known: Email,
   { network, email: address, account }: { network: string | null; email: string; account: NewAccountId },
@@ -256,7 +264,7 @@ function enter(
   };
 }
 
-/** An address that nobody signs in with is not kept for ever. */
+/** An address without sign-ins is not kept for ever. */
 function forgetLater(now_ms: number): Effect {
   const at_ms = now_ms + LIMITS.email_unused_life_ms;
   return { effect: 'schedule_reminder', name: 'unused', at_ms, message: { type: 'forget_unused' } };
@@ -279,8 +287,8 @@ function dayAt(state: Email | null, now_ms: number): Email['day'] {
 }
 
 /**
- * The window after one more send from this network, or null when its share or that of all strangers is used up. Known
- * networks have only their own: strangers can't keep a person's code from them.
+ * The window after one more send from this network; null once the budget of the network, or of all unknown networks, is
+ * spent. Known networks have budgets of their own, so strangers cannot keep a code from a person.
  */
 function windowAfterSend(
   { window, networks }: Email,
@@ -297,8 +305,8 @@ function windowAfterSend(
 }
 
 /**
- * Guessing at many sign-ins at once is bounded by the day. Networks that somebody had signed in from have counts of
- * their own: strangers can use up only what strangers share, and lock nobody out of a place where they are at home.
+ * Bounds guessing at many sign-ins at once by a daily budget. Known networks have budgets of their own, so strangers
+ * use up only the budget of unknown networks and lock nobody out.
  */
 function mayTry({ day, networks }: Email, network: string): boolean {
   return (day.wrong[countedUnder(networks, network)] ?? 0) < LIMITS.code_wrong_per_day_max;
@@ -313,7 +321,10 @@ function countedUnder(networks: string[], network: string): string {
   return networks.includes(network) ? network : STRANGERS;
 }
 
-/** Counts are kept under it: no name, not even `constructor` or `__proto__`, then finds what every object has. */
+/**
+ * A prefix of the keys of counts, so that no name, not even `constructor` or `__proto__`, finds a property of every
+ * object.
+ */
 function networkKey(network: string): string {
   return `network ${network}`;
 }

@@ -14,20 +14,20 @@ import { type Context, type ContextItem, firstPipeline, type Pipeline, type Prof
 
 export type ContextMessage = MessageOf<typeof context>;
 
-/** The fields of a profile that people save; a zone that is absent stays as it is. */
+/** The fields of a profile that people save; an absent time zone stays as it is. */
 export type ProfileText = Pick<Profile, 'about' | 'languages' | 'vocabulary'> & {
   time_zone?: string | null | undefined;
 };
 export type KeptItem = ContextItem & { id: string };
 
 /**
- * The fields of a request to make or change a pipeline; absent ones stay as they are, or get their default in a new
- * one.
+ * The fields of a request to make or change a pipeline. Absent fields stay as they are, or get their default in a new
+ * pipeline.
  */
 export type PipelineTerms = {
   name?: string | undefined;
   transcription?: Some<Pipeline['transcription']> | undefined;
-  /** Null: it makes no insights. */
+  /** Null for a pipeline without insights. */
   insights?: Some<NonNullable<Pipeline['insights']>> | null | undefined;
 };
 type Some<T> = { [Name in keyof T]?: T[Name] | undefined };
@@ -47,7 +47,7 @@ export const context = defineActor<Context>()({
   home: 'id',
   schema: 1,
   messages: {
-    /** Reads the context; an account that has saved nothing has the one that `newContext` makes. */
+    /** Reads the context; an account that has saved nothing has that of `newContext`. */
     view: { reads: true, decide: (state, _: unknown, { self }) => ({ reply: state ?? newContext(self) }) },
 
     context_items: {
@@ -59,14 +59,14 @@ export const context = defineActor<Context>()({
       },
     },
 
-    /** Revisions that were saved, with the present one. */
+    /** Lists saved revisions, the present one included. */
     profile_revisions: {
       reads: true,
       records: ({ range }: { range: RangeQuery }) => [{ collection: PROFILES, range }],
       decide: (_, __: { range: RangeQuery }, facts) => ({ reply: { revisions: facts.range<Profile>(PROFILES) } }),
     },
 
-    /** `revision`: the one that was read before. */
+    /** `revision`: the revision that the caller has read. */
     save_profile(
       state,
       { revision, ...saying }: ProfileText & { revision: number },
@@ -164,7 +164,7 @@ export const context = defineActor<Context>()({
       return editPipeline(state ?? newContext(facts.self), { number, ...edit }, facts);
     },
 
-    /** With its account. */
+    /** Ends with its account. */
     erase(state): Decision<Context, { left: boolean }> {
       if (state === null) return { reply: { left: false } };
       const collections = [PROFILES, ITEMS];
@@ -184,7 +184,7 @@ export const context = defineActor<Context>()({
 type NewItem = { item_id: string; text: string };
 type PipelineEdit = PipelineTerms & { default?: true | undefined; archived?: boolean | undefined };
 
-/** The context of an account that has saved nothing yet: its pipeline is as old as itself. */
+/** The context of an account that has saved nothing: its first pipeline is as old as the account. */
 export function newContext(account_id: string): Context {
   const profile: Profile = {
     revision: 0,
@@ -243,7 +243,7 @@ function revised(pipeline: Pipeline, { now_ms }: Facts): Pipeline {
   return { ...pipeline, revision: pipeline.revision + 1, updated_at_ms: now_ms };
 }
 
-/** A pipeline's settings with what is said of them. */
+/** The settings of a pipeline, with name and description. */
 function settled(
   pipeline: Pipeline,
   { name, transcription, insights }: PipelineTerms,
@@ -265,7 +265,7 @@ function present<T extends object>(some: T): { [Name in keyof T]: Exclude<T[Name
   return Object.fromEntries(Object.entries(some).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Values are plain, and their members always in the same order. */
+/** Compares plain values whose members are always in the same order. */
 function changedFields(before: object, after: object): string[] {
   const old = before as Record<string, unknown>;
   const isSame = (one: unknown, other: unknown) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
@@ -304,7 +304,7 @@ function putItem(id: string, value: ContextItem): Effect {
   return { effect: 'put_record', collection: ITEMS, id, value, order: value.created_at_ms };
 }
 
-/** As the id of its record: fixed width, so that ids sort as numbers. */
+/** The record id of an item: fixed width, so that ids sort as numbers. */
 function revisionKey(revision: number): string {
   return revision.toString(16).padStart(8, '0');
 }

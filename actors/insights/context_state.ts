@@ -8,9 +8,9 @@ import { MEMORY_KINDS, type MemoryKind, SUGGESTION_KINDS, type SuggestionKind } 
  *   items      what it wants pipelines to know, in the order in which they were made
  */
 export type Context = {
-  /** In the order of their numbers; the first is there from the start. */
+  /** In the order of their numbers; the first always exists. */
   pipelines: Pipeline[];
-  /** Numbers ever given to pipelines. */
+  /** The number of pipelines ever made. */
   numbers: number;
   profile: Profile;
   /** Rises with each change of an item. */
@@ -46,9 +46,9 @@ export type Profile = {
 
 export type ContextItem = { text: string; created_at_ms: number; updated_at_ms: number };
 
-/** The name of the engine that the operator has set up without naming any. */
+/** The name of the engine that the operator has set up without a name. */
 export const OPERATORS_ENGINE = 'default';
-/** The one that needs no model. */
+/** The engine that needs no model. */
 export const EXTRACTIVE_ENGINE = 'extractive';
 
 /** The pipeline that every account has from the start. */
@@ -71,7 +71,9 @@ export function firstPipeline(now_ms: number): Pipeline {
   };
 }
 
-/** Who made something: a pipeline of its own, or the one that was the default then, by its number where that is not 1. */
+/**
+ * The pipeline that made something: by its id, or the default pipeline of that time, by its number if that is not 1.
+ */
 export type MadeByPipeline = { pipeline_id: string | null; pipeline?: number };
 
 export function pipelineOf(
@@ -81,7 +83,7 @@ export function pipelineOf(
   return pipeline_id ?? pipelineId(account_id, pipeline);
 }
 
-/** The number of a default pipeline, as it is kept with what that makes: not at all for the first. */
+/** The number of a default pipeline as stored with its items; absent for the first. */
 export function keptPipeline(number: number | undefined): { pipeline?: number } {
   return number === undefined || number === 1 ? {} : { pipeline: number };
 }
