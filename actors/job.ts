@@ -17,16 +17,16 @@ import type { Decision, Effect, Facts, Read, RecordQuery } from './actor.js';
 /** A job under the claim that a message names, and when its lease ends. `job`: what its kind stores. */
 export type HeldJob<Job> = { until_ms: number; job: Job };
 
-/** Why a job has no result. `retry`: another try may succeed. `rest_ms`: so long the engine asked to be left alone. */
+/** Why a job has no result. `retry`: another try may succeed. `rest_ms`: how long the engine asked to be left alone. */
 export type JobFailure = {
   code: string;
   retry: boolean;
   rest_ms?: number | undefined;
-  /** The name of the engine that failed, where there was one. */
+  /** The name of the engine that failed, if there was one. */
   engine?: string | null | undefined;
 };
 
-/** `again`: the job comes once more, after a rest. */
+/** `again`: the job is tried again after a rest. */
 export type FailedJob = { again: boolean; tries: number };
 export type Lease = { until_ms: number };
 export type LeaseInput = { lease_ms: number };
@@ -34,7 +34,7 @@ export type LeaseInput = { lease_ms: number };
 /** The number of tries that a job has, and the rest after each failed one. */
 export type JobTries = { tries_max: number; rests_ms: readonly number[] };
 
-/** The code of a job that was claimed as often as it may be, and never came to an end. */
+/** The code of a job that was claimed as often as it may be, without an outcome. */
 export const GIVEN_UP = 'GIVEN_UP';
 export const JOB_DONE = { done: true } as const;
 
@@ -45,11 +45,14 @@ type Given<State, Named, Stored> = <Input extends Named, D extends Decision<Stat
   decide: (state: State, input: Input, facts: Facts) => D,
 ) => (state: Stored | null, input: Input, facts: Facts) => D | { reply: Refusal };
 
-/** Where an actor stores claims of a kind. `Named`: how messages name a job and its claim. `Stored`: all states of the actor. */
+/**
+ * Where an actor stores claims of a kind. `Named`: how messages name a job and its claim. `Stored`: the states of the
+ * actor.
+ */
 export type ClaimKind<State, Named, Job, Stored = State> = {
   /** The check that the state must pass before any decision. */
   given: Given<State, Named, Stored>;
-  /** The answer to whoever has lost the claim. */
+  /** The refusal of a message under a lost claim. */
   not_held: Refusal;
   records?(named: Named): RecordQuery[];
   /** The job, if this claim is its last one. */
@@ -58,7 +61,7 @@ export type ClaimKind<State, Named, Job, Stored = State> = {
   prolonged(state: State, held: HeldJob<Job>, facts: Facts): JobChange<State>;
 };
 
-/** The same for jobs that may fail and be released. `tries` of a job: how often it was claimed. */
+/** Storage of jobs that may fail and be released. `tries`: how often the job was claimed. */
 export type JobKind<State, Named, Job extends { tries: number }, Failure extends JobFailure = JobFailure> = ClaimKind<
   State,
   Named,
@@ -67,15 +70,15 @@ export type JobKind<State, Named, Job extends { tries: number }, Failure extends
   tries: JobTries;
   /** Names the records that `failed` reads beside the job. */
   further?(job: Job): RecordQuery[];
-  /** Stores that the job waits until then. Absent where each failure is for good. */
+  /** Stores that the job waits until a time. Absent if each failure is final. */
   rested?(state: State, held: HeldJob<Job>, not_before_ms: number, facts: Facts): JobChange<State>;
-  /** Stores that the job waits, and that this was no try. */
+  /** Stores that the job waits, without counting a try. */
   released(state: State, held: HeldJob<Job>, facts: Facts): JobChange<State>;
   /** Stores that the job has failed for good. */
   failed(state: State, held: HeldJob<Job>, failure: Failure, facts: Facts): JobChange<State>;
 };
 
-/** The message by which a worker that is still at it gets a longer lease. */
+/** The message by which a worker prolongs its lease. */
 export function prolongMessage<State, Named, Job, Stored = State>(kind: ClaimKind<State, Named, Job, Stored>) {
   return {
     records: (named: Named & LeaseInput) => kind.records?.(named) ?? [],
@@ -88,14 +91,14 @@ export function prolongMessage<State, Named, Job, Stored = State>(kind: ClaimKin
   };
 }
 
-/** Messages of a worker that has claimed a job, results aside. */
+/** The messages of a worker that has claimed a job, other than results. */
 export function workerMessages<State, Named, Job extends { tries: number }, Failure extends JobFailure = JobFailure>(
   kind: JobKind<State, Named, Job, Failure>,
 ) {
   return {
     prolong: prolongMessage(kind),
 
-    /** No result: the job rests and comes again, or, after its last try, has failed. */
+    /** The worker has no result: the job rests and is tried again, or has failed after its last try. */
     fail: {
       records: (named: Named & Failure) => kind.records?.(named) ?? [],
       ...(kind.further !== undefined && {
@@ -117,7 +120,7 @@ export function workerMessages<State, Named, Job extends { tries: number }, Fail
       }),
     },
 
-    /** A worker stops before the job was done: another may have it at once. */
+    /** A worker stops before the job was done; another may claim it at once. */
     release: {
       records: (named: Named) => kind.records?.(named) ?? [],
       decide: kind.given((state, named: Named, facts): Decision<State, typeof JOB_DONE> => {
@@ -133,17 +136,15 @@ export function isLastTry(tries: number, { tries_max }: Pick<JobTries, 'tries_ma
   return tries >= tries_max;
 }
 
-/** The rest of a job after so many tries, in ms. */
+/** The rest after this number of tries, ms. */
 export function restAfter(tries: number, { rests_ms }: JobTries, { rest_ms = 0 }: Pick<JobFailure, 'rest_ms'>): number {
   return Math.max(rest_ms, rests_ms[tries - 1] ?? 0);
 }
 
-/** A result that was stored. `digest`: over all that the worker said. */
+/** A stored result. `digest`: of all that the worker sent. */
 export type StoredResult<Tally> = { token: string; digest: string; tally: Tally };
 
-/**
- * The stored tally of a result under this claim, so that a repetition gets the same answer. Null where there was none.
- */
+/** The stored tally of a result under this claim, so that a repetition gets the same answer; null without one. */
 export function tallyBefore<Tally>(
   stored: readonly StoredResult<Tally>[],
   { token, digest }: { token: string; digest: string },
@@ -153,7 +154,7 @@ export function tallyBefore<Tally>(
   return before.digest === digest ? before.tally : OTHER_CONTENT;
 }
 
-/** Keeps a partition's index of what is due true, where that has changed. `was_ms`: absent to set it anew. */
+/** Updates a partition's index of what is due if it has changed. `was_ms`: absent to set it anew. */
 export function dueIndexEffects(
   place: { owner: string; index: string; member: string },
   { was_ms, is_ms }: { was_ms?: number | null; is_ms: number | null },

@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../../src/domain/refusals.js';
 import type { Facts, Read, RecordQuery } from '../actor.js';
 import { type ItemKind, type Items, insightKey, type Span, type Suggestion } from './library_state.js';
 
-/** Of an item of a library that there is not. */
+/** The reply where a library has no such item. */
 export const NO_ITEM_HERE = refuse('NOT_FOUND', 'There is nothing with this id.');
 
 const NO_ITEM: Readonly<Record<ItemKind, Refusal>> = {
@@ -18,16 +18,16 @@ const EXPIRED_ITEM: Readonly<Record<ItemKind, Refusal>> = {
 };
 
 export const ITEM_KINDS = ['conversation', 'memory', 'suggestion'] as const satisfies ItemKind[];
-/** Of collections by kind. */
+/** The collections of each kind. */
 export const ITEMS = { conversation: 'conversations', memory: 'memories', suggestion: 'suggestions' } as const;
 export const OF_SESSION = {
   conversation: 'session_conversations',
   memory: 'session_memories',
   suggestion: 'session_suggestions',
 } as const;
-/** So many numbers has each kind; an order that is an item's own is made of both. */
+/** The count of numbers of each kind. The order of an item is made of kind and number. */
 const NUMBERS = 2 ** 30;
-/** Sorts behind all that an id may go on with. */
+/** Sorts behind every continuation of an id. */
 const LAST = '~';
 
 export type LibraryOwner = { account_id: string; workspace_id: string };
@@ -36,7 +36,7 @@ export function itemRecord(kind: ItemKind, number: number): RecordQuery {
   return { collection: ITEMS[kind], id: insightKey(number) };
 }
 
-/** An item, or what says that it has expired. */
+/** An item, or the record that says that it has expired. */
 export function itemRecords(kind: ItemKind, number: number): RecordQuery[] {
   return [itemRecord(kind, number), { collection: 'expired', id: entryOf(kind, number) }];
 }
@@ -49,14 +49,14 @@ export function itemIn<Kind extends ItemKind>(
   return turn.record<Items[Kind]>(ITEMS[kind], insightKey(number));
 }
 
-/** An item, or why there is none; `itemRecords` were asked for. */
+/** An item, or the refusal that says why there is none. The message must have asked for `itemRecords`. */
 export function itemOr<Kind extends ItemKind>(facts: Facts, kind: Kind, number: number): Items[Kind] | Refusal {
   const item = itemIn(facts, kind, number);
   if (item !== undefined) return item;
   return facts.record('expired', entryOf(kind, number)) === undefined ? NO_ITEM[kind] : EXPIRED_ITEM[kind];
 }
 
-/** The newest records of an item in a collection in which they have an order of their own. */
+/** The newest records of an item, in a collection in which all of an item have one order. */
 export function recordsOf(
   collection: 'revisions' | 'feedback',
   { kind, number }: { kind: ItemKind; number: number },
@@ -66,7 +66,7 @@ export function recordsOf(
   return { collection, range: { after: after ?? first, descending: true, limit } };
 }
 
-/** Which of its item's records it is, by its id. */
+/** The number of a record among those of its item, by its id. */
 export function numberIn(record_id: string): number {
   return Number.parseInt(record_id.slice(record_id.lastIndexOf('.') + 1), 16);
 }
@@ -90,7 +90,7 @@ export function numbersOfSession(read: Read, kind: ItemKind, session_id: string)
     .flatMap(({ id }) => (id.startsWith(`${session_id}:`) ? [Number.parseInt(id.slice(-8), 16)] : []));
 }
 
-/** The same for texts with the same stems of one pipeline; other texts may have it by chance. */
+/** The key of texts with the same stems in one pipeline. Other texts may share it by chance. */
 export function textKey(pipeline_id: string | null, stems: readonly string[]): string {
   const text = [pipeline_id ?? '', ...new Set([...stems].sort())].join('\n');
   let [low, high] = [0x811c9dc5, 0x01000193];
@@ -131,7 +131,7 @@ export function orderOf(kind: ItemKind, number: number): number {
   return ITEM_KINDS.indexOf(kind) * NUMBERS + number;
 }
 
-/** Sessions have one of their own, but for those that began in the same millisecond. */
+/** The order of a recorder session. Two sessions share one only if they began in the same millisecond. */
 export function sessionOrder(session_id: string): number {
   return Number.parseInt(session_id.slice(0, 8) + session_id.slice(9, 13), 16) || 0;
 }

@@ -20,9 +20,9 @@ export type LibraryMessage = MessageOf<typeof library>;
 
 /** Sent to the sweep of its workspace. */
 export type LibraryNews =
-  /** Its part of a sweep is done. */
+  /** The library's part of a sweep is done. */
   | { type: 'part_swept'; sweep_id: string; counts: Counts }
-  /** Its account is erased. */
+  /** The account is erased. */
   | { type: 'recorder_gone'; account_id: string };
 
 export { LIBRARIES };
@@ -57,7 +57,7 @@ export const library = defineActor<Library>()({
       return { reply: DONE, next, effects };
     },
 
-    /** Begins its part of a sweep. What is removed for it commits only while this library's fence is open. */
+    /** Begins the library's part of a sweep. Removals commit only while the library's fence is open. */
     sweep(state, { workspace_id, sweep_id, began_at_ms, cutoffs }: BeginPart, { self }): DoneDecision<Library> {
       // It is erased: nothing of the account is left there.
       if (state === null) return { reply: DONE, effects: [partSwept(workspace_id, { sweep_id, counts: {} })] };
@@ -92,8 +92,8 @@ export const library = defineActor<Library>()({
 
     // From the worker that walks the due lists:
     /**
-     * Nothing is left. From here on nothing more is removed for this sweep; the message to itself comes after all counts,
-     * since messages of one partition keep their order.
+     * Nothing is left to remove for this sweep. The message to itself arrives after all counts, since messages of one
+     * partition keep their order.
      */
     drain(state, { sweep_id }: { sweep_id: string }, { self }): DoneDecision<Library> {
       if (state?.sweep?.sweep_id !== sweep_id || state.sweep.drained) return { reply: DONE };
@@ -119,7 +119,7 @@ export const library = defineActor<Library>()({
       };
     },
 
-    /** With its account. */
+    /** Ends with its account. */
     erase(state, input: Erase, { self: member }) {
       if (state === null) return erased(input, { member, effects: ended(member, null) });
       const { account_id, workspace_id, sweep } = state;

@@ -6,16 +6,16 @@ import { kindTerm, termsIn } from '../../src/domain/search/words.js';
 import type { Effect } from '../actor.js';
 import type { Conversation, ItemKind, Items, Memory, Suggestion } from './library_state.js';
 
-/** Blocks of the search index for a library's items: each item has one, written in the commit that writes the item. */
+/** The search index of a library's items: each item has a block, written in the commit that writes the item. */
 
-/** Of an item, what is searched. */
+/** The searched texts of an item. */
 export function searchedText<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): string {
   if (kind !== 'conversation') return (item as Memory | Suggestion).text;
   const { title, summary, topics } = item as Conversation;
   return [title ?? '', summary ?? '', topics.join(', ')].filter((text) => text !== '').join('\n');
 }
 
-/** When it was said, or made where nobody knows that. */
+/** When the item was said, or made if that is unknown. */
 export function saidAt<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): number {
   if (kind === 'conversation') return (item as Conversation).started_at_ms;
   return (item as Memory | Suggestion).said?.at_ms ?? item.created_at_ms;
@@ -27,7 +27,10 @@ export function languageOf<Kind extends ItemKind>(kind: Kind, item: Items[Kind])
     : ((item as Memory | Suggestion).said?.language ?? null);
 }
 
-/** Null for what is not found. `speaker` of its block is the number of the pipeline that it is of, 0 for the default one. */
+/**
+ * Null for an item that search does not find. `speaker` of the block is the number of its pipeline, 0 for the default
+ * one.
+ */
 export function itemBlock<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): Uint8Array | null {
   if (kind === 'suggestion' && (item as Suggestion).status === 'withdrawn') return null;
   const language = languageOf(kind, item);

@@ -20,14 +20,14 @@ import {
 import { deletedSpeechOf, noteDeleted, untell } from './library_withdrawal.js';
 import { quietAt, type Settled, settlingOf, streamsIn, thinned, unsettle, unsettledKey } from './unsettled_ranges.js';
 
-/** `pipeline_id`: of one with a transcript of its own; absent for the default one. */
+/** `pipeline_id`: a pipeline with a transcript of its own; absent for the default one. */
 type Heard = LibraryOwner & {
   stream_id: string;
   source_id: string;
   from_ms: number;
   to_ms: number;
   is_new: boolean;
-  /** A person deleted a turn there. */
+  /** Whether a person deleted a turn there. */
   is_deleted?: boolean;
   pipeline_id?: string | null;
 };
@@ -41,9 +41,8 @@ type RunRequest = LibraryOwner & {
 
 export const conversationMessages = messagesOf<Library>()({
   /**
-   * From a transcript: turns were published, or (where `is_new` is false) what had been published is something else now;
-   * that matters only where a conversation lies there. So does what is heard inside of one that was made already. Of a
-   * turn that a person deleted nothing is told from here on, and no worker publishes what it read before.
+   * From a transcript: turns were published, or (`is_new` is false) published turns changed, which matters only inside
+   * a conversation. A deleted turn is no longer told from here on, and a worker that read it before cannot publish.
    */
   heard: {
     records: ({ stream_id, pipeline_id = null }: Heard) => [
@@ -84,7 +83,7 @@ export const conversationMessages = messagesOf<Library>()({
     },
   },
 
-  /** Somebody wants it made anew, or by another pipeline: at once. */
+  /** Makes conversations anew at once, for a person or another pipeline. */
   request_run: {
     records: ({ stream_id, pipeline_id }: RunRequest) => [
       { collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id, again: true }) },
@@ -104,8 +103,8 @@ export const conversationMessages = messagesOf<Library>()({
   },
 
   /**
-   * Takes the conversations that a worker found in an unsettled range. A conversation that was known keeps its number. One that is
-   * there no more is deleted, with what nobody has touched of it. One of which retention removed turns stays as it is.
+   * Takes the conversations that a worker found in an unsettled range. A known conversation keeps its number. One that
+   * was not found again is deleted with its untouched items. One that lost turns to retention stays as it is.
    */
   settled: {
     records: (input: Settled) => [
@@ -151,8 +150,8 @@ export const conversationMessages = messagesOf<Library>()({
     }),
   },
   /**
-   * A recording is gone: nothing is made of it any more. Conversations that lie on others too are looked for there anew,
-   * so that nothing that was said there is lost, and nothing said here is told.
+   * A recording is gone. Conversations that also lie on other recordings are made anew there, so that their speech is
+   * kept and that of this recording is not.
    */
   forget_stream: {
     records: ({ stream_id }: { stream_id: string }) => [
@@ -190,15 +189,15 @@ export const conversationMessages = messagesOf<Library>()({
   },
 });
 
-/** Numbers of the conversations of all pipelines that lie there. */
+/** The numbers of all pipelines' conversations in a range. */
 function conversationsIn(heard: Pick<Heard, 'stream_id' | 'from_ms' | 'to_ms'>, read: Pick<Read, 'record'>): number[] {
   const spans = read.record<ConversationSpan[]>('spans', heard.stream_id) ?? [];
   return [...new Set(spans.filter((span) => reaches(span, heard)).map(({ conversation }) => conversation))];
 }
 
 /**
- * A person deleted a turn: whoever has a conversation in hand that it was a part of has lost it, and what the built-in
- * engine repeated of that conversation is not told any more. Whether something of it was told.
+ * A person deleted a turn: claims of its conversations end, and sentences that the built-in engine repeated from them
+ * are removed. Returns whether any were.
  */
 function forgetTurn(writing: Writing, heard: Pick<Heard, 'stream_id' | 'from_ms' | 'to_ms'>): boolean {
   const { facts } = writing;
@@ -215,7 +214,7 @@ function forgetTurn(writing: Writing, heard: Pick<Heard, 'stream_id' | 'from_ms'
   return was_told;
 }
 
-/** A job for what was found; one that somebody has in hand begins anew. */
+/** Queues a job for a conversation; a claimed job begins anew. */
 function queue(
   writing: Writing,
   {
@@ -238,7 +237,7 @@ function queue(
   }
 }
 
-/** Nothing is left of a conversation; what a person has set stays. */
+/** Removes a conversation, but for what a person has set. */
 function vanish(writing: Writing, number: number): void {
   const item = itemIn(writing.facts, 'conversation', number);
   const parts = partsOf(number, writing.facts);
@@ -260,13 +259,13 @@ function vanish(writing: Writing, number: number): void {
   takeAway(writing, { kind: 'conversation', number, item, run_id: item.run_id });
 }
 
-/** Of a conversation that was made, or is to be made. */
+/** The spans of a conversation that exists or is to be made. */
 function partsOf(number: number, read: Pick<Read, 'record'>): Span[] {
   const job = read.record<InsightJob>('jobs', insightKey(number));
   return [...(itemIn(read, 'conversation', number)?.parts ?? []), ...(job?.parts ?? [])];
 }
 
-/** Where conversations that lie on a stream lie besides. */
+/** Queries the other recordings of the conversations on a stream. */
 function partsElsewhere(
   stream_id: string,
   read: Pick<Read, 'record'>,
@@ -283,7 +282,7 @@ function reaches(span: ConversationSpan, { from_ms, to_ms }: { from_ms: number; 
   return shared([span.start_ms, span.end_ms], [from_ms, Math.max(to_ms, from_ms + 1)]) > 0;
 }
 
-/** Whether what was changed lies in it. */
+/** Whether a changed part lies in the conversation. */
 function isIn({ stream_id, changed }: Unsettled, { parts }: FoundConversation): boolean {
   const within = parts
     .filter((part) => part.stream_id === stream_id)

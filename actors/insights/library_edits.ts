@@ -13,7 +13,7 @@ const ofLibrary = given((state: Library | null) => state ?? NO_ITEM_HERE);
 
 /** `pipeline`: the number of the default one. */
 type NewMemory = LibraryOwner & { text: string; kind: MemoryKind; stems: string[]; pipeline?: number };
-/** `stems`: of the text, where there is one. */
+/** `stems`: those of the text, if there is one. */
 type MemoryEdit = {
   number: number;
   text?: string | undefined;
@@ -104,7 +104,7 @@ export const editMessages = messagesOf<Library>()({
     ),
   },
 
-  /** It goes for good, and no run brings it back. */
+  /** Deletes an item for good; no run brings it back. */
   delete: {
     records: ({ kind, number }: Deletion) => itemRecords(kind, number),
     further: ({ kind, number }: Deletion, _state, read: Read): RecordQuery[] => {
@@ -131,8 +131,8 @@ export const editMessages = messagesOf<Library>()({
 });
 
 /**
- * An item that is there no more, and what says so; `run_id`: of a conversation that no person took away. The spans of a
- * conversation's streams were asked for.
+ * Removes an item with its event. `run_id`: the run that removed it; absent for a person. The message must have asked
+ * for the spans of its streams.
  */
 export function takeAway(
   writing: Writing,
@@ -146,7 +146,10 @@ export function takeAway(
   else memoryEvent(writing, 'memory.deleted', { number, item });
 }
 
-/** Nothing is recorded of what a pipeline made that is not the default one. `run_id`: of the run that did it; a person has none. */
+/**
+ * The event of a conversation; none for a pipeline that is not the default one. `run_id`: the run that changed it;
+ * absent for a person.
+ */
 export function conversationEvent(
   writing: Writing,
   type: 'conversation.created' | 'conversation.updated' | 'conversation.deleted',
@@ -171,7 +174,7 @@ export function conversationEvent(
   });
 }
 
-/** The same of memories. */
+/** The event of a memory, by the same rules. */
 export function memoryEvent(
   writing: Writing,
   type: 'memory.created' | 'memory.updated' | 'memory.deleted',

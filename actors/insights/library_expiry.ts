@@ -6,14 +6,14 @@ import { Writing } from './library_items.js';
 import { spansOf, withoutConversation } from './library_spans.js';
 import type { Conversation, ItemKind, Items, Library } from './library_state.js';
 
-/** Expiry of items by retention: the fact that they existed stays, their content goes. */
+/** Expiry of items by retention: their content is removed, and a record that they existed stays. */
 
 const INSIGHT_RECORDS_REMOVED_MAX = 2_000; // ours: revisions and feedback that go with one commit of retention
 
 const STEP = LIMITS.expired_per_commit_max;
 
 export const expiryMessages = messagesOf<Library>()({
-  /** Removes items that have not changed since, as many as one commit may, and counts them: this is what counts. */
+  /** Removes and counts items that have not changed since the cutoff, as many as one commit may. */
   expire: {
     records: (_: Expire) => ITEM_KINDS.map((kind) => ({ collection: ITEMS[kind], range: { limit: STEP + 1 } })),
     further: ({ before_ms }: Expire, _state, read: Read): RecordQuery[] =>
@@ -38,7 +38,7 @@ export const expiryMessages = messagesOf<Library>()({
 
 type OldItem = { kind: ItemKind; number: number; item: Items[ItemKind]; order: number };
 
-/** As many as one commit takes of those whose clock is before that, and the clock of the oldest that stays. */
+/** The items whose clock is before the cutoff, as many as one commit takes, and the clock of the oldest that stays. */
 function oldIn(read: Pick<Read, 'range'>, before_ms: number | null): { old: OldItem[]; oldest_ms: number | null } {
   const all = ITEM_KINDS.flatMap((kind) =>
     read

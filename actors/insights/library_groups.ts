@@ -4,10 +4,7 @@ import { itemIn, itemRecord } from './item_records.js';
 import { act, type Writing } from './library_items.js';
 import { insightKey, type Suggestion } from './library_state.js';
 
-/**
- * Which suggestions are together: a record for each group, beside what each of them says. A group of one is none. Groups
- * that were made before there were records have none, and end with their last member.
- */
+/** Groups of suggestions: a record for each group, and its number in each member. A group has at least two members. */
 
 export type Grouped = { number: number; item: Suggestion };
 export type GroupOf = { group: number; items: Grouped[] };
@@ -25,7 +22,7 @@ export function groupRecords(numbers: readonly number[], group: number | null, r
   ];
 }
 
-/** Puts suggestions into a group (null: a new one), and gives what they are then. */
+/** Puts suggestions into a group (null: a new one) and returns them as they are then. */
 export function join(writing: Writing, moved: readonly Grouped[], known: number | null): GroupOf {
   const group = known ?? writing.give('group');
   const numbers = moved.map(({ number }) => number);
@@ -37,7 +34,7 @@ export function join(writing: Writing, moved: readonly Grouped[], known: number 
   return { group, items };
 }
 
-/** Leads suggestions from their groups to another, or to none; whoever would be left alone in one leaves it too. */
+/** Moves suggestions to another group, or to none. A member left alone leaves its group too. */
 export function move(writing: Writing, moved: readonly Grouped[], into: number | null): Grouped[] {
   const numbers = moved.map(({ number }) => number);
   const left = groupsIn(numbers, null, writing.facts).filter((group) => group !== into);
@@ -46,7 +43,7 @@ export function move(writing: Writing, moved: readonly Grouped[], into: number |
   return items;
 }
 
-/** These are in that group no more; the last one alone is in none. */
+/** Removes members from a group, and the last one left alone with them. */
 export function leave(writing: Writing, group: number, numbers: readonly number[]): void {
   const beside = membersBeside(writing, group, numbers);
   // Of some, retention may have taken the suggestion; of very many, one more is left.

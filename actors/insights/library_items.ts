@@ -35,7 +35,7 @@ import {
 } from './library_state.js';
 import { LIBRARY_MEMBER, WITHDRAWAL_INDEX } from './withdrawal_index.js';
 
-/** Storage of a library's items: the records beside each, what is deleted with it, and its events. */
+/** Storage of a library's items: the records of each, what is deleted with it, and its events. */
 
 const SUPPRESSED_PER_STREAM_MAX = 200; // ours: what people did not want to see again; the oldest is forgotten
 
@@ -55,7 +55,7 @@ const NO_INSIGHTS: Insights = {
   published: [],
 };
 
-/** A library that there is from here on. */
+/** The state of a new library. */
 export function begin(
   { account_id, workspace_id }: LibraryOwner,
   { self, now_ms }: Facts,
@@ -74,7 +74,7 @@ export function forgetInsights({ account_id, workspace_id }: LibraryOwner, membe
   ];
 }
 
-/** The writes of one decision: items with the records beside them, and the library's next state. */
+/** The writes of one decision: items with their records, and the library's next state. */
 export class Writing {
   insights: Insights;
   readonly effects: Effect[] = [];
@@ -82,7 +82,7 @@ export class Writing {
 
   readonly #silent: boolean;
 
-  /** `silent`: no event tells of it. */
+  /** `silent`: without events. */
   constructor(
     readonly library: Library,
     readonly facts: Facts,
@@ -92,7 +92,7 @@ export class Writing {
     this.insights = library.insights ?? NO_INSIGHTS;
   }
 
-  /** The number of what comes next of a kind. */
+  /** The next number of a kind. */
   give(kind: keyof Insights['given']): number {
     const number = this.insights.given[kind] + 1;
     this.insights = { ...this.insights, given: { ...this.insights.given, [kind]: number } };
@@ -109,7 +109,7 @@ export class Writing {
     if (kind === 'memory') this.#index(number, item as Memory);
   }
 
-  /** The item with its next revision; what it was is kept. */
+  /** Writes an item with its next revision, and keeps the former values. */
   change<Kind extends ItemKind>(kind: Kind, number: number, change: Change<Items[Kind]>): Items[Kind] {
     const { was, by, changed_fields } = change;
     const { now_ms } = this.facts;
@@ -132,7 +132,7 @@ export class Writing {
     return is;
   }
 
-  /** The item with its next revision, and nothing of what it was. */
+  /** Writes an item with its next revision, without its former values. */
   replace<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): Items[Kind] {
     const is = { ...item, revision: item.revision + 1, updated_at_ms: this.facts.now_ms };
     this.forgetRevisions(kind, number, item);
@@ -145,14 +145,14 @@ export class Writing {
     for (let at = oldestRevision(item); at < item.revision; at++) this.drop('revisions', `${entry}.${insightKey(at)}`);
   }
 
-  /** An item whose clock moves, and no revision with it. */
+  /** Moves an item's clock, without a revision. */
   touch<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): Items[Kind] {
     const is = { ...item, updated_at_ms: this.facts.now_ms };
     this.#put(kind, number, is);
     return is;
   }
 
-  /** An item goes with all that lies beside it. */
+  /** Deletes an item with all its records. */
   remove<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
     const entry = entryOf(kind, number);
     this.drop(ITEMS[kind], insightKey(number));
@@ -171,7 +171,7 @@ export class Writing {
     if (item.session_id !== null) this.drop(OF_SESSION[kind], `${item.session_id}:${insightKey(number)}`);
   }
 
-  /** The same for retention: that it was there is kept. */
+  /** Deletes an item for retention, and keeps the record that it existed. */
   expire<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
     this.remove(kind, number, item);
     this.write('expired', entryOf(kind, number), { value: this.facts.now_ms });
@@ -185,7 +185,7 @@ export class Writing {
     if (forgotten > 0) this.drop('feedback', `${entry}.${insightKey(forgotten)}`);
   }
 
-  /** No run brings this back; `suppressedOf` its spans was asked for. */
+  /** Keeps runs from making this item again. The message must have asked for `suppressedOf` its spans. */
   suppress(what: { kind: ItemKind; number: number; pipeline_id: string | null }, spans: Span[], stems: string[]): void {
     for (const stream_id of new Set(spans.map((span) => span.stream_id))) {
       const of_stream = spans
@@ -196,7 +196,7 @@ export class Writing {
     }
   }
 
-  /** A person took it back. */
+  /** Allows runs to make this item again. */
   unsuppress(what: { kind: ItemKind; number: number }, spans: Span[]): void {
     for (const stream_id of new Set(spans.map((span) => span.stream_id))) {
       const before = this.#suppressedOn(stream_id);
@@ -213,7 +213,7 @@ export class Writing {
     this.effects.push({ effect: 'append_event', account_id, type, resource_id, data });
   }
 
-  /** Events of suggestions name what made them; other items of a pipeline that is not the default one have none. */
+  /** Events of suggestions name the pipeline. Other items of a pipeline that is not the default one have no events. */
   suggestionEvent(
     type: 'suggestion.created' | 'suggestion.updated' | 'suggestion.deleted',
     number: number,
@@ -222,7 +222,7 @@ export class Writing {
     this.event(type, number, { ...data, pipeline_id: pipelineOf(item, this.library) });
   }
 
-  /** Something is due for a worker at that time. */
+  /** Schedules work for a worker. */
   due(at_ms: number): void {
     const { due_ms } = this.insights;
     if (due_ms === null || at_ms < due_ms) this.setDue(at_ms);
@@ -242,7 +242,7 @@ export class Writing {
     this.effects.push(...dueIndexEffects(place, { is_ms: oldest_ms }));
   }
 
-  /** A record as it is after what was written so far. */
+  /** A record after the writes so far. */
   record<T>(collection: string, id: string): T | undefined {
     const key = `${collection} ${id}`;
     if (this.#written.has(key)) return this.#written.get(key) as T | undefined;
@@ -290,7 +290,7 @@ export class Writing {
 
 export type Change<Item> = { was: Item; fields: Partial<Item>; by: Revision['by']; changed_fields: string[] };
 
-/** A person has done something with it, which is seen. */
+/** A change that a person made and that callers see. */
 export function act(
   writing: Writing,
   number: number,

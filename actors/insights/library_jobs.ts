@@ -50,7 +50,7 @@ export const ofLibrary = given((state: Library | null) => state ?? NO_LIBRARY);
 
 const JOB_TRIES = { tries_max: LIMITS.insight_job_tries_max, rests_ms: LIMITS.insight_job_retries_ms };
 
-/** Conversations that are to be looked into are jobs, each a record. Its order is when it may be claimed. */
+/** A conversation to be analysed is a job, stored as a record. Its order is when it may be claimed. */
 const insightJobs = workerMessages<Library, HeldInsightJob, ClaimedInsightJob>({
   given: ofLibrary,
   not_held: NOT_HELD,
@@ -98,7 +98,7 @@ export const jobMessages = messagesOf<Library>()({
     },
   },
 
-  /** The conversation that waits for longest, if one may be had; `token` is random and made for this message. */
+  /** Claims the conversation that has waited longest. `token`: random, made for this message. */
   claim_job: {
     records: (_: JobClaim) => [{ collection: 'jobs', range: { limit: 1 } }],
     further: (_: JobClaim, _state, read: Read): RecordQuery[] =>
@@ -127,7 +127,7 @@ export const jobMessages = messagesOf<Library>()({
     ),
   },
 
-  /** The job that a worker says it has. */
+  /** The job that a worker names. */
   held_job: {
     reads: true,
     records: ({ job }: HeldInsightJob) => [jobRecord(job), itemRecord('conversation', job)],
@@ -144,7 +144,7 @@ export const jobMessages = messagesOf<Library>()({
   job_failed: insightJobs.fail,
   release_job: insightJobs.release,
 
-  /** Whether something is still to be made of these streams. */
+  /** Whether jobs of these streams are waiting. */
   waiting: {
     records: (_: { stream_ids: string[] }) => allWaiting(),
     decide(_, { stream_ids }: { stream_ids: string[] }, facts) {
@@ -156,7 +156,7 @@ export const jobMessages = messagesOf<Library>()({
     },
   },
 
-  /** Lists how the jobs of a stream ended, the newest first, and its present jobs. */
+  /** Lists the ended jobs of a stream, the newest first, and its present jobs. */
   runs: {
     records: ({ stream_id }: { stream_id: string }) => [
       { collection: 'runs', id: stream_id },
@@ -170,7 +170,7 @@ export const jobMessages = messagesOf<Library>()({
     },
   },
 
-  /** Nothing more is to be made here: its layer is off, or its account is gone. */
+  /** Ends all jobs: the layer is off, or the account is gone. */
   drop_work(state, _: unknown, facts): DoneDecision<Library> {
     if (state === null || state.insights === undefined) return { reply: DONE };
     const writing = new Writing(state, facts);
@@ -186,7 +186,7 @@ export function jobRecord(number: number): RecordQuery {
   return { collection: 'jobs', id: insightKey(number) };
 }
 
-/** The job that a worker says it has; a lease that expired counts as long as nobody else has it. */
+/** The job that a worker names. An expired lease counts until another worker has the job. */
 export function heldJob(
   { job: number, token }: HeldInsightJob,
   facts: Pick<Facts, 'record'>,
@@ -219,7 +219,7 @@ export function runsOf(job: { parts: Span[] } | null): RecordQuery[] {
   return streamsOf(job?.parts ?? []).map((id) => ({ collection: 'runs', id }));
 }
 
-/** Removes a job, and notes in the runs of its streams how it ended. */
+/** Removes a job, and records in the runs of its streams how it ended. */
 export function endJob(
   writing: Writing,
   job: InsightJob,

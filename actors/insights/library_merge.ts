@@ -20,11 +20,11 @@ const MEMORIES_PER_CONVERSATION_MAX = 100; // ours: of all runs together
 
 /** The stored items with which a result is merged. */
 export type KnownInsights = {
-  /** The conversation that the result is of: its number, its pipeline, where it lies. */
+  /** The conversation of the result: its number, pipeline and spans. */
   of: { conversation: number; pipeline_id: string | null; parts: Span[] };
-  /** Suggestions of that conversation, and whatever else the result names, by number. */
+  /** The suggestions of that conversation, and others that the result names, by number. */
   suggestions: ReadonlyMap<number, Suggestion>;
-  /** Memories that came of it, that the result names, or that have the stems of one of its texts. */
+  /** The memories of that conversation, those that the result names, and those with the stems of one of its texts. */
   memories: ReadonlyMap<number, Memory>;
   /** Active memories by `textKey`. */
   texts: ReadonlyMap<string, number>;
@@ -33,7 +33,7 @@ export type KnownInsights = {
 };
 
 const NO_ROLES: Roles = { owner_contact_id: null, requester_contact_id: null };
-/** By these a person protects when a suggestion is due. */
+/** The fields by which a person fixes when a suggestion is due. */
 const DUE_FIELDS: ReadonlySet<string> = new Set(['due_at', 'due_date']);
 const NOBODY: RoleSpeakers = { owner: null, requester: null };
 
@@ -41,15 +41,15 @@ type NewSuggestion = Extract<SuggestionOp, { op: 'new' }>;
 type NewMemory = Extract<MemoryOp, { op: 'new' }>;
 export type ItemChange<Item> = { number: number; fields: Partial<Item>; changed_fields: string[] };
 
-/** The merge's result: new items, which the writer numbers, and changes of known ones. */
+/** The outcome of a merge: new items, which the writer numbers, and changes of known ones. */
 export type MergedInsights = {
   suggestions: {
     created: NewSuggestion[];
     changed: ItemChange<Suggestion>[];
-    /** Changes that nobody sees: a speaker without a contact is the owner now, or it was heard in other words. */
+    /** Changes without an event: a speaker without a contact is the owner now, or the text was heard in other words. */
     unseen: { number: number; fields: Partial<Suggestion> }[];
   };
-  /** `supersedes`: the memory whose place a new one takes. */
+  /** `supersedes`: the memory that a new one replaces. */
   memories: { created: NewMemory[]; changed: ItemChange<Memory>[]; removed: number[] };
   tally: InsightTally;
 };
@@ -69,8 +69,8 @@ const MEMORY_FIELDS = { kind: 'kind', text: 'text', evidence: 'evidence' } as co
 >;
 
 /**
- * Makes one of a result and of what people have done with what there is. What a person set is never changed, and what a
- * person has deleted, dismissed or touched neither comes back nor goes. Rules K-076, K-077 and K-080; docs/areas.md, "Insights".
+ * Merges a result with the stored items. Fields that a person set are never changed. Items that a person deleted,
+ * dismissed or changed are neither made again nor withdrawn. Rules K-076, K-077 and K-080; docs/areas.md, "Insights".
  */
 export function mergeInsights(known: KnownInsights, result: CheckedInsights): MergedInsights {
   const dropped: Dropped = { unsupported: result.unsupported, duplicate: 0, protected: 0, ...result.left_out };
@@ -132,7 +132,7 @@ function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dr
 }
 
 /**
- * Finds the suggestion that a result withdraws and states again in nearly the same words: it is rephrased and keeps its
+ * Finds a suggestion that a result withdraws and makes again in nearly the same words; it is rephrased and keeps its
  * number.
  */
 function replacing(
@@ -150,7 +150,7 @@ function replacing(
   return { op: 'revise', number, kind, text, stems, due_at_ms, due_date, roles, role_speakers, evidence };
 }
 
-/** Field by field; what a person set stays. */
+/** Merges field by field; fields that a person set stay. */
 function revisionOf(
   was: Suggestion,
   revision: Extract<SuggestionOp, { op: 'revise' }>,
@@ -179,7 +179,7 @@ function revisionOf(
   return { fields, is_protected };
 }
 
-/** With whom a result names; a role for which it names nobody stays. */
+/** Merges roles; a role for which the result names nobody stays. */
 function rolesAfter(
   { roles: were, role_speakers: spoke }: Suggestion,
   { roles = NO_ROLES, role_speakers = NOBODY }: Extract<SuggestionOp, { op: 'revise' }>,
@@ -272,7 +272,7 @@ function mergeMemories(known: KnownInsights, ops: readonly MemoryOp[], dropped: 
   return { created: standing, changed, removed, withdrawn };
 }
 
-/** The fields whose values changed, by the names that are shown. */
+/** The names of the fields whose values changed, as callers see them. */
 function changesOf<Item extends object>(
   before: ReadonlyMap<number, Item>,
   after: ReadonlyMap<number, Item>,
@@ -309,14 +309,17 @@ function isActive({ state }: Memory): boolean {
   return state === 'active';
 }
 
-/** Whether a run withdrew the suggestion itself: then it may come back. */
+/** Whether a run withdrew the suggestion itself, so that a run may make it again. */
 function isWithdrawn({ status, touched }: Suggestion): boolean {
   return status === 'withdrawn' && !touched;
 }
 
 type FoundEvidence = { stems: readonly string[]; evidence: readonly Span[] };
 
-/** The same thing, said in the same place; what a person has put in other words is known by its former ones too. */
+/**
+ * Whether two suggestions are the same, in the same place. One that a person rephrased is also known by its former
+ * words.
+ */
 function isSame(found: FoundEvidence, one: FoundEvidence & { made_stems?: readonly string[] }): boolean {
   if (!overlap(found.evidence, one.evidence)) return false;
   return (
@@ -346,13 +349,13 @@ function sameStems(some: readonly string[], others: readonly string[]): boolean 
   return one.size === other.size && [...one].every((stem) => other.has(stem));
 }
 
-/** With what it does not have yet, as much as there is room for. */
+/** Adds evidence that the item does not have yet, up to the bound. */
 function withEvidence(known: readonly Span[], more: readonly Span[]): Span[] {
   const fresh = more.filter((span) => !known.some((one) => sharedMs(one, span) > 0));
   return [...known, ...fresh].slice(0, LIMITS.evidence_spans_max);
 }
 
-/** Evidence outside of a conversation. */
+/** Evidence outside a conversation. */
 function elsewhere(evidence: readonly Span[], parts: readonly Span[]): Span[] {
   return evidence.filter((span) => !parts.some((part) => sharedMs(part, span) > 0));
 }

@@ -23,15 +23,13 @@ import type {
 
 const PUBLICATIONS_KEPT_MAX = 8; // ours: of one library, so that a repeat is known
 
-/**
- * A worker's result for a job that it has claimed. `digest`: over all that the worker said, by which a repeat is known.
- */
+/** A worker's result for a job that it has claimed. `digest`: of the whole result; a repetition has the same. */
 type InsightPublication = {
   job: number;
   token: string;
   digest: string;
   engine: string | null;
-  /** Why another engine's result is not published in its place. */
+  /** Why the result of another engine is not published instead. */
   failure?: string | undefined;
   result: CheckedInsights;
 };
@@ -40,7 +38,7 @@ const TOO_MUCH = refuse(
   'BAD_REQUEST',
   `A result has at most ${LIMITS.suggestions_per_result_max} suggestions and ${LIMITS.memories_per_result_max} memories.`,
 );
-/** The fields of a conversation that a run sets, by the names that are shown. */
+/** The names of the fields of a conversation that a run sets, as callers see them. */
 const CONVERSATION_FIELDS = {
   title: 'title',
   summary: 'summary',
@@ -58,7 +56,7 @@ const CONVERSATION_FIELDS = {
 type Told = Pick<InsightPublication, 'token' | 'digest'>;
 
 export const publicationMessages = messagesOf<Library>()({
-  /** Gives the tally of a published result to whoever sends the result again. */
+  /** Returns the tally of a published result to a caller that repeats it. */
   published: {
     reads: true,
     decide: ofLibrary((state, told: Told): { reply: { tally: InsightTally } | Refusal } => {
@@ -67,7 +65,7 @@ export const publicationMessages = messagesOf<Library>()({
     }),
   },
 
-  /** All of a result is one commit, merged with what people have done. */
+  /** Publishes a result in one commit, merged with what people have changed. */
   publish: {
     records: ({ job, result }: InsightPublication) => [
       jobRecord(job),
@@ -124,7 +122,7 @@ export const publicationMessages = messagesOf<Library>()({
 });
 
 type WaitingJob = Omit<InsightJob, 'claim'>;
-/** Numbers of what a conversation has. */
+/** The numbers of a conversation's items. */
 type PublishedNumbers = { suggestions: number[]; memories: number[] };
 
 function wrongIn({ suggestions, memories }: CheckedInsights): Refusal | null {
@@ -171,7 +169,7 @@ function itemsBy<Kind extends 'suggestion' | 'memory'>(kind: Kind, numbers: numb
   );
 }
 
-/** `by`: what is kept of the pipeline that made it. */
+/** `by`: the pipeline, as stored with its items. */
 type JobRun = {
   job: WaitingJob;
   run_id: string;
@@ -181,7 +179,7 @@ type JobRun = {
   language: string | null;
 };
 
-/** Writes what became of suggestions and memories; gives what the conversation has now. */
+/** Writes suggestions and memories; returns those that the conversation has now. */
 function writeItems(
   writing: Writing,
   { suggestions, memories }: MergedInsights,
@@ -233,7 +231,7 @@ function writeItems(
   return { suggestions: kept, memories: writeMemories(writing, memories, { begun, was, job, language }) };
 }
 
-/** When the first of it was said: exact on the recording with which the conversation begins. */
+/** When the first of it was said. Exact on the recording with which the conversation begins. */
 function saidIn(
   { parts, started_at_ms }: WaitingJob,
   [first]: readonly Span[],
@@ -289,7 +287,7 @@ function writeMemories(
   return [...kept];
 }
 
-/** Creates the conversation, or changes it where it is another now; a title that a person gave stays. */
+/** Creates the conversation, or changes it if it differs; a title that a person gave stays. */
 function writeConversation(
   writing: Writing,
   {
@@ -340,7 +338,7 @@ function writeConversation(
   conversationEvent(writing, 'conversation.updated', { number, item, changed_fields, run_id });
 }
 
-/** A field as it is compared. */
+/** A field in the form in which it is compared. */
 function shownText(item: Conversation, name: keyof Conversation): string {
   return JSON.stringify(item[name] ?? null);
 }

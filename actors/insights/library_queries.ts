@@ -17,7 +17,7 @@ import {
 import { spansOf } from './library_spans.js';
 import type { ConversationSpan, Feedback, ItemKind, Items, Library, Revision } from './library_state.js';
 
-/** An item whose kind says of which sort it is. */
+/** An item with its kind. */
 export type AnyItem = { [Kind in ItemKind]: { kind: Kind; item: Items[Kind] } }[ItemKind];
 type Last = { order: number; id: string } | null;
 
@@ -36,7 +36,7 @@ export const queryMessages = messagesOf<Library>()({
     },
   },
 
-  /** Several of one kind, in the order in which they were asked for; missing ones are left out. */
+  /** Several items of one kind, in the order asked for; missing ones are left out. */
   items_of: {
     reads: true,
     records: ({ kind, numbers }: { kind: ItemKind; numbers: number[] }) =>
@@ -46,7 +46,7 @@ export const queryMessages = messagesOf<Library>()({
     }),
   },
 
-  /** A run of one kind, by their last change. `looked`: how many the run had. */
+  /** A page of one kind, by last change. `looked`: the number of items that the page was chosen from. */
   list: {
     records: ({ kind, range }: Listing) => [{ collection: ITEMS[kind], range }],
     decide(_, { kind }: Listing, facts) {
@@ -100,7 +100,9 @@ export const queryMessages = messagesOf<Library>()({
     },
   },
 
-  /** Numbers of the conversations that the default pipeline made, or is to make, of a stream; in the order of its timeline. */
+  /**
+   * The numbers of the default pipeline's conversations of a stream, made or to be made, in the order of its timeline.
+   */
   conversations_on: {
     reads: true,
     records: ({ stream_id }: { stream_id: string }) => spansOf([{ stream_id }]),
@@ -109,7 +111,7 @@ export const queryMessages = messagesOf<Library>()({
     }),
   },
 
-  /** The longest conversation that the default pipeline made of each of these streams; missing ones are left out. */
+  /** The longest conversation of the default pipeline on each of these streams; missing ones are left out. */
   longest_on: {
     reads: true,
     records: ({ stream_ids }: { stream_ids: string[] }) => spansOf(stream_ids.map((stream_id) => ({ stream_id }))),
@@ -143,7 +145,7 @@ export const queryMessages = messagesOf<Library>()({
   },
 });
 
-/** Of one still to be made there is nothing: the next longest ones are looked at as well. */
+/** The longest conversation may still have to be made, so the next longest ones are looked at as well. */
 const LONGEST_LOOKED = 3;
 
 function ownSpans(stream_id: string, read: Pick<Read, 'record'>): ConversationSpan[] {

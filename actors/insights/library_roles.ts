@@ -3,9 +3,9 @@ import { itemIn, itemRecord } from './item_records.js';
 import { NO_LIBRARY, Writing } from './library_items.js';
 import type { Library, Roles, Suggestion } from './library_state.js';
 
-/** Owners and requesters of suggestions follow the speakers that they are, until a person chooses another. */
+/** Owners and requesters of suggestions follow speakers as these are named, until a person chooses another. */
 
-/** A suggestion whose roles may be others now. */
+/** A suggestion whose roles may have changed. */
 export type HeardRoles = Pick<Suggestion, 'roles' | 'role_speakers' | 'revision'> & { number: number };
 export type FoundRoles = { number: number; revision: number; roles: Roles };
 
@@ -29,7 +29,7 @@ export const roleMessages = messagesOf<Library>()({
     },
   },
 
-  /** Who speakers are now. A suggestion that has changed since it was read is left as it is. */
+  /** Sets the roles by who the speakers are now. A suggestion that has changed since it was read stays as it is. */
   set_roles: {
     records: ({ found }: { found: FoundRoles[] }) => found.map(({ number }) => itemRecord('suggestion', number)),
     decide: ofLibrary((state, { found }: { found: FoundRoles[] }, facts): DoneDecision<Library> => {

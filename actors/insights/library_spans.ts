@@ -3,7 +3,7 @@ import type { RecordQuery } from '../actor.js';
 import type { Writing } from './library_items.js';
 import type { ConversationSpan, Span } from './library_state.js';
 
-/** Which conversations lie where: records by stream, of those made and those still to be made. */
+/** The spans of conversations, by stream: of those made and those still to be made. */
 
 const CONVERSATIONS_PER_STREAM_MAX = 2_000; // ours: of all pipelines
 
@@ -31,7 +31,7 @@ export function withoutConversation(writing: Writing, number: number, parts: rea
 
 type SpanPart = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;
 
-/** The ms that two parts of timelines share; a part without a length counts as one ms. */
+/** The ms that two spans share; a span without a length counts as one ms. */
 export function sharedMs(one: SpanPart, other: SpanPart): number {
   return one.stream_id === other.stream_id ? shared(intervalOf(one), intervalOf(other)) : 0;
 }

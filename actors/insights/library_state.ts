@@ -35,11 +35,11 @@ export type Library = {
   workspace_id: string;
   /** The sweep in progress, or null. */
   sweep: LibrarySweep | null;
-  /** Absent while nothing was ever made of its turns. */
+  /** Absent until something was made of its turns. */
   insights?: Insights;
 };
 
-/** `drained`: nothing is left to remove, and its counts have not all come yet. */
+/** `drained`: nothing is left to remove, and some counts are still to come. */
 export type LibrarySweep = {
   sweep_id: string;
   began_at_ms: number;
@@ -49,37 +49,40 @@ export type LibrarySweep = {
 };
 
 export type Insights = {
-  /** The last number given out, of each kind; 0 before the first. */
+  /** The last number of each kind; 0 before the first. */
   given: Record<InsightKind, number>;
   /**
-   * When something of it may be due for a worker, or a time before that: its order in INSIGHTS_INDEX. Null where nothing
-   * waits. Who finds nothing there corrects it.
+   * When the library has work for a worker, or a time before that: its order in INSIGHTS_INDEX. Null without work. A
+   * worker that finds none corrects it.
    */
   due_ms: number | null;
-  /** The oldest clock, or a time before it: its order in the due list of retention. Null where there is nothing. */
+  /** The clock of the oldest item, or a time before it: its order in the due list of retention. Null without items. */
   oldest_ms: number | null;
-  /** The last publications, so that the same again gets the same answer. */
+  /** The last publications, so that a repetition gets the same answer. */
   published: StoredResult<InsightTally>[];
 };
 
-/** The index of a partition's libraries that have something for a worker, each at the time when it has. */
+/** The index of a partition's libraries that have work for a worker, by when it is due. */
 export const INSIGHTS_INDEX = { owner: 'content', index: 'insights' } as const;
 
-/** `count`: rises with each deletion, so that none is lost that comes while a worker sees to those before. */
+/** `count`: rises with each deletion, so that one that comes while a worker handles those before is not lost. */
 export type DeletedSpeech = { of: 'stream' | 'source'; id: string; count: number };
 
 /** A part of a stream's timeline, in ms. */
 export type Span = { stream_id: string; source_id: string; start_ms: number; end_ms: number };
 
-/** Who spoke in a conversation: a speaker of a stream, or whom a person named; talk in ms. Names are looked up when read. */
+/**
+ * A participant of a conversation: a speaker of a stream, or somebody whom a person named. Talk in ms. Names are looked
+ * up when read.
+ */
 export type StoredParticipant = { stream_id: string; speaker: number; contact_id?: string | null; talk_ms: number };
 
 export type MadeBy = 'extractive' | 'model' | 'external';
 
 type Item = {
-  /** Null for what was made by the default pipeline. */
+  /** Null for the default pipeline. */
   pipeline_id: string | null;
-  /** Of what the default pipeline made: the number of the one that was it then; absent for the first. */
+  /** The number of the pipeline that was the default then; absent for the first, and for other pipelines. */
   pipeline?: number;
   session_id: string | null;
   revision: number;
@@ -89,13 +92,16 @@ type Item = {
   updated_at_ms: number;
 };
 
-/** When the first of what an item rests on was said, and in what language; absent where nobody noted it. */
+/** When the first of an item's evidence was said, and in what language; absent if unknown. */
 export type HeardLanguage = { at_ms: number; language: string | null };
 
-/** A sentence of a summary, and where it was said. */
+/** A sentence of a summary, with its evidence. */
 export type SummarySentence = { text: string; evidence: Span[] };
 
-/** The summary of one recording of several that a conversation lies on. Sentences are absent where its summary has some. */
+/**
+ * The summary of one of several recordings of a conversation. Sentences are absent if the whole summary has some of
+ * this recording.
+ */
 export type RecordingSummary = Pick<Conversation, 'title' | 'topics'> & {
   stream_id: string;
   sentences?: SummarySentence[];
@@ -110,13 +116,13 @@ export type Conversation = Item & {
   summary: string | null;
   sentences: SummarySentence[];
   topics: string[];
-  /** Of each recording, where it lies on several; `onRecording` reads them. */
+  /** The summaries of its recordings, if it lies on several; `onRecording` reads them. */
   by_recording?: RecordingSummary[];
   participants: StoredParticipant[];
   language: string | null;
   made_by: MadeBy;
   run_id: string;
-  /** Numbers of what came of it. */
+  /** The numbers of its items. */
   suggestions: number[];
   memories: number[];
 };
@@ -131,15 +137,15 @@ export type Memory = Item & {
   /** About whom. */
   contact_id: string | null;
   state: 'active' | 'superseded';
-  /** The number of the memory that took its place. */
+  /** The number of the memory that replaced it. */
   superseded_by: number | null;
   origin: 'pipeline' | 'manual';
-  /** A person wrote or changed it: no run does. */
+  /** Whether a person wrote or changed it, so that no run does. */
   protected: boolean;
   evidence: Span[];
   /** Keyed hashes of the stems of its text. */
   stems: string[];
-  /** The stems of the text that a run found, where a person changed the text. */
+  /** The stems of the text that a run found, if a person changed the text. */
   made_stems?: string[];
 };
 
@@ -153,45 +159,45 @@ export type Rating = (typeof RATINGS)[number];
 
 export type Roles = { owner_contact_id: string | null; requester_contact_id: string | null };
 
-/** A speaker of a stream, or whom a person named. */
+/** A speaker of a stream, or somebody whom a person named. */
 export type SpokenBy = Omit<StoredParticipant, 'talk_ms'>;
 
-/** Who `roles` are by what was heard; null where nobody knows. A speaker may be named later. */
+/** The speakers behind `roles`; null if unknown. A speaker may be named later. */
 export type RoleSpeakers = { owner: SpokenBy | null; requester: SpokenBy | null };
 
 export type Suggestion = Item & {
   said?: HeardLanguage;
-  /** Its conversation's number. */
+  /** The number of its conversation. */
   conversation: number;
   kind: SuggestionKind;
   text: string;
   status: SuggestionStatus;
   due_at_ms: number | null;
-  /** Where only a day was named: that day, of which `due_at_ms` is noon. */
+  /** The day, if only a day was named; `due_at_ms` is its noon. */
   due_date: string | null;
   roles: Roles;
   role_speakers: RoleSpeakers;
-  /** Its group's number. */
+  /** The number of its group. */
   group: number | null;
   review: { verdict: FeedbackVerdict; note: string | null; at_ms: number } | null;
   feedback: Record<Rating, number>;
   evidence: Span[];
-  /** Rises with every change that is seen. */
+  /** Rises with every change that callers see. */
   state_version: number;
-  /** A person has done something with it: no run withdraws it, nor changes its status. */
+  /** Whether a person has changed it, so that no run withdraws it or changes its status. */
   touched: boolean;
   made_by: MadeBy;
   stems: string[];
   made_stems?: string[];
 };
 
-/** A revision of an item: the old values of the fields that the next revision changed, and who changed them. */
+/** A revision of an item: the former values of the fields that the next revision changed, and who changed them. */
 export type Revision = {
   revision: number;
   at_ms: number;
   by: 'pipeline' | 'person';
   changed_fields: string[];
-  /** Whole item as this revision had it. */
+  /** The whole item at this revision. */
   item: Conversation | Memory | Suggestion;
 };
 
@@ -201,7 +207,7 @@ export type Feedback = { rating: Rating; comment: string | null; created_at_ms: 
 export type Items = { conversation: Conversation; memory: Memory; suggestion: Suggestion };
 export type ItemKind = keyof Items;
 
-/** A part of a stream that a person does not want to see that item of again. */
+/** A span in which a person does not want to see that item again. */
 export type Suppressed = {
   kind: ItemKind;
   number: number;
@@ -211,7 +217,7 @@ export type Suppressed = {
   stems: string[];
 };
 
-/** Where a conversation lies on a stream. `looked_at_ms`: when a job was made of it last. */
+/** The span of a conversation on a stream. `looked_at_ms`: when its last job was made. */
 export type ConversationSpan = {
   conversation: number;
   pipeline_id: string | null;
@@ -221,8 +227,8 @@ export type ConversationSpan = {
 };
 
 /**
- * A recording in which conversations are to be looked for. `heard`: rises with each message, so that what is said while
- * somebody looks is not lost.
+ * A range in which conversations are to be found. `heard`: rises with each message, so that speech that arrives
+ * meanwhile is not lost.
  */
 export type Unsettled = {
   stream_id: string;
@@ -231,18 +237,18 @@ export type Unsettled = {
   from_ms: number;
   to_ms: number;
   heard: number;
-  /** Existing conversations are made anew: they were corrected, or somebody asked for it. */
+  /** Existing conversations are made anew, after corrections or on request. */
   again: boolean;
-  /** The parts that are others now; `from_ms` and `to_ms` go to the ends of the conversations there. */
+  /** The changed parts; `from_ms` and `to_ms` reach to the ends of the conversations there. */
   changed: Interval[];
-  /** When the first of it came. */
+  /** When the first of the speech arrived. */
   since_ms: number;
   changed_at_ms: number;
   /** When to look for conversations. */
   due_ms: number;
 };
 
-/** A conversation that a worker is to look into. It has one job at a time, whose number is its own. */
+/** A conversation that a worker is to analyse. It has one job at a time, under its own number. */
 export type InsightJob = {
   number: number;
   conversation: number;
@@ -253,14 +259,14 @@ export type InsightJob = {
   ended_at_ms: number;
   queued_at_ms: number;
   tries: number;
-  /** When it may be claimed: at its order. Absent where nobody has it. */
+  /** The present claim; absent if nobody has one. It may be claimed from its order on. */
   claim?: { token: string; run_id: string; until_ms: number; pipeline?: number };
 };
 
 /** A conversation that was found in a recording. */
 export type FoundConversation = Pick<InsightJob, 'parts' | 'session_id' | 'started_at_ms' | 'ended_at_ms'>;
 
-/** The checked result of an engine: each text is supported by turns, which `evidence` names. */
+/** The checked result of an engine: turns support each text, and `evidence` names them. */
 export type CheckedInsights = {
   made_by: MadeBy;
   conversation: Pick<
@@ -269,20 +275,20 @@ export type CheckedInsights = {
   >;
   suggestions: SuggestionOp[];
   memories: MemoryOp[];
-  /** The number of items and sentences that no turn supports. */
+  /** The number of items and sentences without evidence. */
   unsupported: number;
-  /** And of what was left out for another reason. */
+  /** The numbers left out for other reasons. */
   left_out?: LeftOut;
 };
 
 /**
- * Why a part of a result is left out before it is merged: it has not the form that was asked for, is of a kind that nobody
- * wants, names an address that nobody said, or is more than a result holds.
+ * Why a part of a result is left out before it is merged: it has another form, a kind that nobody wants, an address
+ * that nobody said, or exceeds the number that a result holds.
  */
 export const LEFT_OUT_REASONS = ['malformed', 'unwanted', 'address', 'too_many'] as const;
 export type LeftOut = Partial<Record<(typeof LEFT_OUT_REASONS)[number], number>>;
 
-/** `id`s are numbers of items of the library. Members that are absent stay as they are. */
+/** Each `id` is the number of an item of the library. Absent members stay as they are. */
 export type SuggestionOp =
   | {
       op: 'new';
@@ -302,9 +308,9 @@ export type SuggestionOp =
       text?: string;
       stems?: string[];
       due_at_ms?: number | null;
-      /** Present where `due_at_ms` is. */
+      /** Present if `due_at_ms` is. */
       due_date?: string | null;
-      /** Whoever is null there stays. */
+      /** A role that is null stays as it is. */
       roles?: Roles;
       role_speakers?: RoleSpeakers;
       evidence: Span[];
@@ -325,7 +331,7 @@ export type MemoryOp =
   | { op: 'revise'; number: number; kind?: MemoryKind; text?: string; stems?: string[]; evidence: Span[] }
   | { op: 'withdraw'; number: number };
 
-/** Counts of what a result created, changed and withdrew. */
+/** The numbers of items that a result created, changed and withdrew. */
 export type InsightTally = {
   suggestions: number;
   memories: number;

@@ -12,14 +12,14 @@ import type { FeedbackVerdict, Library, Rating, Roles, Suggestion, SuggestionSta
 const TOO_MANY = refuse('CONFLICT', `At most ${LIMITS.group_members_max} suggestions are grouped at once.`);
 const NO_GROUP = refuse('NOT_FOUND', 'There is no such group of suggestions.');
 
-/** `stems`: of the text, where there is one. */
+/** `stems`: those of the text, if there is one. */
 type SuggestionEdit = {
   number: number;
   state_version: number;
   text?: string | undefined;
   stems?: string[] | undefined;
   due_at_ms?: number | null | undefined;
-  /** With `due_at_ms`, its noon; absent beside a time. */
+  /** Given with `due_at_ms`, which is its noon; absent beside a time. */
   due_date?: string | null | undefined;
   roles?: Partial<Roles> | undefined;
   status?: SuggestionStatus | undefined;
@@ -67,7 +67,7 @@ export const suggestionMessages = messagesOf<Library>()({
     }),
   },
 
-  /** Nothing is recorded of it, but it counts as a change for retention. */
+  /** Records no event, but counts as a change for retention. */
   feedback: {
     records: ({ number }: GivenFeedback) => itemRecords('suggestion', number),
     decide: ofLibrary((state, { number, rating, comment }: GivenFeedback, facts): Decision<Library, FeedbackReply> => {
@@ -82,7 +82,7 @@ export const suggestionMessages = messagesOf<Library>()({
     }),
   },
 
-  /** Puts suggestions together, in a new group where none is named. */
+  /** Puts suggestions together, in a new group if none is named. */
   group: {
     records: ({ numbers }: Grouping) => numbersIn(numbers).flatMap((number) => itemRecords('suggestion', number)),
     further: ({ numbers, group }: Grouping, _state, read: Read) => groupRecords(numbersIn(numbers), group, read),
@@ -115,7 +115,7 @@ export const suggestionMessages = messagesOf<Library>()({
 
 type FeedbackReply = { number: number; created_at_ms: number; item: Suggestion };
 
-/** The part of an edit that differs from the present values. */
+/** The members of an edit that differ from the present values. */
 function editOf(
   was: Suggestion,
   { text, stems, due_at_ms, due_date = null, roles, status }: SuggestionEdit,
@@ -148,7 +148,7 @@ function editOf(
   return { fields, changed_fields };
 }
 
-/** The suggestion, if it is still what the person saw. */
+/** The suggestion, if it is still as the person saw it. */
 function ofVersion(
   { number, state_version }: Pick<Review, 'number' | 'state_version'>,
   facts: Facts,
@@ -181,7 +181,7 @@ function several(numbers: number[], facts: Facts): Grouped[] | Refusal {
   return all;
 }
 
-/** Of suggestions that are together already. */
+/** Whether suggestions are together already. */
 function commonGroup(all: Grouped[]): number | null {
   const [first] = all;
   const group = first?.item.group ?? null;

@@ -21,18 +21,18 @@ import { LIBRARY_MEMBER, WITHDRAWAL_INDEX } from './withdrawal_index.js';
  * or edited is that person's own and stays.
  */
 
-/** Of a conversation: whether a part of it stands, and the sentences of its summary that go where the rest stays. */
+/** Whether a part of a conversation still has evidence, and the sentences of its summary that must go. */
 export type ForgottenSpeech = { is_left: boolean; gone_sentences?: number[] };
-/** One that rests on deleted speech, as it was when a worker saw that. */
+/** An item that rests on deleted speech, as a worker read it. */
 export type ForgottenItem = { kind: ItemKind; number: number; revision: number } & Partial<ForgottenSpeech>;
-/** `silent`: its source is deleted, and no event follows that. */
+/** `silent`: its source is deleted, so no event follows. */
 type Withdrawal = { items: ForgottenItem[]; silent: boolean };
 
 const ofLibrary = given((state: Library | null) => state ?? NO_LIBRARY);
-/** Fields of a suggestion that make it a person's own once that person sets them. */
+/** The fields of a suggestion that a person makes their own by setting them. */
 const EDITED_FIELDS: ReadonlySet<string> = new Set(['text', 'due_at', 'due_date', 'roles']);
 
-/** The item without what was taken from speech, or as it is where it is a person's own; null where nothing is left. */
+/** The item without what was taken from speech; unchanged if it is a person's own, null if nothing is left. */
 export function withoutSpeech<Kind extends ItemKind>(
   kind: Kind,
   item: Items[Kind],
@@ -54,7 +54,7 @@ function withoutText(item: Suggestion): Suggestion {
   return { ...item, status: 'withdrawn', text: '', due_at_ms: null, due_date: null, stems: [] };
 }
 
-/** A conversation without what was said; a title that a person gave stays. */
+/** A conversation without its speech; a title that a person gave stays. */
 function untold(item: Conversation): Conversation {
   const title = item.protected_fields.includes('title') ? item.title : null;
   const is_untold = item.title === title && item.summary === null && item.topics.length === 0;
@@ -66,13 +66,16 @@ function withoutSentences(item: Conversation, gone: readonly number[]): Conversa
   return { ...withoutRecordings(item), summary: summaryOf(sentences), sentences };
 }
 
-/** The built-in engine words what is said of each recording, whoever made the rest. */
+/** The built-in engine writes the summaries of single recordings, whichever engine made the rest. */
 function withoutRecordings({ by_recording: _, ...item }: Conversation): Conversation {
   return item;
 }
 
 export const withdrawalMessages = messagesOf<Library>()({
-  /** Takes what was said out of these items. One that has changed since the worker read it is left for its next look. */
+  /**
+   * Removes deleted speech from these items. An item that has changed since the worker read it is left for the next
+   * look.
+   */
   withdraw: {
     records: ({ items }: Withdrawal) => items.map(({ kind, number }) => itemRecord(kind, number)),
     further: ({ items }: Withdrawal, _state, read: Read): RecordQuery[] =>
@@ -89,7 +92,7 @@ export const withdrawalMessages = messagesOf<Library>()({
     }),
   },
 
-  /** A source is deleted: what rests on its recordings is to be withdrawn. */
+  /** A source is deleted: items that rest on its recordings are to be withdrawn. */
   forget_source: {
     records: ({ source_id }: { source_id: string }) => deletedSpeechOf(source_id),
     decide(state, { source_id }: { source_id: string }, facts): DoneDecision<Library> {
@@ -100,7 +103,7 @@ export const withdrawalMessages = messagesOf<Library>()({
     },
   },
 
-  /** The speech whose deletion came first and is still to be seen to. */
+  /** The speech that was deleted first and whose items are still to be withdrawn. */
   deleted_speech: {
     records: () => [{ collection: 'deleted_speech', range: { limit: 1 } }],
     decide(state, _: unknown, facts): Decision<Library, { next: DeletedSpeech | null }> {
@@ -111,7 +114,7 @@ export const withdrawalMessages = messagesOf<Library>()({
     },
   },
 
-  /** Removes the note of deleted speech when everything that rests on it is withdrawn, unless more was deleted since. */
+  /** Removes the note of deleted speech once all its items are withdrawn, unless more was deleted since. */
   withdrawn: {
     records: ({ id }: DeletedSpeech) => deletedSpeechOf(id),
     decide: ofLibrary((state, { id, count }: DeletedSpeech, facts): DoneDecision<Library> => {
@@ -127,7 +130,7 @@ export function deletedSpeechOf(id: string): RecordQuery[] {
   return [{ collection: 'deleted_speech', id }];
 }
 
-/** A worker is to see to what rests on it; `deletedSpeechOf` it was asked for. */
+/** Notes deleted speech for a worker. The message must have asked for `deletedSpeechOf` it. */
 export function noteDeleted(writing: Writing, { of, id }: Pick<DeletedSpeech, 'of' | 'id'>): void {
   const { now_ms, self } = writing.facts;
   const count = (writing.record<DeletedSpeech>('deleted_speech', id)?.count ?? 0) + 1;
@@ -140,7 +143,9 @@ export function noteDeleted(writing: Writing, { of, id }: Pick<DeletedSpeech, 'o
   });
 }
 
-/** A conversation in which the built-in engine repeats turns says nothing until it is made anew. Whether it is one. */
+/**
+ * Empties a conversation in which the built-in engine repeats turns, until it is made anew. Returns whether it is one.
+ */
 export function untell(writing: Writing, number: number): boolean {
   const item = itemIn(writing.facts, 'conversation', number);
   if (item?.made_by !== 'extractive') {

@@ -1,15 +1,15 @@
 import type { Conversation, SummarySentence } from './library_state.js';
 
-/** The summary of a conversation, which is its sentences. */
+/** The summary of a conversation: the texts of its sentences. */
 
-/** Null where there is no sentence. */
+/** Null without sentences. */
 export function summaryOf(sentences: readonly Pick<SummarySentence, 'text'>[]): string | null {
   return sentences.length === 0 ? null : sentences.map(({ text }) => text).join(' ');
 }
 
 /**
- * A conversation as it is shown of one of its recordings: with nothing that was said in another. A title that a person gave
- * is that of all.
+ * A conversation as shown for one of its recordings, without sentences of others. A title that a person gave is shown
+ * for all.
  */
 export function onRecording(item: Conversation, stream_id: string): Conversation {
   if (item.parts.every((part) => part.stream_id === stream_id)) return item;

@@ -6,13 +6,13 @@ import type { Writing } from './library_items.js';
 import { sharedMs } from './library_spans.js';
 import type { ConversationSpan, FoundConversation, Span, Suppressed, Unsettled } from './library_state.js';
 
-/** Where conversations are to be looked for, and what comes of looking. */
+/** Ranges in which conversations are to be found, and what follows from a search in one. */
 
 const CHANGED_SPANS_MAX = 16; // ours: corrected parts of one recording; beyond it the nearest become one
 const SAME_CONVERSATION_MIN = 0.5; // ours: of the shorter one's time, so that it is the same conversation
 /**
- * `found`: conversations that have ended, in their order; `expired`: where retention removed turns; `left`: where one may
- * still go on, to be looked at again then.
+ * `found`: ended conversations, in their order; `expired`: spans whose turns retention removed; `left`: where a
+ * conversation may still go on, to be searched again then.
  */
 export type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> & {
   found: FoundConversation[];
@@ -31,7 +31,7 @@ export function unsettledKey({
   return [stream_id, ...(pipeline_id === null ? [] : [pipeline_id]), ...(again ? ['again'] : [])].join(':');
 }
 
-/** When corrections are looked at: ten quiet minutes after the last or an hour after the first, at most once an hour. */
+/** When corrections are taken up: after ten quiet minutes, or an hour after the first, at most once an hour. */
 export function quietAt({ facts }: Writing, range: UnsettledRange, touched: ConversationSpan[]): number {
   const before = facts.record<Unsettled>('unsettled', unsettledKey(range));
   const quiet_ms = facts.now_ms + LIMITS.correction_quiet_ms;
@@ -40,7 +40,7 @@ export function quietAt({ facts }: Writing, range: UnsettledRange, touched: Conv
   return Math.max(Math.min(quiet_ms, late_ms), before?.due_ms ?? 0, ...next_ms);
 }
 
-/** Adds what is to be looked through; conversations that it touches are looked at as a whole. */
+/** Adds a range to be searched; conversations that it touches are searched as a whole. */
 export function unsettle(
   writing: Writing,
   { from_ms, to_ms, ...range }: UnsettledRange,
@@ -65,15 +65,15 @@ export function unsettle(
 
 type Settling = {
   unsettled: Unsettled;
-  /** `number`: of the conversation that it is, or null; `is_same`: it lies where that lay. */
+  /** `number`: of the known conversation, or null. `is_same`: its spans did not change. */
   known: { found: FoundConversation; number: number | null; is_same: boolean }[];
   /** Conversations that were not found again. */
   gone: number[];
-  /** The part of the range that is still to be looked through. */
+  /** The part of the range that is still to be searched. */
   left: Settled['left'];
 };
 
-/** Null where what was looked at is not what there is. */
+/** Null if the range has changed since the worker read it. */
 export function settlingOf(input: Settled, read: Pick<Read, 'record'>): Settling | null {
   const unsettled = read.record<Unsettled>('unsettled', unsettledKey(input));
   if (unsettled === undefined || unsettled.heard !== input.heard) return null;
@@ -107,7 +107,7 @@ export function settlingOf(input: Settled, read: Pick<Read, 'record'>): Settling
   return { unsettled, known, gone, left };
 }
 
-/** Conversations that have lost turns to retention. */
+/** The conversations that have lost turns to retention. */
 export function thinned(input: Settled, read: Pick<Read, 'record'>): number[] {
   const lying = input.expired.length === 0 ? [] : conversationsOn(streamsIn(input), input.pipeline_id, read);
   return [...lying].flatMap(([number, parts]) =>
@@ -115,7 +115,7 @@ export function thinned(input: Settled, read: Pick<Read, 'record'>): number[] {
   );
 }
 
-/** Of more than one commit takes, the rest is looked through once more. */
+/** What exceeds one commit is searched again. */
 function leftOf({ found, left, stream_id }: Settled, { to_ms }: Unsettled): Settled['left'] {
   const [next] = found.slice(LIMITS.found_conversations_max);
   if (next === undefined) return left;
@@ -125,7 +125,7 @@ function leftOf({ found, left, stream_id }: Settled, { to_ms }: Unsettled): Sett
 
 type SpanPart = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;
 
-/** Where conversations of a pipeline lie on these streams, by number. */
+/** The spans of a pipeline's conversations on these streams, by number. */
 function conversationsOn(
   streams: { stream_id: string }[],
   pipeline_id: string | null,
@@ -141,7 +141,7 @@ function conversationsOn(
   return parts;
 }
 
-/** The share of the shorter one's time that both have in common, 0 to 1. */
+/** The time that both share, as a part of the shorter one, 0 to 1. */
 function shareOf(some: readonly SpanPart[], others: readonly SpanPart[]): number {
   const lengthOf = (parts: readonly SpanPart[]) =>
     parts.reduce((sum, { start_ms, end_ms }) => sum + end_ms - start_ms, 0);
@@ -158,7 +158,7 @@ function sameParts(some: readonly SpanPart[], others: readonly SpanPart[]): bool
   return textOf(some) === textOf(others);
 }
 
-/** A person has deleted the conversation that it is. */
+/** Whether a person has deleted this conversation. */
 function isSuppressed({ parts }: FoundConversation, pipeline_id: string | null, read: Pick<Read, 'record'>): boolean {
   const deleted = new Map<number, SpanPart[]>();
   for (const stream_id of new Set(parts.map((part) => part.stream_id)))
